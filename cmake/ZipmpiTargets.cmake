@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# How targets are made here.
+#
+#   zipmpi_layer(NAME DIR SOURCES... [DEPS layers...] [LINK libraries...] [TESTS files...])
+#
+# makes the static library zipmpi_NAME out of one folder of src/. Its headers are reached as "NAME/x.hpp",
+# through an include directory that holds this folder only: a file that includes a layer which its own target
+# does not link fails to compile. Unit tests listed under TESTS become the executable NAME_test.
+
+find_package(Threads REQUIRED)
+
+add_library(zipmpi_warnings INTERFACE)
+target_compile_options(zipmpi_warnings INTERFACE -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor)
+
+if(ZIPMPI_SANITIZE)
+    add_compile_options(-fsanitize=${ZIPMPI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${ZIPMPI_SANITIZE})
+endif()
+
+set(ZIPMPI_HEADER_VIEW ${CMAKE_BINARY_DIR}/header_view)
+
+function(zipmpi_expose_headers target name dir)
+    file(MAKE_DIRECTORY ${ZIPMPI_HEADER_VIEW}/${name})
+    file(CREATE_LINK ${dir} ${ZIPMPI_HEADER_VIEW}/${name}/${name} SYMBOLIC)
+    target_include_directories(${target} PUBLIC ${ZIPMPI_HEADER_VIEW}/${name})
+endfunction()
+
+function(zipmpi_layer name)
+    cmake_parse_arguments(A "" "" "SOURCES;DEPS;LINK;TESTS" ${ARGN})
+    add_library(zipmpi_${name} STATIC ${A_SOURCES})
+    zipmpi_expose_headers(zipmpi_${name} ${name} ${CMAKE_CURRENT_SOURCE_DIR})
+    target_compile_options(zipmpi_${name} PRIVATE -fno-exceptions -fno-rtti)
+    target_link_libraries(zipmpi_${name} PRIVATE zipmpi_warnings)
+    foreach(dep IN LISTS A_DEPS)
+        target_link_libraries(zipmpi_${name} PUBLIC zipmpi_${dep})
+    endforeach()
+    target_link_libraries(zipmpi_${name} PUBLIC ${A_LINK})
+    if(ZIPMPI_TESTS AND A_TESTS)
+        zipmpi_unit_test(${name}_test SOURCES ${A_TESTS} LINK zipmpi_${name})
+    endif()
+endfunction()
+
+# A GoogleTest executable whose cases appear in ctest one by one.
+function(zipmpi_unit_test name)
+    cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
+    add_executable(${name} ${A_SOURCES})
+    target_link_libraries(${name} PRIVATE zipmpi_warnings ${A_LINK} GTest::gtest GTest::gtest_main Threads::Threads)
+    gtest_discover_tests(${name} PROPERTIES LABELS unit TIMEOUT 60)
+endfunction()

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/counters.hpp"
+#include "base/err.hpp"
+#include "base/param.hpp"
+#include "base/problem.hpp"
+#include "base/recorder.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <gtest/gtest.h>
+
+namespace zipmpi {
+namespace {
+
+Param<int64_t> test_size{"test.cell_size", 16 * KiB, {1 * KiB, 1 * MiB}, Unit::bytes, Level::developer,
+                         Scope::local,     "a size"};
+Param<bool> test_flag{"test.flag", false, Level::developer, Scope::local, "a flag"};
+Param<std::string> test_word{"test.word", "auto", "auto|ring|tree", Level::developer, Scope::local, "a word"};
+
+std::vector<ParamFault> load(std::vector<const char*> env) {
+    env.push_back(nullptr);
+    return load_params(env.data());
+}
+
+TEST(Err, EveryClassHasNameAndText) {
+    for (int i = 0; i < static_cast<int>(Err::last_); ++i) {
+        EXPECT_TRUE(err_name(static_cast<Err>(i)).starts_with("MPI_"));
+        EXPECT_FALSE(err_text(static_cast<Err>(i)).empty());
+    }
+    EXPECT_EQ(err_name(Err::truncate), "MPI_ERR_TRUNCATE");
+    EXPECT_EQ(err_name(Err::success), "MPI_SUCCESS");
+}
+
+TEST(Err, DetailIsKeptForTheThread) {
+    EXPECT_EQ(fail(Err::tag, "do this", "tag %d", -5), Err::tag);
+    EXPECT_EQ(last_error().cls, Err::tag);
+    EXPECT_STREQ(last_error().why, "tag -5");
+    EXPECT_STREQ(last_error().todo, "do this");
+}
+
+TEST(Problem, HasFourParts) {
+    EXPECT_EQ(format({"it failed", "here", "because", "do that"}, "prog"),
+              "prog: it failed\n  where: here\n  why:   because\n  do:    do that\n");
+}
+
+TEST(Param, ReadsEnvironment) {
+    EXPECT_TRUE(load({"ZIPMPI_TEST_CELL_SIZE=64k", "ZIPMPI_TEST_FLAG=on", "ZIPMPI_TEST_WORD=ring", "PATH=x"})
+                    .empty());
+    EXPECT_EQ(test_size.get(), 64 * KiB);
+    EXPECT_EQ(test_size.value_text(), "64k");
+    EXPECT_EQ(test_size.origin(), Origin::environment);
+    EXPECT_TRUE(test_flag);
+    EXPECT_EQ(test_word.get(), "ring");
+}
+
+TEST(Param, RefusesBadValuesAndSaysWhy) {
+    for (const char* bad :
+         {"ZIPMPI_TEST_CELL_SIZE=1", "ZIPMPI_TEST_CELL_SIZE=abc", "ZIPMPI_TEST_CELL_SIZE=4q",
+          "ZIPMPI_TEST_CELL_SIZE=99999999999g", "ZIPMPI_TEST_FLAG=maybe", "ZIPMPI_TEST_WORD=star"}) {
+        const auto faults = load({bad});
+        ASSERT_EQ(faults.size(), 1U) << bad;
+        EXPECT_FALSE(faults[0].why.empty());
+        EXPECT_FALSE(faults[0].todo.empty());
+    }
+}
+
+TEST(Param, UnknownNameGetsTheNearestOne) {
+    const auto faults = load({"ZIPMPI_TEST_CELL_SISE=64k"});
+    ASSERT_EQ(faults.size(), 1U);
+    EXPECT_NE(faults[0].todo.find("ZIPMPI_TEST_CELL_SIZE"), std::string::npos);
+}
+
+TEST(Param, PlainVariablesAreNotUnknown) {
+    declare_plain_variable("ZIPMPI_TEST_PLAIN");
+    EXPECT_TRUE(load({"ZIPMPI_TEST_PLAIN=1"}).empty());
+}
+
+TEST(Param, FileComesBeforeDefaultAndAfterEnvironment) {
+    char path[] = "/tmp/zipmpi_param_XXXXXX";
+    const int fd = mkstemp(path);
+    ASSERT_GE(fd, 0);
+    std::ofstream(path)
+        << "# comment\n\ntest.word = \"tree\"\ntest.cell_size = 32k\nnonsense\ntest.wort = x\n";
+    const std::string config = std::string("ZIPMPI_CONFIG=") + path;
+    const auto faults = load({config.c_str(), "ZIPMPI_TEST_CELL_SIZE=8k"});
+    EXPECT_EQ(faults.size(), 2U);
+    EXPECT_EQ(test_word.get(), "tree");
+    EXPECT_EQ(test_word.origin(), Origin::file);
+    EXPECT_EQ(test_size.get(), 8 * KiB);
+    close(fd);
+    unlink(path);
+}
+
+TEST(Recorder, KeepsCallsAndNames) {
+    Recorder r{};
+    record_enter(r, 7, 3, 99, 1);
+    EXPECT_EQ(r.inside.load(), 7U);
+    EXPECT_EQ(r.calls[0].tag.load(), 99);
+    record_leave(r);
+    EXPECT_EQ(r.inside.load(), 0U);
+    for (uint32_t i = 1; i < 100; ++i)
+        record_comm_name(r, i, "some communicator with a name that is far too long for it");
+    record_comm_gone(r, 99);
+    for (const CommName& c : r.comms) EXPECT_LT(std::strlen(c.name), sizeof c.name);
+}
+
+TEST(Counters, AddUp) {
+    Counters c{};
+    c.add(Counter::sends);
+    c.add(Counter::sends, 4);
+    EXPECT_EQ(c.get(Counter::sends), 5U);
+}
+
+} // namespace
+} // namespace zipmpi

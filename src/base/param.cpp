@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/param.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+
+namespace zipmpi {
+namespace {
+
+std::vector<ParamBase*>& registry() {
+    static std::vector<ParamBase*> list;
+    return list;
+}
+
+std::vector<std::string>& plain_variables() {
+    static std::vector<std::string> list{"ZIPMPI_CONFIG"};
+    return list;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.size(); ++j) {
+            const size_t up = row[j];
+            row[j] = std::min({up + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+            diagonal = up;
+        }
+    }
+    return row[b.size()];
+}
+
+ParamFault unknown_name(std::string origin, std::string_view name, bool as_env) {
+    ParamFault f{std::move(origin), "no knob has this name", "`zipmpi info --knobs` lists all knobs"};
+    size_t best = name.size() / 3 + 2;
+    for (const ParamBase* p : all_params()) {
+        const std::string candidate = as_env ? p->env_name() : p->name();
+        const size_t d = edit_distance(name, candidate);
+        if (d < best) {
+            best = d;
+            f.todo = "did you mean " + candidate + "? `zipmpi info --knobs` lists all knobs";
+        }
+    }
+    return f;
+}
+
+std::string_view trim(std::string_view s) {
+    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
+    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
+    return s;
+}
+
+ParamBase* find(std::string_view name) {
+    for (ParamBase* p : registry())
+        if (name == p->name()) return p;
+    return nullptr;
+}
+
+void apply(ParamBase& p, std::string_view value, Origin origin, const std::string& origin_text,
+           std::vector<ParamFault>& faults) {
+    std::string why = p.set(value, origin);
+    if (!why.empty())
+        faults.push_back({origin_text, "\"" + std::string(value) + "\": " + why,
+                          "the default " + p.default_text() + " is used; " + p.help()});
+}
+
+void load_file(const char* path, std::vector<ParamFault>& faults) {
+    std::FILE* f = std::fopen(path, "re");
+    if (f == nullptr) {
+        faults.push_back({std::string("ZIPMPI_CONFIG=") + path,
+                          std::string("the file cannot be read: ") + std::strerror(errno),
+                          "correct the path or unset ZIPMPI_CONFIG"});
+        return;
+    }
+    char line[1024];
+    for (int number = 1; std::fgets(line, sizeof line, f) != nullptr; ++number) {
+        std::string_view text = trim(line);
+        if (text.empty() || text.front() == '#') continue;
+        const std::string where = std::string(path) + " line " + std::to_string(number);
+        const size_t eq = text.find('=');
+        if (eq == std::string_view::npos) {
+            faults.push_back(
+                {where, "not of the form name = value", "write one knob per line, # starts a comment"});
+            continue;
+        }
+        const std::string_view name = trim(text.substr(0, eq));
+        std::string_view value = trim(text.substr(eq + 1));
+        if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+            value = value.substr(1, value.size() - 2);
+        if (ParamBase* p = find(name))
+            apply(*p, value, Origin::file, where, faults);
+        else
+            faults.push_back(unknown_name(where + ", knob " + std::string(name), name, false));
+    }
+    std::fclose(f);
+}
+
+} // namespace
+
+ParamBase::ParamBase(const char* name, Unit unit, Level level, Scope scope, const char* help)
+    : name_(name)
+    , help_(help)
+    , unit_(unit)
+    , level_(level)
+    , scope_(scope) {
+    registry().push_back(this);
+}
+
+std::string ParamBase::env_name() const {
+    std::string s = "ZIPMPI_";
+    for (const char* c = name_; *c != '\0'; ++c)
+        s += *c == '.' || *c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(*c)));
+    return s;
+}
+
+static std::string number_text(int64_t v, Unit unit) {
+    if (unit == Unit::bytes && v != 0) {
+        if (v % GiB == 0) return std::to_string(v / GiB) + "g";
+        if (v % MiB == 0) return std::to_string(v / MiB) + "m";
+        if (v % KiB == 0) return std::to_string(v / KiB) + "k";
+    }
+    return std::to_string(v);
+}
+
+std::string Param<int64_t>::value_text() const { return number_text(value_, unit()); }
+std::string Param<int64_t>::default_text() const { return number_text(default_, unit()); }
+
+std::string Param<int64_t>::parse(std::string_view text) {
+    int64_t v = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);
+    std::string_view rest(end, static_cast<size_t>(text.data() + text.size() - end));
+    if (ec != std::errc() || end == text.data()) return "not a number";
+    if (unit() == Unit::bytes && rest.size() == 1) {
+        const int shift = rest == "k" || rest == "K"   ? 10
+                          : rest == "m" || rest == "M" ? 20
+                          : rest == "g" || rest == "G" ? 30
+                                                       : 0;
+        if (shift == 0 || v > (std::numeric_limits<int64_t>::max() >> shift)) return "not a size";
+        v <<= shift;
+        rest = {};
+    }
+    if (!rest.empty())
+        return unit() == Unit::bytes ? "not a size such as 4096, 64k or 2m" : "not a whole number";
+    if (v < range_.low || v > range_.high)
+        return "not between " + number_text(range_.low, unit()) + " and " + number_text(range_.high, unit());
+    value_ = v;
+    return {};
+}
+
+std::string Param<bool>::parse(std::string_view text) {
+    if (text == "1" || text == "y" || text == "yes" || text == "on" || text == "true")
+        value_ = true;
+    else if (text == "0" || text == "n" || text == "no" || text == "off" || text == "false")
+        value_ = false;
+    else
+        return "neither yes nor no";
+    return {};
+}
+
+std::string Param<std::string>::parse(std::string_view text) {
+    if (choices_ != nullptr) {
+        const std::string bars = "|" + std::string(choices_) + "|";
+        if (text.empty() || bars.find("|" + std::string(text) + "|") == std::string::npos)
+            return std::string("not one of ") + choices_;
+    }
+    value_ = text;
+    return {};
+}
+
+std::vector<ParamBase*> all_params() {
+    std::vector<ParamBase*> list = registry();
+    std::sort(list.begin(), list.end(),
+              [](const ParamBase* a, const ParamBase* b) { return std::strcmp(a->name(), b->name()) < 0; });
+    return list;
+}
+
+void declare_plain_variable(const char* name) { plain_variables().emplace_back(name); }
+
+std::vector<ParamFault> load_params(const char* const* environ_like) {
+    std::vector<ParamFault> faults;
+    constexpr std::string_view prefix = "ZIPMPI_";
+    for (const char* const* e = environ_like; *e != nullptr; ++e)
+        if (std::string_view(*e).starts_with("ZIPMPI_CONFIG="))
+            load_file(*e + std::strlen("ZIPMPI_CONFIG="), faults);
+    for (const char* const* e = environ_like; *e != nullptr; ++e) {
+        const std::string_view entry = *e;
+        if (!entry.starts_with(prefix)) continue;
+        const size_t eq = entry.find('=');
+        if (eq == std::string_view::npos) continue;
+        const std::string name(entry.substr(0, eq));
+        ParamBase* match = nullptr;
+        for (ParamBase* p : registry())
+            if (p->env_name() == name) match = p;
+        if (match != nullptr)
+            apply(*match, entry.substr(eq + 1), Origin::environment, "environment variable " + name, faults);
+        else if (std::find(plain_variables().begin(), plain_variables().end(), name) ==
+                 plain_variables().end())
+            faults.push_back(unknown_name("environment variable " + name, name, true));
+    }
+    return faults;
+}
+
+} // namespace zipmpi

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "boot/node_segment.hpp"
+
+#include "base/param.hpp"
+#include "os/host.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <sys/stat.h>
+
+namespace zipmpi::boot {
+namespace {
+
+Param<int64_t> cell_size{
+    "shm.cell_size",
+    32 * KiB,
+    {4 * KiB, 8 * MiB},
+    Unit::bytes,
+    Level::tuner,
+    Scope::all_equal,
+    "size of one cell of the send buffer pool, with its head; rounded up to whole pages"};
+Param<int64_t> cells{"shm.cells",
+                     64,
+                     {2, 65536},
+                     Unit::none,
+                     Level::tuner,
+                     Scope::all_equal,
+                     "most cells that one rank may have in its send buffer pool; memory follows use"};
+
+Problem segment_problem(const char* what, const std::string& why, const char* todo) {
+    return {what, "host " + os::host_name(), why, todo};
+}
+
+} // namespace
+
+bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
+                       NodeSegment& out, Problem& why) {
+    wire::Geometry g;
+    g.local_ranks = static_cast<uint32_t>(world_ranks.size());
+    const auto pages = static_cast<uint32_t>((cell_size + wire::page_size - 1) / wire::page_size);
+    g.cell_bytes = static_cast<uint32_t>(pages * wire::page_size - wire::line_size);
+    g.cells_per_rank = static_cast<uint32_t>(cells.get());
+    if (!g.valid()) {
+        why = segment_problem("the shared memory of this node cannot be laid out",
+                              std::to_string(world_ranks.size()) + " ranks on one host, the limit is " +
+                                  std::to_string(wire::max_local_ranks),
+                              "start fewer ranks per host");
+        return false;
+    }
+    out.fd_ = os::make_memory_file("zipmpi-node", g.total_bytes());
+    if (out.fd_ && os::reserve(out.fd_.get(), 0, g.rings_offset()))
+        out.map_ = os::Mapping(out.fd_.get(), g.total_bytes());
+    if (!out.map_) {
+        why = segment_problem(
+            "the shared memory of this node cannot be made",
+            std::string("the kernel refused ") + std::to_string(g.rings_offset() / 1024) +
+                " KiB of memory: " + std::strerror(errno),
+            "free memory on this host, raise the memory limit of the job, or start fewer ranks");
+        return false;
+    }
+    out.geometry_ = g;
+    auto& h = *out.at<wire::SegmentHeader>(0);
+    h.version = wire::segment_version;
+    h.local_ranks = g.local_ranks;
+    h.world_size = static_cast<uint32_t>(world_size);
+    h.cell_bytes = g.cell_bytes;
+    h.cells_per_rank = g.cells_per_rank;
+    h.total_bytes = g.total_bytes();
+    h.world_ranks_offset = g.world_ranks_offset();
+    h.blocks_offset = g.blocks_offset();
+    h.rings_offset = g.rings_offset();
+    h.cells_offset = g.cells_offset();
+    std::snprintf(h.job_id, sizeof h.job_id, "%.*s", static_cast<int>(job_id.size()), job_id.data());
+    auto* table = out.at<uint32_t>(g.world_ranks_offset());
+    for (size_t i = 0; i < world_ranks.size(); ++i) table[i] = static_cast<uint32_t>(world_ranks[i]);
+    h.magic = wire::segment_magic;
+    return true;
+}
+
+bool NodeSegment::adopt(os::Fd fd, NodeSegment& out, Problem& why) {
+    struct stat st {};
+    wire::SegmentHeader h{};
+    const auto refuse = [&](const std::string& reason) {
+        why = segment_problem("the shared memory of this node cannot be used", reason,
+                              "start all ranks of the job with one launcher and one version of ZipMPI");
+        return false;
+    };
+    if (fstat(fd.get(), &st) != 0 || pread(fd.get(), &h, sizeof h, 0) != static_cast<ssize_t>(sizeof h))
+        return refuse(std::string("the descriptor handed to this process is not a memory file: ") +
+                      std::strerror(errno));
+    if (h.magic != wire::segment_magic) return refuse("it does not start with the ZipMPI mark");
+    if (h.version != wire::segment_version)
+        return refuse("it has layout version " + std::to_string(h.version) + ", this library uses version " +
+                      std::to_string(wire::segment_version));
+    wire::Geometry g{h.local_ranks, h.cell_bytes, h.cells_per_rank};
+    if (!g.valid() || h.total_bytes != g.total_bytes() || h.world_ranks_offset != g.world_ranks_offset() ||
+        h.blocks_offset != g.blocks_offset() || h.rings_offset != g.rings_offset() ||
+        h.cells_offset != g.cells_offset() || static_cast<uint64_t>(st.st_size) < g.total_bytes())
+        return refuse("its header contradicts itself");
+    out.map_ = os::Mapping(fd.get(), g.total_bytes());
+    if (!out.map_)
+        return refuse("it cannot be mapped (" + std::to_string(g.total_bytes() >> 20) +
+                      " MiB of address space): " + std::strerror(errno));
+    out.fd_ = std::move(fd);
+    out.geometry_ = g;
+    return true;
+}
+
+} // namespace zipmpi::boot

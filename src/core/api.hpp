@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a face calls. The generated entry points convert handles to objects, check what can be checked from
+// the kinds of the parameters, and call these; the tables in spec/functions name them as targets. Nothing
+// here knows a handle value, a status layout or an error number of any ABI.
+//
+// Conventions for targets, in the order of the MPI function's parameters:
+//   handle in -> T&, out and inout -> T*& (null = the null handle), arrays -> T** with their length before
+//   counts, sizes, displacements -> int64_t; arrays of them -> CountArray; ranks and tags -> int
+//   logical out -> bool&; status out -> Status*, null = ignored; text out -> std::string&
+// Threads: the face holds the engine lock (core/engine.hpp) around each call whose table row does not say
+// otherwise.
+#pragma once
+
+#include "base/err.hpp"
+#include "core/object.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace zipmpi::core {
+
+// Values with a special meaning, in the engine's own coding.
+inline constexpr int any_source = -1;
+inline constexpr int any_tag = -2;
+inline constexpr int proc_null = -3;
+inline constexpr int root_here = -4; // MPI_ROOT
+inline constexpr int undefined = -32766;
+inline constexpr int tag_max = 2147483647;
+inline const void* const in_place = reinterpret_cast<const void*>(1);
+
+struct Status {
+    int source = any_source;
+    int tag = any_tag;
+    Err error = Err::success;
+    bool cancelled = false;
+    int64_t bytes = 0;
+};
+
+// An array of counts or displacements, narrow or wide as the caller's function had it.
+struct CountArray {
+    const void* data = nullptr;
+    bool wide = false;
+    int64_t operator[](int64_t i) const {
+        return wide ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i];
+    }
+};
+
+enum class ThreadLevel { single, funneled, serialized, multiple };
+enum class Comparison { ident, congruent, similar, unequal };
+
+// --- start and end (chapter 11)
+Err init(int* argc, char*** argv);
+Err init_thread(int* argc, char*** argv, ThreadLevel required, ThreadLevel& provided);
+Err initialized(bool& flag);
+Err finalize();
+Err finalized(bool& flag);
+Err abort(Comm& comm, int code);
+Err query_thread(ThreadLevel& provided);
+Err is_thread_main(bool& flag);
+Err session_init(Info* info, Errhandler* errhandler, Session*& session); // either may be null
+Err session_finalize(Session*& session);
+Err session_get_num_psets(Session& session, Info* info, int& count);
+Err session_get_nth_pset(Session& session, Info* info, int n, std::string& name);
+
+// --- environment (chapter 9)
+double wtime();
+double wtick();
+Err get_processor_name(std::string& name);
+Err get_version(int& version, int& subversion);
+Err get_library_version(std::string& text);
+Err alloc_mem(int64_t size, Info* info, void*& base);
+Err free_mem(void* base);
+Err get_address(const void* location, int64_t& address);
+Err errhandler_free(Errhandler*& handler);
+Err comm_create_errhandler(void* face_function, Errhandler*& handler);
+Err comm_set_errhandler(Comm& comm, Errhandler& handler);
+Err comm_get_errhandler(Comm& comm, Errhandler*& handler);
+Err session_create_errhandler(void* face_function, Errhandler*& handler);
+Err session_set_errhandler(Session& session, Errhandler& handler);
+Err session_get_errhandler(Session& session, Errhandler*& handler);
+
+// --- communicators (chapter 7)
+Err comm_size(Comm& comm, int& size);
+Err comm_rank(Comm& comm, int& rank);
+Err comm_compare(Comm& a, Comm& b, Comparison& result);
+Err comm_dup(Comm& comm, Comm*& copy);
+Err comm_free(Comm*& comm);
+Err comm_get_name(Comm& comm, std::string& name);
+Err comm_set_name(Comm& comm, const char* name);
+Err comm_test_inter(Comm& comm, bool& flag);
+// Attributes that the standard predefines. The value is an int that lives as long as the library.
+enum class PredefinedAttribute { tag_ub, io, host, wtime_is_global, appnum, lastusedcode, universe_size };
+Err comm_get_predefined_attribute(Comm& comm, PredefinedAttribute which, const int*& value, bool& found);
+
+// --- datatypes (chapter 5)
+Err type_size(Datatype& type, int64_t& size);
+Err type_get_extent(Datatype& type, int64_t& lower, int64_t& extent);
+Err type_commit(Datatype*& type);
+Err get_count(const Status& status, Datatype& type, int64_t& count); // undefined if not whole
+
+// --- point-to-point (chapter 3); peers and tags are checked by the face
+Err send(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm);
+Err ssend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm);
+Err isend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm, Request*& request);
+Err issend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm, Request*& request);
+Err recv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Status* status);
+Err irecv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request);
+Err sendrecv(const void* sbuf, int64_t scount, Datatype& stype, int dest, int stag, void* rbuf,
+             int64_t rcount, Datatype& rtype, int source, int rtag, Comm& comm, Status* status);
+Err sendrecv_replace(void* buf, int64_t count, Datatype& type, int dest, int stag, int source, int rtag,
+                     Comm& comm, Status* status);
+Err probe(int source, int tag, Comm& comm, Status* status);
+Err iprobe(int source, int tag, Comm& comm, bool& flag, Status* status);
+Err wait(Request*& request, Status* status);
+Err test(Request*& request, bool& flag, Status* status);
+Err waitall(int64_t n, Request** requests, Status* statuses);
+Err testall(int64_t n, Request** requests, bool& flag, Status* statuses);
+Err waitany(int64_t n, Request** requests, int& index, Status* status); // index undefined: none active
+Err testany(int64_t n, Request** requests, int& index, bool& flag, Status* status);
+Err waitsome(int64_t n, Request** requests, int& outcount, int* indices, Status* statuses);
+Err testsome(int64_t n, Request** requests, int& outcount, int* indices, Status* statuses);
+Err request_free(Request*& request);
+Err request_get_status(Request* request, bool& flag, Status* status);
+
+// --- collectives (chapter 6); IN_PLACE arrives as in_place
+Err barrier(Comm& comm);
+Err bcast(void* buf, int64_t count, Datatype& type, int root, Comm& comm);
+Err reduce(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, int root, Comm& comm);
+Err allreduce(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm);
+Err gather(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype* rtype,
+           int root,
+           Comm& comm); // stype null with in_place, rtype null where not significant
+Err scatter(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype* rtype,
+            int root, Comm& comm);
+Err allgather(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype& rtype,
+              Comm& comm);
+Err alltoall(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype& rtype,
+             Comm& comm);
+
+} // namespace zipmpi::core

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The state of the library in this process, and what a face needs around each call: is it running, the lock,
+// and how an error ends.
+#pragma once
+
+#include "base/err.hpp"
+#include "core/builtin.hpp"
+#include "core/object.hpp"
+
+#include <string>
+
+namespace zipmpi::core {
+
+enum class Phase : int { before_init, running, after_finalize };
+Phase phase() noexcept;
+
+// Predefined objects. Datatypes, operations, error handlers exist always; communicators from init to
+// finalize.
+Comm* comm_world() noexcept;
+Comm* comm_self() noexcept;
+Datatype& builtin_type(TypeId id) noexcept;
+Op& builtin_op(OpId id) noexcept;
+Errhandler& errors_are_fatal() noexcept;
+Errhandler& errors_abort() noexcept;
+Errhandler& errors_return() noexcept;
+
+// The integer of a builtin object that a face needs to find its own constant back.
+struct BuiltinName {
+    enum Kind {
+        none,
+        type,
+        op,
+        errors_are_fatal,
+        errors_abort,
+        errors_return,
+        comm_world,
+        comm_self
+    } kind = none;
+    int id = 0; // TypeId or OpId
+};
+BuiltinName builtin_name(const Object& object) noexcept;
+
+// What a face asks of a communicator while it checks arguments.
+int size_of(const Comm& comm) noexcept;         // of the remote group for an intercommunicator
+uint32_t context_of(const Comm& comm) noexcept; // for the flight recorder
+bool is_inter(const Comm& comm) noexcept;
+std::string name_of(const Comm& comm);
+bool is_committed(const Datatype& type) noexcept;
+bool op_takes(const Op& op, const Datatype& type) noexcept;
+
+// Taken by a face around each call; does nothing below MPI_THREAD_MULTIPLE.
+void lock_engine() noexcept;
+void unlock_engine() noexcept;
+
+// How an error ends. A face calls handler_of() and acts on it: user handlers are the face's functions.
+struct HandlerAction {
+    enum Kind { fatal, abort, give_back, call } kind = fatal;
+    void* face_function = nullptr; // with call
+};
+HandlerAction handler_of(const Comm* comm) noexcept; // null: the handler for errors without a communicator
+HandlerAction handler_of(const Session& session) noexcept;
+HandlerAction action_of(const Errhandler& handler) noexcept;
+
+// Prints what, where, why and what to do, and ends the job (fatal) or the communicator's ranks (abort).
+[[noreturn]] [[gnu::cold]] void die(const char* function, Err error, const Comm* comm) noexcept;
+// The same text for MPI_Error_string: class, meaning, and the detail if it was the last error of this thread.
+std::string describe(Err error);
+
+} // namespace zipmpi::core

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "os/memory.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <utility>
+
+namespace zipmpi::os {
+
+Fd make_memory_file(const char* debug_name, uint64_t size) noexcept {
+    Fd fd(memfd_create(debug_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!fd) return fd;
+    if (ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return Fd();
+    // Nobody may shrink it under us: that would turn an access into SIGBUS.
+    if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) return Fd();
+    return fd;
+}
+
+bool reserve(int fd, uint64_t offset, uint64_t length) noexcept {
+    int rc = 0;
+    do {
+        rc = fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(length));
+    } while (rc != 0 && errno == EINTR);
+    return rc == 0;
+}
+
+Mapping::Mapping(int fd, uint64_t size) noexcept {
+    void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (p == MAP_FAILED) return;
+    base_ = static_cast<std::byte*>(p);
+    size_ = size;
+}
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr))
+    , size_(std::exchange(other.size_, 0)) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+    std::swap(base_, other.base_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+Mapping::~Mapping() {
+    if (base_ != nullptr) munmap(base_, size_);
+}
+
+} // namespace zipmpi::os

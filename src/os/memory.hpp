@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Shared memory without names: an anonymous memory file, mapped, reserved before use.
+#pragma once
+
+#include "os/fd.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace zipmpi::os {
+
+// A memory file of this size that holds no memory yet. Close-on-exec. Empty Fd and errno on failure.
+Fd make_memory_file(const char* debug_name, uint64_t size) noexcept;
+
+// Reserves pages so that touching them cannot raise SIGBUS. False and errno if memory is short.
+bool reserve(int fd, uint64_t offset, uint64_t length) noexcept;
+
+// Maps a whole memory file shared and writable, without reserving swap. Unmaps itself.
+class Mapping {
+  public:
+    Mapping() = default;
+    Mapping(int fd, uint64_t size) noexcept;
+    Mapping(Mapping&& other) noexcept;
+    Mapping& operator=(Mapping&& other) noexcept;
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping();
+
+    explicit operator bool() const { return base_ != nullptr; }
+    [[nodiscard]] std::byte* base() const { return base_; }
+    [[nodiscard]] uint64_t size() const { return size_; }
+
+  private:
+    std::byte* base_ = nullptr;
+    uint64_t size_ = 0;
+};
+
+} // namespace zipmpi::os

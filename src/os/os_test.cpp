@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "os/clock.hpp"
+#include "os/futex.hpp"
+#include "os/host.hpp"
+#include "os/memory.hpp"
+#include "os/socket.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <thread>
+
+namespace zipmpi::os {
+namespace {
+
+TEST(Memory, FileIsSparseUntilReserved) {
+    const Fd fd = make_memory_file("test", 64 << 20);
+    ASSERT_TRUE(fd);
+    struct stat st {};
+    ASSERT_EQ(fstat(fd.get(), &st), 0);
+    EXPECT_EQ(st.st_size, 64 << 20);
+    EXPECT_EQ(st.st_blocks, 0);
+    ASSERT_TRUE(reserve(fd.get(), 4096, 8192));
+    ASSERT_EQ(fstat(fd.get(), &st), 0);
+    EXPECT_EQ(st.st_blocks * 512, 8192);
+    EXPECT_NE(ftruncate(fd.get(), 4096), 0) << "shrinking must be refused";
+}
+
+TEST(Memory, TwoMappingsSeeTheSameBytes) {
+    const Fd fd = make_memory_file("test", 4096);
+    ASSERT_TRUE(reserve(fd.get(), 0, 4096));
+    const Mapping a(fd.get(), 4096);
+    const Mapping b(fd.get(), 4096);
+    ASSERT_TRUE(a && b);
+    a.base()[17] = std::byte{42};
+    EXPECT_EQ(b.base()[17], std::byte{42});
+}
+
+TEST(Socket, PassesDescriptorAndIdentity) {
+    const std::string name = "zipmpi-os-test-" + std::to_string(getpid());
+    const Fd listener = listen_abstract(name, 4);
+    ASSERT_TRUE(listener);
+    EXPECT_FALSE(listen_abstract(name, 4)) << "the name is taken";
+    std::thread client([&] {
+        const Fd s = connect_abstract(name);
+        const Fd got = receive_fd(s.get(), 2000);
+        EXPECT_TRUE(got);
+        char text[3] = {};
+        EXPECT_EQ(pread(got.get(), text, 2, 0), 2);
+        EXPECT_STREQ(text, "hi");
+    });
+    PeerIdentity who;
+    const Fd s = accept_peer(listener.get(), 2000, who);
+    EXPECT_TRUE(s);
+    EXPECT_EQ(who.uid, geteuid());
+    EXPECT_EQ(who.pid, getpid());
+    const Fd file = make_memory_file("x", 4096);
+    EXPECT_EQ(pwrite(file.get(), "hi", 2, 0), 2);
+    EXPECT_TRUE(send_fd(s.get(), file.get()));
+    client.join();
+}
+
+TEST(Socket, AcceptTimesOut) {
+    const Fd listener = listen_abstract("zipmpi-os-quiet-" + std::to_string(getpid()), 4);
+    PeerIdentity who;
+    EXPECT_FALSE(accept_peer(listener.get(), 10, who));
+}
+
+TEST(Futex, WakesAndTimesOut) {
+    std::atomic<uint32_t> word{0};
+    EXPECT_EQ(futex_wait(word, 1, 1'000'000), FutexWait::changed);
+    EXPECT_EQ(futex_wait(word, 0, 1'000'000), FutexWait::timed_out);
+    std::thread waker([&] {
+        word.store(1);
+        futex_wake_all(word);
+    });
+    while (word.load() == 0) futex_wait(word, 0, 1'000'000'000);
+    waker.join();
+}
+
+TEST(Host, HasNameAndCpus) {
+    EXPECT_FALSE(host_name().empty());
+    EXPECT_GE(usable_cpus(), 1);
+    EXPECT_LE(now_ns(), now_ns());
+}
+
+} // namespace
+} // namespace zipmpi::os

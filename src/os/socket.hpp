@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Unix sockets in the abstract namespace (nothing in the file system), with the peer's identity from the
+// kernel, and descriptors passed over them.
+#pragma once
+
+#include "os/fd.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <sys/types.h>
+
+namespace zipmpi::os {
+
+struct PeerIdentity {
+    pid_t pid = -1;
+    uid_t uid = static_cast<uid_t>(-1);
+};
+
+Fd listen_abstract(std::string_view name, int backlog) noexcept; // close-on-exec; empty and errno on failure
+Fd connect_abstract(std::string_view name) noexcept;             // likewise
+Fd accept_peer(int listener, int timeout_ms, PeerIdentity& who) noexcept; // empty: timeout or error
+bool peer_identity(int socket, PeerIdentity& who) noexcept;               // SO_PEERCRED
+
+// One byte of payload carries the descriptor.
+bool send_fd(int socket, int fd) noexcept;
+Fd receive_fd(int socket, int timeout_ms) noexcept; // received close-on-exec
+
+// Whole buffers, EINTR handled. False on end of file, error or timeout.
+bool read_all(int fd, void* data, size_t size, int timeout_ms) noexcept;
+bool write_all(int fd, const void* data, size_t size) noexcept;
+
+} // namespace zipmpi::os

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What travels between two ranks: one 64-byte line that holds the envelope and up to 40 bytes of payload. A
+// longer message puts a description into the payload and its bytes elsewhere (a cell, or the user's buffer).
+// docs/design/shared_memory.md draws the picture.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace zipmpi::wire {
+
+inline constexpr size_t line_size = 64;
+inline constexpr size_t inline_max = 40;
+
+enum class Kind : uint8_t {
+    none = 0,
+    eager = 1,      // payload: the whole message
+    eager_cell = 2, // payload: CellRef; the whole message is in that cell
+    rts = 3,        // payload: Rts; a message waits at the sender
+    cts = 4,        // payload: Cts; the receiver is ready for the message
+    fragment = 5,   // payload: Fragment; a part of a message, in a cell
+    ack = 6,        // payload: Ack; a synchronous send was matched
+};
+
+// Flags of a message.
+inline constexpr uint8_t flag_synchronous = 1; // the sender waits for an Ack
+
+struct Envelope {
+    Kind kind;
+    uint8_t flags;
+    uint8_t inline_bytes; // valid bytes of payload
+    uint8_t reserved;
+    uint32_t context; // which communicator, and point-to-point or collective
+    int32_t source;   // sender's rank in that communicator
+    int32_t tag;
+    uint32_t sync_id; // with flag_synchronous: the sender's operation, to be named in the Ack
+};
+static_assert(sizeof(Envelope) == 20);
+
+// Operation ids name an entry of the table of pending operations of the rank that made them. They carry a
+// generation, so that a stale or invented one is recognised and dropped.
+using OperationId = uint32_t;
+
+struct CellRef {
+    uint32_t cell;  // index into the sender's pool
+    uint32_t bytes; // valid bytes in it
+};
+
+struct Rts {
+    uint64_t bytes;
+    OperationId sender;
+    uint32_t reserved;
+};
+
+struct Cts {
+    OperationId sender;
+    OperationId receiver;
+    uint64_t bytes; // how much the receiver wants: less than announced if its buffer is too short
+};
+
+struct Fragment {
+    OperationId receiver;
+    uint32_t cell;
+    uint32_t bytes;
+    uint32_t reserved;
+    uint64_t offset;
+};
+
+struct Ack {
+    OperationId sender;
+};
+
+static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 16 && sizeof(Cts) == 16 && sizeof(Fragment) == 24 &&
+              sizeof(Ack) == 4);
+static_assert(sizeof(Fragment) <= inline_max);
+
+} // namespace zipmpi::wire

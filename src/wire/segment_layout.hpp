@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The node segment: one memory file per job and node. Offsets only, no pointers. It is made by the launcher,
+// or by the lowest rank of the node under a foreign launcher; a segment of zeros with a filled header is
+// ready for use, so no rank has to wait for another before it sends.
+//
+//   header | world ranks | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse
+//
+// Header, world ranks and rank blocks are reserved by the maker; a ring or cell is reserved by its producer
+// on first use: memory follows use.
+#pragma once
+
+#include "base/counters.hpp"
+#include "base/recorder_layout.hpp"
+#include "wire/shm_layout.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace zipmpi::wire {
+
+inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
+inline constexpr uint32_t segment_version = 1;
+inline constexpr uint32_t max_local_ranks = 4096;
+
+struct SegmentHeader {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t local_ranks; // n
+    uint32_t world_size;
+    uint32_t cell_bytes; // payload of one cell, a multiple of the page size less one line
+    uint32_t cells_per_rank;
+    uint32_t reserved;
+    uint64_t total_bytes;
+    uint64_t world_ranks_offset; // uint32_t[n]: local index -> rank in MPI_COMM_WORLD
+    uint64_t blocks_offset;
+    uint64_t rings_offset;
+    uint64_t cells_offset;
+    char job_id[64];
+};
+static_assert(sizeof(SegmentHeader) <= page_size);
+
+enum class RankState : uint32_t { absent = 0, running = 1, finalized = 2, aborted = 3 };
+
+// What a rank shows to its node. Each line has one kind of writer.
+struct RankBlock {
+    // written by the rank itself
+    alignas(line_size) std::atomic<uint32_t> state; // RankState
+    std::atomic<int32_t> pid;
+    std::atomic<int32_t> abort_code;
+    // where the rank sleeps: it counts itself in `sleepers`, looks once more, and waits for `wake` to change
+    alignas(line_size) std::atomic<uint32_t> wake;
+    std::atomic<uint32_t> sleepers;
+    std::atomic<uint32_t>
+        wants_cell; // set by the rank when its pool is exhausted: whoever frees a cell wakes it
+    // one bit per local rank: set by a sender after it has put lines into its ring to this rank
+    alignas(line_size) std::atomic<uint64_t> arrivals[max_local_ranks / 64];
+    alignas(line_size) Counters counters;
+    alignas(page_size) Recorder recorder;
+};
+static_assert(sizeof(RankBlock) == 2 * page_size);
+
+// Where things are, from the two numbers that decide it.
+struct Geometry {
+    uint32_t local_ranks = 0;
+    uint32_t cell_bytes = 0;
+    uint32_t cells_per_rank = 0;
+
+    [[nodiscard]] constexpr uint64_t world_ranks_offset() const { return page_size; }
+    [[nodiscard]] constexpr uint64_t blocks_offset() const {
+        return page_size + (uint64_t{local_ranks} * 4 + page_size - 1) / page_size * page_size;
+    }
+    [[nodiscard]] constexpr uint64_t rings_offset() const {
+        return blocks_offset() + uint64_t{local_ranks} * sizeof(RankBlock);
+    }
+    [[nodiscard]] constexpr uint64_t ring_offset(uint32_t to, uint32_t from) const {
+        return rings_offset() + (uint64_t{to} * local_ranks + from) * sizeof(Ring);
+    }
+    [[nodiscard]] constexpr uint64_t cells_offset() const {
+        return rings_offset() + uint64_t{local_ranks} * local_ranks * sizeof(Ring);
+    }
+    [[nodiscard]] constexpr uint64_t cell_stride() const { return cell_bytes + line_size; }
+    [[nodiscard]] constexpr uint64_t cell_offset(uint32_t owner, uint32_t cell) const {
+        return cells_offset() + (uint64_t{owner} * cells_per_rank + cell) * cell_stride();
+    }
+    [[nodiscard]] constexpr uint64_t total_bytes() const {
+        return cells_offset() + uint64_t{local_ranks} * cells_per_rank * cell_stride();
+    }
+    [[nodiscard]] constexpr bool valid() const {
+        return local_ranks >= 1 && local_ranks <= max_local_ranks && cells_per_rank >= 1 &&
+               cells_per_rank <= 65536 && cell_bytes >= page_size - line_size && cell_bytes <= (1U << 24) &&
+               cell_stride() % page_size == 0;
+    }
+};
+
+} // namespace zipmpi::wire

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Queues and cells in the node segment. One ring per ordered pair of ranks, one producer and one consumer
+// each, so no operation on it needs a lock or a locked instruction. A ring is one page and exists only once
+// its producer has reserved that page.
+#pragma once
+
+#include "wire/envelope.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace zipmpi::wire {
+
+inline constexpr size_t page_size = 4096;
+inline constexpr uint32_t ring_lines = 63;
+
+// One message line. `mark` is the number of the message in this ring (1, 2, ...) cut to 32 bits; it is stored
+// last, with release, and read first, with acquire. A page of zeros is an empty ring.
+struct alignas(line_size) RingLine {
+    std::atomic<uint32_t> mark;
+    Envelope envelope;
+    std::byte payload[inline_max];
+};
+static_assert(sizeof(RingLine) == line_size);
+static_assert(offsetof(RingLine, envelope) == 4 && offsetof(RingLine, payload) == 24);
+
+struct Ring {
+    // Written by the consumer: lines it has taken out so far. The producer may run at most ring_lines ahead.
+    alignas(line_size) std::atomic<uint32_t> consumed;
+    std::atomic<uint32_t>
+        producer_waits; // set by a producer that found the ring full; the consumer then wakes it
+    RingLine line[ring_lines];
+};
+static_assert(sizeof(Ring) == page_size);
+
+// Head of a cell of the send buffer pool; the bytes follow after one line. The owner sets busy before it
+// sends a reference to the cell, the reader clears it when it has copied the bytes out (mark and sweep: the
+// owner looks for a cell that is no longer busy when it needs one).
+struct alignas(line_size) CellHead {
+    std::atomic<uint32_t> busy;
+};
+static_assert(sizeof(CellHead) == line_size);
+
+} // namespace zipmpi::wire
