@@ -4,8 +4,10 @@
 #include "boot/fake_launcher.hpp"
 #include "boot/job.hpp"
 #include "os/clock.hpp"
+#include "os/socket.hpp"
 
 #include <fcntl.h>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -74,6 +76,49 @@ TEST(JoinSegment, WithoutMappingTheRanksAskEachOther) {
     no_mapping.mapping = false;
     all_join(3, false, no_mapping, 3 + 1, 3 * 2 + 2);
     all_join(3, true, no_mapping, 3 + 1, 3 * 2 + 2);
+}
+
+// Names of meeting points can be read by every user of the host.
+std::vector<std::string> meeting_points() {
+    std::ifstream sockets("/proc/net/unix");
+    std::vector<std::string> names;
+    for (std::string line; std::getline(sockets, line);) {
+        const size_t at = line.find("@zipmpi-");
+        if (at != std::string::npos) names.push_back(line.substr(at + 1));
+    }
+    return names;
+}
+
+// As another user: pretends to be rank 1 at every meeting point. How many descriptors it got.
+int pretend_to_be_rank_1() {
+    constexpr uid_t nobody = 65534;
+    if (setuid(nobody) != 0) return -1;
+    int got = 0;
+    for (const auto& name : meeting_points()) {
+        const os::Fd leader = os::connect_abstract(name);
+        const uint32_t rank = 1;
+        if (leader && os::write_all(leader.get(), &rank, sizeof rank) && os::receive_fd(leader.get(), 3000))
+            ++got;
+    }
+    return got;
+}
+
+TEST(JoinSegment, AStrangerGetsNothing) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    FakeLauncher fake(2, {});
+    std::vector<pid_t> children;
+    const auto run = [&](auto body) {
+        const pid_t pid = fork();
+        if (pid == 0) _exit(body());
+        children.push_back(pid);
+    };
+    run([&] { return live(fake.client_fd(0), 0, 2, false); });
+    for (int i = 0; i < 5000 && meeting_points().empty(); ++i) usleep(1000);
+    ASSERT_FALSE(meeting_points().empty());
+    run([] { return pretend_to_be_rank_1(); });
+    usleep(100'000); // the stranger comes first
+    run([&] { return live(fake.client_fd(1), 1, 2, false); });
+    EXPECT_EQ(failures_of(children), 0);
 }
 
 TEST(JoinSegment, SingletonHasASegmentOfItsOwn) {
