@@ -74,8 +74,8 @@ typedef int MPI_Comm_copy_attr_function(
         int *flag);
 typedef int MPI_Comm_delete_attr_function(MPI_Comm comm, int keyval, void *attribute_val, void *extra_state);
 typedef int MPI_Type_copy_attr_function(
-        MPI_Datatype datatype, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out,
-        int *flag);
+        MPI_Datatype datatype, int keyval, void *extra_state, void *attribute_val_in,
+        void *attribute_val_out, int *flag);
 typedef int MPI_Type_delete_attr_function(
         MPI_Datatype datatype, int keyval, void *attribute_val, void *extra_state);
 typedef int MPI_Win_copy_attr_function(
@@ -577,11 +577,11 @@ int PMPI_Imrecv_c(
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status);
 int MPI_Irecv(
-        void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-       ;
+        void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+        MPI_Request *request);
 int PMPI_Irecv(
-        void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-       ;
+        void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+        MPI_Request *request);
 int MPI_Irecv_c(
         void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request);
@@ -619,12 +619,12 @@ int PMPI_Isendrecv(
         const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request);
 int MPI_Isendrecv_c(
-        const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-        MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+        const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Request *request);
 int PMPI_Isendrecv_c(
-        const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-        MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+        const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Request *request);
 int MPI_Isendrecv_replace(
         void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
@@ -669,11 +669,11 @@ int PMPI_Recv_c(
         void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Status *status);
 int MPI_Recv_init(
-        void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-       ;
+        void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+        MPI_Request *request);
 int PMPI_Recv_init(
-        void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
-       ;
+        void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+        MPI_Request *request);
 int MPI_Recv_init_c(
         void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Request *request);
@@ -737,12 +737,12 @@ int PMPI_Sendrecv(
         const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status);
 int MPI_Sendrecv_c(
-        const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-        MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+        const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Status *status);
 int PMPI_Sendrecv_c(
-        const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-        MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+        const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
         MPI_Status *status);
 int MPI_Sendrecv_replace(
         void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
@@ -838,11 +838,11 @@ int PMPI_Precv_init(
         void *buf, int partitions, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
         MPI_Info info, MPI_Request *request);
 int MPI_Precv_init_c(
-        void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-        MPI_Info info, MPI_Request *request);
+        void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int PMPI_Precv_init_c(
-        void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-        MPI_Info info, MPI_Request *request);
+        void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Psend_init(
         const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
         MPI_Info info, MPI_Request *request);
@@ -951,11 +951,11 @@ int MPI_Type_create_hvector(
 int PMPI_Type_create_hvector(
         int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_create_hvector_c(
-        MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-       ;
+        MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+        MPI_Datatype *newtype);
 int PMPI_Type_create_hvector_c(
-        MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-       ;
+        MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+        MPI_Datatype *newtype);
 int MPI_Type_create_indexed_block(
         int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype,
         MPI_Datatype *newtype);
@@ -1019,11 +1019,11 @@ int MPI_Type_get_envelope(
 int PMPI_Type_get_envelope(
         MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner);
 int MPI_Type_get_envelope_c(
-        MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts,
-        MPI_Count *num_datatypes, int *combiner);
+        MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
+        MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner);
 int PMPI_Type_get_envelope_c(
-        MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts,
-        MPI_Count *num_datatypes, int *combiner);
+        MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
+        MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner);
 int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
 int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
@@ -1053,11 +1053,11 @@ int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size);
 int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_vector_c(
-        MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-       ;
+        MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+        MPI_Datatype *newtype);
 int PMPI_Type_vector_c(
-        MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-       ;
+        MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+        MPI_Datatype *newtype);
 int MPI_Unpack(
         const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
         MPI_Comm comm);
@@ -1219,12 +1219,12 @@ int PMPI_Alltoallw(
         MPI_Comm comm);
 int MPI_Alltoallw_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 int PMPI_Alltoallw_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 int MPI_Alltoallw_init(
         const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
         void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
@@ -1235,12 +1235,14 @@ int PMPI_Alltoallw_init(
         MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Alltoallw_init_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+        MPI_Request *request);
 int PMPI_Alltoallw_init_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+        MPI_Request *request);
 int MPI_Barrier(MPI_Comm comm);
 int PMPI_Barrier(MPI_Comm comm);
 int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
@@ -1313,12 +1315,12 @@ int PMPI_Gatherv(
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Gatherv_c(
         const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
-       ;
+        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+        MPI_Comm comm);
 int PMPI_Gatherv_c(
         const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
-       ;
+        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+        MPI_Comm comm);
 int MPI_Gatherv_init(
         const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
@@ -1329,12 +1331,12 @@ int PMPI_Gatherv_init(
         MPI_Request *request);
 int MPI_Gatherv_init_c(
         const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
-        MPI_Info info, MPI_Request *request);
+        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int PMPI_Gatherv_init_c(
         const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
-        MPI_Info info, MPI_Request *request);
+        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+        MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Iallgather(
         const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
@@ -1411,12 +1413,12 @@ int PMPI_Ialltoallw(
         MPI_Comm comm, MPI_Request *request);
 int MPI_Ialltoallw_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 int PMPI_Ialltoallw_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
 int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request);
@@ -1458,12 +1460,12 @@ int PMPI_Igatherv(
         const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 int MPI_Igatherv_c(
         const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
-        MPI_Request *request);
+        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+        MPI_Comm comm, MPI_Request *request);
 int PMPI_Igatherv_c(
         const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
-        MPI_Request *request);
+        const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+        MPI_Comm comm, MPI_Request *request);
 int MPI_Ireduce(
         const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
         MPI_Comm comm, MPI_Request *request);
@@ -1525,11 +1527,11 @@ int PMPI_Iscatter_c(
         const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 int MPI_Iscatterv(
-        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
-        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
+        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 int PMPI_Iscatterv(
-        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
-        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
+        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 int MPI_Iscatterv_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
@@ -1663,11 +1665,11 @@ int PMPI_Scatter_init_c(
         const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Scatterv(
-        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
-        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int PMPI_Scatterv(
-        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
-        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Scatterv_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
@@ -1675,11 +1677,13 @@ int PMPI_Scatterv_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Scatterv_init(
-        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
-        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request);
 int PMPI_Scatterv_init(
-        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
-        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+        const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request);
 int MPI_Scatterv_init_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
@@ -1831,11 +1835,11 @@ int PMPI_Win_set_name(MPI_Win win, const char *win_name);
 int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
 int MPI_Cart_create(
-        MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
-       ;
+        MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+        MPI_Comm *comm_cart);
 int PMPI_Cart_create(
-        MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm *comm_cart)
-       ;
+        MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+        MPI_Comm *comm_cart);
 int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
 int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank);
@@ -1873,11 +1877,11 @@ int PMPI_Dist_graph_neighbors(
 int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
 int MPI_Graph_create(
-        MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph)
-       ;
+        MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
+        MPI_Comm *comm_graph);
 int PMPI_Graph_create(
-        MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder, MPI_Comm *comm_graph)
-       ;
+        MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
+        MPI_Comm *comm_graph);
 int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]);
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]);
 int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank);
@@ -1943,21 +1947,21 @@ int PMPI_Ineighbor_alltoallv_c(
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Request *request);
 int MPI_Ineighbor_alltoallw(
-        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-        void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-        MPI_Comm comm, MPI_Request *request);
+        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 int PMPI_Ineighbor_alltoallw(
-        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-        void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-        MPI_Comm comm, MPI_Request *request);
+        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 int MPI_Ineighbor_alltoallw_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 int PMPI_Ineighbor_alltoallw_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 int MPI_Neighbor_allgather(
         const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
         MPI_Datatype recvtype, MPI_Comm comm);
@@ -2063,37 +2067,39 @@ int PMPI_Neighbor_alltoallv_init_c(
         void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
         MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Neighbor_alltoallw(
-        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-        void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-        MPI_Comm comm);
+        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+        const MPI_Datatype recvtypes[], MPI_Comm comm);
 int PMPI_Neighbor_alltoallw(
-        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-        void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-        MPI_Comm comm);
+        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+        const MPI_Datatype recvtypes[], MPI_Comm comm);
 int MPI_Neighbor_alltoallw_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 int PMPI_Neighbor_alltoallw_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 int MPI_Neighbor_alltoallw_init(
-        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-        void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-        MPI_Comm comm, MPI_Info info, MPI_Request *request);
+        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int PMPI_Neighbor_alltoallw_init(
-        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-        void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-        MPI_Comm comm, MPI_Info info, MPI_Request *request);
+        const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Neighbor_alltoallw_init_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+        MPI_Request *request);
 int PMPI_Neighbor_alltoallw_init_c(
         const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-        const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
+        const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+        MPI_Request *request);
 int MPI_Topo_test(MPI_Comm comm, int *status);
 int PMPI_Topo_test(MPI_Comm comm, int *status);
 
@@ -2213,12 +2219,12 @@ int PMPI_Comm_spawn(
         MPI_Comm *intercomm, int array_of_errcodes[]);
 int MPI_Comm_spawn_multiple(
         int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[],
-        const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
-       ;
+        const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
+        int array_of_errcodes[]);
 int PMPI_Comm_spawn_multiple(
         int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[],
-        const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
-       ;
+        const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
+        int array_of_errcodes[]);
 int MPI_Finalize(void);
 int PMPI_Finalize(void);
 int MPI_Finalized(int *flag);
@@ -2619,19 +2625,19 @@ int MPI_File_read_at_all_begin_c(
 int PMPI_File_read_at_all_begin_c(
         MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype);
 int MPI_File_read_at_all_c(
-        MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-       ;
+        MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Status *status);
 int PMPI_File_read_at_all_c(
-        MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-       ;
+        MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Status *status);
 int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status);
 int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status);
 int MPI_File_read_at_c(
-        MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-       ;
+        MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Status *status);
 int PMPI_File_read_at_c(
-        MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-       ;
+        MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
+        MPI_Status *status);
 int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
 int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status);
 int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
@@ -2685,17 +2691,17 @@ int PMPI_File_write_all_c(
 int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
 int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
 int MPI_File_write_at(
-        MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-       ;
+        MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+        MPI_Status *status);
 int PMPI_File_write_at(
-        MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-       ;
+        MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+        MPI_Status *status);
 int MPI_File_write_at_all(
-        MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-       ;
+        MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+        MPI_Status *status);
 int PMPI_File_write_at_all(
-        MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-       ;
+        MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
+        MPI_Status *status);
 int MPI_File_write_at_all_begin(
         MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype);
 int PMPI_File_write_at_all_begin(

@@ -18,9 +18,10 @@ def wrap_call(head, arguments, tail):
     line = f"{head}({arguments}){tail}"
     if len(line) <= WIDTH:
         return line + "\n"
+    limit = WIDTH - (len(tail) if len(tail) < 4 else 0)  # a short tail stays on the last line
     lines = [" " * 7]
     for word in arguments.split(", "):
-        if len(lines[-1]) + len(word) + 2 > WIDTH and lines[-1].strip():
+        if len(lines[-1]) + len(word) + 2 > limit and lines[-1].strip():
             lines.append(" " * 7)
         lines[-1] += f" {word},"
     lines[-1] = lines[-1].removesuffix(",") + ")"
