@@ -47,6 +47,7 @@ int size_of(const Comm& comm) noexcept;         // of the remote group for an in
 uint32_t context_of(const Comm& comm) noexcept; // for the flight recorder
 bool is_inter(const Comm& comm) noexcept;
 std::string name_of(const Comm& comm);
+const Comm* comm_of(const Request& request) noexcept; // errors of a request are raised there
 bool is_committed(const Datatype& type) noexcept;
 bool op_takes(const Op& op, const Datatype& type) noexcept;
 
