@@ -157,7 +157,7 @@ void Front::on_frame(const Frame& f) {
     case FrameType::snapshot:
         return on_snapshot(f.payload);
     case FrameType::scratch:
-        scratch_ = f.payload;
+        scratch_.push_back(f.payload);
         return;
     case FrameType::done:
         done_ = true;
@@ -302,7 +302,7 @@ void Front::clean_up() {
         usleep(1000);
     }
     std::error_code ignored;
-    if (!scratch_.empty()) std::filesystem::remove_all(scratch_, ignored);
+    for (const std::string& dir : scratch_) std::filesystem::remove_all(dir, ignored);
 }
 
 } // namespace zipmpi::launch

@@ -12,6 +12,7 @@
 #include "launch/noded/lines.hpp"
 #include "launch/pmi/server.hpp"
 #include "launch/pmix/module.hpp"
+#include "launch/report/death.hpp"
 
 #include <array>
 #include <deque>
@@ -75,6 +76,7 @@ class Daemon {
     // ending.cpp
     void reap();
     void on_rank_exit(uint32_t local, int status);
+    Death death_of(uint32_t local) const;
     void judge(uint32_t local, int status);
     void on_abort(uint32_t local, int exit_code, std::string_view text);
     void fail(uint32_t local, uint32_t exit_code, const std::string& text);
@@ -95,7 +97,8 @@ class Daemon {
     const PmixModule* pmix_ = nullptr;
     std::mutex pmix_mutex_; // guards pmix_events_, filled by libpmix's thread
     std::deque<PmixEvent> pmix_events_;
-    std::string scratch_, host_;
+    std::vector<std::string> scratch_; // directories to be removed at the end: for files, and for memory
+    std::string host_;
     rlimit open_files_{};
 
     Phase phase_ = Phase::waiting_for_start;

@@ -50,6 +50,20 @@ void Daemon::on_rank_exit(uint32_t local, int status) {
     pmi_->rank_ended(local);
 }
 
+Death Daemon::death_of(uint32_t local) const {
+    Death d;
+    d.rank = request_.first_rank + local;
+    d.world_size = request_.world_size;
+    d.others_alive = live_ - (ranks_[local].live ? 1 : 0);
+    d.host = host_;
+    d.pid = ranks_[local].pid;
+    d.wait_status = ranks_[local].status;
+    d.program = request_.apps[ranks_[local].app].argv[0];
+    d.place = read_place(segment_, local);
+    d.last_call = newest_call(segment_, local);
+    return d;
+}
+
 void Daemon::judge(uint32_t local, int status) {
     if (failed_ || interrupted_) return;
     const wire::RankBlock& block = segment_.block(local);
@@ -58,27 +72,17 @@ void Daemon::judge(uint32_t local, int status) {
         return on_abort(local, block.abort_code.load(std::memory_order_relaxed), {});
     const bool inside = state == wire::RankState::running || pmi_->inside(local) || ranks_[local].pmix_inside;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !inside) return;
-    Death d;
-    d.rank = request_.first_rank + local;
-    d.world_size = request_.world_size;
-    d.host = host_;
-    d.pid = ranks_[local].pid;
-    d.wait_status = status;
-    d.program = request_.apps[ranks_[local].app].argv[0];
-    d.place = read_place(segment_, local);
-    d.last_call = newest_call(segment_, local);
     const auto code =
         static_cast<uint32_t>(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-    fail(local, code == 0 ? 1 : code, format(describe(d), "mpiexec"));
+    fail(local, code == 0 ? 1 : code, format(describe(death_of(local)), "mpiexec"));
 }
 
 void Daemon::on_abort(uint32_t local, int exit_code, std::string_view text) {
     if (failed_ || interrupted_) return;
-    std::string said = abort_text(segment_, local);
     const auto code = static_cast<uint32_t>(exit_code) & 0xffU;
-    Problem p = describe_abort(request_.first_rank + local, request_.world_size, host_, ranks_[local].pid,
-                               exit_code, text);
-    fail(local, code == 0 ? 1 : code, said.empty() ? format(p, "mpiexec") : std::string());
+    const bool told = !abort_text(segment_, local).empty(); // the library has said all there is to say
+    fail(local, code == 0 ? 1 : code,
+         told ? std::string() : format(describe_abort(death_of(local), exit_code, text), "mpiexec"));
 }
 
 void Daemon::fail(uint32_t local, uint32_t exit_code, const std::string& text) {
@@ -135,9 +139,8 @@ Snapshot Daemon::snapshot() const {
 }
 
 void Daemon::remove_scratch() {
-    if (scratch_.empty()) return;
     std::error_code ignored;
-    std::filesystem::remove_all(scratch_, ignored);
+    for (const std::string& dir : scratch_) std::filesystem::remove_all(dir, ignored);
 }
 
 } // namespace zipmpi::launch

@@ -32,12 +32,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return p;
 }
 
-std::string make_scratch() {
-    const char* tmpdir = std::getenv("TMPDIR");
-    for (const std::string& base :
-         {std::string(tmpdir != nullptr ? tmpdir : ""), std::string("/tmp"), std::string("/run")}) {
-        if (base.empty() || base.front() != '/') continue;
-        std::string name = base + "/zipmpi-XXXXXX";
+// A new directory below the first of these that can be written to, or "".
+std::string make_scratch(std::initializer_list<const char*> bases) {
+    for (const char* base : bases) {
+        if (base == nullptr || *base != '/') continue;
+        std::string name = std::string(base) + "/zipmpi-XXXXXX";
         if (mkdtemp(name.data()) != nullptr) return name;
     }
     return {};
@@ -115,14 +114,16 @@ void Daemon::start_pmix() {
     const auto get =
         reinterpret_cast<GetPmixModule>(load_symbol("zipmpi_pmix_server.so", "zipmpi_pmix_module"));
     if (get == nullptr) return;
-    scratch_ = make_scratch();
-    if (scratch_.empty()) return;
-    channel_.send(FrameType::scratch, scratch_);
+    const std::string files = make_scratch({std::getenv("TMPDIR"), "/tmp", "/run"});
+    if (files.empty()) return;
+    scratch_.push_back(files);
+    if (const std::string memory = make_scratch({"/dev/shm"}); !memory.empty()) scratch_.push_back(memory);
+    for (const std::string& dir : scratch_) channel_.send(FrameType::scratch, dir);
     pmix_event_ = os::Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     watch(epoll_.get(), pmix_event_.get(), EPOLLIN, Source::pmix);
     std::vector<uint32_t> apps;
     for (const Rank& r : ranks_) apps.push_back(r.app);
-    const PmixJob job{request_.job_id.c_str(), host_.c_str(), scratch_.c_str(),
+    const PmixJob job{request_.job_id.c_str(), host_.c_str(), scratch_[0].c_str(),
                       request_.world_size,     apps.data(),   static_cast<uint32_t>(request_.apps.size())};
     const auto on_event = [](void* arg, const PmixEvent& e) {
         auto* self = static_cast<Daemon*>(arg);
@@ -162,7 +163,12 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
     const auto add = [](void* arg, const char* text) {
         static_cast<std::vector<std::string>*>(arg)->emplace_back(text);
     };
-    if (pmix_ != nullptr) pmix_->rank_env(rank, add, &own);
+    if (pmix_ != nullptr && pmix_->rank_env(rank, add, &own)) {
+        // Open MPI 4 takes an unknown launcher for none unless told not to, and litters where it is told to.
+        own.emplace_back("OMPI_MCA_schizo=^orte");
+        own.push_back("OMPI_MCA_orte_tmpdir_base=" + scratch_[0]);
+        if (scratch_.size() > 1) own.push_back("OMPI_MCA_btl_vader_backing_directory=" + scratch_[1]);
+    }
     return own;
 }
 

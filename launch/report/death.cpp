@@ -35,15 +35,15 @@ constexpr SignalAdvice advices[] = {
     {SIGPIPE, "it wrote to a pipe or socket that nobody reads any more", "find out who closed the other end"},
 };
 
-std::string who(uint32_t rank, uint32_t world_size, std::string_view host, pid_t pid) {
-    return "rank " + std::to_string(rank) + " of " + std::to_string(world_size) + ", host " +
-           std::string(host) + ", pid " + std::to_string(pid);
+std::string who(const Death& d) {
+    return "rank " + std::to_string(d.rank) + " of " + std::to_string(d.world_size) + ", host " + d.host +
+           ", pid " + std::to_string(d.pid);
 }
 
-std::string others(uint32_t world_size) {
-    if (world_size <= 1) return {};
-    return world_size == 2 ? "; the other rank was ended"
-                           : "; the other " + std::to_string(world_size - 1) + " ranks were ended";
+std::string others(const Death& d) {
+    if (d.others_alive == 0) return {};
+    return d.others_alive == 1 ? "; the other rank was ended"
+                               : "; the other " + std::to_string(d.others_alive) + " ranks were ended";
 }
 
 std::string where_in_mpi(const Death& d) {
@@ -74,23 +74,23 @@ std::string ending_text(int wait_status) {
 Problem describe(const Death& d) {
     const std::string rank = "rank " + std::to_string(d.rank);
     Problem p;
-    p.where = who(d.rank, d.world_size, d.host, d.pid) + where_in_mpi(d);
+    p.where = who(d) + where_in_mpi(d);
     if (WIFSIGNALED(d.wait_status)) {
         const int s = WTERMSIG(d.wait_status);
-        p.what = rank + " was killed by " + signal_name(s) + " (signal " + std::to_string(s) + ")" +
-                 others(d.world_size);
+        p.what =
+            rank + " was killed by " + signal_name(s) + " (signal " + std::to_string(s) + ")" + others(d);
         p.why = "the program " + d.program + " does not handle this signal";
         p.todo = "find out who sent it";
         for (const auto& a : advices)
             if (a.signal == s) p.why = a.why, p.todo = a.todo;
         if (WCOREDUMP(d.wait_status)) p.todo += "; a core file was written";
     } else if (WEXITSTATUS(d.wait_status) == 0) {
-        p.what = rank + " exited without calling MPI_Finalize" + others(d.world_size);
+        p.what = rank + " exited without calling MPI_Finalize" + others(d);
         p.why = "its exit status is 0, but it had called MPI_Init and the other ranks may wait for it";
         p.todo = "call MPI_Finalize before every exit, or MPI_Abort to end the job early";
     } else {
         const int status = WEXITSTATUS(d.wait_status);
-        p.what = rank + " exited with status " + std::to_string(status) + others(d.world_size);
+        p.what = rank + " exited with status " + std::to_string(status) + others(d);
         p.why = "the program " + d.program + " chose this status; 0 would mean success";
         p.todo = status == 127 ? "127 often means that a program or a shared library was not found: see above"
                  : status == 126 ? "126 often means that a program could not be executed: see above"
@@ -99,12 +99,11 @@ Problem describe(const Death& d) {
     return p;
 }
 
-Problem describe_abort(uint32_t rank, uint32_t world_size, std::string_view host, pid_t pid, int code,
-                       std::string_view text) {
+Problem describe_abort(const Death& d, int code, std::string_view text) {
     Problem p;
-    p.what = "rank " + std::to_string(rank) + " called MPI_Abort with error code " + std::to_string(code) +
-             others(world_size);
-    p.where = who(rank, world_size, host, pid);
+    p.what = "rank " + std::to_string(d.rank) + " called MPI_Abort with error code " + std::to_string(code) +
+             others(d);
+    p.where = who(d);
     p.why = text.empty() ? "the program ended the job itself" : std::string(text);
     p.todo = "see what it wrote before; --label shows which rank wrote what";
     return p;

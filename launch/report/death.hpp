@@ -15,6 +15,7 @@ namespace zipmpi::launch {
 
 struct Death {
     uint32_t rank = 0, world_size = 1;
+    uint32_t others_alive = 0; // ranks that still ran and were ended
     std::string host, program;
     pid_t pid = -1;
     int wait_status = 0; // as waitpid gives it
@@ -23,8 +24,7 @@ struct Death {
 };
 
 Problem describe(const Death& d);
-Problem describe_abort(uint32_t rank, uint32_t world_size, std::string_view host, pid_t pid, int code,
-                       std::string_view text);
+Problem describe_abort(const Death& d, int code, std::string_view text);
 
 // "killed by SIGSEGV", "exited with status 3"
 std::string ending_text(int wait_status);

@@ -35,6 +35,52 @@ std::string call_text(const RankPlace& p) {
     return p.function + (detail.empty() ? "" : " (" + detail + ")");
 }
 
+namespace {
+
+std::string tag_text(int32_t tag) {
+    if (tag == recorder_none) return {};
+    return tag == recorder_any ? ", any tag" : ", tag " + std::to_string(tag);
+}
+
+std::string wait_text(const WaitPlace& w) {
+    const std::string peer =
+        w.world_peer == recorder_any ? "any rank" : "rank " + std::to_string(w.world_peer);
+    const std::string comm = w.comm.empty() ? "" : " on " + w.comm;
+    switch (w.kind) {
+    case WaitKind::send:
+        return "to send " + std::to_string(w.bytes) + " bytes to " + peer + tag_text(w.tag) + comm;
+    case WaitKind::recv:
+        return "for a message from " + peer + tag_text(w.tag) + comm;
+    case WaitKind::collective:
+        return "(the " + ordinal(w.sequence) + " collective" + comm + ")";
+    default:
+        return "for something inside the library";
+    }
+}
+
+} // namespace
+
+std::string place_text(const RankPlace& p) {
+    switch (p.life) {
+    case Life::no_mpi:
+        return "has not called MPI_Init";
+    case Life::finalized:
+        return "has called MPI_Finalize";
+    case Life::gone:
+        return "has ended (" + p.end + ")";
+    default:
+        break;
+    }
+    if (p.function.empty()) return "is in the program's own code, outside MPI";
+    if (!p.asleep) return "is in " + call_text(p) + ", working";
+    constexpr size_t most = 4;
+    std::string text = "waits in " + p.function;
+    for (size_t i = 0; i < p.waits.size() && i < most; ++i)
+        text += (i == 0 ? " " : ", and ") + wait_text(p.waits[i]);
+    if (p.wait_count > most) text += ", and " + std::to_string(p.wait_count - most) + " more";
+    return text;
+}
+
 std::string ordinal(uint32_t n) {
     const uint32_t tens = n % 100;
     const char* end = tens >= 11 && tens <= 13 ? "th"
