@@ -27,15 +27,19 @@ set(CPACK_PACKAGE_VENDOR "the ZipMPI authors")
 set(CPACK_PACKAGE_CONTACT "the ZipMPI authors <zipmpi@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr/lib/zipmpi)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/deb_links.cmake)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/deb_prepare.cmake)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libpmix2, libhwloc15, gcc | c-compiler")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "MPI library with its launcher and compiler wrappers")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-    "MPI library with its launcher and compiler wrappers\n\
-ZipMPI implements the Message Passing Interface with the standard binary\n\
+    "ZipMPI implements the Message Passing Interface with the standard binary\n\
 interface of MPI 5.0. Programs start under its own mpiexec, Slurm, Open MPI's\n\
 mpirun and MPICH's hydra. It lies beside other MPI packages: its commands are\n\
 in /usr/lib/zipmpi/bin, and in /usr/bin with the suffix .zipmpi.")
 include(CPack)
+
+if(ZIPMPI_TESTS)
+    add_subdirectory(tests/install)
+    add_subdirectory(cmake/checks)
+endif()
