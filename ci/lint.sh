@@ -2,14 +2,17 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Everything that can be said about the sources without building them; under a minute.
+# usage: ci/lint.sh [--fix]
+# Everything that can be said about the sources without building them; under a minute. --fix formats them first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
 
 own() { git ls-files -z --cached --others --exclude-standard -- "$@"; }
 
-own '*.cpp' '*.hpp' '*.c' ':!include/mpi.h' | xargs -0r clang-format --dry-run --Werror || failed=1
+cpp_sources() { own '*.cpp' '*.hpp' '*.c' ':!include/mpi.h'; }
+if [ "${1:-}" = --fix ]; then cpp_sources | xargs -0r clang-format -i; fi
+cpp_sources | xargs -0r clang-format --dry-run --Werror || failed=1
 echo "format: done"
 for check in layers length texts; do
     python3 -B cmake/checks/$check.py || failed=1

@@ -15,7 +15,7 @@ MAY_INCLUDE = {
     "src/wire": FLOOR | {"wire"},
     "src/topo": FLOOR | {"topo"},
     "src/boot": FLOOR | {"wire", "boot"},
-    "src/transport": FLOOR | {"wire", "transport", "topo"},
+    "src/transport": FLOOR | {"wire", "boot", "transport", "topo"},
     "src/proto": FLOOR | {"wire", "transport", "proto", "topo"},
     "src/core": FLOOR | {"wire", "transport", "proto", "core", "boot", "topo", "names"},
     "src/abi": FLOOR | {"core", "abi", "names"},
