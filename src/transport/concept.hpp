@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The boundary between protocols and transports: nine calls. A transport moves lines (an envelope and a few bytes) and
-// bulk parts of limited size to peers of the same kind of place; it knows neither communicators nor requests. Calls
-// never block. Dispatch is static: a protocol is compiled against the transports it uses.
+// The boundary between protocols and transports: nine calls. A transport moves lines (an envelope and a few
+// bytes) and bulk parts of limited size to peers of the same kind of place; it knows neither communicators
+// nor requests. Calls never block. Dispatch is static: a protocol is compiled against the transports it uses.
 //
 // Threads: the lane that owns a transport serialises all calls.
 #pragma once
@@ -49,7 +49,8 @@ concept Transport = requires(T t, Peer peer, const wire::Envelope& envelope, con
     { t.send_short(peer, envelope, bytes, n) } -> std::same_as<Sent>;
     { t.send_bulk(peer, envelope, bytes, n, bytes, n) } -> std::same_as<Sent>;
     { t.poll(sink) } -> std::same_as<int>; // lines delivered
-    // Sleeping: arm(), then poll and retry what would block once more; nothing came: sleep(); in any case disarm().
+    // Sleeping: arm(), then poll and retry what would block once more; nothing came: sleep(); in any case
+    // disarm().
     { t.arm() } -> std::same_as<uint32_t>;
     { t.sleep(uint32_t{}, timeout_ns) } -> std::same_as<bool>; // false: the timeout ended it
     { t.disarm() } -> std::same_as<void>;

@@ -41,8 +41,8 @@ struct Envelope {
 };
 static_assert(sizeof(Envelope) == 20);
 
-// Operation ids name an entry of the table of pending operations of the rank that made them. They carry a generation,
-// so that a stale or invented one is recognised and dropped.
+// Operation ids name an entry of the table of pending operations of the rank that made them. They carry a
+// generation, so that a stale or invented one is recognised and dropped.
 using OperationId = uint32_t;
 
 struct CellRef {

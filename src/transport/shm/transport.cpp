@@ -11,10 +11,15 @@ namespace zipmpi::transport::shm {
 static_assert(transport::Transport<Transport>);
 
 Transport::Transport(const boot::NodeSegment& segment, uint32_t self)
-    : segment_(segment), block_(&segment.block(self)), self_(self), arrival_words_((segment.local_ranks() + 63) / 64),
-      caps_{wire::inline_max, wire::inline_max_with_cell, segment.geometry().cell_bytes}, out_(segment.local_ranks()),
-      in_(segment.local_ranks()) {
-    for (uint32_t i = 0; i < segment.local_ranks(); ++i) identity_ &= segment.world_rank(i) == static_cast<int>(i);
+    : segment_(segment)
+    , block_(&segment.block(self))
+    , self_(self)
+    , arrival_words_((segment.local_ranks() + 63) / 64)
+    , caps_{wire::inline_max, wire::inline_max_with_cell, segment.geometry().cell_bytes}
+    , out_(segment.local_ranks())
+    , in_(segment.local_ranks()) {
+    for (uint32_t i = 0; i < segment.local_ranks(); ++i)
+        identity_ &= segment.world_rank(i) == static_cast<int>(i);
 }
 
 int Transport::reach(int world_rank) const {
@@ -28,7 +33,8 @@ int Transport::reach(int world_rank) const {
         else
             high = middle;
     }
-    return low < segment_.local_ranks() && segment_.world_rank(low) == world_rank ? static_cast<int>(low) : -1;
+    return low < segment_.local_ranks() && segment_.world_rank(low) == world_rank ? static_cast<int>(low)
+                                                                                  : -1;
 }
 
 bool Transport::open(Peer peer) {
@@ -69,13 +75,14 @@ void Transport::publish(Peer peer, wire::RingLine& line) {
     o.slot = o.slot + 1 == wire::ring_lines ? 0 : o.slot + 1;
     line.mark.store(o.produced, std::memory_order_release);
     wire::RankBlock& to = segment_.block(peer);
-    // Both seq_cst: either we see the sleeper, or the sleeper's last look at the bitmap (after it counted itself in)
-    // sees our bit. Pairs with arm().
+    // Both seq_cst: either we see the sleeper, or the sleeper's last look at the bitmap (after it counted
+    // itself in) sees our bit. Pairs with arm().
     to.arrivals[self_ / 64].fetch_or(uint64_t{1} << (self_ % 64), std::memory_order_seq_cst);
     if (to.sleepers.load(std::memory_order_seq_cst) != 0) wake(to);
 }
 
-Sent Transport::send_short(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes) {
+Sent Transport::send_short(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                           size_t bytes) {
     Sent why = Sent::ok;
     wire::RingLine* line = claim(peer, why);
     if (line == nullptr) return why;
@@ -95,7 +102,8 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     if (cell < 0) return Sent::would_block;
     std::byte* head = segment_.cell(self_, static_cast<uint32_t>(cell));
     std::memcpy(head + wire::line_size, bulk, bulk_bytes);
-    reinterpret_cast<wire::CellHead*>(head)->busy.store(1, std::memory_order_relaxed); // published by the line's mark
+    reinterpret_cast<wire::CellHead*>(head)->busy.store(
+        1, std::memory_order_relaxed); // published by the line's mark
     line->envelope = envelope;
     line->envelope.inline_bytes = static_cast<uint8_t>(bytes);
     line->envelope.flags |= wire::flag_cell;
@@ -113,17 +121,20 @@ int Transport::take_cell() {
         const uint32_t cell = next_cell_;
         next_cell_ = next_cell_ + 1 == cells_made_ ? 0 : next_cell_ + 1;
         // Pairs with release_cell(): the reader is done with the bytes.
-        if (reinterpret_cast<wire::CellHead*>(segment_.cell(self_, cell))->busy.load(std::memory_order_acquire) == 0)
+        if (reinterpret_cast<wire::CellHead*>(segment_.cell(self_, cell))
+                ->busy.load(std::memory_order_acquire) == 0)
             return static_cast<int>(cell);
     }
-    if (cells_made_ < g.cells_per_rank && segment_.reserve(g.cell_offset(self_, cells_made_), g.cell_stride()))
+    if (cells_made_ < g.cells_per_rank &&
+        segment_.reserve(g.cell_offset(self_, cells_made_), g.cell_stride()))
         return static_cast<int>(cells_made_++);
     cell_wanted_ = true;
     block_->counters.add(Counter::no_cell);
     return -1;
 }
 
-bool Transport::checked(Peer from, const wire::RingLine& line, const std::byte*& bulk, size_t& bulk_bytes) const {
+bool Transport::checked(Peer from, const wire::RingLine& line, const std::byte*& bulk,
+                        size_t& bulk_bytes) const {
     const wire::Envelope& e = line.envelope;
     if ((e.flags & wire::flag_cell) == 0) return e.inline_bytes <= wire::inline_max;
     if (e.inline_bytes > wire::inline_max_with_cell) return false;

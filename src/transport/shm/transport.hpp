@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Shared memory within a node: a ring of lines per ordered pair, cells of a send buffer pool for bulk parts, a bitmap of
-// arrivals, and a futex to sleep on. docs/design/shared_memory.md has the picture and the argument why no wake-up is
-// lost. Peer = local index in the node segment.
+// Shared memory within a node: a ring of lines per ordered pair, cells of a send buffer pool for bulk parts,
+// a bitmap of arrivals, and a futex to sleep on. docs/design/shared_memory.md has the picture and the
+// argument why no wake-up is lost. Peer = local index in the node segment.
 #pragma once
 
 #include "boot/node_segment.hpp"

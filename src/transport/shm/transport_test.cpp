@@ -40,7 +40,8 @@ TEST(Shm, ShortMessageArrivesWhole) {
         EXPECT_EQ(m.envelope.inline_bytes, 40);
         EXPECT_STREQ(reinterpret_cast<const char*>(m.payload), text);
         EXPECT_EQ(m.bulk, nullptr);
-    }), 1);
+    }),
+              1);
     EXPECT_EQ(got, 1);
     EXPECT_EQ(b.poll([](const Arrival&) { FAIL(); }), 0);
 }
@@ -49,7 +50,8 @@ TEST(Shm, FullRingBlocksAndRecovers) {
     const auto segment = make_segment(2);
     Transport a(segment, 0);
     Transport b(segment, 1);
-    for (uint32_t i = 0; i < wire::ring_lines; ++i) ASSERT_EQ(a.send_short(1, envelope(1), nullptr, 0), Sent::ok);
+    for (uint32_t i = 0; i < wire::ring_lines; ++i)
+        ASSERT_EQ(a.send_short(1, envelope(1), nullptr, 0), Sent::ok);
     EXPECT_EQ(a.send_short(1, envelope(1), nullptr, 0), Sent::would_block);
     EXPECT_EQ(b.poll([](const Arrival&) {}), static_cast<int>(wire::ring_lines));
     EXPECT_EQ(a.send_short(1, envelope(1), nullptr, 0), Sent::ok);
@@ -80,8 +82,10 @@ TEST(Shm, NonsenseFromAPeerIsDropped) {
     wire::Ring& ring = segment.ring(1, 0);
     std::mt19937 random(4711);
     for (uint32_t i = 0; i < wire::ring_lines; ++i) {
-        for (size_t k = 0; k < wire::inline_max; ++k) ring.line[i].payload[k] = static_cast<std::byte>(random());
-        ring.line[i].envelope = {wire::Kind::eager, wire::flag_cell, static_cast<uint8_t>(random()), 0, 1, 0, 0, 0};
+        for (size_t k = 0; k < wire::inline_max; ++k)
+            ring.line[i].payload[k] = static_cast<std::byte>(random());
+        ring.line[i].envelope = {
+            wire::Kind::eager, wire::flag_cell, static_cast<uint8_t>(random()), 0, 1, 0, 0, 0};
         ring.line[i].mark.store(i + 1);
     }
     segment.block(1).arrivals[0].store(~uint64_t{0}); // also bits of ranks that do not exist
@@ -105,8 +109,8 @@ TEST(Shm, ReachFindsWorldRanks) {
     EXPECT_EQ(t.reach(63), -1);
 }
 
-// Every line counted and in order while both sides sleep whenever they can: a lost wake-up would hang (and fail by the
-// timeout of sleep()).
+// Every line counted and in order while both sides sleep whenever they can: a lost wake-up would hang (and
+// fail by the timeout of sleep()).
 TEST(Shm, NoWakeUpIsLost) {
     constexpr uint32_t messages = 20000;
     const auto segment = make_segment(2);
