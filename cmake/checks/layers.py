@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "src/topo": FLOOR | {"topo"},
     "src/boot": FLOOR | {"wire", "boot"},
     "src/transport": FLOOR | {"wire", "boot", "transport", "topo"},
-    "src/proto": FLOOR | {"wire", "transport", "proto", "topo"},
+    "src/proto": FLOOR | {"wire", "boot", "transport", "proto", "topo"},
     "src/core": FLOOR | {"wire", "transport", "proto", "core", "boot", "topo", "names"},
     "src/abi": FLOOR | {"core", "abi", "names"},
     "launch": FLOOR | {"wire", "boot", "topo", "names", "launch"},

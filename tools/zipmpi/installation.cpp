@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "info.hpp"
 
+#include "base/param.hpp"
 #include "os/host.hpp"
 #include "wire/envelope.hpp"
-#include "wire/shm_layout.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +20,12 @@ std::string compiler() {
 }
 
 std::string field(const Json& object, const char* key) { return object.at(key).get<std::string>(); }
+
+std::string knob_value(std::string_view name) {
+    for (const ParamBase* p : all_params())
+        if (name == p->name()) return p->value_text();
+    return "?";
+}
 
 std::string changed_knobs(const Json& knobs) {
     std::string out;
@@ -41,12 +47,12 @@ Json installation_facts() {
 
 Json transport_facts() {
     return Json::array(
-        {{{"peers", "a rank and itself"}, {"transport", "self"}, {"why", "no copy leaves the process"}},
+        {{{"peers", "a rank and itself"}, {"transport", "self"}, {"why", "copied once within the process"}},
          {{"peers", "ranks on this host"},
           {"transport", "shared memory"},
-          {"why", fmt::format("up to {} bytes travel in one {}-byte line of a ring of {}, longer messages in "
-                              "cells (knobs shm.cell_size, shm.cells)",
-                              wire::inline_max, wire::line_size, wire::ring_lines)}},
+          {"why", fmt::format("up to {} bytes in one line of a ring, up to {} in one cell of {}, longer "
+                              "ones cell by cell",
+                              wire::inline_max, knob_value("p2p.eager_limit"), knob_value("shm.cell_size"))}},
          {{"peers", "ranks on other hosts"},
           {"transport", "none"},
           {"why", "this version runs on one host; MPI_Init says so if a job has more"}}});
@@ -61,8 +67,9 @@ std::string overview_text(const Json& facts) {
         field(i, "sanitizers").empty() ? "" : ", sanitizers " + field(i, "sanitizers"), field(i, "host"),
         i.at("usable_cpus").get<int>(), i.at("usable_cpus").get<int>() == 1 ? "" : "s");
     const Json& l = facts.at("launch");
-    out += fmt::format("\nlaunch protocol of a program started here\n  {:<12}{}\n", field(l, "protocol"),
+    out += fmt::format("\nlaunch protocol of a program started here\n  {}: {}\n", field(l, "protocol"),
                        field(l, "why"));
+    if (l.contains("do")) out += fmt::format("  do: {}\n", field(l, "do"));
     out += "\ntransports\n";
     for (const Json& t : facts.at("transports"))
         out += fmt::format("  {:<22}{:<15}{}\n", field(t, "peers"), field(t, "transport"), field(t, "why"));

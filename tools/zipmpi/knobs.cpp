@@ -52,7 +52,11 @@ const char* text(Origin o) {
     return "";
 }
 
-std::string field(const Json& object, const char* key) { return object.at(key).get<std::string>(); }
+// An empty word is a value too, and must not look like a missing column.
+std::string field(const Json& object, const char* key) {
+    const auto value = object.at(key).get<std::string>();
+    return value.empty() ? "(empty)" : value;
+}
 
 } // namespace
 

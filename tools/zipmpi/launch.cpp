@@ -2,8 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "info.hpp"
 
+#include "boot/detect.hpp"
+
 namespace zipmpi::tool {
 
-Json launch_facts(const char* const*) { return {{"protocol", "unknown"}, {"why", "not in this build"}}; }
+Json launch_facts(const char* const* environ_like) {
+    boot::Detection found;
+    Problem problem;
+    if (!boot::detect(boot::Environment(environ_like), found, problem))
+        return {{"protocol", "none"}, {"why", problem.what + ": " + problem.why}, {"do", problem.todo}};
+    return {{"protocol", boot::protocol_name(found.protocol)}, {"why", found.how}};
+}
 
 } // namespace zipmpi::tool

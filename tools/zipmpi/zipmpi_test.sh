@@ -51,6 +51,18 @@ prints 'all have their defaults'
 check 0 info --json
 is_json info
 
+# The launch protocol, from made-up environments; PMI_FD and the like of a launcher around the test are not wanted.
+protocol() { # wanted pattern, variables...
+    wanted=$1
+    shift
+    env -i PATH="$PATH" "$@" "$zipmpi" info >"$scratch/out" 2>"$scratch/err" || complain "zipmpi info with $*"
+    prints "$wanted"
+}
+protocol '^  singleton: '
+protocol '^  PMIx: ' PMIX_NAMESPACE=job PMIX_RANK=0 PMIX_SERVER_URI4=x
+protocol '^  PMI-[12]: ' PMI_FD=7 PMI_RANK=0 PMI_SIZE=2
+protocol '^  none: ' OMPI_COMM_WORLD_SIZE=4
+
 check 0 info --knobs
 prints '^name +value +origin +default +unit +level +help$'
 prints '^shm\.cell_size +32k +built in +32k +bytes +tuner '
