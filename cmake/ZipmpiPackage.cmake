@@ -1,2 +1,45 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
+#
+# What is installed, and the Debian package. Wrappers and the pkg-config file install themselves
+# (tools/wrappers). docs/decisions/0005_packaging_prefix.md says why the package has a prefix of its own.
+
+# The build tree looks like an installation, so that wrappers and tests find things in bin/ and lib/.
+foreach(program mpiexec mpirun zipmpi)
+    if(TARGET ${program})
+        set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+        install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
+endforeach()
+if(TARGET mpi_abi)
+    set_target_properties(mpi_abi PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+    install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+if(EXISTS ${CMAKE_SOURCE_DIR}/include/mpi.h)
+    install(FILES ${CMAKE_SOURCE_DIR}/include/mpi.h TYPE INCLUDE)
+endif()
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md TYPE DOC)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/guide TYPE DOC)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME zipmpi)
+set(CPACK_PACKAGE_VENDOR "the ZipMPI authors")
+set(CPACK_PACKAGE_CONTACT "the ZipMPI authors <zipmpi@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr/lib/zipmpi)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/deb_prepare.cmake)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libpmix2, libhwloc15, gcc | c-compiler")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "MPI library with its launcher and compiler wrappers")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+    "ZipMPI implements the Message Passing Interface with the standard binary\n\
+interface of MPI 5.0. Programs start under its own mpiexec, Slurm, Open MPI's\n\
+mpirun and MPICH's hydra. It lies beside other MPI packages: its commands are\n\
+in /usr/lib/zipmpi/bin, and in /usr/bin with the suffix .zipmpi.")
+include(CPack)
+
+if(ZIPMPI_TESTS)
+    add_subdirectory(tests/install)
+    add_subdirectory(cmake/checks)
+endif()

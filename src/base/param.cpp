@@ -17,7 +17,8 @@ std::vector<ParamBase*>& registry() {
 }
 
 std::vector<std::string>& plain_variables() {
-    static std::vector<std::string> list{"ZIPMPI_CONFIG"};
+    // The last two are read by the compiler wrappers.
+    static std::vector<std::string> list{"ZIPMPI_CONFIG", "ZIPMPI_CC", "ZIPMPI_CXX"};
     return list;
 }
 

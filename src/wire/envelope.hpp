@@ -13,24 +13,26 @@ namespace zipmpi::wire {
 
 inline constexpr size_t line_size = 64;
 inline constexpr size_t inline_max = 40;
+// With a cell, the last 8 bytes of the payload hold the CellRef.
+inline constexpr size_t inline_max_with_cell = inline_max - 8;
 
 enum class Kind : uint8_t {
     none = 0,
-    eager = 1,      // payload: the whole message
-    eager_cell = 2, // payload: CellRef; the whole message is in that cell
-    rts = 3,        // payload: Rts; a message waits at the sender
-    cts = 4,        // payload: Cts; the receiver is ready for the message
-    fragment = 5,   // payload: Fragment; a part of a message, in a cell
-    ack = 6,        // payload: Ack; a synchronous send was matched
+    eager = 1,    // the whole message: in the payload, or in the cell
+    rts = 2,      // payload: Rts; a message waits at the sender
+    cts = 3,      // payload: Cts; the receiver is ready for the message
+    fragment = 4, // payload: Fragment; a part of a message, in the cell
+    ack = 5,      // payload: Ack; a synchronous send was matched
 };
 
 // Flags of a message.
 inline constexpr uint8_t flag_synchronous = 1; // the sender waits for an Ack
+inline constexpr uint8_t flag_cell = 2;        // a CellRef closes the payload
 
 struct Envelope {
     Kind kind;
     uint8_t flags;
-    uint8_t inline_bytes; // valid bytes of payload
+    uint8_t inline_bytes; // valid bytes of payload, without the CellRef
     uint8_t reserved;
     uint32_t context; // which communicator, and point-to-point or collective
     int32_t source;   // sender's rank in that communicator
@@ -62,8 +64,6 @@ struct Cts {
 
 struct Fragment {
     OperationId receiver;
-    uint32_t cell;
-    uint32_t bytes;
     uint32_t reserved;
     uint64_t offset;
 };
@@ -72,8 +72,8 @@ struct Ack {
     OperationId sender;
 };
 
-static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 16 && sizeof(Cts) == 16 && sizeof(Fragment) == 24 &&
+static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 16 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
               sizeof(Ack) == 4);
-static_assert(sizeof(Fragment) <= inline_max);
+static_assert(sizeof(Fragment) <= inline_max_with_cell);
 
 } // namespace zipmpi::wire

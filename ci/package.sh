@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# usage: ci/package.sh [BUILD_DIR]
+# Makes the Debian package, looks at what is in it, unpacks it into a temporary root and uses it from there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build/release}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+die() {
+    echo "package: $*"
+    exit 1
+}
+
+(cd "$build" && cpack -G DEB -B "$scratch/out" >"$scratch/cpack.log" 2>&1) || {
+    cat "$scratch/cpack.log"
+    exit 1
+}
+package=$(find "$scratch/out" -maxdepth 1 -name 'zipmpi_*.deb')
+[ -f "$package" ] || die "cpack made no package"
+dpkg-deb -I "$package"
+dpkg-deb -c "$package" | tee "$scratch/contents"
+
+# What must be there, and what must not.
+while read -r path; do
+    grep -qE " \./${path}( -> .*)?$" "$scratch/contents" || die "$path is not in the package"
+done <<'PATHS'
+usr/bin/mpicc\.zipmpi
+usr/bin/mpicxx\.zipmpi
+usr/bin/mpiexec\.zipmpi
+usr/bin/mpirun\.zipmpi
+usr/bin/zipmpi
+usr/lib/zipmpi/bin/mpicc
+usr/lib/zipmpi/bin/mpicxx
+usr/lib/zipmpi/bin/mpiexec
+usr/lib/zipmpi/bin/mpirun
+usr/lib/zipmpi/include/mpi\.h
+usr/lib/zipmpi/lib/libmpi_abi\.so\.1
+usr/lib/zipmpi/lib/libmpi_abi\.so
+usr/lib/zipmpi/lib/pkgconfig/zipmpi\.pc
+PATHS
+if awk '{print $6}' "$scratch/contents" | grep -vE '^\./(usr/(bin/[a-z]*(\.zipmpi)?|lib/(zipmpi/.*)?)?)?$'; then
+    die "files outside /usr/lib/zipmpi"
+fi
+if awk '{print $2}' "$scratch/contents" | grep -vx root/root; then die "files that do not belong to root"; fi
+if awk '$1 !~ /^l/ {print $1}' "$scratch/contents" | grep -E '^.{8}w'; then die "files that everybody may write"; fi
+recommends=$(dpkg-deb -f "$package" Recommends)
+for name in libpmix2 libhwloc15; do
+    [[ $recommends == *$name* ]] || die "$name is not recommended"
+    [[ $(dpkg-deb -f "$package" Depends) != *$name* ]] || die "$name is demanded: it is a module loaded on need"
+done
+[[ $(dpkg-deb -f "$package" Depends) == *libc6* ]] || die "no dependencies were found"
+if command -v lintian >/dev/null; then lintian --no-tag-display-limit --fail-on error "$package"; fi
+
+dpkg-deb -x "$package" "$scratch/root"
+find "$scratch/root" -type f -exec sh -c 'file -b "$1" | grep -q "not stripped"' _ {} \; -print | grep . && die "not stripped"
+bash tests/install/install_test.sh "$build" "$scratch/root/usr/lib/zipmpi"
+"$scratch/root/usr/bin/mpicc.zipmpi" tests/install/hello.c -o "$scratch/hello"
+[ "$("$scratch/root/usr/bin/mpiexec.zipmpi" -n 4 "$scratch/hello" 4 2>&1)" = "hello from 4 ranks" ] || die "mpiexec.zipmpi"
+mkdir -p "$build/package"
+cp "$package" "$build/package/"
+echo "package: $build/package/$(basename "$package") is good"

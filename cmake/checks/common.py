@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the checks share: the repository's own files, and how a finding is told."""
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def own_files(*suffixes):
+    """Files known to git, or not ignored by it, with one of these endings (all without arguments)."""
+    out = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                         check=True, capture_output=True, text=True).stdout
+    names = sorted(n for n in out.split("\0") if n)
+    return [ROOT / n for n in names if (not suffixes or n.endswith(suffixes)) and (ROOT / n).is_file()]
+
+
+def relative(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+class Findings:
+    def __init__(self, check):
+        self.check = check
+        self.errors = 0
+
+    def error(self, path, line, text):
+        self.errors += 1
+        print(f"{relative(path)}:{line}: {text}")
+
+    def warn(self, path, line, text):
+        print(f"{relative(path)}:{line}: note: {text}")
+
+    def finish(self, looked_at):
+        print(f"{self.check}: {looked_at} looked at, {self.errors} wrong")
+        sys.exit(1 if self.errors else 0)

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""A folder includes only the layers it may know. The build enforces the same through include directories; this
+check also sees files that are not compiled here, and says it in one line."""
+import re
+import sys
+
+from common import Findings, ROOT, own_files, relative
+
+FLOOR = {"base", "os"}
+MAY_INCLUDE = {
+    "src/base": {"base"},
+    "src/os": FLOOR,
+    "src/wire": FLOOR | {"wire"},
+    "src/topo": FLOOR | {"topo"},
+    "src/boot": FLOOR | {"wire", "boot"},
+    "src/transport": FLOOR | {"wire", "boot", "transport", "topo"},
+    "src/proto": FLOOR | {"wire", "boot", "transport", "proto", "topo"},
+    "src/core": FLOOR | {"wire", "transport", "proto", "core", "boot", "topo", "names"},
+    "src/abi": FLOOR | {"core", "abi", "names"},
+    "launch": FLOOR | {"wire", "boot", "topo", "names", "launch"},
+    "tools": FLOOR | {"wire", "boot", "topo", "names"},
+    "gateway": FLOOR | {"wire", "transport", "gateway"},
+}
+LAYERS = set().union(*MAY_INCLUDE.values())
+INCLUDE = re.compile(r'^\s*#\s*include\s*"(?P<layer>[a-z0-9_]+)/')
+
+
+def folder_of(name):
+    for folder in sorted(MAY_INCLUDE, key=len, reverse=True):
+        if name.startswith(folder + "/"):
+            return folder
+    return None
+
+
+def violations(name, text):
+    folder = folder_of(name)
+    if folder is None:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match and match["layer"] in LAYERS and match["layer"] not in MAY_INCLUDE[folder]:
+            yield number, f"{folder} may not include {match['layer']}; it may include {sorted(MAY_INCLUDE[folder])}"
+
+
+def self_test():
+    assert list(violations("src/base/x.hpp", '#include "core/api.hpp"\n'))
+    assert list(violations("src/transport/shm/x.cpp", ' # include "proto/x.hpp"\n'))
+    assert list(violations("gateway/daemon/x.cpp", '#include "core/x.hpp"\n'))
+    assert not list(violations("src/core/x.cpp", '#include "boot/job.hpp"\n#include "core/api.hpp"\n'))
+    assert not list(violations("tests/x.cpp", '#include "core/api.hpp"\n'))
+
+
+def main():
+    self_test()
+    findings = Findings("layers")
+    files = own_files(".hpp", ".cpp", ".h", ".c")
+    for path in files:
+        for number, text in violations(relative(path), path.read_text(encoding="utf-8")):
+            findings.error(path, number, text)
+    known = {folder.removeprefix("src/") for folder in MAY_INCLUDE if folder.startswith("src/")}
+    for folder in sorted(p for p in (ROOT / "src").iterdir() if p.is_dir()):
+        if folder.name not in known:
+            findings.error(folder, 1, "this layer is not in the table of cmake/checks/layers.py")
+    findings.finish(f"{len(files)} files")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Finds and loads the PMIx module. It is never unloaded: libpmix has threads.
+#pragma once
+
+#include "boot/pmix/module.hpp"
+
+#include <memory>
+
+namespace zipmpi::boot {
+
+std::unique_ptr<Launcher> open_pmix(PmixIdentity& me, Problem& why);
+
+} // namespace zipmpi::boot

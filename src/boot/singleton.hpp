@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A process without a launcher: the only rank of its job.
+#pragma once
+
+#include "boot/job.hpp"
+
+namespace zipmpi::boot {
+
+void make_singleton(Job& job);
+
+} // namespace zipmpi::boot

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/comm/comm.hpp"
+
+#include "base/recorder.hpp"
+#include "core/api.hpp"
+#include "core/state.hpp"
+#include "proto/coll/coll.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::core {
+namespace {
+
+Slab<Comm>& slab() {
+    static Slab<Comm> s;
+    return s;
+}
+
+// A context that no member of this communicator uses yet: the largest of their next free ones.
+Err agree_on_context(Comm& comm, uint32_t& context) {
+    uint32_t next = engine()->next_context;
+    const auto larger = [](const void* in, void* inout, int64_t) {
+        auto* mine = static_cast<uint32_t*>(inout);
+        *mine = std::max(*mine, *static_cast<const uint32_t*>(in));
+    };
+    const Err e = proto::coll::allreduce(comm.team, &next, {larger, 1, sizeof next});
+    if (e != Err::success) return e;
+    if (next > UINT32_MAX - 4)
+        return fail(Err::other, "free communicators that are no longer needed and make fewer of them",
+                    "all 2^31 context ids of this process are used up");
+    context = next;
+    engine()->next_context = next + 2;
+    return Err::success;
+}
+
+} // namespace
+
+Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) {
+    Comm* comm = slab().make();
+    if (comm == nullptr) return nullptr;
+    comm->refs.store(1, std::memory_order_relaxed);
+    comm->team = team;
+    comm->name = std::move(name);
+    comm->errhandler = share(handler);
+    if (!comm->name.empty()) record_comm_name(recorder(), team.context, comm->name.c_str());
+    return comm;
+}
+
+void release(Comm& comm) {
+    if (comm.refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    record_comm_gone(recorder(), comm.team.context);
+    release(comm.errhandler);
+    slab().destroy(comm);
+}
+
+Comm* comm_by_index(uint32_t index) { return slab().find(index); }
+
+int size_of(const Comm& comm) noexcept { return comm.team.size; }
+uint32_t context_of(const Comm& comm) noexcept { return comm.team.context; }
+bool is_inter(const Comm&) noexcept { return false; }
+std::string name_of(const Comm& comm) { return comm.name.empty() ? "an unnamed communicator" : comm.name; }
+
+Err comm_size(Comm& comm, int& size) {
+    size = comm.team.size;
+    return Err::success;
+}
+
+Err comm_rank(Comm& comm, int& rank) {
+    rank = comm.team.rank;
+    return Err::success;
+}
+
+Err comm_compare(Comm& a, Comm& b, Comparison& result) {
+    if (&a == &b) {
+        result = Comparison::ident;
+        return Err::success;
+    }
+    std::vector<int> ranks_a;
+    std::vector<int> ranks_b;
+    for (int r = 0; r < a.team.size; ++r) ranks_a.push_back(a.team.map.world(r));
+    for (int r = 0; r < b.team.size; ++r) ranks_b.push_back(b.team.map.world(r));
+    if (ranks_a == ranks_b) {
+        result = Comparison::congruent;
+        return Err::success;
+    }
+    std::sort(ranks_a.begin(), ranks_a.end());
+    std::sort(ranks_b.begin(), ranks_b.end());
+    result = ranks_a == ranks_b ? Comparison::similar : Comparison::unequal;
+    return Err::success;
+}
+
+Err comm_dup(Comm& comm, Comm*& copy) {
+    proto::Team team = comm.team;
+    team.collectives = 0;
+    if (const Err e = agree_on_context(comm, team.context); e != Err::success) return e;
+    copy = make_comm(team, "", *comm.errhandler);
+    return copy != nullptr ? Err::success
+                           : fail(Err::no_mem, "free memory", "no memory for another communicator");
+}
+
+Err comm_free(Comm*& comm) {
+    if (comm->permanent)
+        return fail(Err::comm, "free only communicators that the program has made", "%s cannot be freed",
+                    comm->name.c_str());
+    release(*comm);
+    comm = nullptr;
+    return Err::success;
+}
+
+Err comm_get_name(Comm& comm, std::string& name) {
+    name = comm.name;
+    return Err::success;
+}
+
+Err comm_set_name(Comm& comm, const char* name) {
+    comm.name = name;
+    record_comm_name(recorder(), comm.team.context, name);
+    return Err::success;
+}
+
+Err comm_test_inter(Comm& comm, bool& flag) {
+    flag = is_inter(comm);
+    return Err::success;
+}
+
+} // namespace zipmpi::core

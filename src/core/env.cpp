@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Time, names, memory, predefined attributes, objects by number.
+#include "core/datatype/datatype.hpp"
+#include "core/op/op.hpp"
+#include "core/request/request.hpp"
+#include "core/state.hpp"
+#include "os/host.hpp"
+
+#include <cstdlib>
+#include <ctime>
+
+namespace zipmpi::core {
+
+double wtime() {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double wtick() {
+    timespec t{};
+    clock_getres(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+Err get_processor_name(std::string& name) {
+    name = os::host_name();
+    return Err::success;
+}
+
+Err get_version(int& version, int& subversion) {
+    version = 5;
+    subversion = 0;
+    return Err::success;
+}
+
+Err get_library_version(std::string& text) {
+    text = "ZipMPI " ZIPMPI_VERSION " (MPI 5.0 standard ABI)";
+    return Err::success;
+}
+
+Err alloc_mem(int64_t size, Info*, void*& base) {
+    constexpr size_t line = 64;
+    const size_t bytes = (static_cast<size_t>(size) + line - 1) / line * line;
+    base = std::aligned_alloc(line, bytes != 0 ? bytes : line);
+    if (base != nullptr) return Err::success;
+    return fail(Err::no_mem, "ask for less memory", "%lld bytes are not available",
+                static_cast<long long>(size));
+}
+
+Err free_mem(void* base) {
+    std::free(base);
+    return Err::success;
+}
+
+Err get_address(const void* location, int64_t& address) {
+    address = reinterpret_cast<int64_t>(location);
+    return Err::success;
+}
+
+Err comm_get_predefined_attribute(Comm&, PredefinedAttribute which, const int*& value, bool& found) {
+    static const int tag_ub = tag_max;
+    static const int any_rank = any_source; // every rank can do input and output
+    static const int no_host = proc_null;
+    static const int yes = 1; // one host, one clock
+    static int app_number = 0;
+    static int universe = 0;
+    const boot::Job& job = engine()->job;
+    found = true;
+    switch (which) {
+    case PredefinedAttribute::tag_ub:
+        value = &tag_ub;
+        break;
+    case PredefinedAttribute::io:
+        value = &any_rank;
+        break;
+    case PredefinedAttribute::host:
+        value = &no_host;
+        break;
+    case PredefinedAttribute::wtime_is_global:
+        value = &yes;
+        break;
+    case PredefinedAttribute::appnum:
+        app_number = job.app_number;
+        found = app_number >= 0;
+        value = &app_number;
+        break;
+    case PredefinedAttribute::universe_size:
+        universe = job.universe_size;
+        found = universe >= 0;
+        value = &universe;
+        break;
+    case PredefinedAttribute::lastusedcode:
+        found = false;
+        break; // a number of the face's
+    }
+    return Err::success;
+}
+
+Object* object_by_index(Class cls, uint32_t index) noexcept {
+    switch (cls) {
+    case Class::comm:
+        return comm_by_index(index);
+    case Class::request:
+        return request_by_index(index);
+    case Class::errhandler:
+        return errhandler_by_index(index);
+    case Class::session:
+        return session_by_index(index);
+    default:
+        return nullptr;
+    }
+}
+
+BuiltinName builtin_name(const Object& object) noexcept {
+    switch (object.cls) {
+    case Class::datatype:
+        return {BuiltinName::type, static_cast<int>(static_cast<const Datatype&>(object).id)};
+    case Class::op:
+        return {BuiltinName::op, static_cast<int>(static_cast<const Op&>(object).id)};
+    case Class::errhandler:
+        if (&object == &errors_are_fatal()) return {BuiltinName::errors_are_fatal, 0};
+        if (&object == &errors_abort()) return {BuiltinName::errors_abort, 0};
+        if (&object == &errors_return()) return {BuiltinName::errors_return, 0};
+        return {};
+    case Class::comm:
+        if (&object == comm_world()) return {BuiltinName::comm_world, 0};
+        if (&object == comm_self()) return {BuiltinName::comm_self, 0};
+        return {};
+    default:
+        return {};
+    }
+}
+
+} // namespace zipmpi::core

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The library comes up and goes down: MPI_Init, sessions, MPI_Finalize.
+#include "base/param.hpp"
+#include "base/recorder.hpp"
+#include "core/state.hpp"
+#include "os/host.hpp"
+#include "proto/progress/wait.hpp"
+
+#include <mutex>
+#include <unistd.h>
+
+namespace zipmpi::core {
+namespace {
+
+Engine* the_engine = nullptr;
+std::mutex start_mutex; // two threads may open sessions at once
+
+Slab<Session>& session_slab() {
+    static Slab<Session> s;
+    return s;
+}
+
+[[noreturn]] void refuse_to_start(const Problem& why) {
+    report(why);
+    _exit(1);
+}
+
+void report_knob_faults(const boot::Job& job, const std::vector<ParamFault>& faults) {
+    if (job.rank != 0 || job.protocol == boot::Protocol::mpiexec) return; // our launcher has said it already
+    for (const ParamFault& f : faults) report({"a setting is ignored", f.origin, f.why, f.todo});
+}
+
+wire::RankBlock& own_block(const Engine& e) {
+    return e.segment.block(static_cast<uint32_t>(e.job.local_index));
+}
+
+void set_state(const Engine& e, wire::RankState state) {
+    own_block(e).state.store(static_cast<uint32_t>(state),
+                             std::memory_order_release); // the launcher reads it
+}
+
+ThreadLevel raise_thread_level(Engine& e, ThreadLevel level) {
+    if (level > e.thread_level) e.thread_level = level;
+    if (e.thread_level == ThreadLevel::multiple) e.lane->set_multithreaded();
+    return e.thread_level;
+}
+
+void make_world(Engine& e) {
+    proto::Team world{e.lane.get(), e.next_context, e.job.rank, e.job.size, proto::RankMap(0), 0};
+    proto::Team self{e.lane.get(), e.next_context + 2, 0, 1, proto::RankMap(e.job.rank), 0};
+    e.next_context += 4;
+    e.world = make_comm(world, "MPI_COMM_WORLD", errors_are_fatal());
+    e.self = make_comm(self, "MPI_COMM_SELF", errors_are_fatal());
+    e.world->permanent = e.self->permanent = true;
+}
+
+} // namespace
+
+Engine* engine() noexcept { return the_engine; }
+Comm* comm_world() noexcept { return the_engine != nullptr ? the_engine->world : nullptr; }
+Comm* comm_self() noexcept { return the_engine != nullptr ? the_engine->self : nullptr; }
+
+Phase phase() noexcept {
+    const Engine* e = the_engine;
+    if (e == nullptr) return Phase::before_init;
+    if (e->sessions > 0 || (e->world_started && !e->world_ended)) return Phase::running;
+    return e->world_ended ? Phase::after_finalize : Phase::before_init;
+}
+
+void lock_engine() noexcept {
+    if (the_engine != nullptr) the_engine->lane->lock();
+}
+void unlock_engine() noexcept {
+    if (the_engine != nullptr) the_engine->lane->unlock();
+}
+
+Engine& start_engine(ThreadLevel level) {
+    if (the_engine == nullptr) {
+        auto* e = new Engine;
+        Problem why;
+        const auto faults = load_params(environ);
+        if (!boot::start(environ, e->job, why) || !boot::join_segment(e->job, e->segment, why))
+            refuse_to_start(why);
+        report_knob_faults(e->job, faults);
+        e->lane =
+            std::make_unique<proto::Lane>(e->segment, static_cast<uint32_t>(e->job.local_index), e->job.rank);
+        set_recorder(&own_block(*e).recorder);
+        own_block(*e).pid.store(getpid(), std::memory_order_relaxed);
+        e->main_thread = pthread_self();
+        the_engine = e;
+    }
+    set_state(*the_engine, wire::RankState::running);
+    raise_thread_level(*the_engine, level);
+    return *the_engine;
+}
+
+void leave_engine() {
+    Engine& e = *the_engine;
+    proto::wait_until(
+        *e.lane, [&] { return e.lane->drained(); }, proto::note_on(proto::Operation{}));
+    set_state(e, wire::RankState::finalized);
+    // A session that is opened later finds the engine as it is and needs no launcher any more.
+    if (e.job.launcher != nullptr) e.job.launcher->finalize();
+    e.job.launcher.reset();
+}
+
+Err init_thread(int*, char***, ThreadLevel required, ThreadLevel& provided) {
+    const std::lock_guard guard(start_mutex);
+    if (the_engine != nullptr && the_engine->world_started)
+        return fail(Err::other,
+                    "call MPI_Init or MPI_Init_thread once only; MPI_Initialized tells whether it was",
+                    "MPI is initialised already");
+    Engine& e = start_engine(required);
+    make_world(e);
+    e.world_started = true;
+    e.main_thread = pthread_self();
+    provided = e.thread_level;
+    return Err::success;
+}
+
+Err init(int* argc, char*** argv) {
+    ThreadLevel provided{};
+    return init_thread(argc, argv, ThreadLevel::single, provided);
+}
+
+Err initialized(bool& flag) {
+    flag = the_engine != nullptr && the_engine->world_started;
+    return Err::success;
+}
+
+Err finalized(bool& flag) {
+    flag = the_engine != nullptr && the_engine->world_ended;
+    return Err::success;
+}
+
+Err finalize() {
+    Engine& e = *the_engine;
+    if (!e.world_started || e.world_ended)
+        return fail(Err::other, "call MPI_Finalize once, after MPI_Init",
+                    "MPI_COMM_WORLD is not initialised");
+    if (e.sessions == 0) leave_engine();
+    release(*e.world);
+    release(*e.self);
+    e.world = e.self = nullptr;
+    e.world_ended = true;
+    return Err::success;
+}
+
+Err query_thread(ThreadLevel& provided) {
+    provided = the_engine->thread_level;
+    return Err::success;
+}
+
+Err is_thread_main(bool& flag) {
+    flag = pthread_equal(the_engine->main_thread, pthread_self()) != 0;
+    return Err::success;
+}
+
+Err session_init(Info*, Errhandler* errhandler, Session*& session) {
+    const std::lock_guard guard(start_mutex);
+    Engine& e = start_engine(
+        ThreadLevel::multiple); // sessions are made for libraries that know nothing of each other
+    session = session_slab().make();
+    if (session == nullptr) return fail(Err::no_mem, "free memory", "no memory for another session");
+    session->errhandler = share(errhandler != nullptr ? *errhandler : errors_are_fatal());
+    ++e.sessions;
+    return Err::success;
+}
+
+Err session_finalize(Session*& session) {
+    Engine& e = *the_engine;
+    release(session->errhandler);
+    session_slab().destroy(*session);
+    session = nullptr;
+    if (--e.sessions == 0 && e.world_started == e.world_ended) leave_engine();
+    return Err::success;
+}
+
+Session* session_by_index(uint32_t index) { return session_slab().find(index); }
+
+static constexpr const char* process_sets[] = {"mpi://WORLD", "mpi://SELF"};
+
+Err session_get_num_psets(Session&, Info*, int& count) {
+    count = static_cast<int>(std::size(process_sets));
+    return Err::success;
+}
+
+Err session_get_nth_pset(Session&, Info*, int n, std::string& name) {
+    if (n < 0 || n >= static_cast<int>(std::size(process_sets)))
+        return fail(Err::arg, "pass a number below what MPI_Session_get_num_psets gives",
+                    "there is no process set %d", n);
+    name = process_sets[n];
+    return Err::success;
+}
+
+} // namespace zipmpi::core

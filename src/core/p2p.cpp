@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Point-to-point calls: from communicator, count and datatype to an operation on bytes.
+#include "core/api.hpp"
+#include "core/comm/comm.hpp"
+#include "core/datatype/datatype.hpp"
+#include "core/request/request.hpp"
+#include "core/state.hpp"
+#include "proto/progress/wait.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace zipmpi::core {
+namespace {
+
+static_assert(any_source == proto::any_source && any_tag == proto::any_tag);
+
+uint64_t bytes_of(int64_t count, const Datatype& type) { return static_cast<uint64_t>(count * type.extent); }
+
+void start(proto::Operation& op) {
+    op.kind == proto::Operation::Kind::send ? lane().start_send(op) : lane().start_recv(op);
+}
+
+Err send_blocking(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
+                  bool synchronous) {
+    if (dest == proc_null) return Err::success;
+    proto::Operation op = proto::make_send(comm.team, buf, bytes_of(count, type), dest, tag);
+    op.synchronous = synchronous;
+    start(op);
+    proto::wait_for(lane(), op);
+    return op.error;
+}
+
+Err no_request() {
+    return fail(Err::no_mem, "complete requests before starting more", "no memory for another request");
+}
+
+Err start_request(const proto::Operation& op, Comm& comm, Datatype& type, Request*& request) {
+    request = make_request(op, comm, type);
+    if (request == nullptr) return no_request();
+    start(*request);
+    return Err::success;
+}
+
+Err request_to_nobody(Comm& comm, Datatype& type, Request*& request) {
+    request = make_request({}, comm, type);
+    if (request == nullptr) return no_request();
+    request->to_nobody = true;
+    request->complete = true;
+    return Err::success;
+}
+
+Err send_request(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
+                 bool synchronous, Request*& request) {
+    if (dest == proc_null) return request_to_nobody(comm, type, request);
+    proto::Operation op = proto::make_send(comm.team, buf, bytes_of(count, type), dest, tag);
+    op.synchronous = synchronous;
+    return start_request(op, comm, type, request);
+}
+
+Status status_of_waiting(const proto::Incoming& message) {
+    Status s;
+    s.source = message.envelope.source;
+    s.tag = message.envelope.tag;
+    s.bytes = static_cast<int64_t>(message.bytes);
+    return s;
+}
+
+} // namespace
+
+Err send(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm) {
+    return send_blocking(buf, count, type, dest, tag, comm, false);
+}
+
+Err ssend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm) {
+    return send_blocking(buf, count, type, dest, tag, comm, true);
+}
+
+Err isend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm, Request*& request) {
+    return send_request(buf, count, type, dest, tag, comm, false, request);
+}
+
+Err issend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm, Request*& request) {
+    return send_request(buf, count, type, dest, tag, comm, true, request);
+}
+
+Err recv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Status* status) {
+    if (source == proc_null) {
+        if (status != nullptr) *status = status_to_nobody();
+        return Err::success;
+    }
+    proto::Operation op = proto::make_recv(comm.team, buf, bytes_of(count, type), source, tag);
+    start(op);
+    proto::wait_for(lane(), op);
+    if (status != nullptr) *status = status_of(op, type);
+    return op.error;
+}
+
+Err irecv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request) {
+    if (source == proc_null) return request_to_nobody(comm, type, request);
+    return start_request(proto::make_recv(comm.team, buf, bytes_of(count, type), source, tag), comm, type,
+                         request);
+}
+
+Err sendrecv(const void* sbuf, int64_t scount, Datatype& stype, int dest, int stag, void* rbuf,
+             int64_t rcount, Datatype& rtype, int source, int rtag, Comm& comm, Status* status) {
+    Request* receive = nullptr;
+    if (const Err e = irecv(rbuf, rcount, rtype, source, rtag, comm, receive); e != Err::success) return e;
+    const Err sent = send(sbuf, scount, stype, dest, stag, comm);
+    const Err received = wait(receive, status);
+    return received != Err::success ? received : sent;
+}
+
+Err sendrecv_replace(void* buf, int64_t count, Datatype& type, int dest, int stag, int source, int rtag,
+                     Comm& comm, Status* status) {
+    const uint64_t bytes = bytes_of(count, type);
+    const std::unique_ptr<void, decltype(&std::free)> copy(std::malloc(bytes != 0 ? bytes : 1), &std::free);
+    if (copy == nullptr)
+        return fail(Err::no_mem, "use MPI_Sendrecv with two buffers",
+                    "no memory to keep a copy of the send data");
+    if (bytes != 0) std::memcpy(copy.get(), buf, bytes);
+    return sendrecv(copy.get(), count, type, dest, stag, buf, count, type, source, rtag, comm, status);
+}
+
+Err probe(int source, int tag, Comm& comm, Status* status) {
+    if (source == proc_null) {
+        if (status != nullptr) *status = status_to_nobody();
+        return Err::success;
+    }
+    const proto::Operation pattern = proto::make_recv(comm.team, nullptr, 0, source, tag);
+    const proto::Incoming* found = nullptr;
+    proto::wait_until(
+        lane(),
+        [&] {
+            found = lane().probe(comm.team.context, source, tag);
+            return found != nullptr;
+        },
+        proto::note_on(pattern));
+    if (status != nullptr) *status = status_of_waiting(*found);
+    return Err::success;
+}
+
+Err iprobe(int source, int tag, Comm& comm, bool& flag, Status* status) {
+    flag = true;
+    if (source == proc_null) {
+        if (status != nullptr) *status = status_to_nobody();
+        return Err::success;
+    }
+    const proto::Incoming* found = lane().probe(comm.team.context, source, tag);
+    if (found == nullptr) {
+        lane().progress();
+        found = lane().probe(comm.team.context, source, tag);
+    }
+    flag = found != nullptr;
+    if (flag && status != nullptr) *status = status_of_waiting(*found);
+    return Err::success;
+}
+
+} // namespace zipmpi::core

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Completion of requests in all its forms. A null request counts as inactive.
+#include "core/request/request.hpp"
+
+#include "core/comm/comm.hpp"
+#include "core/datatype/datatype.hpp"
+#include "core/state.hpp"
+#include "proto/progress/wait.hpp"
+
+namespace zipmpi::core {
+namespace {
+
+Slab<Request>& slab() {
+    static Slab<Request> s;
+    return s;
+}
+
+// Waits for `done` while the report shows those of the requests that are not.
+template <class Done>
+void wait_on(int64_t n, Request** requests, const Done& done) {
+    const proto::WaitNote note{[](const void* subject, uint32_t i) -> const proto::Operation* {
+                                   return static_cast<Request* const*>(subject)[i];
+                               },
+                               requests, static_cast<uint32_t>(n), 0};
+    proto::wait_until(lane(), done, note);
+}
+
+// Takes the result of a done request and frees it.
+Err collect(Request*& request, Status* status) {
+    const Status s = request->to_nobody ? status_to_nobody() : status_of(*request, *request->type);
+    if (status != nullptr) *status = s;
+    destroy(*request);
+    request = nullptr;
+    return s.error;
+}
+
+Err collect_all(int64_t n, Request** requests, Status* statuses) {
+    Err result = Err::success;
+    for (int64_t i = 0; i < n; ++i) {
+        Status* status = statuses != nullptr ? &statuses[i] : nullptr;
+        if (requests[i] == nullptr) {
+            if (status != nullptr) *status = empty_status();
+        } else if (collect(requests[i], status) != Err::success) {
+            result = Err::in_status;
+        }
+    }
+    return result;
+}
+
+bool all_done(int64_t n, Request* const* requests) {
+    for (int64_t i = 0; i < n; ++i)
+        if (requests[i] != nullptr && !requests[i]->done()) return false;
+    return true;
+}
+
+bool none_active(int64_t n, Request* const* requests) {
+    for (int64_t i = 0; i < n; ++i)
+        if (requests[i] != nullptr) return false;
+    return true;
+}
+
+int64_t first_done(int64_t n, Request* const* requests) {
+    for (int64_t i = 0; i < n; ++i)
+        if (requests[i] != nullptr && requests[i]->done()) return i;
+    return -1;
+}
+
+Err collect_some(int64_t n, Request** requests, int& outcount, int* indices, Status* statuses) {
+    Err result = Err::success;
+    outcount = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        if (requests[i] == nullptr || !requests[i]->done()) continue;
+        if (collect(requests[i], statuses != nullptr ? &statuses[outcount] : nullptr) != Err::success)
+            result = Err::in_status;
+        indices[outcount++] = static_cast<int>(i);
+    }
+    return result;
+}
+
+Err nothing_active(Status* status) {
+    if (status != nullptr) *status = empty_status();
+    return Err::success;
+}
+
+} // namespace
+
+Request* make_request(const proto::Operation& op, Comm& comm, Datatype& type) {
+    Request* r = slab().make();
+    if (r == nullptr) return nullptr;
+    static_cast<proto::Operation&>(*r) = op;
+    r->comm = &comm;
+    r->type = &type;
+    comm.refs.fetch_add(1, std::memory_order_relaxed);
+    return r;
+}
+
+void destroy(Request& request) {
+    release(*request.comm);
+    slab().destroy(request);
+}
+
+Request* request_by_index(uint32_t index) { return slab().find(index); }
+
+Status status_of(const proto::Operation& op, const Datatype& type) {
+    Status s;
+    if (op.kind == proto::Operation::Kind::recv) {
+        s.source = op.matched_source;
+        s.tag = op.matched_tag;
+        s.bytes = static_cast<int64_t>(op.received);
+        if (type.size != type.extent && type.extent > 0) s.bytes = s.bytes / type.extent * type.size;
+    }
+    s.error = op.error;
+    return s;
+}
+
+Err wait(Request*& request, Status* status) {
+    if (request == nullptr) return nothing_active(status);
+    wait_on(1, &request, [&] { return request->done(); });
+    return collect(request, status);
+}
+
+Err test(Request*& request, bool& flag, Status* status) {
+    flag = true;
+    if (request == nullptr) return nothing_active(status);
+    if (!request->done()) lane().progress();
+    flag = request->done();
+    return flag ? collect(request, status) : Err::success;
+}
+
+Err waitall(int64_t n, Request** requests, Status* statuses) {
+    wait_on(n, requests, [&] { return all_done(n, requests); });
+    return collect_all(n, requests, statuses);
+}
+
+Err testall(int64_t n, Request** requests, bool& flag, Status* statuses) {
+    if (!all_done(n, requests)) lane().progress();
+    flag = all_done(n, requests);
+    return flag ? collect_all(n, requests, statuses) : Err::success;
+}
+
+Err waitany(int64_t n, Request** requests, int& index, Status* status) {
+    index = undefined;
+    if (none_active(n, requests)) return nothing_active(status);
+    wait_on(n, requests, [&] { return first_done(n, requests) >= 0; });
+    index = static_cast<int>(first_done(n, requests));
+    return collect(requests[index], status);
+}
+
+Err testany(int64_t n, Request** requests, int& index, bool& flag, Status* status) {
+    index = undefined;
+    flag = true;
+    if (none_active(n, requests)) return nothing_active(status);
+    if (first_done(n, requests) < 0) lane().progress();
+    const int64_t done = first_done(n, requests);
+    flag = done >= 0;
+    if (!flag) return Err::success;
+    index = static_cast<int>(done);
+    return collect(requests[index], status);
+}
+
+Err waitsome(int64_t n, Request** requests, int& outcount, int* indices, Status* statuses) {
+    outcount = undefined;
+    if (none_active(n, requests)) return Err::success;
+    wait_on(n, requests, [&] { return first_done(n, requests) >= 0; });
+    return collect_some(n, requests, outcount, indices, statuses);
+}
+
+Err testsome(int64_t n, Request** requests, int& outcount, int* indices, Status* statuses) {
+    outcount = undefined;
+    if (none_active(n, requests)) return Err::success;
+    lane().progress();
+    return collect_some(n, requests, outcount, indices, statuses);
+}
+
+Err request_free(Request*& request) {
+    if (request->done())
+        destroy(*request);
+    else // it goes on by itself and goes away when it is done
+        request->on_done = [](proto::Operation& op) { destroy(static_cast<Request&>(op)); };
+    request = nullptr;
+    return Err::success;
+}
+
+Err request_get_status(Request* request, bool& flag, Status* status) {
+    flag = true;
+    if (request == nullptr) return nothing_active(status);
+    if (!request->done()) lane().progress();
+    flag = request->done();
+    if (flag && status != nullptr)
+        *status = request->to_nobody ? status_to_nobody() : status_of(*request, *request->type);
+    return Err::success;
+}
+
+} // namespace zipmpi::core

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where MPI objects live: in chunks that stay mapped until the process ends, so that the mark of a freed
+// object can be read at any time, and with a number that stands for the object where a handle must be an
+// integer.
+//
+// Threads: under the engine lock.
+#pragma once
+
+#include "core/object.hpp"
+
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace zipmpi::core {
+
+template <class T>
+class Slab {
+  public:
+    // Null if memory is exhausted.
+    template <class... Args>
+    T* make(Args&&... args) {
+        if (free_.empty() && !grow()) return nullptr;
+        const uint32_t index = free_.back();
+        free_.pop_back();
+        T* object = new (at(index)) T(std::forward<Args>(args)...);
+        object->cls = T::class_id;
+        object->index = index;
+        return object;
+    }
+
+    void destroy(T& object) {
+        const uint32_t index = object.index;
+        object.~T();
+        static_cast<Object*>(static_cast<void*>(at(index)))->cls = Class::none;
+        free_.push_back(index);
+    }
+
+    [[nodiscard]] T* find(uint32_t index) {
+        if (index >= chunks_.size() * chunk_objects) return nullptr;
+        T* object = at(index);
+        return object->cls == T::class_id ? object : nullptr;
+    }
+
+  private:
+    static constexpr uint32_t chunk_objects = 64;
+    struct Chunk {
+        alignas(T) unsigned char memory[chunk_objects * sizeof(T)] = {};
+    };
+
+    [[nodiscard]] T* at(uint32_t index) {
+        return reinterpret_cast<T*>(chunks_[index / chunk_objects]->memory) + index % chunk_objects;
+    }
+    bool grow() {
+        std::unique_ptr<Chunk> chunk(new (std::nothrow) Chunk);
+        if (chunk == nullptr) return false;
+        const auto first = static_cast<uint32_t>(chunks_.size() * chunk_objects);
+        chunks_.push_back(std::move(chunk));
+        for (uint32_t i = chunk_objects; i > 0; --i) free_.push_back(first + i - 1);
+        return true;
+    }
+
+    std::vector<std::unique_ptr<Chunk>> chunks_;
+    std::vector<uint32_t> free_;
+};
+
+} // namespace zipmpi::core

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The one engine of this process, for core's own use; faces see core/engine.hpp.
+#pragma once
+
+#include "boot/job.hpp"
+#include "core/api.hpp"
+#include "core/comm/comm.hpp"
+#include "core/engine.hpp"
+#include "core/slab.hpp"
+#include "proto/p2p/lane.hpp"
+
+#include <memory>
+#include <pthread.h>
+
+namespace zipmpi::core {
+
+struct Engine {
+    boot::Job job;
+    boot::NodeSegment segment;
+    std::unique_ptr<proto::Lane> lane;
+    Comm* world = nullptr;
+    Comm* self = nullptr;
+    ThreadLevel thread_level = ThreadLevel::single;
+    pthread_t main_thread{};
+    uint32_t next_context = 2; // even ones, drawn by agreement of a communicator's members
+    int sessions = 0;
+    bool world_started = false;
+    bool world_ended = false;
+};
+
+// Null before the first initialisation. Once there, it stays until the process ends: queues in the node
+// segment have state on both sides and cannot be started anew.
+Engine* engine() noexcept;
+inline proto::Lane& lane() noexcept { return *engine()->lane; }
+
+// Brings the engine up if it is not. Does not return if the launcher cannot be understood: prints why and
+// exits.
+Engine& start_engine(ThreadLevel level);
+// Waits until nothing of this rank is under way, then tells node and launcher that it is leaving.
+void leave_engine();
+
+Comm* comm_by_index(uint32_t index);
+Errhandler* errhandler_by_index(uint32_t index);
+Session* session_by_index(uint32_t index);
+Request* request_by_index(uint32_t index);
+
+} // namespace zipmpi::core

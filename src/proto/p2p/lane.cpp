@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proto/p2p/lane.hpp"
+
+#include "base/param.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::proto {
+namespace {
+
+Param<int64_t> eager_limit{"p2p.eager_limit",
+                           32 * KiB,
+                           {0, 16 * MiB},
+                           Unit::bytes,
+                           Level::tuner,
+                           Scope::local,
+                           "longest message sent without asking the receiver first; at most one cell"};
+
+} // namespace
+
+Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank)
+    : shm_(segment, local_index)
+    , pending_of_peer_(segment.local_ranks())
+    , eager_limit_(std::clamp<uint64_t>(static_cast<uint64_t>(eager_limit.get()), wire::inline_max,
+                                        shm_.caps().bulk_max))
+    , world_rank_(world_rank)
+    , oversubscribed_(segment.local_ranks() > segment.header().usable_cpus) {}
+
+const Incoming* Lane::probe(uint32_t context, int source, int tag) const {
+    const Unexpected* u = matcher_.find_unexpected(context, source, tag);
+    return u != nullptr ? &u->message : nullptr;
+}
+
+int Lane::progress() {
+    int happened = shm_.poll([this](const transport::Arrival& a) { arrived(a); });
+    if (!pending_.empty()) happened += send_pending();
+    if (!streams_.empty()) happened += push_streams();
+    return happened;
+}
+
+void Lane::finish(Operation& op) {
+    op.complete = true;
+    auto& ticks = recorder().progress;
+    ticks.store(ticks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (op.on_done != nullptr) op.on_done(op);
+    if (multithreaded_) shm_.wake_own(); // the operation may be another thread's
+}
+
+} // namespace zipmpi::proto

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A lane: matching, operations under way and the transports they use, with one lock around them. All state
+// that may later be split over several lanes lives here; today a process has one.
+//
+// Protocols, by size: up to 40 bytes eager in one line; up to p2p.eager_limit eager in one cell; above, a
+// rendezvous (rts, cts, then fragments in cells). Messages to oneself are copied once, without a transport.
+//
+// Threads: every call below holds the lane's lock when the process is multithreaded (lock(), unlock()).
+#pragma once
+
+#include "base/counters.hpp"
+#include "base/recorder_layout.hpp"
+#include "boot/node_segment.hpp"
+#include "proto/p2p/match.hpp"
+#include "proto/p2p/operation_table.hpp"
+#include "transport/shm/transport.hpp"
+
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace zipmpi::proto {
+
+class Lane {
+  public:
+    Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank);
+
+    // Starts an operation. It may be done on return; otherwise progress() gets it there.
+    void start_send(Operation& op);
+    void start_recv(Operation& op);
+    // A waiting message that a receive with this pattern would get, or null.
+    [[nodiscard]] const Incoming* probe(uint32_t context, int source, int tag) const;
+    // Moves whatever can move. Returns how many things happened.
+    int progress();
+    // Nothing of this process is left in a queue: it may leave MPI.
+    [[nodiscard]] bool drained() const { return pending_.empty() && streams_.empty(); }
+
+    void set_multithreaded() { multithreaded_ = true; }
+    [[nodiscard]] bool multithreaded() const { return multithreaded_; }
+    void lock() {
+        if (multithreaded_) mutex_.lock();
+    }
+    void unlock() {
+        if (multithreaded_) mutex_.unlock();
+    }
+
+    [[nodiscard]] transport::shm::Transport& shm() { return shm_; }
+    [[nodiscard]] Counters& counters() { return shm_.own_block().counters; }
+    [[nodiscard]] Recorder& recorder() { return shm_.own_block().recorder; }
+    [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
+    [[nodiscard]] int world_rank() const { return world_rank_; }
+
+  private:
+    // Something that found its ring full: a send to be started, or a ready-made control line.
+    struct Pending {
+        transport::Peer peer;
+        Operation* op; // null: the line below
+        wire::Envelope envelope;
+        std::byte payload[16];
+        size_t bytes;
+    };
+
+    // send.cpp
+    void send_to_self(Operation& op);
+    transport::Sent try_start(Operation& op);
+    transport::Sent start_rendezvous(Operation& op, wire::Envelope envelope);
+    void post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes);
+    int send_pending();
+    int push_streams();
+    bool push_fragments(Operation& op, int& sent);
+    // receive.cpp
+    void arrived(const transport::Arrival& a);
+    void take_message(const Incoming& message);
+    void accept(Operation& recv, const Incoming& message);
+    void accept_rendezvous(Operation& recv, const Incoming& message);
+    void take_cts(const transport::Arrival& a);
+    void take_fragment(const transport::Arrival& a);
+    void take_ack(const transport::Arrival& a);
+
+    void finish(Operation& op);
+
+    transport::shm::Transport shm_;
+    Matcher matcher_;
+    OperationTable table_;
+    std::deque<Pending> pending_;           // in order; per peer this order is the order of sending
+    std::vector<uint32_t> pending_of_peer_; // entries of pending_ per peer
+    std::vector<Operation*> streams_;       // sends whose receiver is ready
+    std::mutex mutex_;
+    uint64_t eager_limit_;
+    int world_rank_;
+    bool multithreaded_ = false;
+    bool oversubscribed_;
+};
+
+} // namespace zipmpi::proto

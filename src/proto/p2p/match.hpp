@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which receive takes which message: communicator context, source and tag, with both wildcards, in the order
+// the standard asks for. Receives are looked through in the order they were posted, waiting messages in the
+// order they came; both per group of contexts.
+#pragma once
+
+#include "proto/p2p/operation.hpp"
+#include "transport/concept.hpp"
+
+#include <array>
+
+namespace zipmpi::proto {
+
+// A message as the receiving side knows it before it is in the user's buffer.
+struct Incoming {
+    wire::Envelope envelope{};
+    transport::Peer from = 0;
+    uint64_t bytes = 0;
+    const std::byte* data = nullptr; // eager: the bytes
+    wire::OperationId sender = 0;    // rendezvous: the sender's operation
+    Operation* local = nullptr;      // from this process itself: the send that waits
+};
+
+// A message that came before its receive.
+struct Unexpected {
+    Incoming message;
+    Unexpected* next = nullptr;
+    Unexpected* previous = nullptr;
+    // the bytes of an eager message follow
+};
+
+class Matcher {
+  public:
+    Matcher() = default;
+    Matcher(const Matcher&) = delete;
+    Matcher& operator=(const Matcher&) = delete;
+    ~Matcher();
+
+    void post(Operation& recv) { bucket(recv.context).posted.push_back(recv); }
+    void withdraw(Operation& recv) { bucket(recv.context).posted.remove(recv); }
+
+    // The receive this message is for, taken off the list; or null.
+    Operation* take_posted(const wire::Envelope& e);
+
+    // The first waiting message that fits, left where it is; or null.
+    [[nodiscard]] Unexpected* find_unexpected(uint32_t context, int source, int tag) const;
+    // Keeps a message, with a copy of its bytes. Null if memory is exhausted.
+    Unexpected* keep(const Incoming& message);
+    void discard(Unexpected& u);
+
+  private:
+    struct Bucket {
+        IntrusiveList<Operation> posted;
+        IntrusiveList<Unexpected> unexpected;
+    };
+    static constexpr uint32_t bucket_count = 64;
+    [[nodiscard]] Bucket& bucket(uint32_t context) { return buckets_[context % bucket_count]; }
+    [[nodiscard]] const Bucket& bucket(uint32_t context) const { return buckets_[context % bucket_count]; }
+    std::array<Bucket, bucket_count> buckets_;
+};
+
+} // namespace zipmpi::proto

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Operations that a peer will name in a later message. An id is index and generation, so an id that comes
+// back late, or that a peer made up, finds nothing instead of somebody else's operation.
+#pragma once
+
+#include "proto/p2p/operation.hpp"
+
+#include <vector>
+
+namespace zipmpi::proto {
+
+class OperationTable {
+  public:
+    static constexpr uint32_t index_bits = 20; // a million operations under way in one process
+
+    // 0 if the table is full.
+    wire::OperationId add(Operation& op) {
+        if (free_.empty()) {
+            if (slots_.size() >= (1U << index_bits)) return 0;
+            free_.push_back(static_cast<uint32_t>(slots_.size()));
+            slots_.emplace_back();
+        }
+        const uint32_t index = free_.back();
+        free_.pop_back();
+        Slot& slot = slots_[index];
+        slot.op = &op;
+        op.own_id = slot.generation << index_bits | index;
+        return op.own_id;
+    }
+
+    [[nodiscard]] Operation* find(wire::OperationId id) const {
+        const uint32_t index = id & ((1U << index_bits) - 1);
+        if (index >= slots_.size() || slots_[index].generation != id >> index_bits) return nullptr;
+        return slots_[index].op;
+    }
+
+    void remove(Operation& op) {
+        const uint32_t index = op.own_id & ((1U << index_bits) - 1);
+        Slot& slot = slots_[index];
+        slot.op = nullptr;
+        slot.generation = slot.generation == max_generation ? 1 : slot.generation + 1;
+        free_.push_back(index);
+        op.own_id = 0;
+    }
+
+  private:
+    static constexpr uint32_t max_generation = (1U << (32 - index_bits)) - 1;
+    struct Slot {
+        Operation* op = nullptr;
+        uint32_t generation = 1; // never 0: id 0 names nothing
+    };
+    std::vector<Slot> slots_;
+    std::vector<uint32_t> free_;
+};
+
+} // namespace zipmpi::proto

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The receiving half of a lane. Everything that comes from a peer is checked before it is used; what makes no
+// sense is dropped.
+#include "proto/p2p/lane.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace zipmpi::proto {
+namespace {
+
+template <class T>
+bool read_payload(const transport::Arrival& a, T& value) {
+    if (a.envelope.inline_bytes != sizeof(T)) return false;
+    std::memcpy(&value, a.payload, sizeof(T));
+    return true;
+}
+
+} // namespace
+
+void Lane::start_recv(Operation& op) {
+    if (Unexpected* u = matcher_.find_unexpected(op.context, op.source, op.tag)) {
+        accept(op, u->message);
+        matcher_.discard(*u);
+    } else {
+        matcher_.post(op);
+    }
+}
+
+void Lane::arrived(const transport::Arrival& a) {
+    switch (a.envelope.kind) {
+    case wire::Kind::eager:
+        take_message({a.envelope, a.from, a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes,
+                      a.bulk != nullptr ? a.bulk : a.payload, 0, nullptr});
+        break;
+    case wire::Kind::rts: {
+        wire::Rts rts{};
+        if (read_payload(a, rts)) take_message({a.envelope, a.from, rts.bytes, nullptr, rts.sender, nullptr});
+        break;
+    }
+    case wire::Kind::cts:
+        take_cts(a);
+        break;
+    case wire::Kind::fragment:
+        take_fragment(a);
+        break;
+    case wire::Kind::ack:
+        take_ack(a);
+        break;
+    case wire::Kind::none:
+        break;
+    }
+}
+
+void Lane::take_message(const Incoming& message) {
+    if (Operation* recv = matcher_.take_posted(message.envelope)) {
+        accept(*recv, message);
+        return;
+    }
+    counters().add(Counter::unexpected);
+    if (matcher_.keep(message) == nullptr)
+        std::abort(); // a message cannot be lost, and there is no memory to keep it
+}
+
+// Gives a message to its receive. The receive is on no list any more.
+void Lane::accept(Operation& recv, const Incoming& message) {
+    recv.matched_source = message.envelope.source;
+    recv.matched_tag = message.envelope.tag;
+    recv.transport_peer = message.from;
+    recv.received = std::min(message.bytes, recv.bytes);
+    if (message.bytes > recv.bytes)
+        recv.error = fail(
+            Err::truncate, "make the receive buffer at least as long as the message, or probe for its length",
+            "the message from rank %d with tag %d has %llu bytes, the receive buffer %llu",
+            message.envelope.source, message.envelope.tag, static_cast<unsigned long long>(message.bytes),
+            static_cast<unsigned long long>(recv.bytes));
+    counters().add(Counter::receives);
+    counters().add(Counter::receive_bytes, recv.received);
+    if (message.envelope.kind == wire::Kind::rts) return accept_rendezvous(recv, message);
+    const std::byte* data = message.local != nullptr ? message.local->buffer : message.data;
+    if (recv.received != 0) std::memcpy(recv.buffer, data, recv.received);
+    if ((message.envelope.flags & wire::flag_synchronous) != 0) {
+        const wire::Ack ack{message.envelope.sync_id};
+        post_line(message.from, wire::Kind::ack, &ack, sizeof ack);
+    }
+    if (message.local != nullptr) finish(*message.local);
+    finish(recv);
+}
+
+void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
+    recv.moved = 0;
+    recv.wanted = recv.received;
+    wire::Cts cts{message.sender, 0, recv.wanted};
+    if (recv.wanted != 0) cts.receiver = table_.add(recv);
+    post_line(message.from, wire::Kind::cts, &cts, sizeof cts);
+    if (recv.wanted == 0) finish(recv);
+}
+
+void Lane::take_cts(const transport::Arrival& a) {
+    wire::Cts cts{};
+    if (!read_payload(a, cts)) return;
+    Operation* op = table_.find(cts.sender);
+    if (op == nullptr || op->kind != Operation::Kind::send || op->transport_peer != a.from) return;
+    table_.remove(*op);
+    op->remote_id = cts.receiver;
+    op->wanted = std::min(cts.bytes, op->bytes);
+    streams_.push_back(op);
+}
+
+void Lane::take_fragment(const transport::Arrival& a) {
+    wire::Fragment f{};
+    if (!read_payload(a, f) || a.bulk == nullptr) return;
+    Operation* op = table_.find(f.receiver);
+    if (op == nullptr || op->kind != Operation::Kind::recv || op->transport_peer != a.from) return;
+    if (f.offset > op->wanted || a.bulk_bytes > op->wanted - f.offset ||
+        a.bulk_bytes > op->wanted - op->moved)
+        return;
+    std::memcpy(op->buffer + f.offset, a.bulk, a.bulk_bytes);
+    op->moved += a.bulk_bytes;
+    if (op->moved == op->wanted) {
+        table_.remove(*op);
+        finish(*op);
+    }
+}
+
+void Lane::take_ack(const transport::Arrival& a) {
+    wire::Ack ack{};
+    if (!read_payload(a, ack)) return;
+    Operation* op = table_.find(ack.sender);
+    if (op == nullptr || op->kind != Operation::Kind::send || op->transport_peer != a.from ||
+        !op->synchronous)
+        return;
+    table_.remove(*op);
+    finish(*op);
+}
+
+} // namespace zipmpi::proto

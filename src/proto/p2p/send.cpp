@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The sending half of a lane.
+#include "proto/p2p/lane.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace zipmpi::proto {
+
+using transport::Sent;
+
+void Lane::start_send(Operation& op) {
+    counters().add(Counter::sends);
+    counters().add(Counter::send_bytes, op.bytes);
+    if (op.world_peer == world_rank_) return send_to_self(op);
+    const int peer = shm_.reach(op.world_peer);
+    if (peer < 0) {
+        op.error =
+            fail(Err::other, "start all ranks of the job on one host: this version has no network transport",
+                 "rank %d of MPI_COMM_WORLD is on another host", op.world_peer);
+        return finish(op);
+    }
+    op.transport_peer = static_cast<transport::Peer>(peer);
+    Sent sent = Sent::would_block;
+    if (pending_of_peer_[op.transport_peer] == 0) sent = try_start(op); // else it must not overtake
+    if (sent == Sent::would_block) {
+        pending_.push_back({op.transport_peer, &op, {}, {}, 0});
+        ++pending_of_peer_[op.transport_peer];
+    }
+}
+
+// Sends the first line of a message. After ok the operation is done or waits for the peer; no_memory finishes
+// it with an error.
+Sent Lane::try_start(Operation& op) {
+    wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
+    if (op.bytes > eager_limit_) return start_rendezvous(op, e);
+    if (op.synchronous) {
+        e.flags = wire::flag_synchronous;
+        e.sync_id = table_.add(op);
+    }
+    const bool in_line = op.bytes <= wire::inline_max;
+    const Sent sent = in_line ? shm_.send_short(op.transport_peer, e, op.buffer, op.bytes)
+                              : shm_.send_bulk(op.transport_peer, e, nullptr, 0, op.buffer, op.bytes);
+    if (sent == Sent::ok && in_line) counters().add(Counter::inline_messages);
+    if (op.synchronous && sent != Sent::ok) table_.remove(op);
+    if (sent == Sent::no_memory)
+        op.error =
+            fail(Err::no_mem, "free memory on this host or start fewer ranks",
+                 "the queue to rank %d of MPI_COMM_WORLD cannot be made: memory is exhausted", op.world_peer);
+    if (sent == Sent::no_memory || (sent == Sent::ok && !op.synchronous)) finish(op);
+    return sent;
+}
+
+Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
+    e.kind = wire::Kind::rts;
+    const wire::Rts rts{op.bytes, table_.add(op), 0};
+    if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
+    const Sent sent =
+        shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts), sizeof rts);
+    if (sent == Sent::ok) {
+        counters().add(Counter::rendezvous);
+        return sent;
+    }
+    table_.remove(op);
+    if (sent == Sent::no_memory) {
+        op.error =
+            fail(Err::no_mem, "free memory on this host or start fewer ranks",
+                 "the queue to rank %d of MPI_COMM_WORLD cannot be made: memory is exhausted", op.world_peer);
+        finish(op);
+    }
+    return sent;
+}
+
+void Lane::send_to_self(Operation& op) {
+    Incoming message;
+    message.envelope = {wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
+    message.bytes = op.bytes;
+    message.data = op.buffer;
+    message.local = &op;
+    if (Operation* recv = matcher_.take_posted(message.envelope)) return accept(*recv, message);
+    counters().add(Counter::unexpected);
+    const bool buffered = op.bytes <= eager_limit_ && !op.synchronous;
+    if (buffered)
+        message.local = nullptr;
+    else
+        message.data = nullptr; // the send's own buffer serves when a receive comes
+    if (matcher_.keep(message) == nullptr)
+        op.error =
+            fail(Err::no_mem, "receive messages before sending more to the own rank",
+                 "no memory for %llu bytes sent to the own rank", static_cast<unsigned long long>(op.bytes));
+    if (buffered || op.error != Err::success) finish(op);
+}
+
+void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes) {
+    const wire::Envelope e{kind, 0, 0, 0, 0, 0, 0, 0};
+    if (pending_of_peer_[peer] == 0 &&
+        shm_.send_short(peer, e, static_cast<const std::byte*>(payload), bytes) == Sent::ok)
+        return;
+    Pending p{peer, nullptr, e, {}, bytes};
+    static_assert(sizeof p.payload >= sizeof(wire::Cts));
+    std::memcpy(p.payload, payload, bytes);
+    pending_.push_back(p);
+    ++pending_of_peer_[peer];
+}
+
+// Tries what found its ring full before, in order; a peer that is still full keeps its entries in place.
+int Lane::send_pending() {
+    int sent = 0;
+    std::deque<Pending> still;
+    std::vector<transport::Peer> full;
+    while (!pending_.empty()) {
+        const Pending p = pending_.front();
+        pending_.pop_front();
+        const bool waits = std::find(full.begin(), full.end(), p.peer) != full.end();
+        Sent result = Sent::would_block;
+        if (!waits)
+            result =
+                p.op != nullptr ? try_start(*p.op) : shm_.send_short(p.peer, p.envelope, p.payload, p.bytes);
+        if (result == Sent::would_block) {
+            if (!waits) full.push_back(p.peer);
+            still.push_back(p);
+        } else {
+            --pending_of_peer_[p.peer];
+            ++sent;
+        }
+    }
+    pending_.swap(still);
+    return sent;
+}
+
+// Sends fragments while there is room. True: the send is finished and may be gone.
+bool Lane::push_fragments(Operation& op, int& sent) {
+    const wire::Envelope e{wire::Kind::fragment, 0, 0, 0, 0, 0, 0, 0};
+    while (op.moved < op.wanted) {
+        const size_t n = std::min<uint64_t>(shm_.caps().bulk_max, op.wanted - op.moved);
+        const wire::Fragment f{op.remote_id, 0, op.moved};
+        if (shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f), sizeof f,
+                           op.buffer + op.moved, n) != Sent::ok)
+            return false;
+        op.moved += n;
+        ++sent;
+    }
+    finish(op);
+    return true;
+}
+
+int Lane::push_streams() {
+    int sent = 0;
+    std::vector<Operation*> streams;
+    streams.swap(streams_);
+    for (Operation* op : streams)
+        if (!push_fragments(*op, sent)) streams_.push_back(op);
+    return sent;
+}
+
+} // namespace zipmpi::proto

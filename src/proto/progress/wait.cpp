@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proto/progress/wait.hpp"
+
+#include "base/param.hpp"
+#include "os/clock.hpp"
+
+#include <sched.h>
+
+namespace zipmpi::proto {
+namespace {
+
+Param<int64_t> spins{
+    "wait.spins",
+    3000,
+    {0, 1000000000},
+    Unit::none,
+    Level::tuner,
+    Scope::local,
+    "rounds of looking for work before the CPU is offered to others; 0 when ranks outnumber CPUs"};
+Param<int64_t> yields{"wait.yields",
+                      4,
+                      {0, 1000000000},
+                      Unit::none,
+                      Level::tuner,
+                      Scope::local,
+                      "times the CPU is offered to others before the rank goes to sleep"};
+
+// A sleep ends by itself after this time and looks again: a safety net, counted when it caught something.
+constexpr int64_t longest_sleep_ns = 1'000'000'000;
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+void write_operation(WaitRecord& w, const Operation& op, uint32_t sequence) {
+    const WaitKind kind = sequence != 0                      ? WaitKind::collective
+                          : op.kind == Operation::Kind::send ? WaitKind::send
+                                                             : WaitKind::recv;
+    const bool wild = op.kind == Operation::Kind::recv && op.source == any_source;
+    w.kind.store(static_cast<uint32_t>(kind), relaxed);
+    w.peer.store(wild ? recorder_any : op.peer, relaxed);
+    w.world_peer.store(wild ? recorder_any : op.world_peer, relaxed);
+    w.tag.store(sequence != 0 ? recorder_none : op.tag == any_tag ? recorder_any : op.tag, relaxed);
+    w.context.store(op.context & ~1U, relaxed); // the odd context of a communicator carries its collectives
+    w.sequence.store(sequence, relaxed);
+    w.bytes.store(op.bytes, relaxed);
+}
+
+void write_note(const WaitNote& note, Recorder& r) {
+    uint32_t pending = 0;
+    for (uint32_t i = 0; i < note.count; ++i) {
+        const Operation* op = note.at(note.subject, i);
+        if (op == nullptr || op->done()) continue;
+        if (pending < recorder_waits) write_operation(r.waits[pending], *op, note.sequence);
+        ++pending;
+    }
+    r.wait_count.store(pending, relaxed);
+}
+
+void sleep_once(Lane& lane, const WaitNote& note) {
+    auto& shm = lane.shm();
+    Recorder& r = lane.recorder();
+    const uint32_t ticket = shm.arm();
+    if (lane.progress() == 0) {
+        write_note(note, r);
+        r.asleep_since_ns.store(os::now_ns(), relaxed);
+        r.asleep.store(1, std::memory_order_release); // pairs with the launcher's acquire: waits[] is written
+        lane.counters().add(Counter::sleeps);
+        lane.unlock();
+        const bool woken = shm.sleep(ticket, longest_sleep_ns);
+        lane.lock();
+        r.asleep.store(0, relaxed);
+        if (!woken && lane.progress() > 0) lane.counters().add(Counter::late_wakes);
+    }
+    shm.disarm();
+}
+
+} // namespace
+
+void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
+    const int64_t spin_rounds = lane.oversubscribed() ? 0 : spins.get();
+    ++rounds;
+    if (rounds <= spin_rounds) {
+        if (lane.multithreaded()) { // another thread may want in
+            lane.unlock();
+            os::cpu_relax();
+            lane.lock();
+        } else {
+            os::cpu_relax();
+        }
+    } else if (rounds <= spin_rounds + yields.get()) {
+        lane.unlock();
+        sched_yield();
+        lane.lock();
+    } else {
+        sleep_once(lane, note);
+    }
+}
+
+} // namespace zipmpi::proto

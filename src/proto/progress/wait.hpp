@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Waiting, politely: look a number of times, let others run a number of times, then sleep until a peer wakes
+// us. What the rank waits for is written to the flight recorder when it goes to sleep, so a call that is fast
+// pays nothing. What ends a wait whose peer is dead: the launcher, which ends the job.
+#pragma once
+
+#include "proto/p2p/lane.hpp"
+
+namespace zipmpi::proto {
+
+// What is waited for: operation i of a subject of any form; null and done ones are left out of the report.
+struct WaitNote {
+    const Operation* (*at)(const void* subject, uint32_t i) = nullptr;
+    const void* subject = nullptr;
+    uint32_t count = 0;
+    uint32_t sequence = 0; // collectives: the how-manieth on the communicator; 0 = not a collective
+};
+
+inline WaitNote note_on(const Operation& op, uint32_t collective_sequence = 0) {
+    return {[](const void* subject, uint32_t) { return static_cast<const Operation*>(subject); }, &op, 1,
+            collective_sequence};
+}
+
+// One round without luck: spins, yields or sleeps, by how many rounds there were. Gives up the lock
+// meanwhile.
+void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note);
+
+template <class Done>
+void wait_until(Lane& lane, const Done& done, const WaitNote& note) {
+    uint32_t rounds = 0;
+    while (!done()) {
+        if (lane.progress() > 0)
+            rounds = 0;
+        else if (!done())
+            wait_round(lane, rounds, note);
+    }
+}
+
+inline void wait_for(Lane& lane, Operation& op, uint32_t collective_sequence = 0) {
+    wait_until(
+        lane, [&] { return op.done(); }, note_on(op, collective_sequence));
+}
+
+} // namespace zipmpi::proto

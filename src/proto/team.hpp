@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The ranks of a communicator as the protocols see them: who I am, how many we are, and where a rank lives.
+#pragma once
+
+#include "proto/p2p/lane.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace zipmpi::proto {
+
+// Rank in the communicator -> rank in the job. Consecutive ranks need no table.
+class RankMap {
+  public:
+    explicit RankMap(int first = 0)
+        : first_(first) {}
+    explicit RankMap(std::shared_ptr<const std::vector<int>> table)
+        : table_(std::move(table)) {}
+    [[nodiscard]] int world(int rank) const {
+        return table_ == nullptr ? first_ + rank : (*table_)[static_cast<size_t>(rank)];
+    }
+
+  private:
+    int first_ = 0;
+    std::shared_ptr<const std::vector<int>> table_;
+};
+
+struct Team {
+    Lane* lane = nullptr;
+    uint32_t context = 0; // even: point-to-point; the next, odd one: collectives
+    int rank = 0;
+    int size = 1;
+    RankMap map;
+    uint32_t collectives = 0; // started so far; the same on all members
+};
+
+// An operation on this team, ready to be started.
+inline Operation make_send(const Team& t, const void* buffer, uint64_t bytes, int to, int tag) {
+    Operation op;
+    op.kind = Operation::Kind::send;
+    op.context = t.context;
+    op.source = t.rank;
+    op.tag = tag;
+    op.peer = to;
+    op.world_peer = t.map.world(to);
+    op.buffer = static_cast<std::byte*>(const_cast<void*>(buffer));
+    op.bytes = bytes;
+    return op;
+}
+
+inline Operation make_recv(const Team& t, void* buffer, uint64_t bytes, int from, int tag) {
+    Operation op;
+    op.kind = Operation::Kind::recv;
+    op.context = t.context;
+    op.source = from;
+    op.tag = tag;
+    op.peer = from;
+    op.world_peer = from == any_source ? -1 : t.map.world(from);
+    op.buffer = static_cast<std::byte*>(buffer);
+    op.bytes = bytes;
+    return op;
+}
+
+} // namespace zipmpi::proto

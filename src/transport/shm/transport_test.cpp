@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Two transports on one segment, each in its own thread, as two ranks would be.
+#include "transport/shm/transport.hpp"
+
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <thread>
+
+namespace zipmpi::transport::shm {
+namespace {
+
+boot::NodeSegment make_segment(uint32_t ranks) {
+    boot::NodeSegment segment;
+    Problem why;
+    std::vector<int> world;
+    for (uint32_t i = 0; i < ranks; ++i) world.push_back(static_cast<int>(i));
+    EXPECT_TRUE(boot::NodeSegment::make("test", world, static_cast<int>(ranks), segment, why)) << format(why);
+    return segment;
+}
+
+const std::byte* bytes_of(const void* p) { return static_cast<const std::byte*>(p); }
+
+wire::Envelope envelope(int tag) { return {wire::Kind::eager, 0, 0, 0, 7, 0, tag, 0}; }
+
+TEST(Shm, ShortMessageArrivesWhole) {
+    const auto segment = make_segment(2);
+    Transport a(segment, 0);
+    Transport b(segment, 1);
+    const char text[] = "forty bytes is what fits into one line.";
+    static_assert(sizeof text == 40);
+    ASSERT_EQ(a.send_short(1, envelope(5), bytes_of(text), sizeof text), Sent::ok);
+    int got = 0;
+    EXPECT_EQ(b.poll([&](const Arrival& m) {
+        ++got;
+        EXPECT_EQ(m.from, 0U);
+        EXPECT_EQ(m.envelope.tag, 5);
+        EXPECT_EQ(m.envelope.inline_bytes, 40);
+        EXPECT_STREQ(reinterpret_cast<const char*>(m.payload), text);
+        EXPECT_EQ(m.bulk, nullptr);
+    }),
+              1);
+    EXPECT_EQ(got, 1);
+    EXPECT_EQ(b.poll([](const Arrival&) { FAIL(); }), 0);
+}
+
+TEST(Shm, FullRingBlocksAndRecovers) {
+    const auto segment = make_segment(2);
+    Transport a(segment, 0);
+    Transport b(segment, 1);
+    for (uint32_t i = 0; i < wire::ring_lines; ++i)
+        ASSERT_EQ(a.send_short(1, envelope(1), nullptr, 0), Sent::ok);
+    EXPECT_EQ(a.send_short(1, envelope(1), nullptr, 0), Sent::would_block);
+    EXPECT_EQ(b.poll([](const Arrival&) {}), static_cast<int>(wire::ring_lines));
+    EXPECT_EQ(a.send_short(1, envelope(1), nullptr, 0), Sent::ok);
+}
+
+TEST(Shm, CellsRunOutAndComeBack) {
+    const auto segment = make_segment(2);
+    Transport a(segment, 0);
+    Transport b(segment, 1);
+    std::vector<std::byte> data(a.caps().bulk_max, std::byte{7});
+    uint32_t sent = 0;
+    while (a.send_bulk(1, envelope(1), nullptr, 0, data.data(), data.size()) == Sent::ok) {
+        ASSERT_LE(++sent, segment.geometry().cells_per_rank);
+    }
+    EXPECT_EQ(sent, std::min(segment.geometry().cells_per_rank, wire::ring_lines));
+    int seen = 0;
+    b.poll([&](const Arrival& m) {
+        seen += m.bulk_bytes == data.size() && m.bulk[data.size() - 1] == std::byte{7};
+    });
+    EXPECT_EQ(seen, static_cast<int>(sent));
+    EXPECT_EQ(a.send_bulk(1, envelope(1), nullptr, 0, data.data(), data.size()), Sent::ok);
+}
+
+TEST(Shm, NonsenseFromAPeerIsDropped) {
+    const auto segment = make_segment(2);
+    Transport b(segment, 1);
+    ASSERT_TRUE(segment.reserve(segment.geometry().ring_offset(1, 0), sizeof(wire::Ring)));
+    wire::Ring& ring = segment.ring(1, 0);
+    std::mt19937 random(4711);
+    for (uint32_t i = 0; i < wire::ring_lines; ++i) {
+        for (size_t k = 0; k < wire::inline_max; ++k)
+            ring.line[i].payload[k] = static_cast<std::byte>(random());
+        ring.line[i].envelope = {
+            wire::Kind::eager, wire::flag_cell, static_cast<uint8_t>(random()), 0, 1, 0, 0, 0};
+        ring.line[i].mark.store(i + 1);
+    }
+    segment.block(1).arrivals[0].store(~uint64_t{0}); // also bits of ranks that do not exist
+    int delivered = 0;
+    b.poll([&](const Arrival& m) {
+        ++delivered;
+        EXPECT_LE(m.envelope.inline_bytes, wire::inline_max_with_cell);
+        EXPECT_LE(m.bulk_bytes, b.caps().bulk_max);
+    });
+    EXPECT_LT(delivered, 5);
+}
+
+TEST(Shm, ReachFindsWorldRanks) {
+    boot::NodeSegment segment;
+    Problem why;
+    ASSERT_TRUE(boot::NodeSegment::make("test", {3, 8, 9, 40}, 64, segment, why));
+    const Transport t(segment, 2);
+    EXPECT_EQ(t.reach(3), 0);
+    EXPECT_EQ(t.reach(40), 3);
+    EXPECT_EQ(t.reach(4), -1);
+    EXPECT_EQ(t.reach(63), -1);
+}
+
+// Every line counted and in order while both sides sleep whenever they can: a lost wake-up would hang (and
+// fail by the timeout of sleep()).
+TEST(Shm, NoWakeUpIsLost) {
+    constexpr uint32_t messages = 20000;
+    const auto segment = make_segment(2);
+    std::atomic<bool> slept_in_vain = false;
+    std::thread sender([&] {
+        Transport a(segment, 0);
+        std::vector<std::byte> bulk(100);
+        for (uint32_t i = 0; i < messages;) {
+            const auto try_send = [&] {
+                const auto* payload = bytes_of(&i);
+                return i % 3 == 0 ? a.send_bulk(1, envelope(0), payload, sizeof i, bulk.data(), bulk.size())
+                                  : a.send_short(1, envelope(0), payload, sizeof i);
+            };
+            if (try_send() == Sent::ok) {
+                ++i;
+                continue;
+            }
+            const uint32_t ticket = a.arm();
+            if (try_send() == Sent::ok)
+                ++i;
+            else if (!a.sleep(ticket, 5'000'000'000))
+                slept_in_vain = true;
+            a.disarm();
+        }
+    });
+    Transport b(segment, 1);
+    uint32_t next = 0;
+    const auto sink = [&](const Arrival& m) {
+        uint32_t value = 0;
+        std::memcpy(&value, m.payload, sizeof value);
+        EXPECT_EQ(value, next);
+        ++next;
+    };
+    while (next < messages && !slept_in_vain) {
+        if (b.poll(sink) > 0) continue;
+        const uint32_t ticket = b.arm();
+        if (b.poll(sink) == 0 && next < messages && !b.sleep(ticket, 5'000'000'000)) slept_in_vain = true;
+        b.disarm();
+    }
+    sender.join();
+    EXPECT_EQ(next, messages);
+    EXPECT_FALSE(slept_in_vain);
+}
+
+} // namespace
+} // namespace zipmpi::transport::shm

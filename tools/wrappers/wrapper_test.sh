@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# usage: wrapper_test.sh BIN_DIR
+# What mpicc and mpicxx pass on, seen by a compiler that only prints its arguments, one per line.
+set -u
+bin=$(cd "$1" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+
+cat > "$scratch/fake_cc" <<'TEXT'
+#!/bin/sh
+for a; do printf '<%s>\n' "$a"; done
+TEXT
+chmod +x "$scratch/fake_cc"
+unset MPICH_CC OMPI_CC MPICH_CXX OMPI_CXX
+ZIPMPI_CC=$scratch/fake_cc
+ZIPMPI_CXX=$scratch/fake_cc
+export ZIPMPI_CC ZIPMPI_CXX
+
+complain() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+# has TEXT LINE / lacks TEXT LINE
+has() { printf '%s\n' "$1" | grep -qF -- "$2" || complain "no $2 in: $1"; }
+lacks() { printf '%s\n' "$1" | grep -qF -- "$2" && complain "unwanted $2 in: $1"; }
+
+for wrapper in mpicc mpicxx mpic++ mpiCC; do
+    out=$("$bin/$wrapper" 'a file.c' -o 'out put' '-DX="a b"')
+    has "$out" '<a file.c>'
+    has "$out" '<out put>'
+    has "$out" '<-DX="a b">'
+    has "$out" '<-lmpi_abi>'
+    has "$out" '<-Wl,-rpath,'
+    has "$out" '<-Wl,--enable-new-dtags>'
+    has "$out" '<-I'
+    for stop in -c -S -E -M -MM -fsyntax-only -r; do
+        out=$("$bin/$wrapper" $stop x.c)
+        lacks "$out" mpi_abi
+        has "$out" '<-I'
+    done
+    for only in -v --version -dumpversion -print-search-dirs; do
+        out=$("$bin/$wrapper" $only)
+        has "$out" "<$only>"
+        lacks "$out" mpi_abi
+    done
+    has "$("$bin/$wrapper" x.o -shared)" '<-lmpi_abi>'
+    has "$("$bin/$wrapper" -o x -lstart)" '<-lmpi_abi>'
+    for show in -show -showme --showme -link-info -link_info; do
+        out=$("$bin/$wrapper" $show)
+        has "$out" fake_cc
+        has "$out" -lmpi_abi
+        has "$out" -I
+    done
+    has "$("$bin/$wrapper" -show 'x y.c' -c)" '"x y.c" -c'
+    lacks "$("$bin/$wrapper" -show x.c -c)" mpi_abi
+    lacks "$("$bin/$wrapper" -compile-info)" mpi_abi
+    lacks "$("$bin/$wrapper" -showme:compile)" fake_cc
+    has "$("$bin/$wrapper" -showme:compile)" -I
+    lacks "$("$bin/$wrapper" -showme:compile)" mpi_abi
+    has "$("$bin/$wrapper" --showme:link)" '-lmpi_abi'
+    has "$("$bin/$wrapper" -showme:link)" '-Wl,-rpath,'
+    has "$("$bin/$wrapper" -showme:command)" fake_cc
+    has "$("$bin/$wrapper" -showme:incdirs)" include
+    lacks "$("$bin/$wrapper" -showme:incdirs)" -I
+    has "$("$bin/$wrapper" -showme:libdirs)" lib
+    has "$("$bin/$wrapper" -showme:libs)" mpi_abi
+    has "$("$bin/$wrapper" -showme:version)" ZipMPI
+    has "$("$bin/$wrapper" -showme:help)" usage
+    out=$("$bin/$wrapper" -showme:nonsense 2>&1) && complain "$wrapper takes -showme:nonsense"
+    for part in where: why: "do:"; do has "$out" $part; done
+    "$bin/$wrapper" >/dev/null 2>&1 && complain "$wrapper without arguments succeeds"
+done
+
+# Which compiler: option before ours before MPICH's before Open MPI's.
+has "$("$bin/mpicc" -cc=othercc -showme:command)" othercc
+has "$(ZIPMPI_CC='' MPICH_CC=mcc OMPI_CC=occ "$bin/mpicc" -showme:command)" mcc
+has "$(ZIPMPI_CC='' OMPI_CC=occ "$bin/mpicc" -showme:command)" occ
+has "$(ZIPMPI_CC='gcc -m64' "$bin/mpicc" -showme:command)" 'gcc -m64'
+has "$(ZIPMPI_CXX='' MPICH_CXX=mcxx "$bin/mpicxx" -showme:command)" mcxx
+out=$(ZIPMPI_CC=no-such-compiler "$bin/mpicc" x.c 2>&1) && complain "a missing compiler is no error"
+has "$out" 'no-such-compiler was not found'
+has "$out" 'do:'
+
+# A wrapper reached through a link still finds its own directories.
+ln -s "$bin/mpicc" "$scratch/mpicc.link"
+[ "$("$scratch/mpicc.link" -showme:incdirs)" = "$("$bin/mpicc" -showme:incdirs)" ] || complain "link"
+
+[ "$failures" -eq 0 ] && echo "wrappers: all as expected"
+exit "$failures"

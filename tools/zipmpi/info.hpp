@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// `zipmpi info`: what this installation is and would do here. Each part gathers its facts once as JSON and
+// renders them as text from there, so that both outputs tell the same.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace zipmpi::tool {
+
+using Json = nlohmann::ordered_json;
+
+Json installation_facts(); // version, build, host
+Json launch_facts(const char* const* environ_like);
+Json transport_facts();
+std::string overview_text(const Json& facts); // of an object with the three above, "knobs" and "coverage"
+
+Json knob_facts(); // after load_params()
+std::string knobs_text(const Json& knobs);
+std::string knobs_markdown(const Json& knobs); // docs/guide/knobs.md, independent of the environment
+
+Json coverage_facts(); // functions of the standard by chapter; null if the function table is not linked in
+std::string coverage_text(const Json& coverage, bool list_missing);
+
+} // namespace zipmpi::tool

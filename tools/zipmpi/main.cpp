@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The zipmpi command. One subcommand so far: info.
+#include "info.hpp"
+
+#include "base/param.hpp"
+#include "base/problem.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <unistd.h>
+
+namespace zipmpi::tool {
+namespace {
+
+struct InfoOptions {
+    bool knobs = false, coverage = false, missing = false, json = false, markdown = false;
+};
+
+CLI::App* add_info(CLI::App& app, InfoOptions& o) {
+    CLI::App* info = app.add_subcommand("info", "what this installation is, and what it would do here");
+    CLI::Option* knobs =
+        info->add_flag("--knobs", o.knobs, "every knob: value, origin, default, unit, level, help");
+    CLI::Option* coverage =
+        info->add_flag("--coverage", o.coverage, "MPI functions implemented and not, by chapter");
+    info->add_flag("--missing", o.missing, "with --coverage: the names of those not implemented")
+        ->needs(coverage);
+    CLI::Option* json = info->add_flag("--json", o.json, "for programs: JSON instead of text");
+    info->add_flag("--markdown", o.markdown, "with --knobs: the page of the guide")
+        ->needs(knobs)
+        ->excludes(json);
+    coverage->excludes(knobs);
+    return info;
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+// Settings that are wrong do not stop the report: they are often what it was asked for.
+int report_faults(const std::vector<ParamFault>& faults) {
+    for (const ParamFault& f : faults) report({"a setting is not used", f.origin, f.why, f.todo}, "zipmpi");
+    return faults.empty() ? 0 : 1;
+}
+
+int run_info(const InfoOptions& o) {
+    const int status = report_faults(load_params(environ));
+    if (o.knobs) {
+        const Json knobs = knob_facts();
+        print(o.json ? knobs.dump(2) + "\n" : o.markdown ? knobs_markdown(knobs) : knobs_text(knobs));
+        return status;
+    }
+    const Json coverage = coverage_facts();
+    if (o.coverage) {
+        print(o.json ? coverage.dump(2) + "\n" : coverage_text(coverage, o.missing));
+        return status;
+    }
+    const Json all{{"installation", installation_facts()},
+                   {"launch", launch_facts(environ)},
+                   {"transports", transport_facts()},
+                   {"knobs", knob_facts()},
+                   {"coverage", coverage}};
+    print(o.json ? all.dump(2) + "\n" : overview_text(all));
+    return status;
+}
+
+int run(int argc, char** argv) {
+    CLI::App app{"Looks into ZipMPI: what it is, what it would do here, what it can.", "zipmpi"};
+    app.set_version_flag("--version", std::string("ZipMPI ") + ZIPMPI_VERSION);
+    app.require_subcommand(1);
+    InfoOptions options;
+    const CLI::App* info = add_info(app, options);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        if (e.get_exit_code() == 0) return app.exit(e); // --help, --version
+        report(
+            {"the command line is not understood", "zipmpi", e.what(),
+             info->parsed() ? "zipmpi info --help lists the options" : "zipmpi --help lists the subcommands"},
+            "zipmpi");
+        return 2;
+    }
+    return run_info(options);
+}
+
+} // namespace
+} // namespace zipmpi::tool
+
+int main(int argc, char** argv) {
+    try {
+        return zipmpi::tool::run(argc, argv);
+    } catch (const std::exception& e) {
+        zipmpi::report({"zipmpi cannot go on", "zipmpi", e.what(), "report this as a fault of zipmpi"},
+                       "zipmpi");
+        return 70;
+    }
+}

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# usage: zipmpi_test.sh ZIPMPI KNOBS_PAGE
+# What the zipmpi command prints, and that docs/guide/knobs.md is what it would print today.
+set -u
+zipmpi=$1
+knobs_page=$2
+failures=0
+for variable in $(env | sed -n 's/^\(ZIPMPI_[A-Z0-9_]*\)=.*/\1/p'); do unset "$variable"; done
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+complain() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+# check STATUS ARGUMENTS...: runs the command; stdout and stderr go to files
+check() {
+    wanted=$1
+    shift
+    "$zipmpi" "$@" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    [ "$status" -eq "$wanted" ] || complain "zipmpi $* ended with $status, not $wanted"
+    if [ "$wanted" -eq 0 ] && [ -s "$scratch/err" ]; then complain "zipmpi $* writes to stderr"; fi
+}
+prints() { grep -qE -- "$1" "$scratch/out" || complain "stdout has no line like: $1"; }
+says() { grep -qE -- "$1" "$scratch/err" || complain "stderr has no line like: $1"; }
+says_four_parts() {
+    says '^zipmpi: '
+    for part in where why; do says "^  $part: "; done
+    says '^  do: '
+}
+is_json() { python3 -c 'import json,sys; json.load(open(sys.argv[1]))' "$scratch/out" || complain "no JSON: $*"; }
+
+check 0 --version
+prints '^ZipMPI [0-9]+\.[0-9]+\.[0-9]+$'
+check 0 --help
+prints 'info'
+check 0 info --help
+prints '--knobs'
+
+check 0 info
+prints '^ZipMPI [0-9.]+$'
+prints '^  build '
+prints '^launch protocol'
+prints '^  ranks on this host +shared memory'
+prints '^  ranks on other hosts +none'
+prints 'all have their defaults'
+check 0 info --json
+is_json info
+
+# The launch protocol, from made-up environments; PMI_FD and the like of a launcher around the test are not wanted.
+protocol() { # wanted pattern, variables...
+    wanted=$1
+    shift
+    env -i PATH="$PATH" "$@" "$zipmpi" info >"$scratch/out" 2>"$scratch/err" || complain "zipmpi info with $*"
+    prints "$wanted"
+}
+protocol '^  singleton: '
+protocol '^  PMIx: ' PMIX_NAMESPACE=job PMIX_RANK=0 PMIX_SERVER_URI4=x
+protocol '^  PMI-[12]: ' PMI_FD=7 PMI_RANK=0 PMI_SIZE=2
+protocol '^  none: ' OMPI_COMM_WORLD_SIZE=4
+
+check 0 info --knobs
+prints '^name +value +origin +default +unit +level +help$'
+prints '^shm\.cell_size +32k +built in +32k +bytes +tuner '
+[ "$(sed -n '2,/^$/p' "$scratch/out" | sed '/^$/d' | cut -d' ' -f1)" = \
+  "$(sed -n '2,/^$/p' "$scratch/out" | sed '/^$/d' | cut -d' ' -f1 | LC_ALL=C sort)" ] || complain "knobs not sorted"
+check 0 info --knobs --json
+is_json knobs
+ZIPMPI_SHM_CELL_SIZE=64k check 0 info --knobs
+prints '^shm\.cell_size +64k +environment +32k '
+ZIPMPI_SHM_CELL_SIZE=64k check 0 info
+prints 'shm.cell_size = 64k \(from the environment, default 32k\)'
+echo 'shm.cells = 128' > "$scratch/config"
+ZIPMPI_CONFIG=$scratch/config check 0 info --knobs
+prints '^shm\.cells +128 +file +64 '
+
+ZIPMPI_SHM_CELL_SISE=1 check 1 info
+says_four_parts
+says 'did you mean ZIPMPI_SHM_CELL_SIZE'
+ZIPMPI_SHM_CELL_SIZE=1 check 1 info
+says 'not between 4k and 8m'
+ZIPMPI_CONFIG=$scratch/absent check 1 info
+says_four_parts
+
+check 2
+says_four_parts
+check 2 nonsense
+says_four_parts
+check 2 info --nonsense
+says_four_parts
+check 2 info --missing
+says_four_parts
+
+check 0 info --coverage
+check 0 info --coverage --missing
+check 0 info --coverage --json
+is_json coverage
+
+check 0 info --knobs --markdown
+cmp -s "$scratch/out" "$knobs_page" ||
+    complain "$knobs_page is not current: cmake --build build/release --target update-knobs-page"
+
+[ "$failures" -eq 0 ] && echo "zipmpi: all as expected"
+exit "$failures"
