@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <sys/random.h>
+#include <sys/socket.h>
 
 namespace zipmpi::boot {
 namespace {
@@ -122,7 +123,8 @@ bool fetch(const Job& job, std::string_view name, os::Fd& fd, std::string& reaso
         return false;
     }
     const Introduction hello{static_cast<uint32_t>(job.rank)};
-    if (os::write_all(leader.get(), &hello, sizeof hello))
+    // send, not write: a leader that has gone must not raise SIGPIPE here.
+    if (send(leader.get(), &hello, sizeof hello, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof hello))
         fd = os::receive_fd(leader.get(), meeting_limit_ms);
     if (!fd) reason = "it did not hand out the memory";
     return static_cast<bool>(fd);

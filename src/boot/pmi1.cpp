@@ -3,6 +3,7 @@
 //
 // PMI-1, the "simple" protocol of hydra and many other launchers: one line out, one line back.
 #include "boot/environment.hpp"
+#include "boot/limits.hpp"
 #include "boot/pmi_text.hpp"
 
 #include <algorithm>
@@ -52,7 +53,7 @@ class Pmi1 final : public Launcher {
     }
     bool fence() override { return c_.ask("cmd=barrier_in", "barrier_out", TextConnection::no_limit); }
     void abort(int exit_code, std::string_view) override {
-        c_.send("cmd=abort exitcode=" + std::to_string(exit_code));
+        if (c_.send("cmd=abort exitcode=" + std::to_string(exit_code))) await_the_end();
     }
     void finalize() override { c_.ask("cmd=finalize", "finalize_ack", request_limit_ms); }
 

@@ -3,6 +3,7 @@
 //
 // PMI-2, as Slurm's srun --mpi=pmi2 and hydra serve it: frames of fields ended by semicolons.
 #include "boot/environment.hpp"
+#include "boot/limits.hpp"
 #include "boot/pmi_text.hpp"
 
 namespace zipmpi::boot {
@@ -65,8 +66,8 @@ class Pmi2 final : public Launcher {
                c_.answer_is("rc", "0");
     }
     void abort(int exit_code, std::string_view text) override {
-        c_.send("cmd=abort;isworld=TRUE;msg=" + harmless(text) + ", exit code " + std::to_string(exit_code) +
-                ";");
+        const std::string note = harmless(text) + ", exit code " + std::to_string(exit_code);
+        if (c_.send("cmd=abort;isworld=TRUE;msg=" + note + ";")) await_the_end();
     }
     void finalize() override { request("cmd=finalize;", "finalize-response"); }
 

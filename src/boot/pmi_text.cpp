@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "boot/pmi_text.hpp"
 
-#include "base/param.hpp"
+#include "boot/limits.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -11,15 +11,6 @@
 
 namespace zipmpi::boot {
 namespace {
-
-Param<int64_t> handshake_timeout{
-    "boot.handshake_timeout",
-    5,
-    {1, 3600},
-    Unit::seconds,
-    Level::user,
-    Scope::local,
-    "how long to wait for the first answer of the launcher before giving up on it"};
 
 bool usable_descriptor(int fd, std::string& why) {
     struct stat st {};
@@ -38,7 +29,7 @@ bool usable_descriptor(int fd, std::string& why) {
 bool greet(TextConnection& c, int version) {
     const std::string command =
         "cmd=init pmi_version=" + std::to_string(version) + " pmi_subversion=" + (version == 2 ? "0" : "1");
-    return c.ask(command, "response_to_init", static_cast<int>(handshake_timeout.get() * 1000));
+    return c.ask(command, "response_to_init", handshake_limit_seconds() * 1000);
 }
 
 } // namespace

@@ -24,8 +24,6 @@ struct PmiIdentity {
     std::string mapping; // PMI_process_mapping, empty if the launcher has none
 };
 
-inline constexpr int request_limit_ms = 60'000; // for answers that do not depend on other ranks
-
 // Null and `why` on failure. The answer to the first message has the limit boot.handshake_timeout.
 std::unique_ptr<Launcher> open_pmi(int fd, bool try_version_2, PmiIdentity& me, std::string& why);
 

@@ -3,6 +3,7 @@
 #include "boot/pmix_loader.hpp"
 
 #include "base/param.hpp"
+#include "boot/limits.hpp"
 #include "boot/problem_here.hpp"
 
 #include <cstdlib>
@@ -50,7 +51,8 @@ std::unique_ptr<Launcher> open_pmix(PmixIdentity& me, Problem& why) {
         return nullptr;
     }
     std::string reason;
-    std::unique_ptr<Launcher> launcher(reinterpret_cast<PmixOpen>(function)(me, reason));
+    std::unique_ptr<Launcher> launcher(
+        reinterpret_cast<PmixOpen>(function)(handshake_limit_seconds(), me, reason));
     if (!launcher)
         why = problem_here("the launcher's variables for PMIx are set, but its server cannot be used", reason,
                            "if this program was started by another MPI program or in a shell left over from "

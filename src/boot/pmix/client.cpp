@@ -3,6 +3,7 @@
 //
 // PMIx through libpmix, as a module. Nothing is collected in a fence; a value is fetched from its owner when
 // it is asked for.
+#include "boot/limits.hpp"
 #include "boot/pmix/module.hpp"
 #include "boot/process_mapping.hpp"
 
@@ -102,7 +103,7 @@ class Pmix final : public Launcher {
     }
     bool fence() override { return PMIx_Fence(&everybody_, 1, nullptr, 0) == PMIX_SUCCESS; }
     void abort(int exit_code, std::string_view text) override {
-        PMIx_Abort(exit_code, std::string(text).c_str(), nullptr, 0);
+        if (PMIx_Abort(exit_code, std::string(text).c_str(), nullptr, 0) == PMIX_SUCCESS) await_the_end();
     }
     void finalize() override { PMIx_Finalize(nullptr, 0); }
 
@@ -132,18 +133,48 @@ bool identify(const pmix_proc_t& self, const pmix_proc_t& everybody, PmixIdentit
     return true;
 }
 
+// A setting for libpmix that holds while this object lives, unless the user has made one. libpmix reads its
+// settings in PMIx_Init; what this rank starts later must not inherit them.
+class PassingSetting {
+  public:
+    PassingSetting(const char* name, const std::string& value)
+        : name_(std::getenv(name) == nullptr ? name : nullptr) {
+        if (name_ != nullptr) setenv(name_, value.c_str(), 1);
+    }
+    PassingSetting(const PassingSetting&) = delete;
+    PassingSetting& operator=(const PassingSetting&) = delete;
+    ~PassingSetting() {
+        if (name_ != nullptr) unsetenv(name_);
+    }
+
+  private:
+    const char* name_;
+};
+
+pmix_status_t init_within(int limit_seconds, pmix_proc_t& self) {
+    // By default libpmix waits for ever for a server that accepts and says nothing.
+    const PassingSetting wait("PMIX_MCA_ptl_base_handshake_wait_time", std::to_string(limit_seconds));
+    const PassingSetting retries("PMIX_MCA_ptl_base_handshake_max_retries", "0");
+    return PMIx_Init(&self, nullptr, 0);
+}
+
+// "OpenPMIx 4.2.2 (PMIx Standard: ...)" without what is in the brackets.
+std::string library_version() {
+    const std::string full = PMIx_Get_version();
+    return full.substr(0, full.find(" ("));
+}
+
 } // namespace
 } // namespace zipmpi::boot
 
 extern "C" [[gnu::visibility("default")]] zipmpi::boot::Launcher*
-zipmpi_pmix_open_1(zipmpi::boot::PmixIdentity& me, std::string& why) {
+zipmpi_pmix_open_1(int limit_seconds, zipmpi::boot::PmixIdentity& me, std::string& why) {
     using namespace zipmpi::boot;
     pmix_proc_t self{};
-    const pmix_status_t rc = PMIx_Init(&self, nullptr, 0);
+    const pmix_status_t rc = init_within(limit_seconds, self);
     if (rc != PMIX_SUCCESS) {
-        // Without a server the library is up all the same, as a singleton of its own: it must go down again.
-        if (PMIx_Initialized() != 0) PMIx_Finalize(nullptr, 0);
-        why = std::string("PMIx_Init of libpmix ") + PMIx_Get_version() + " says " + PMIx_Error_string(rc);
+        // No PMIx_Finalize: after a failed start libpmix 4.2 crashes in it, and this process ends anyway.
+        why = "PMIx_Init of " + library_version() + " says " + PMIx_Error_string(rc);
         return nullptr;
     }
     auto launcher = std::make_unique<Pmix>(self);

@@ -22,7 +22,8 @@ struct PmixIdentity {
 };
 
 // The one function of the module; its name changes when this border changes. Null and `why` on failure.
-using PmixOpen = Launcher* (*)(PmixIdentity& me, std::string& why);
+// The server must answer the first message within limit_seconds.
+using PmixOpen = Launcher* (*)(int limit_seconds, PmixIdentity& me, std::string& why);
 inline constexpr const char* pmix_open_symbol = "zipmpi_pmix_open_1";
 inline constexpr const char* pmix_module_file = "zipmpi_pmix_client.so";
 

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+import re
+import unittest
+
+from zipmpi_gen import entries
+from zipmpi_gen.spec import SpecError
+
+from .samples import REAL, ROOT, entry
+
+
+def text(name):
+    return entries.entry_point(REAL.by_name[name])
+
+
+class Implemented(unittest.TestCase):
+    def test_a_send_is_checked_guarded_and_passed_on(self):
+        send = text("MPI_Send")
+        for part in ("entry.running()", 'entry.on(comm, comm_, "comm")', 'entry.count(count, "count")',
+                     'entry.peer(dest, comm_, "dest")', 'entry.tag(tag, "tag")', "Guard<Lock::yes>",
+                     "core::send(buf, count, *datatype_, dest, tag, *comm_)"):
+            self.assertIn(part, send)
+
+    def test_the_communicator_is_checked_first(self):
+        send = text("MPI_Send")
+        self.assertLess(send.index("entry.on("), send.index("entry.count("))
+
+    def test_only_receives_take_wildcards(self):
+        self.assertIn("entry.source(source", text("MPI_Recv"))
+        self.assertIn("entry.tag_or_any(tag", text("MPI_Recv"))
+        both = text("MPI_Sendrecv")
+        self.assertIn("entry.tag(sendtag", both)
+        self.assertIn("entry.tag_or_any(recvtag", both)
+
+    def test_arguments_that_count_at_the_root_only(self):
+        gather = text("MPI_Gather")
+        self.assertIn('(!at_root || entry.handle(recvtype, recvtype_, "recvtype"))', gather)
+        self.assertIn('(is_in_place(sendbuf) || entry.count(sendcount, "sendcount"))', gather)
+
+    def test_requests_and_statuses_of_arrays_are_written_back(self):
+        waitsome = text("MPI_Waitsome")
+        self.assertIn("array_of_requests_.store(array_of_requests);", waitsome)
+        self.assertIn("array_of_statuses_.store(array_of_statuses, *outcount,", waitsome)
+
+    def test_a_function_that_may_be_called_any_time(self):
+        self.assertNotIn("running", text("MPI_Initialized"))
+
+    def test_values_are_returned_as_they_are(self):
+        self.assertIn("    return core::wtime();", text("MPI_Wtime"))
+
+    def test_the_profiling_name_is_the_strong_one(self):
+        self.assertRegex(text("MPI_Send"), r'int MPI_Send\((?s:.*)\)\s+__attribute__\(\(weak, alias\("PMPI_Send"\)\)\)')
+
+
+class Missing(unittest.TestCase):
+    def test_no_argument_is_touched_but_the_communicator(self):
+        bodies = [(e, entries.missing_body(e)) for e in REAL.entries if not e.function.implemented]
+        self.assertGreater(len(bodies), 100)
+        for e, body in bodies:
+            self.assertRegex(body, r"^    return unsupported(_tool)?\(\d+(, (true|false)(, \w+)?)?\);\n$", e.name)
+
+    def test_its_communicator_says_which_handler_is_called(self):
+        self.assertIn("comm);", entries.missing_body(entry("in COMMUNICATOR comm\nin INFO info")))
+
+    def test_a_value_cannot_be_missing(self):
+        with self.assertRaises(SpecError):
+            entries.body(entry("in HANDLE_INT i", returns="MPI_Comm"))
+
+
+class Fairness(unittest.TestCase):
+    def test_no_function_is_known_by_name(self):
+        """What is special about a function is said in its table, not in the generator."""
+        names = {e.name for e in REAL.entries}
+        for path in (ROOT / "gen/zipmpi_gen").glob("*.py"):
+            if path.name == "probes.py":  # writes whole programs
+                continue
+            known = names & set(re.findall(r"MPI_\w+", re.sub(r'"""(?s:.*?)"""|#.*|// .*', "", path.read_text())))
+            self.assertEqual(known, set(), path.name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+import re
+import unittest
+
+from zipmpi_gen.spec import SpecError
+
+from .samples import REAL, entry, function
+
+
+class Tables(unittest.TestCase):
+    def test_size_of_the_interface(self):
+        self.assertEqual(len(REAL.functions), 503)
+        self.assertEqual(len(REAL.entries), 664)
+        self.assertEqual(len(REAL.constants), 365)
+        self.assertEqual(len(REAL.chapters), 16)
+
+    def test_ids_are_dense_and_start_at_one(self):
+        self.assertEqual([e.id for e in REAL.entries], list(range(1, 665)))
+
+    def test_names_are_sorted(self):
+        names = [e.name for e in REAL.entries]
+        self.assertEqual(names, sorted(names))
+
+    def test_every_kind_is_used(self):
+        functions = REAL.functions + [e.function for e in REAL.callbacks]
+        used = {p.kind.name for f in functions for p in f.params}
+        self.assertEqual(set(REAL.kinds) - used, set())
+
+    def test_error_classes_are_those_of_the_abi(self):
+        values = {c.name: int(c.value, 0) for c in REAL.constants if c.name.startswith(("MPI_ERR_", "MPI_SUCCESS"))}
+        del values["MPI_ERR_LASTCODE"]
+        self.assertEqual(set(REAL.engine["Err"].values()),
+                         {name for name, value in values.items() if isinstance(value, int) and value < 1000})
+
+
+    def test_callbacks_are_those_of_the_type_list(self):
+        def types_only(arguments):
+            plain = re.sub(r"\s*\*\s*", "* ", arguments)
+            return [re.sub(r"(?<=[ *])\w+$", "", word.strip()).strip() for word in plain.split(",")]
+
+        listed = {}
+        for row in REAL.typedefs:
+            match = re.fullmatch(r"(\w+) \((\w+)\)\((.*)\)", row)
+            if match:
+                listed[match[2]] = (match[1], types_only(match[3]))
+        self.assertEqual({e.name: (e.returns, types_only(e.arguments)) for e in REAL.callbacks}, listed)
+
+
+class Parsing(unittest.TestCase):
+    def test_types_follow_direction_and_width(self):
+        params = "in BUFFER buf const\nin POLYXFER_NUM_ELEM_NNI count\nout REQUEST request\nout STATUS s[count]"
+        self.assertEqual(entry(params).arguments,
+                         "const void *buf, int count, MPI_Request *request, MPI_Status *s")
+        self.assertIn("MPI_Count count", entry(params, wide=True).arguments)
+
+    def test_arrays(self):
+        self.assertEqual(entry("in RANK ranges[n,3]").arguments, "int ranges[][3]")
+        self.assertEqual(entry("in DATATYPE types[*] const").arguments, "const MPI_Datatype types[]")
+
+    def test_callbacks_have_a_wide_form(self):
+        params = "in POLYFUNCTION f fn=MPI_User_function"
+        self.assertEqual(entry(params).arguments, "MPI_User_function *f")
+        self.assertEqual(entry(params, wide=True).arguments, "MPI_User_function_c *f")
+
+    def test_a_type_can_be_said_outright(self):
+        self.assertEqual(entry("in ARGUMENT_COUNT argc as=int").arguments, "int argc")
+
+    def test_an_input_by_address(self):
+        self.assertEqual(entry("in REQUEST request by-address").arguments, "MPI_Request *request")
+
+    def test_large_only_parameters(self):
+        params = "in COLOR a\nout GENERIC_DTYPE_COUNT b[a] large-only"
+        self.assertEqual(entry(params).arguments, "int a")
+        self.assertEqual(entry(params, wide=True).arguments, "int a, MPI_Count b[]")
+
+    def test_mistakes_are_refused(self):
+        for params in ("in BUFER buf", "into BUFFER buf", "in BUFFER", "in BUFFER buf konst"):
+            with self.assertRaises(SpecError, msg=params):
+                function(params)
+        with self.assertRaises(SpecError):
+            function("", tarket="send")
+        with self.assertRaises(SpecError):
+            function("", target="send", custom="send")
+
+
+if __name__ == "__main__":
+    unittest.main()

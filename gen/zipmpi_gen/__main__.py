@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""python3 -m zipmpi_gen SPEC header FILE | library DIR | probes DIR"""
+
+import sys
+from pathlib import Path
+
+from . import entries, header, names, probes, symbols, values
+from .spec import SpecError, load
+
+
+def library_files(spec):
+    files = {
+        "names/function_table.hpp": names.function_table_hpp(spec),
+        "names/function_table.cpp": names.function_table_cpp(spec),
+        "abi/abi_values.hpp": values.abi_values_hpp(spec),
+        "abi/exports.map": symbols.version_script(spec),
+        "abi/symbols.txt": symbols.symbol_list(spec),
+    }
+    for chapter in spec.chapters:
+        files[f"abi/entries_{chapter.key}.cpp"] = entries.chapter_file(spec, chapter)
+    return files
+
+
+def probe_files(spec):
+    return {"layout_probe.c": probes.layout_probe(spec), "missing_probe.c": probes.missing_probe(spec)}
+
+
+def write(folder, files):
+    """Leaves a file alone that has the right content, so that nothing is rebuilt for no reason."""
+    for name, text in files.items():
+        path = Path(folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def main(arguments):
+    if len(arguments) != 3 or arguments[1] not in ("header", "library", "probes"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    spec_folder, what, where = arguments
+    try:
+        spec = load(spec_folder)
+        if what == "header":
+            write(Path(where).parent, {Path(where).name: header.header(spec)})
+        else:
+            write(where, library_files(spec) if what == "library" else probe_files(spec))
+    except SpecError as error:
+        print(f"gen: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,270 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""How one parameter goes through an entry point: what is declared for it, checked, passed on and written back.
+
+There is one function per form (the fourth column of spec/abi/kinds.tsv). Which parameter belongs to which (a
+buffer to its count, a datatype to its buffer, a rank to its communicator) is found by their order and marks.
+"""
+
+from dataclasses import dataclass, field
+
+from .spec import SpecError
+
+
+@dataclass
+class Piece:
+    """The code of one parameter. own: the name of its converted form."""
+    own: str
+    declare: list = field(default_factory=list)
+    check: list = field(default_factory=list)  # boolean expressions
+    setup: list = field(default_factory=list)  # statements after the checks
+    pass_on: list = field(default_factory=list)
+    store: list = field(default_factory=list)  # statements after the call
+
+
+class Context:
+    """The neighbours of a parameter."""
+
+    def __init__(self, entry):
+        self.entry = entry
+        self.params = entry.params
+
+    def first(self, form, detail="", direction="in"):
+        for p in self.params:
+            if (p.form, p.kind.detail) == (form, detail) and p.direction == direction and not p.is_array:
+                return p
+        return None
+
+    @property
+    def comm(self):
+        return self.first("handle", "Comm") or self.first("handle", "Comm", "inout")
+
+    @property
+    def session(self):
+        return self.first("handle", "Session") or self.first("handle", "Session", "inout")
+
+    @property
+    def requests(self):
+        return [p for p in self.params if p.kind.detail == "Request" and p.direction != "out"]
+
+    @property
+    def root(self):
+        return next((p for p in self.params if "root" in p.marks), None)
+
+    def after(self, param, test):
+        rest = self.params[self.params.index(param) + 1:]
+        return next((p for p in rest if test(p)), None)
+
+    def buffer_before(self, param):
+        before = [p for p in self.params[:self.params.index(param)] if p.form == "buffer"]
+        return before[-1] if before else None
+
+    def ignored(self, param):
+        """When the parameter means nothing, as a C++ expression; empty: never."""
+        if "root-only" in param.marks:
+            return "!at_root"
+        buffer = self.buffer_before(param)
+        describes_buffer = param.form == "count" or param.kind.detail == "Datatype"
+        if buffer is not None and "in-place" in buffer.marks and describes_buffer:
+            return f"is_in_place({buffer.name})"
+        return ""
+
+
+def own_name(param):
+    return param.name + "_"
+
+
+def quoted(param):
+    return f'"{param.name}"'
+
+
+def not_null(param):
+    return f"entry.out({param.name}, {quoted(param)})"
+
+
+def unless(ignored, check):
+    return f"({ignored} || {check})" if ignored else check
+
+
+def handle(param, around):
+    own = own_name(param)
+    cls = param.kind.detail
+    if param.is_array:
+        return handle_array(param, own)
+    piece = Piece(own, declare=[f"core::{cls}* {own} = nullptr;"])
+    value = param.name
+    if param.direction != "in":
+        piece.check.append(not_null(param))
+        value = "*" + param.name
+        piece.store.append(f"*{param.name} = handle_of({own});")
+    if param.direction == "out":
+        piece.pass_on.append(own)
+        return piece
+    ignored = around.ignored(param)
+    optional = "optional" in param.marks or cls == "Info"
+    if param is around.comm:
+        find = "on"
+    else:
+        find = "optional_handle" if optional else "handle"
+    piece.check.append(unless(ignored, f"entry.{find}({value}, {own}, {quoted(param)})"))
+    if cls == "Datatype" and around.buffer_before(param) is not None:
+        piece.check.append(unless(ignored, f"entry.committed({value}, *{own}, {quoted(param)})"))
+    by_pointer = optional or ignored or param.direction == "inout"
+    piece.pass_on.append(own if by_pointer else "*" + own)
+    return piece
+
+
+def handle_array(param, own):
+    if param.kind.detail != "Request" or param.direction != "inout":
+        raise SpecError(f"array of {param.kind.name} has no conversion yet")
+    return Piece(own, declare=[f"RequestArray {own};"],
+                 check=[f"{own}.load(entry, {param.length}, {param.name}, {quoted(param)})"],
+                 pass_on=[f"{own}.data()"], store=[f"{own}.store({param.name});"])
+
+
+def count(param, around):
+    own = own_name(param)
+    if param.is_array:
+        width = "wide" if param.c_type(around.entry.wide)[0].split()[-1] != "int" else "narrow"
+        return Piece(own, check=[unless(around.ignored(param), not_null(param))],
+                     pass_on=[f"{width}_array({param.name})"])
+    if param.direction == "in":
+        check = {"nonnegative": [f"entry.count({param.name}, {quoted(param)})"],
+                 "positive": [f"entry.positive({param.name}, {quoted(param)})"], "-": []}[param.kind.check]
+        return Piece(own, check=[unless(around.ignored(param), c) for c in check], pass_on=[param.name])
+    start = "0" if param.direction == "out" else "*" + param.name
+    return Piece(own, declare=[f"int64_t {own} = {start};"], check=[not_null(param)], pass_on=[own],
+                 store=[f"put_count({param.name}, {own});"])
+
+
+def integer(param, around):
+    if param.is_array and param.direction != "in":
+        return Piece(param.name, check=[f"entry.out_array({param.name}, {param.length}, {quoted(param)})"],
+                     pass_on=[param.name])
+    if param.direction == "in":
+        return Piece(param.name, pass_on=[param.name])
+    return Piece(param.name, check=[not_null(param)], pass_on=["*" + param.name])
+
+
+def length(param, around):
+    """The length of an array: checked like a count on the way in, an int like in C on the way out."""
+    return count(param, around) if param.direction == "in" else integer(param, around)
+
+
+def rank(param, around):
+    piece = integer(param, around)
+    if param.direction != "in" or param.is_array or "unchecked" in param.marks:
+        return piece
+    if around.comm is None:
+        raise SpecError(f"{around.entry.name}: rank {param.name} has no communicator to be checked with")
+    if "root" in param.marks:
+        check = "root"
+    elif "wild" in param.marks:
+        check = "source"
+    else:
+        check = "peer" if "peer" in param.marks else "member"
+    piece.check.append(f"entry.{check}({param.name}, {own_name(around.comm)}, {quoted(param)})")
+    return piece
+
+
+def tag(param, around):
+    piece = integer(param, around)
+    if param.direction == "in" and "unchecked" not in param.marks:
+        check = "tag_or_any" if "wild" in param.marks else "tag"
+        piece.check.append(f"entry.{check}({param.name}, {quoted(param)})")
+    return piece
+
+
+def logical(param, around):
+    own = own_name(param)
+    if param.is_array:
+        raise SpecError(f"{around.entry.name}: array of logicals has no conversion yet")
+    if param.direction == "in":
+        return Piece(own, pass_on=[f"{param.name} != 0"])
+    return Piece(own, declare=[f"bool {own} = false;"], check=[not_null(param)], pass_on=[own],
+                 store=[f"*{param.name} = {own} ? 1 : 0;"])
+
+
+def enum(param, around):
+    own = own_name(param)
+    piece = Piece(own, declare=[f"core::{param.kind.detail} {own}{{}};"], pass_on=[own])
+    if param.direction == "in":
+        piece.check.append(f"entry.listed({param.name}, {own}, {quoted(param)})")
+    else:
+        piece.check.append(not_null(param))
+        piece.store.append(f"*{param.name} = code_of({own});")
+    return piece
+
+
+def status(param, around):
+    own = own_name(param)
+    if "raw" in param.marks:
+        return Piece(param.name, check=[not_null(param)], pass_on=["*" + param.name])
+    if param.is_array:
+        used = param.values.get("used")
+        used = "*" + used if used else param.length
+        return Piece(own, declare=[f"StatusArray {own};"],
+                     check=[f"{own}.prepare(entry, {param.length}, {param.name})"], pass_on=[f"{own}.data()"],
+                     store=[f"{own}.store({param.name}, {used}, entry.err == Err::in_status);"])
+    piece = Piece(own, declare=[f"core::Status {own};"])
+    if param.direction == "in":
+        piece.check.append(f"entry.load({param.name}, {own}, {quoted(param)})")
+        piece.pass_on.append(own)
+    else:
+        piece.pass_on.append(f"{param.name} != MPI_STATUS_IGNORE ? &{own} : nullptr")
+        piece.store.append(f"if ({param.name} != MPI_STATUS_IGNORE) put_status({own}, *{param.name});")
+    return piece
+
+
+def string(param, around):
+    own = own_name(param)
+    if param.direction == "in":
+        return Piece(param.name, check=[not_null(param)], pass_on=[param.name])
+    length = next(p for p in around.params if p.form == "string length")
+    piece = Piece(own, declare=[f"std::string {own};"], check=[not_null(length)], pass_on=[own])
+    if length.direction == "inout":
+        piece.check.append(f"(*{length.name} <= 0 || {not_null(param)})")
+        piece.store.append(f"put_bounded_text({own}, {param.name}, {length.name});")
+    else:
+        piece.check.append(not_null(param))
+        piece.store.append(f"put_text({own}, {param.name}, {param.length}, {length.name});")
+    return piece
+
+
+def buffer(param, around):
+    piece = Piece(param.name, pass_on=[param.name])
+    number = around.after(param, lambda p: p.form == "count" and not p.is_array)
+    datatype = around.after(param, lambda p: p.kind.detail == "Datatype" and not p.is_array)
+    if number is not None and datatype is not None:
+        in_place = "true" if "in-place" in param.marks else "false"
+        check = f"entry.buffer({param.name}, {number.name}, {own_name(datatype)}, {in_place}, {quoted(param)})"
+        piece.check.append(unless(around.ignored(param), check))
+    return piece
+
+
+def address(param, around):
+    own = own_name(param)
+    return Piece(own, declare=[f"void* {own} = nullptr;"], check=[not_null(param)], pass_on=[own],
+                 store=[f"*static_cast<void**>({param.name}) = {own};"])
+
+
+def function(param, around):
+    return Piece(param.name, check=[f"entry.function({param.name}, {quoted(param)})"],
+                 pass_on=[f"reinterpret_cast<void*>({param.name})"])
+
+
+def pointer(param, around):
+    return Piece(param.name, pass_on=[param.name])
+
+
+def nothing(param, around):
+    return Piece(param.name)
+
+
+FORMS = {"handle": handle, "count": count, "length": length, "int": integer, "rank": rank, "tag": tag, "logical": logical, "enum": enum,
+         "status": status, "string": string, "string length": nothing, "buffer": buffer, "address": address,
+         "function": function, "pointer": pointer, "raw": pointer, "none": nothing}
+
+
+def convert(param, around):
+    return FORMS[param.form](param, around)

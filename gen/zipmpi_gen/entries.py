@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the C entry points: one file per chapter, each function as PMPI_x with a weak MPI_x beside it."""
+
+import re
+
+from .convert import Context, convert, own_name
+from .spec import SpecError
+from .text import cpp_head, wrap_call
+
+FILE = """\
+#include "abi/arrays.hpp"
+#include "abi/custom.hpp"
+#include "abi/entry.hpp"
+#include "abi/unsupported.hpp"
+
+using namespace zipmpi;
+using namespace zipmpi::abi;
+
+extern "C" {{
+{body}
+}} // extern "C"
+"""
+
+# Checks that later ones rest on come first.
+FIRST = {"Comm": 0, "Session": 1}
+
+
+def callee(function):
+    return f"core::{function.target}" if function.target else f"custom::{function.custom}"
+
+
+def value_body(entry):
+    """A function that returns a value, not an error code: nothing is checked, arguments go through as they are."""
+    arguments = ", ".join(p.name for p in entry.params)
+    return f"    return {callee(entry.function)}({arguments});\n"
+
+
+def missing_body(entry):
+    """Touches no argument but the handle whose error handler is to be called."""
+    if entry.function.errors == "tool":
+        return f"    return unsupported_tool({entry.id});\n"
+    around = Context(entry)
+    owner = around.first("handle", "Comm") or around.first("handle", "Session")
+    arguments = [str(entry.id), "true" if entry.function.anytime else "false"] + ([owner.name] if owner else [])
+    return f"    return unsupported({', '.join(arguments)});\n"
+
+
+def guard_line(entry, around):
+    function = entry.function
+    if not function.record:
+        if function.lock:
+            raise SpecError(f"{entry.name}: a call that is locked is also recorded")
+        return ""
+    peer = next((p.name for p in entry.params if {"peer", "root"} & p.marks), None)
+    tag = next((p.name for p in entry.params if p.form == "tag" and p.direction == "in"), None)
+    comm = around.comm
+    arguments = [str(entry.id), f"peer_record({peer})" if peer else "recorder_none",
+                 f"tag_record({tag})" if tag else "recorder_none",
+                 f"core::context_of(*{own_name(comm)})" if comm else "0"]
+    lock = "Lock::yes" if function.lock else "Lock::no"
+    return f"        const Guard<{lock}> guard({', '.join(arguments)});\n"
+
+
+def check_lines(entry, around, pieces):
+    """Two groups of checks if some arguments count at the root only: the second needs to know who is root."""
+    first = [] if entry.function.anytime else ["entry.running()"]
+    order = sorted(pieces, key=lambda pair: FIRST.get(pair[0].kind.detail, 3 if pair[0].form == "buffer" else 2))
+    early = [p for p in order if p[0] in (around.comm, around.root)]
+    out = ""
+    if any("root-only" in p.marks for p in entry.params):
+        out += reject(first + [c for _, piece in early for c in piece.check])
+        out += f"    const bool at_root = is_root(*{own_name(around.comm)}, {around.root.name});\n"
+        first, order = [], [p for p in order if p not in early]
+    first += [c for _, piece in order for c in piece.check]
+    operation, datatype = around.first("handle", "Op"), around.first("handle", "Datatype")
+    if operation and datatype:
+        first.append(f"entry.reducible(*{own_name(operation)}, *{own_name(datatype)})")
+    return out + reject(first)
+
+
+def reject(checks):
+    if not checks:
+        return ""
+    condition = " &&\n          ".join(checks)
+    return f"    if (!({condition})) [[unlikely]]\n        return entry.raise();\n"
+
+
+def owner_line(around):
+    """Errors of a request are raised on its communicator, which must be known before the request is gone."""
+    if around.comm or around.session or not around.requests:
+        return ""
+    request = around.requests[0]
+    return f"    entry.on_request({own_name(request)}{'.first()' if request.is_array else ''});\n"
+
+
+def call_body(entry):
+    around = Context(entry)
+    pieces = [(p, convert(p, around)) for p in entry.params]
+    arguments = ", ".join(a for _, piece in pieces for a in piece.pass_on)
+    out = f"    Entry entry{{{entry.id}}};\n"
+    out += "".join(f"    {line}\n" for _, piece in pieces for line in piece.declare)
+    out += check_lines(entry, around, pieces)
+    if around.session is not None:
+        out += f"    entry.session = {own_name(around.session)};\n"
+    out += owner_line(around)
+    out += "    {\n" + guard_line(entry, around)
+    out += f"        entry.err = {callee(entry.function)}({arguments});\n" + "    }\n"
+    out += "".join(f"    {line}\n" for _, piece in pieces for line in piece.store)
+    return out + "    return entry.done();\n"
+
+
+def body(entry):
+    if entry.function.returns:
+        if not entry.function.implemented:
+            raise SpecError(f"{entry.name} returns a value and cannot say that it is not implemented")
+        return value_body(entry)
+    return call_body(entry) if entry.function.implemented else missing_body(entry)
+
+
+def unused_names(entry, text):
+    """Parameters that the body does not mention, which must not be named in a definition."""
+    return {p.name for p in entry.params if not re.search(rf"\b{p.name}\b", text)}
+
+
+def definition_arguments(entry, text):
+    unused = unused_names(entry, text)
+    words = []
+    for p in entry.params:
+        declaration = p.declaration(entry.wide)
+        words.append("[[maybe_unused]] " + declaration if p.name in unused and declaration != "..." else declaration)
+    return ", ".join(words) or "void"
+
+
+def entry_point(entry):
+    text = body(entry)
+    out = "\n" + wrap_call(f"{entry.returns} P{entry.name}", definition_arguments(entry, text), " {")
+    out += text + "}\n"
+    return out + wrap_call(f"{entry.returns} {entry.name}", entry.arguments,
+                           f' __attribute__((weak, alias("P{entry.name}")));')
+
+
+def chapter_file(spec, chapter):
+    text = "".join(entry_point(e) for e in spec.entries_of(chapter))
+    return cpp_head(f"Entry points of chapter {chapter.number}.") + FILE.format(body=text)

@@ -1,0 +1,244 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads spec/ into plain objects. Everything else in this package works on these and on nothing else."""
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DIRECTIONS = {"in", "out", "inout"}
+PLAIN_MARKS = {
+    "const", "async", "root-only", "large-only",  # from the standard's own tables
+    "by-address",  # an input that C passes as a pointer
+    "peer", "wild", "root", "in-place", "optional", "unchecked", "raw",  # what a face does with it
+}
+VALUED_MARKS = {"fn", "as", "used"}
+FUNCTION_KEYS = {"large", "returns", "target", "custom", "anytime", "lock", "record", "errors", "deprecated",
+                 "fortran", "params"}
+# A C type that is a pointer by itself: the direction does not add another.
+POINTER_FORMS = {"buffer", "address", "pointer", "status", "string", "function"}
+
+
+class SpecError(Exception):
+    """A table says something that cannot be understood; the text tells where."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    narrow: str
+    wide: str
+    form: str  # "count", "handle", "enum", ...
+    detail: str  # "Comm" of handle:Comm
+    check: str
+
+
+@dataclass(frozen=True)
+class Param:
+    direction: str
+    kind: Kind
+    name: str
+    length: str  # what stands in the brackets, None if it is not an array
+    marks: frozenset
+    values: dict  # marks with a value: fn, as, used
+
+    @property
+    def form(self):
+        return self.kind.form
+
+    @property
+    def is_array(self):
+        return self.length is not None
+
+    def c_type(self, wide):
+        """(what stands before the name, what stands after it)"""
+        if "as" in self.values:
+            return split_suffix(self.values["as"].replace("*", " *", 1))
+        text = self.kind.wide if wide else self.kind.narrow
+        text = text.replace("<fn>", self.values.get("fn", ""))
+        text, suffix = split_suffix(text)
+        if not suffix and self.form not in POINTER_FORMS and self.form != "none":
+            if self.is_array:
+                suffix = "[]" + "".join(f"[{n}]" for n in self.length.split(",")[1:])
+            elif self.direction != "in" or "by-address" in self.marks:
+                text += " *"
+        return ("const " if "const" in self.marks else "") + text, suffix
+
+    def declaration(self, wide):
+        before, after = self.c_type(wide)
+        if before == "...":
+            return before
+        return f"{before}{'' if before.endswith('*') else ' '}{self.name}{after}"
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    chapter: "Chapter"
+    params: tuple
+    large: bool = False
+    returns: str = None  # None: an error code
+    target: str = None
+    custom: str = None
+    anytime: bool = False
+    lock: bool = True
+    record: bool = True
+    errors: str = "handler"
+    deprecated: str = None
+    fortran: str = None
+
+    @property
+    def implemented(self):
+        return self.target is not None or self.custom is not None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One C function: a Function, or its large-count twin."""
+    function: Function
+    wide: bool
+    id: int = 0
+
+    @property
+    def name(self):
+        return self.function.name + ("_c" if self.wide else "")
+
+    @property
+    def params(self):
+        return [p for p in self.function.params if self.wide or "large-only" not in p.marks]
+
+    @property
+    def returns(self):
+        return self.function.returns or "int"
+
+    @property
+    def arguments(self):
+        return ", ".join(p.declaration(self.wide) for p in self.params) or "void"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    key: str
+    number: int
+    title: str
+
+
+@dataclass(frozen=True)
+class Constant:
+    name: str
+    c_type: str  # "-" for a plain macro
+    value: str
+
+
+@dataclass
+class Spec:
+    kinds: dict
+    chapters: list
+    functions: list
+    entries: list
+    callbacks: list
+    constants: list
+    typedefs: list  # lines of types.tsv
+    layout: dict
+    engine: dict
+    by_name: dict = field(default_factory=dict)
+
+    def entries_of(self, chapter):
+        return [e for e in self.entries if e.function.chapter == chapter]
+
+    def constants_of(self, c_type):
+        return [c for c in self.constants if c.c_type == c_type]
+
+
+def split_suffix(text):
+    match = re.fullmatch(r"(.*?)((?:\[\d*\])*)", text)
+    return match[1], match[2]
+
+
+def read_rows(path):
+    lines = path.read_text().splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def load_kinds(path):
+    kinds = {}
+    for row in read_rows(path):
+        name, narrow, wide, form, check = row.split("\t")
+        form, _, detail = form.partition(":")
+        kinds[name] = Kind(name, narrow, narrow if wide == "-" else wide, form, detail, check)
+    return kinds
+
+
+def parse_param(line, kinds, where):
+    words = line.split()
+    if len(words) < 3 or words[0] not in DIRECTIONS:
+        raise SpecError(f"{where}: '{line}' is not 'direction KIND name marks'")
+    if words[1] not in kinds:
+        raise SpecError(f"{where}: kind {words[1]} is not in abi/kinds.tsv")
+    name = re.fullmatch(r"(\w+)(?:\[(.*)\])?", words[2])
+    if name is None:
+        raise SpecError(f"{where}: '{words[2]}' is not a name")
+    marks, values = set(), {}
+    for word in words[3:]:
+        key, equals, value = word.partition("=")
+        if word in PLAIN_MARKS:
+            marks.add(word)
+        elif equals and key in VALUED_MARKS:
+            values[key] = value
+        else:
+            raise SpecError(f"{where}: mark '{word}' is not known")
+    return Param(words[0], kinds[words[1]], name[1], name[2], frozenset(marks), values)
+
+
+def parse_function(name, row, chapter, kinds):
+    unknown = set(row) - FUNCTION_KEYS
+    if unknown:
+        raise SpecError(f"{name}: {', '.join(sorted(unknown))} is not known")
+    lines = [line for line in row.get("params", "").splitlines() if line.strip()]
+    params = tuple(parse_param(line, kinds, name) for line in lines)
+    settings = {key: value for key, value in row.items() if key != "params"}
+    function = Function(name, chapter, params, **settings)
+    if function.target and function.custom:
+        raise SpecError(f"{name}: has both target and custom")
+    return function
+
+
+def load_chapter(path, kinds):
+    table = tomllib.loads(path.read_text())
+    chapter = Chapter(table.pop("chapter"), table.pop("number"), table.pop("title"))
+    return chapter, [parse_function(name, row, chapter, kinds) for name, row in table.items()]
+
+
+def number_entries(functions):
+    """Ids follow the names, so that they do not depend on the order of the tables; 0 means none."""
+    entries = [Entry(f, False) for f in functions] + [Entry(f, True) for f in functions if f.large]
+    entries.sort(key=lambda e: e.name)
+    return [Entry(e.function, e.wide, i) for i, e in enumerate(entries, 1)]
+
+
+def load_callbacks(path, kinds):
+    chapter = Chapter("callbacks", 0, "functions of the program")
+    table = tomllib.loads(path.read_text())
+    return number_entries([parse_function(name, row, chapter, kinds) for name, row in table.items()])
+
+
+def load(folder):
+    folder = Path(folder)
+    kinds = load_kinds(folder / "abi/kinds.tsv")
+    chapters, functions = [], []
+    for path in sorted((folder / "functions").glob("*.toml")):
+        chapter, rows = load_chapter(path, kinds)
+        chapters.append(chapter)
+        functions += rows
+    entries = number_entries(functions)
+    by_name = {e.name: e for e in entries}
+    if len(by_name) != len(entries):
+        raise SpecError("a function is listed twice")
+    return Spec(
+        kinds, chapters, functions, entries, load_callbacks(folder / "callbacks.toml", kinds),
+        [Constant(*row.split("\t")) for row in read_rows(folder / "abi/constants.tsv")],
+        read_rows(folder / "abi/types.tsv"),
+        tomllib.loads((folder / "abi/layout.toml").read_text()),
+        tomllib.loads((folder / "abi/engine.toml").read_text()),
+        by_name)

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/link/environment.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace zipmpi::launch;
+
+namespace {
+
+TEST(Environment, VariablesOfOuterLaunchersAreTakenOut) {
+    for (const char* name :
+         {"PMI_RANK", "PMI_FD", "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_RANK", "ZIPMPI_NODE_FD",
+          "ZIPMPI_LOCAL_INDEX", "MPI_LOCALRANKID", "OMPI_MCA_orte_hnp_uri"})
+        EXPECT_TRUE(belongs_to_a_launcher(name)) << name;
+    for (const char* name : {"SLURM_JOB_ID", "PATH", "OMPI_MCA_pml", "PMIX_MCA_gds", "ZIPMPI_SHM_CELLS",
+                             "PMI", "MPIEXEC_TIMEOUT"})
+        EXPECT_FALSE(belongs_to_a_launcher(name)) << name;
+    const char* env[] = {"A=1", "PMI_RANK=0", "B=", nullptr};
+    EXPECT_EQ(without_launchers(env), (std::vector<std::string>{"A=1", "B="}));
+}
+
+TEST(Environment, ChangesReplaceAndAdd) {
+    EXPECT_EQ(merge_env({"A=1", "AB=2"}, {"A=3", "C=4", "C=5"}),
+              (std::vector<std::string>{"A=3", "AB=2", "C=5"}));
+}
+
+} // namespace

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/link/messages.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace zipmpi::launch;
+
+namespace {
+
+StartRequest sample() {
+    StartRequest r;
+    r.job_id = "j";
+    r.world_size = 5;
+    r.apps = {{2, "/bin/a", {"a", "-x"}, {"K=V"}}, {3, "/bin/b", {"b"}, {}}};
+    r.base_env = {"HOME=/", "EMPTY="};
+    r.bind = StartRequest::Bind::core;
+    r.label = true;
+    return r;
+}
+
+TEST(Frame, SurvivesBeingCutAnywhere) {
+    const std::string bytes = encode(FrameType::output, "hello") + encode(FrameType::done, "");
+    for (size_t cut = 0; cut <= bytes.size(); ++cut) {
+        FrameDecoder d;
+        std::vector<Frame> got;
+        Frame f;
+        for (const auto& part : {bytes.substr(0, cut), bytes.substr(cut)}) {
+            d.feed(part);
+            while (d.next(f)) got.push_back(f);
+        }
+        ASSERT_EQ(got.size(), 2U);
+        EXPECT_EQ(got[0].payload, "hello");
+        EXPECT_EQ(got[1].type, FrameType::done);
+    }
+}
+
+TEST(Frame, TooLongIsRefused) {
+    FrameDecoder d;
+    d.feed(std::string("\1\0\0\0\377\377\377\377", 8));
+    Frame f;
+    EXPECT_FALSE(d.next(f));
+    EXPECT_TRUE(d.broken());
+}
+
+TEST(Messages, StartRequestComesBackWhole) {
+    StartRequest out;
+    ASSERT_TRUE(decode(encode(sample()), out));
+    EXPECT_EQ(out.local_ranks(), 5U);
+    EXPECT_EQ(out.apps[0].argv, (std::vector<std::string>{"a", "-x"}));
+    EXPECT_EQ(out.base_env[1], "EMPTY=");
+    EXPECT_TRUE(out.label);
+    EXPECT_EQ(out.bind, StartRequest::Bind::core);
+}
+
+TEST(Messages, EveryTruncationIsRefused) {
+    const std::string bytes = encode(sample());
+    for (size_t n = 0; n < bytes.size(); ++n) {
+        StartRequest out;
+        EXPECT_FALSE(decode(std::string_view(bytes).substr(0, n), out)) << n;
+    }
+    StartRequest out;
+    EXPECT_FALSE(decode(bytes + "x", out));
+}
+
+TEST(Messages, FlippedBytesNeverHurt) {
+    const std::string good = encode(sample());
+    for (size_t n = 0; n < good.size(); ++n) {
+        std::string bad = good;
+        bad[n] = static_cast<char>(0xff);
+        StartRequest out;
+        decode(bad, out); // may be refused or not: it must only not read outside
+    }
+}
+
+TEST(Messages, RanksMustFitTheWorld) {
+    StartRequest r = sample(), out;
+    r.world_size = 4;
+    EXPECT_FALSE(decode(encode(r), out));
+    r = sample();
+    r.apps[0].argv.clear();
+    EXPECT_FALSE(decode(encode(r), out));
+}
+
+TEST(Messages, SnapshotAndFailure) {
+    RankPlace p;
+    p.rank = 3;
+    p.function = "MPI_Recv";
+    p.waits.push_back({zipmpi::WaitKind::recv, 1, 7, "MPI_COMM_WORLD", 0, 64});
+    Snapshot back;
+    ASSERT_TRUE(decode(encode(Snapshot{p}), back));
+    EXPECT_EQ(back[0].waits[0].tag, 7);
+    EXPECT_FALSE(decode(encode(Snapshot{p}).substr(0, 40), back));
+    Failure f{2, 139, "text"}, g;
+    ASSERT_TRUE(decode(encode(f), g));
+    EXPECT_EQ(g.exit_code, 139U);
+}
+
+} // namespace

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which CPUs a rank may use: a pure function of the machine's cores and the job.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace zipmpi::launch {
+
+using CpuList = std::vector<int>; // numbers of hardware threads, as the kernel counts them
+
+enum class BindMode { automatic, core, none };
+
+struct PlacementRequest {
+    uint32_t ranks = 1;
+    uint32_t cores_per_rank = 1; // more than one for ranks that run threads of their own (OMP_NUM_THREADS)
+    uint32_t usable_cores = 1;   // cores that the job may load: allowed CPUs, capped by the quota
+    BindMode mode = BindMode::automatic;
+};
+
+// Is there anything to bind, so that the topology is worth looking at?
+bool wants_binding(const PlacementRequest& request);
+
+// cores: the hardware threads of each allowed core, neighbours next to each other. The result has one list
+// per rank; an empty list means: leave it to the kernel. With more ranks than cores and mode core, ranks
+// share cores in turn.
+std::vector<CpuList> place(const PlacementRequest& request, const std::vector<CpuList>& cores);
+
+} // namespace zipmpi::launch

@@ -1,0 +1,308 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/mpiexec/front.hpp"
+
+#include "launch/noded/descendants.hpp"
+#include "launch/noded/noded.hpp"
+#include "launch/report/death.hpp"
+#include "launch/report/hang.hpp"
+
+#include "os/clock.hpp"
+#include "os/host.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace zipmpi::launch {
+namespace {
+
+constexpr size_t output_high = 1U << 20; // stop reading from the daemon while so much waits to be written
+constexpr size_t stdin_window = 64U << 10;
+constexpr uint64_t ms = 1'000'000;
+constexpr uint64_t patience = 1000 * ms; // between a signal of the user and SIGKILL
+constexpr int exit_timeout = 124;        // as timeout(1)
+constexpr uint32_t snapshot_now = 1, snapshot_watch = 2;
+
+constexpr int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGCHLD};
+
+} // namespace
+
+Front::Front(Options options, StartRequest request)
+    : options_(std::move(options))
+    , request_(std::move(request))
+    , out_(STDOUT_FILENO)
+    , err_(STDERR_FILENO)
+    , watch_(options_.report_hang) {}
+
+bool Front::start_daemon(Problem& why) {
+    int ends[2];
+    const auto refuse = [&](const char* step) {
+        why = {"the node daemon could not be started", "host " + os::host_name(),
+               std::string(step) + ": " + std::strerror(errno),
+               "raise the limits of processes and open files (ulimit -u, -n)"};
+        return false;
+    };
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return refuse("making a socket pair");
+    os::Fd mine(ends[0]);
+    os::Fd theirs(ends[1]);
+    daemon_ = fork();
+    if (daemon_ < 0) return refuse("making a process");
+    if (daemon_ == 0) {
+        mine.reset();
+        signals_.reset();
+        _exit(noded_main(std::move(theirs)));
+    }
+    channel_ = Channel(std::move(mine));
+    return true;
+}
+
+int Front::run() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int s : handled) sigaddset(&set, s);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGTTIN, SIG_IGN);
+    signals_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    Problem why;
+    if (!start_daemon(why)) {
+        report(why, "mpiexec");
+        return 1;
+    }
+    stdin_open_ = request_.stdin_open;
+    channel_.send(FrameType::start, encode(request_));
+    const uint64_t now = os::now_ns();
+    if (options_.timeout > 0) timeout_at_ = now + static_cast<uint64_t>(options_.timeout * 1e9);
+    if (options_.report_hang > 0) ask_at_ = now + watch_.interval_ns();
+    loop();
+    clean_up();
+    return interrupted_by_ != 0 && !failed_ ? 128 + interrupted_by_ : exit_code_;
+}
+
+int Front::wait_ms() const {
+    uint64_t next = UINT64_MAX;
+    for (const uint64_t at : {timeout_at_, kill_at_, ask_at_, drop_at_, stdin_retry_at_})
+        if (at != 0) next = std::min(next, at);
+    if (next == UINT64_MAX) return -1; // the daemon's end, signals and its frames wake us
+    const uint64_t now = os::now_ns();
+    return next <= now ? 0 : static_cast<int>(std::min<uint64_t>((next - now) / ms + 1, 1U << 30));
+}
+
+void Front::loop() {
+    while (!(done_ || daemon_gone_) || out_.queued() > 0 || err_.queued() > 0) {
+        const bool room = out_.queued() < output_high && err_.queued() < output_high;
+        const auto unless = [](bool wanted, int fd) { return wanted ? fd : -1; };
+        pollfd p[5] = {{signals_.get(), POLLIN, 0},
+                       {unless(!done_ && !daemon_gone_, channel_.fd()),
+                        static_cast<short>((room ? POLLIN : 0) | (channel_.queued() > 0 ? POLLOUT : 0)), 0},
+                       {unless(wants_stdin(), STDIN_FILENO), POLLIN, 0},
+                       {unless(out_.queued() > 0, out_.fd()), POLLOUT, 0},
+                       {unless(err_.queued() > 0, err_.fd()), POLLOUT, 0}};
+        if (!room && !done_ && !daemon_gone_ && channel_.queued() == 0)
+            p[1].fd = -1; // its end can wait as well
+        if (poll(p, 5, wait_ms()) < 0 && errno != EINTR) break;
+        if (p[0].revents != 0) on_signals();
+        if ((p[1].revents & POLLOUT) != 0) channel_.flush();
+        if ((p[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && room) on_frames();
+        if (p[2].revents != 0) on_stdin();
+        out_.write_some();
+        err_.write_some();
+        if (out_.broken() && !done_ && interrupted_by_ == 0) { // like a program that writes to a closed pipe
+            interrupted_by_ = SIGPIPE;
+            channel_.send(FrameType::end_job);
+        }
+        on_deadlines();
+    }
+}
+
+void Front::on_frames() {
+    const bool alive = channel_.receive();
+    Frame f;
+    while (channel_.next(f)) on_frame(f);
+    if (!alive && !done_) daemon_died();
+}
+
+void Front::on_frame(const Frame& f) {
+    Reader r(f.payload);
+    switch (f.type) {
+    case FrameType::output: {
+        OutStream& stream = r.u32() == 1 ? out_ : err_;
+        stream.add(r.rest());
+        return;
+    }
+    case FrameType::failure: {
+        Failure failure;
+        if (!decode(f.payload, failure) || failed_) return;
+        failed_ = true;
+        exit_code_ = static_cast<int>(failure.exit_code);
+        err_.add(failure.text);
+        return;
+    }
+    case FrameType::stdin_taken:
+        stdin_in_flight_ -= std::min<uint64_t>(stdin_in_flight_, r.u64());
+        return;
+    case FrameType::stdin_closed:
+        stdin_open_ = false;
+        return;
+    case FrameType::snapshot:
+        return on_snapshot(f.payload);
+    case FrameType::scratch:
+        scratch_.push_back(f.payload);
+        return;
+    case FrameType::done:
+        done_ = true;
+        return;
+    default:
+        return;
+    }
+}
+
+void Front::on_snapshot(std::string_view payload) {
+    Reader r(payload);
+    const uint32_t id = r.u32();
+    Snapshot s;
+    if (!r.ok() || !decode(r.rest(), s)) return;
+    if (id == snapshot_now || watch_.feed(s, os::now_ns())) err_.add(hang_report(s));
+}
+
+void Front::on_signals() {
+    signalfd_siginfo info{};
+    while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+        on_signal(static_cast<int>(info.ssi_signo));
+}
+
+void Front::on_signal(int signal) {
+    Writer w;
+    switch (signal) {
+    case SIGCHLD: {
+        int status = 0;
+        if (daemon_ > 0 && waitpid(daemon_, &status, WNOHANG) == daemon_) {
+            daemon_ = -1;
+            on_frames(); // what it sent before it ended
+            if (!done_) daemon_died();
+        }
+        return;
+    }
+    case SIGQUIT:
+        channel_.send(FrameType::ask_snapshot, w.u32(snapshot_now).take());
+        return;
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+        return interrupt(signal);
+    default:
+        channel_.send(FrameType::signal, w.u32(static_cast<uint32_t>(signal)).take());
+        if (signal == SIGTSTP) raise(SIGSTOP);
+        return;
+    }
+}
+
+void Front::interrupt(int signal) {
+    if (interrupted_by_ != 0) { // asked twice: no more patience
+        channel_.send(FrameType::kill_job);
+        drop_at_ = os::now_ns() + patience;
+        return;
+    }
+    interrupted_by_ = signal;
+    Writer w;
+    channel_.send(FrameType::signal, w.u32(static_cast<uint32_t>(signal)).take());
+    kill_at_ = os::now_ns() + patience;
+    if (signal == SIGINT) return; // the user at the terminal knows
+    say({"the job was ended by " + signal_name(signal), "mpiexec, host " + os::host_name(),
+         "somebody sent this signal to mpiexec, for example the batch system at the end of the job's time",
+         "check the job's limits, or who sent it"});
+}
+
+bool Front::wants_stdin() const {
+    return stdin_open_ && stdin_in_flight_ < stdin_window && !done_ && !daemon_gone_ && stdin_retry_at_ == 0;
+}
+
+void Front::on_stdin() {
+    if (isatty(STDIN_FILENO) != 0 && tcgetpgrp(STDIN_FILENO) != getpgrp()) {
+        stdin_retry_at_ = os::now_ns() + 500 * ms; // in the background: the terminal is not ours now
+        return;
+    }
+    static char buffer[stdin_window];
+    const ssize_t n = read(STDIN_FILENO, buffer, stdin_window - stdin_in_flight_);
+    if (n > 0) {
+        stdin_in_flight_ += static_cast<size_t>(n);
+        channel_.send(FrameType::stdin_data, {buffer, static_cast<size_t>(n)});
+    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        stdin_open_ = false;
+        channel_.send(FrameType::stdin_end);
+    }
+}
+
+void Front::on_deadlines() {
+    const uint64_t now = os::now_ns();
+    const auto due = [&](uint64_t& at) { return at != 0 && now >= at && (at = 0, true); };
+    due(stdin_retry_at_);
+    if (due(kill_at_)) {
+        channel_.send(FrameType::kill_job);
+        drop_at_ = now + patience;
+    }
+    if (due(drop_at_)) { // nobody takes our output, and nobody may wait for that any longer
+        out_.drop();
+        err_.drop();
+        drop_at_ = done_ || daemon_gone_ ? 0 : now + patience;
+    }
+    if (due(ask_at_)) {
+        Writer w;
+        channel_.send(FrameType::ask_snapshot, w.u32(snapshot_watch).take());
+        ask_at_ = now + watch_.interval_ns();
+    }
+    if (!due(timeout_at_) || done_) return;
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%g s", options_.timeout);
+    say({std::string("the job was ended after ") + seconds, "mpiexec, host " + os::host_name(),
+         "it was still running when the time of --timeout or MPIEXEC_TIMEOUT was over",
+         "give it more time; to see what it waits for, use --report-hang"});
+    failed_ = true;
+    exit_code_ = exit_timeout;
+    channel_.send(FrameType::end_job);
+    drop_at_ = now + 2 * patience;
+}
+
+void Front::daemon_died() {
+    if (daemon_gone_) return;
+    daemon_gone_ = true;
+    if (interrupted_by_ != 0 || failed_) return;
+    failed_ = true;
+    exit_code_ = 1;
+    say({"the node daemon died; the job was ended", "host " + os::host_name(),
+         "somebody killed it, or it ran out of memory",
+         "look into the kernel log (dmesg); start the job again"});
+}
+
+void Front::say(const Problem& p) { err_.add(format(p, "mpiexec")); }
+
+// Whatever is left is ours now: we are its subreaper. Ends when there are no children, at the latest after 2
+// s.
+void Front::clean_up() {
+    const uint64_t until = os::now_ns() + 2 * patience;
+    if (done_) {
+        channel_ = Channel(os::Fd()); // lets the daemon go
+        while (daemon_ > 0 && waitpid(daemon_, nullptr, WNOHANG) == 0 && os::now_ns() < until) usleep(200);
+    }
+    while (os::now_ns() < until) {
+        while (waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
+        if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) break;
+        signal_descendants(SIGKILL, {});
+        usleep(1000);
+    }
+    std::error_code ignored;
+    for (const std::string& dir : scratch_) std::filesystem::remove_all(dir, ignored);
+}
+
+} // namespace zipmpi::launch

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The front process: between the terminal and the daemons. It starts the daemon of this host, passes input,
+// output and signals, decides the exit status, and cleans up after a daemon that died.
+#pragma once
+
+#include "launch/link/channel.hpp"
+#include "launch/mpiexec/options.hpp"
+#include "launch/mpiexec/stream.hpp"
+#include "launch/report/hang_watch.hpp"
+
+#include <csignal>
+#include <sys/types.h>
+
+namespace zipmpi::launch {
+
+class Front {
+  public:
+    Front(Options options, StartRequest request);
+    int run(); // the exit status of mpiexec
+
+  private:
+    bool start_daemon(Problem& why);
+    void loop();
+    int wait_ms() const;
+    void on_frames();
+    void on_frame(const Frame& f);
+    void on_signals();
+    void on_signal(int signal);
+    void interrupt(int signal);
+    void on_stdin();
+    [[nodiscard]] bool wants_stdin() const;
+    void on_snapshot(std::string_view payload);
+    void on_deadlines();
+    void daemon_died();
+    void say(const Problem& p);
+    void clean_up();
+
+    Options options_;
+    StartRequest request_;
+    os::Fd signals_;
+    Channel channel_{os::Fd()};
+    pid_t daemon_ = -1;
+    OutStream out_, err_;
+    HangWatch watch_;
+
+    bool done_ = false;
+    bool daemon_gone_ = false;
+    bool failed_ = false;
+    int exit_code_ = 0;
+    int interrupted_by_ = 0;
+    std::vector<std::string> scratch_;
+    bool stdin_open_ = true;
+    size_t stdin_in_flight_ = 0;
+    uint64_t timeout_at_ = 0, kill_at_ = 0, ask_at_ = 0, drop_at_ = 0, stdin_retry_at_ = 0;
+};
+
+} // namespace zipmpi::launch

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The command line of mpiexec.
+#pragma once
+
+#include "base/problem.hpp"
+#include "launch/link/messages.hpp"
+
+#include <string>
+#include <vector>
+
+namespace zipmpi::launch {
+
+enum class Pmix { automatic, yes, no };
+
+struct Options {
+    std::vector<AppContext> apps; // path not resolved yet
+    StartRequest::Bind bind = StartRequest::Bind::automatic;
+    Pmix pmix = Pmix::automatic;
+    bool label = false;
+    double timeout = 0;     // seconds, 0 = none
+    double report_hang = 0; // seconds, 0 = off
+    std::string print;      // --help, --version: print this and exit with 0
+};
+
+// args: without the program's own name. environ_like: null-terminated, for MPIEXEC_TIMEOUT. False: why says
+// what is wrong.
+bool parse_options(const std::vector<std::string>& args, const char* const* environ_like, Options& out,
+                   Problem& why);
+
+} // namespace zipmpi::launch

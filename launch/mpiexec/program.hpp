@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The file that a command line names.
+#pragma once
+
+#include "base/problem.hpp"
+
+#include <string>
+
+namespace zipmpi::launch {
+
+// Finds a program as a shell would: through PATH if the name has no '/'. False: why says what is missing, and
+// exit_code is 127 (not found) or 126 (not executable).
+bool find_program(const std::string& name, std::string& path, Problem& why, int& exit_code);
+
+// Is this an ELF file that is linked with an MPI whose launch protocol needs no PMIx (ours, or MPICH's)?
+// Scripts, interpreters and programs that load MPI later may need it: the answer for them is false.
+bool surely_needs_no_pmix(const std::string& path);
+
+} // namespace zipmpi::launch

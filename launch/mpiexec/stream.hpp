@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// mpiexec's stdout or stderr. It is shared with other processes (a terminal, a pipe), so it must stay
+// blocking; we write only as much as it takes without blocking.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace zipmpi::launch {
+
+class OutStream {
+  public:
+    explicit OutStream(int fd);
+    void add(std::string_view bytes) {
+        if (!broken_) queue_.append(bytes);
+    }
+    void write_some(); // as much as goes without blocking
+    void drop() { queue_.clear(), start_ = 0; }
+    [[nodiscard]] size_t queued() const { return queue_.size() - start_; }
+    [[nodiscard]] int fd() const { return fd_; }
+    [[nodiscard]] bool broken() const { return broken_; } // nobody reads it any more
+
+  private:
+    [[nodiscard]] bool ready() const;
+    [[nodiscard]] size_t portion() const;
+    int fd_;
+    bool is_file_;
+    bool broken_ = false;
+    std::string queue_;
+    size_t start_ = 0;
+};
+
+} // namespace zipmpi::launch

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The inside of the node daemon. One thread, one loop; every descriptor is non-blocking, and every wait has a
+// deadline or a peer whose end wakes it: start.cpp makes the ranks, loop.cpp serves them, ending.cpp judges
+// their ends and cleans up.
+#pragma once
+
+#include "boot/node_segment.hpp"
+#include "launch/link/channel.hpp"
+#include "launch/link/messages.hpp"
+#include "launch/noded/lines.hpp"
+#include "launch/pmi/server.hpp"
+#include "launch/pmix/module.hpp"
+#include "launch/report/death.hpp"
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <sys/resource.h>
+#include <unordered_map>
+#include <vector>
+
+namespace zipmpi::launch {
+
+class Daemon {
+  public:
+    explicit Daemon(os::Fd socket);
+    int run();
+
+  private:
+    enum class Source : uint32_t { channel, signals, outputs, rank_stdin, pmi, pmix, out, err };
+    // running; SIGTERM sent; SIGKILL sent, waiting for the last child; only bytes left to deliver
+    enum class Phase { waiting_for_start, running, ending, killing, draining };
+
+    struct Rank {
+        pid_t pid = -1;
+        bool live = false;
+        int status = 0;
+        uint32_t app = 0;
+        os::Fd pmi;
+        std::string pmi_out; // what its socket did not take yet
+        std::array<os::Fd, 2> pipe;
+        std::array<LineCutter, 2> lines;
+        bool pmix_inside = false;
+    };
+
+    // start.cpp
+    void start(const std::string& payload);
+    bool prepare(Problem& why);
+    void start_pmix();
+    std::vector<std::string> rank_env(uint32_t local);
+    bool start_rank(uint32_t local, const std::vector<std::vector<int>>& cpus, Problem& why);
+    void start_failed(uint32_t local, const Problem& why, int exit_code);
+    std::vector<std::vector<int>> placement();
+
+    // loop.cpp
+    void watch(int epoll, int fd, uint32_t events, Source source, uint32_t rank = 0);
+    int wait_ms() const;
+    void serve(uint64_t key, uint32_t events);
+    void on_frame(const Frame& f);
+    void on_signals();
+    void on_outputs();
+    bool read_output(uint32_t local, int stream);
+    void send_output(int stream, uint32_t local, std::string text);
+    void on_pmi(uint32_t local);
+    void send_pmi(uint32_t local, std::string_view bytes);
+    void on_pmix();
+    void feed_stdin();
+    void close_stdin();
+    void throttle();
+    void flush_prompt();
+    void on_deadlines();
+
+    // ending.cpp
+    void reap();
+    void on_rank_exit(uint32_t local, int status);
+    Death death_of(uint32_t local) const;
+    void judge(uint32_t local, int status);
+    void on_abort(uint32_t local, int exit_code, std::string_view text);
+    void fail(uint32_t local, uint32_t exit_code, const std::string& text);
+    void end_job();
+    void kill_job();
+    void finish_when_quiet();
+    Snapshot snapshot() const;
+    void remove_scratch();
+
+    Channel channel_;
+    os::Fd epoll_, output_epoll_, signals_, pmix_event_;
+    StartRequest request_;
+    boot::NodeSegment segment_;
+    std::vector<Rank> ranks_;
+    std::vector<std::vector<std::string>> app_env_; // per program
+    std::unordered_map<pid_t, uint32_t> by_pid_;
+    std::unique_ptr<PmiServer> pmi_;
+    const PmixModule* pmix_ = nullptr;
+    std::mutex pmix_mutex_; // guards pmix_events_, filled by libpmix's thread
+    std::deque<PmixEvent> pmix_events_;
+    std::vector<std::string> scratch_; // directories to be removed at the end: for files, and for memory
+    std::string host_;
+    rlimit open_files_{};
+
+    Phase phase_ = Phase::waiting_for_start;
+    uint32_t live_ = 0, open_pipes_ = 0;
+    bool failed_ = false;      // mpiexec knows of a failure
+    bool interrupted_ = false; // the user ended the job: how ranks end is not news
+    bool front_gone_ = false, outputs_paused_ = false;
+    int open_line_[2] = {-1, -1}; // rank that has written part of a line to this stream
+    uint64_t kill_at_ = 0, prompt_at_ = 0, give_up_at_ = 0;
+
+    os::Fd stdin_pipe_;
+    std::string stdin_queue_;
+    bool stdin_ended_ = false;
+};
+
+} // namespace zipmpi::launch

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/noded/daemon.hpp"
+#include "launch/noded/descendants.hpp"
+#include "launch/report/death.hpp"
+#include "launch/report/read_segment.hpp"
+
+#include "os/clock.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+namespace zipmpi::launch {
+namespace {
+constexpr uint64_t term_to_kill = 300'000'000; // a moment to say goodbye
+}
+
+void Daemon::reap() {
+    std::vector<std::pair<uint32_t, int>> ended;
+    int status = 0;
+    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        const auto it = by_pid_.find(pid);
+        if (it == by_pid_.end()) continue; // somebody's orphan
+        ended.emplace_back(it->second, status);
+        by_pid_.erase(it);
+    }
+    // Ranks that were reaped together: the one hit by a signal is more likely the cause than one that exited.
+    std::stable_sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) {
+        return WIFSIGNALED(a.second) > WIFSIGNALED(b.second);
+    });
+    for (const auto& [local, how] : ended) on_rank_exit(local, how);
+}
+
+void Daemon::on_rank_exit(uint32_t local, int status) {
+    Rank& r = ranks_[local];
+    r.live = false;
+    r.status = status;
+    --live_;
+    if (r.pmi) on_pmi(local); // it may have said that it aborts
+    if (pmix_ != nullptr) on_pmix();
+    if (!outputs_paused_) // its last words come before what we say about it
+        for (int s = 0; s < 2; ++s)
+            while (read_output(local, s)) {
+            }
+    if (phase_ == Phase::running) judge(local, status);
+    pmi_->rank_ended(local);
+}
+
+Death Daemon::death_of(uint32_t local) const {
+    Death d;
+    d.rank = request_.first_rank + local;
+    d.world_size = request_.world_size;
+    d.others_alive = live_ - (ranks_[local].live ? 1 : 0);
+    d.host = host_;
+    d.pid = ranks_[local].pid;
+    d.wait_status = ranks_[local].status;
+    d.program = request_.apps[ranks_[local].app].argv[0];
+    d.place = read_place(segment_, local);
+    d.last_call = newest_call(segment_, local);
+    return d;
+}
+
+void Daemon::judge(uint32_t local, int status) {
+    if (failed_ || interrupted_) return;
+    const wire::RankBlock& block = segment_.block(local);
+    const auto state = static_cast<wire::RankState>(block.state.load(std::memory_order_acquire));
+    if (state == wire::RankState::aborted)
+        return on_abort(local, block.abort_code.load(std::memory_order_relaxed), {});
+    const bool inside = state == wire::RankState::running || pmi_->inside(local) || ranks_[local].pmix_inside;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !inside) return;
+    const auto code =
+        static_cast<uint32_t>(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    fail(local, code == 0 ? 1 : code, format(describe(death_of(local)), "mpiexec"));
+}
+
+void Daemon::on_abort(uint32_t local, int exit_code, std::string_view text) {
+    if (failed_ || interrupted_) return;
+    const auto code = static_cast<uint32_t>(exit_code) & 0xffU;
+    const bool told = !abort_text(segment_, local).empty(); // the library has said all there is to say
+    fail(local, code == 0 ? 1 : code,
+         told ? std::string() : format(describe_abort(death_of(local), exit_code, text), "mpiexec"));
+}
+
+void Daemon::fail(uint32_t local, uint32_t exit_code, const std::string& text) {
+    if (failed_) return;
+    failed_ = true;
+    channel_.send(FrameType::failure, encode(Failure{request_.first_rank + local, exit_code, text}));
+    end_job();
+}
+
+void Daemon::end_job() {
+    if (phase_ >= Phase::ending) return;
+    phase_ = Phase::ending;
+    std::vector<pid_t> leaders;
+    for (const Rank& r : ranks_)
+        if (r.live) leaders.push_back(r.pid);
+    signal_descendants(SIGTERM, leaders);
+    kill_at_ = os::now_ns() + term_to_kill;
+}
+
+void Daemon::kill_job() {
+    kill_at_ = 0;
+    if (phase_ >= Phase::killing) return;
+    phase_ = Phase::killing;
+    signal_descendants(SIGKILL, {});
+}
+
+// Moves on when the ranks are gone, then when every other descendant is gone.
+void Daemon::finish_when_quiet() {
+    if (phase_ == Phase::waiting_for_start || phase_ == Phase::draining || live_ > 0) {
+        if (phase_ != Phase::killing) return;
+    } else if (phase_ < Phase::killing) {
+        kill_job();
+    }
+    reap();
+    int status = 0;
+    if (waitpid(-1, &status, WNOHANG) < 0 && errno == ECHILD) {
+        phase_ = Phase::draining;
+        give_up_at_ = os::now_ns() + 1'000'000'000;
+    } else {
+        signal_descendants(SIGKILL, {});
+    }
+}
+
+Snapshot Daemon::snapshot() const {
+    Snapshot all;
+    if (!segment_) return all;
+    for (uint32_t i = 0; i < ranks_.size(); ++i) {
+        all.push_back(read_place(segment_, i));
+        if (ranks_[i].live) continue;
+        all.back().life = Life::gone;
+        all.back().end = ending_text(ranks_[i].status);
+    }
+    return all;
+}
+
+void Daemon::remove_scratch() {
+    std::error_code ignored;
+    for (const std::string& dir : scratch_) std::filesystem::remove_all(dir, ignored);
+}
+
+} // namespace zipmpi::launch

@@ -1,0 +1,339 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/noded/daemon.hpp"
+#include "launch/noded/descendants.hpp"
+#include "launch/noded/noded.hpp"
+
+#include "os/clock.hpp"
+#include "os/host.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+
+namespace zipmpi::launch {
+namespace {
+
+constexpr size_t pause_above = 1U << 20; // bytes queued for mpiexec: stop reading from the ranks
+constexpr size_t resume_below = 1U << 18;
+constexpr size_t read_at_once = 64U << 10;
+constexpr size_t stdio_block = 4096; // what the C library writes at once when its buffer is full
+constexpr uint64_t prompt_delay = 100'000'000;
+constexpr uint64_t reap_interval = 2'000'000;
+constexpr uint64_t never = UINT64_MAX;
+
+uint64_t key_of(uint32_t source, uint32_t rank) { return uint64_t{source} << 32 | rank; }
+
+} // namespace
+
+int noded_main(os::Fd socket) {
+    setpgid(0, 0); // Ctrl-C at the terminal is for mpiexec; it tells us
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_NAME, "zipmpi-noded");
+    sigset_t taken;
+    sigfillset(&taken);
+    for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&taken, s);
+    sigprocmask(SIG_SETMASK, &taken, nullptr);
+    const os::Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) dup2(null.get(), fd);
+    return Daemon(std::move(socket)).run();
+}
+
+Daemon::Daemon(os::Fd socket)
+    : channel_(std::move(socket))
+    , epoll_(epoll_create1(EPOLL_CLOEXEC))
+    , output_epoll_(epoll_create1(EPOLL_CLOEXEC))
+    , host_(os::host_name()) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int s : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, s);
+    signals_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    watch(epoll_.get(), channel_.fd(), EPOLLIN, Source::channel);
+    watch(epoll_.get(), signals_.get(), EPOLLIN, Source::signals);
+    watch(epoll_.get(), output_epoll_.get(), EPOLLIN, Source::outputs);
+}
+
+void Daemon::watch(int epoll, int fd, uint32_t events, Source source, uint32_t rank) {
+    epoll_event e{};
+    e.events = events;
+    e.data.u64 = key_of(static_cast<uint32_t>(source), rank);
+    if (epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &e) != 0) epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+int Daemon::wait_ms() const {
+    uint64_t next = never;
+    for (const uint64_t at : {kill_at_, prompt_at_, give_up_at_})
+        if (at != 0) next = std::min(next, at);
+    const uint64_t now = os::now_ns();
+    if (phase_ == Phase::killing) next = std::min(next, now + reap_interval);
+    if (next == never) return -1; // mpiexec, the ranks and SIGCHLD wake us
+    return next <= now ? 0 : static_cast<int>((next - now) / 1'000'000 + 1);
+}
+
+int Daemon::run() {
+    epoll_event events[64];
+    while (!(phase_ == Phase::draining && (front_gone_ || channel_.queued() == 0) && open_pipes_ == 0)) {
+        const int n = epoll_wait(epoll_.get(), events, 64, wait_ms());
+        for (int i = 0; i < n; ++i) serve(events[i].data.u64, events[i].events);
+        if (!channel_.flush()) front_gone_ = true;
+        if (front_gone_ && phase_ < Phase::killing) kill_job();
+        throttle();
+        on_deadlines();
+        finish_when_quiet();
+    }
+    remove_scratch();
+    channel_.send(FrameType::done);
+    while (!front_gone_ && channel_.queued() > 0) { // ends when mpiexec has read it, or is gone
+        epoll_wait(epoll_.get(), events, 1, 10);
+        front_gone_ = !channel_.flush();
+    }
+    _exit(0); // not exit(): libpmix's threads and destructors have nothing left to do
+}
+
+void Daemon::serve(uint64_t key, uint32_t events) {
+    const auto rank = static_cast<uint32_t>(key);
+    switch (static_cast<Source>(key >> 32)) {
+    case Source::channel: {
+        if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
+        const bool alive = channel_.receive();
+        Frame f;
+        while (channel_.next(f)) on_frame(f);
+        if (alive) return;
+        front_gone_ = true;
+        epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, channel_.fd(), nullptr);
+        return;
+    }
+    case Source::signals:
+        return on_signals();
+    case Source::outputs:
+        return on_outputs();
+    case Source::rank_stdin:
+        if ((events & EPOLLERR) != 0) return close_stdin();
+        return feed_stdin();
+    case Source::pmi:
+        return on_pmi(rank);
+    case Source::pmix:
+        return on_pmix();
+    default:
+        return;
+    }
+}
+
+void Daemon::on_frame(const Frame& f) {
+    Reader r(f.payload);
+    switch (f.type) {
+    case FrameType::start:
+        return start(f.payload);
+    case FrameType::stdin_data:
+        if (!stdin_pipe_) return;
+        stdin_queue_ += f.payload;
+        return feed_stdin();
+    case FrameType::stdin_end:
+        stdin_ended_ = true;
+        return feed_stdin();
+    case FrameType::end_job:
+        interrupted_ = true;
+        return end_job();
+    case FrameType::kill_job:
+        interrupted_ = true;
+        return kill_job();
+    case FrameType::ask_snapshot: {
+        Writer w;
+        channel_.send(FrameType::snapshot, w.u32(r.u32()).take() + encode(snapshot()));
+        return;
+    }
+    case FrameType::signal: {
+        const int signal = static_cast<int>(r.u32());
+        if (!r.ok() || signal <= 0 || signal >= NSIG) return;
+        if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) interrupted_ = true;
+        for (const Rank& rank : ranks_)
+            if (rank.live) kill(-rank.pid, signal);
+        return;
+    }
+    default:
+        return;
+    }
+}
+
+void Daemon::on_signals() {
+    signalfd_siginfo info{};
+    bool children = false;
+    while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+        if (info.ssi_signo == SIGCHLD) {
+            children = true;
+        } else {
+            end_job();
+        }
+    }
+    if (children) reap();
+}
+
+void Daemon::on_outputs() {
+    epoll_event events[64];
+    const int n = epoll_wait(output_epoll_.get(), events, 64, 0);
+    for (int i = 0; i < n; ++i) {
+        const auto source = static_cast<Source>(events[i].data.u64 >> 32);
+        read_output(static_cast<uint32_t>(events[i].data.u64), source == Source::out ? 0 : 1);
+    }
+}
+
+// One read; false if there was nothing.
+bool Daemon::read_output(uint32_t local, int stream) {
+    static char buffer[read_at_once];
+    Rank& r = ranks_[local];
+    if (!r.pipe[stream]) return false;
+    const ssize_t n = read(r.pipe[stream].get(), buffer, sizeof buffer);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    if (n <= 0) {
+        send_output(stream, local, r.lines[stream].flush());
+        r.pipe[stream].reset();
+        --open_pipes_;
+        return false;
+    }
+    send_output(stream, local, r.lines[stream].feed({buffer, static_cast<size_t>(n)}));
+    if (request_.first_rank + local == 0 && request_.flush_prompts && !stdin_ended_ &&
+        r.lines[stream].pending() && n % stdio_block != 0)
+        prompt_at_ = os::now_ns() + prompt_delay;
+    if (phase_ == Phase::draining) give_up_at_ = os::now_ns() + 1'000'000'000;
+    return true;
+}
+
+void Daemon::send_output(int stream, uint32_t local, std::string text) {
+    if (text.empty()) return;
+    int& open = open_line_[stream];
+    if (open >= 0 && open != static_cast<int>(local)) { // do not write behind another rank's prompt
+        text.insert(text.begin(), '\n');
+        ranks_[static_cast<size_t>(open)].lines[stream].line_was_broken();
+    }
+    open = ranks_[local].lines[stream].mid_line() ? static_cast<int>(local) : -1;
+    Writer w;
+    channel_.send(FrameType::output, w.u32(static_cast<uint32_t>(stream + 1)).take() + text);
+}
+
+void Daemon::flush_prompt() {
+    if (!ranks_.empty())
+        for (int s = 0; s < 2; ++s) send_output(s, 0, ranks_[0].lines[s].flush());
+}
+
+void Daemon::on_pmi(uint32_t local) {
+    Rank& r = ranks_[local];
+    char buffer[4096];
+    for (;;) {
+        const ssize_t n = recv(r.pmi.get(), buffer, sizeof buffer, 0);
+        if (n > 0) {
+            pmi_->feed(local, {buffer, static_cast<size_t>(n)});
+            continue;
+        }
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EAGAIN) break;
+        r.pmi.reset(); // all copies of its end are closed
+        return;
+    }
+    send_pmi(local, {});
+}
+
+void Daemon::send_pmi(uint32_t local, std::string_view bytes) {
+    Rank& r = ranks_[local];
+    r.pmi_out.append(bytes);
+    while (r.pmi && !r.pmi_out.empty()) {
+        const ssize_t n = send(r.pmi.get(), r.pmi_out.data(), r.pmi_out.size(), MSG_NOSIGNAL);
+        if (n > 0) {
+            r.pmi_out.erase(0, static_cast<size_t>(n));
+        } else if (errno != EINTR) {
+            break;
+        }
+    }
+    if (r.pmi)
+        watch(epoll_.get(), r.pmi.get(), r.pmi_out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT, Source::pmi,
+              local);
+}
+
+void Daemon::on_pmix() {
+    eventfd_t count = 0;
+    eventfd_read(pmix_event_.get(), &count);
+    std::deque<PmixEvent> events;
+    {
+        const std::lock_guard lock(pmix_mutex_);
+        events.swap(pmix_events_);
+    }
+    for (const PmixEvent& e : events) {
+        const uint32_t local = e.rank - request_.first_rank;
+        if (local >= ranks_.size()) continue;
+        if (e.kind == PmixEvent::Kind::abort) {
+            on_abort(local, e.status, e.text);
+        } else {
+            ranks_[local].pmix_inside = e.kind == PmixEvent::Kind::connected;
+        }
+    }
+}
+
+void Daemon::feed_stdin() {
+    size_t taken = 0;
+    while (stdin_pipe_ && taken < stdin_queue_.size()) {
+        const ssize_t n = write(stdin_pipe_.get(), stdin_queue_.data() + taken, stdin_queue_.size() - taken);
+        if (n > 0) {
+            taken += static_cast<size_t>(n);
+        } else if (n < 0 && errno == EAGAIN) {
+            break;
+        } else if (n < 0 && errno != EINTR) {
+            return close_stdin();
+        }
+    }
+    stdin_queue_.erase(0, taken);
+    if (taken > 0) {
+        Writer w;
+        channel_.send(FrameType::stdin_taken, w.u64(taken).take());
+    }
+    if (!stdin_pipe_) return;
+    if (stdin_queue_.empty() && stdin_ended_) return stdin_pipe_.reset();
+    watch(epoll_.get(), stdin_pipe_.get(), stdin_queue_.empty() ? 0U : EPOLLOUT, Source::rank_stdin);
+}
+
+void Daemon::close_stdin() {
+    stdin_pipe_.reset();
+    stdin_queue_.clear();
+    channel_.send(FrameType::stdin_closed);
+}
+
+// While mpiexec is behind, the ranks' pipes fill up and the ranks wait: memory stays bounded.
+void Daemon::throttle() {
+    const bool waiting = channel_.queued() > 0 && !front_gone_;
+    if (!front_gone_)
+        watch(epoll_.get(), channel_.fd(), waiting ? EPOLLIN | EPOLLOUT : EPOLLIN, Source::channel);
+    if (!outputs_paused_ && channel_.queued() > pause_above && !front_gone_) {
+        epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, output_epoll_.get(), nullptr);
+        outputs_paused_ = true;
+    } else if (outputs_paused_ && (channel_.queued() < resume_below || front_gone_)) {
+        watch(epoll_.get(), output_epoll_.get(), EPOLLIN, Source::outputs);
+        outputs_paused_ = false;
+        if (phase_ == Phase::draining) give_up_at_ = os::now_ns() + 1'000'000'000;
+    }
+}
+
+void Daemon::on_deadlines() {
+    const uint64_t now = os::now_ns();
+    if (prompt_at_ != 0 && now >= prompt_at_) {
+        prompt_at_ = 0;
+        flush_prompt();
+    }
+    if (kill_at_ != 0 && now >= kill_at_) kill_job();
+    if (give_up_at_ != 0 && now >= give_up_at_ &&
+        !outputs_paused_) { // somebody outside the job holds the pipe
+        for (Rank& r : ranks_)
+            for (int s = 0; s < 2; ++s) {
+                if (!r.pipe[s]) continue;
+                send_output(s, static_cast<uint32_t>(&r - ranks_.data()), r.lines[s].flush());
+                r.pipe[s].reset();
+            }
+        open_pipes_ = 0;
+        give_up_at_ = 0;
+    }
+}
+
+} // namespace zipmpi::launch

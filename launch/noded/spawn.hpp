@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Starting one process. Everything that may allocate or fail in an interesting way is prepared by the caller;
+// the child runs in the parent's memory (vfork) and makes system calls only.
+#pragma once
+
+#include <cstddef>
+#include <sched.h>
+#include <string>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+namespace zipmpi::launch {
+
+struct SpawnPlan {
+    const char* path = nullptr;
+    char* const* argv = nullptr;
+    char* const* envp = nullptr;
+    int stdio[3] = {-1, -1, -1};
+    int inherit[2] = {-1, -1}; // further descriptors that the process keeps, under the same numbers
+    const cpu_set_t* cpus = nullptr;
+    size_t cpu_bytes = 0;
+    rlimit open_files{}; // the limit to go back to
+};
+
+// The pid, or -1 with errno and the step that failed. The child is leader of a process group of its own and
+// dies with its parent.
+pid_t spawn(const SpawnPlan& plan, const char*& failed_step);
+
+} // namespace zipmpi::launch

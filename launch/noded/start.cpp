@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/link/environment.hpp"
+#include "launch/map/cores.hpp"
+#include "launch/noded/daemon.hpp"
+#include "launch/noded/module.hpp"
+#include "launch/noded/spawn.hpp"
+
+#include "base/param.hpp"
+#include "os/host.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+namespace zipmpi::launch {
+namespace {
+
+constexpr int exit_not_found = 127; // as shells have it
+constexpr int exit_not_executable = 126;
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+    std::vector<char*> p;
+    p.reserve(texts.size() + 1);
+    for (auto& t : texts) p.push_back(t.data());
+    p.push_back(nullptr);
+    return p;
+}
+
+// A new directory below the first of these that can be written to, or "".
+std::string make_scratch(std::initializer_list<const char*> bases) {
+    for (const char* base : bases) {
+        if (base == nullptr || *base != '/') continue;
+        std::string name = std::string(base) + "/zipmpi-XXXXXX";
+        if (mkdtemp(name.data()) != nullptr) return name;
+    }
+    return {};
+}
+
+uint32_t threads_per_rank(const StartRequest& request) {
+    std::string value;
+    for (const auto& e : request.base_env)
+        if (e.rfind("OMP_NUM_THREADS=", 0) == 0) value = e.substr(16);
+    for (const auto& e : request.apps[0].env)
+        if (e.rfind("OMP_NUM_THREADS=", 0) == 0) value = e.substr(16);
+    return static_cast<uint32_t>(std::clamp(std::atoi(value.c_str()), 1, 4096));
+}
+
+} // namespace
+
+void Daemon::start(const std::string& payload) {
+    Problem why;
+    if (phase_ != Phase::waiting_for_start || !decode(payload, request_)) {
+        why = {"the node daemon could not read its start request", "host " + host_,
+               "mpiexec sent something else", "use mpiexec and its daemon from one installation of ZipMPI"};
+        return start_failed(0, why, 1);
+    }
+    phase_ = Phase::running;
+    if (!prepare(why)) return start_failed(0, why, 1);
+    if (request_.pmix) start_pmix();
+    const auto cpus = placement();
+    for (uint32_t i = 0; i < ranks_.size() && phase_ == Phase::running; ++i)
+        if (!start_rank(i, cpus, why))
+            start_failed(i, why, errno == ENOENT ? exit_not_found : exit_not_executable);
+}
+
+void Daemon::start_failed(uint32_t local, const Problem& why, int exit_code) {
+    if (phase_ == Phase::waiting_for_start) phase_ = Phase::running;
+    fail(local, static_cast<uint32_t>(exit_code), format(why, "mpiexec"));
+}
+
+bool Daemon::prepare(Problem& why) {
+    const uint32_t n = request_.local_ranks();
+    getrlimit(RLIMIT_NOFILE, &open_files_); // three descriptors per rank: take what the hard limit allows
+    rlimit most = open_files_;
+    most.rlim_cur = most.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &most);
+
+    std::vector<std::string> settings = request_.base_env;
+    settings.insert(settings.end(), request_.apps[0].env.begin(), request_.apps[0].env.end());
+    auto list = pointers(settings);
+    load_params(list.data()); // faults are reported by the library, which knows all the knobs
+    std::vector<int> world(n);
+    for (uint32_t i = 0; i < n; ++i) world[i] = static_cast<int>(request_.first_rank + i);
+    if (!boot::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_,
+                                 why))
+        return false;
+
+    ranks_.resize(n);
+    for (const AppContext& app : request_.apps) app_env_.push_back(merge_env(request_.base_env, app.env));
+    PmiServer::Job job{request_.job_id, request_.world_size, request_.world_size, {}};
+    uint32_t local = 0;
+    for (uint32_t a = 0; a < request_.apps.size(); ++a)
+        for (uint32_t i = 0; i < request_.apps[a].ranks; ++i, ++local) {
+            ranks_[local].app = a;
+            job.app_numbers.push_back(a);
+            if (!request_.label) continue;
+            const std::string label = "[" + std::to_string(request_.first_rank + local) + "] ";
+            ranks_[local].lines = {LineCutter(label), LineCutter(label)};
+        }
+    pmi_ = std::make_unique<PmiServer>(
+        std::move(job), [this](uint32_t r, std::string_view b) { send_pmi(r, b); },
+        [this](uint32_t r, int code, std::string_view text) { on_abort(r, code, text); });
+    return true;
+}
+
+void Daemon::start_pmix() {
+    setenv("PMIX_MCA_gds", "hash", 0); // the default store writes about missing keys to stderr
+    const auto get =
+        reinterpret_cast<GetPmixModule>(load_symbol("zipmpi_pmix_server.so", "zipmpi_pmix_module"));
+    if (get == nullptr) return;
+    const std::string files = make_scratch({std::getenv("TMPDIR"), "/tmp", "/run"});
+    if (files.empty()) return;
+    scratch_.push_back(files);
+    if (const std::string memory = make_scratch({"/dev/shm"}); !memory.empty()) scratch_.push_back(memory);
+    for (const std::string& dir : scratch_) channel_.send(FrameType::scratch, dir);
+    pmix_event_ = os::Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    watch(epoll_.get(), pmix_event_.get(), EPOLLIN, Source::pmix);
+    std::vector<uint32_t> apps;
+    for (const Rank& r : ranks_) apps.push_back(r.app);
+    const PmixJob job{request_.job_id.c_str(), host_.c_str(), scratch_[0].c_str(),
+                      request_.world_size,     apps.data(),   static_cast<uint32_t>(request_.apps.size())};
+    const auto on_event = [](void* arg, const PmixEvent& e) {
+        auto* self = static_cast<Daemon*>(arg);
+        const std::lock_guard lock(self->pmix_mutex_);
+        self->pmix_events_.push_back(e);
+        eventfd_write(self->pmix_event_.get(), 1);
+    };
+    const PmixModule* module = get();
+    if (module->start(job, on_event, this)) pmix_ = module;
+}
+
+std::vector<std::vector<int>> Daemon::placement() {
+    PlacementRequest p;
+    p.ranks = static_cast<uint32_t>(ranks_.size());
+    p.cores_per_rank = threads_per_rank(request_);
+    p.usable_cores = static_cast<uint32_t>(os::usable_cpus());
+    p.mode = request_.bind == StartRequest::Bind::core   ? BindMode::core
+             : request_.bind == StartRequest::Bind::none ? BindMode::none
+                                                         : BindMode::automatic;
+    return place(p, wants_binding(p) ? allowed_cores() : std::vector<CpuList>{});
+}
+
+std::vector<std::string> Daemon::rank_env(uint32_t local) {
+    const uint32_t rank = request_.first_rank + local;
+    std::vector<std::string> own = {
+        "PMI_FD=",
+        "PMI_RANK=" + std::to_string(rank),
+        "PMI_SIZE=" + std::to_string(request_.world_size),
+        "PMI_SPAWNED=0",
+        "PMI_JOBID=" + request_.job_id,
+        "ZIPMPI_NODE_FD=" + std::to_string(segment_.fd()),
+        "ZIPMPI_LOCAL_INDEX=" + std::to_string(local),
+        "ZIPMPI_JOB_ID=" + request_.job_id,
+        "MPI_LOCALRANKID=" + std::to_string(local),
+        "MPI_LOCALNRANKS=" + std::to_string(ranks_.size()),
+    };
+    const auto add = [](void* arg, const char* text) {
+        static_cast<std::vector<std::string>*>(arg)->emplace_back(text);
+    };
+    if (pmix_ != nullptr && pmix_->rank_env(rank, add, &own)) {
+        // Open MPI 4 takes an unknown launcher for none unless told not to, and litters where it is told to.
+        own.emplace_back("OMPI_MCA_schizo=^orte");
+        own.push_back("OMPI_MCA_orte_tmpdir_base=" + scratch_[0]);
+        if (scratch_.size() > 1) own.push_back("OMPI_MCA_btl_vader_backing_directory=" + scratch_[1]);
+    }
+    return own;
+}
+
+bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpus, Problem& why) {
+    Rank& r = ranks_[local];
+    AppContext& app = request_.apps[r.app];
+    const auto refuse = [&](const char* step) {
+        const int error = errno;
+        why = {
+            "rank " + std::to_string(request_.first_rank + local) + " could not be started",
+            "host " + host_ + ", program " + app.path,
+            std::string("mpiexec could not ") + step + ": " + std::strerror(error),
+            error == ENOENT   ? "check the program's name, and for a script the interpreter in its first line"
+            : error == EACCES ? "make the file executable (chmod +x), and check the rights of its directories"
+            : error == EMFILE || error == EAGAIN
+                ? "raise the limits of processes and open files (ulimit -u, -n)"
+                : "check that the file is a program for this machine"};
+        errno = error;
+        return false;
+    };
+    os::Fd ends[2];
+    int p[2];
+    for (int s = 0; s < 2; ++s) {
+        if (pipe2(p, O_CLOEXEC) != 0) return refuse("make a pipe for its output");
+        r.pipe[s].reset(p[0]);
+        ends[s].reset(p[1]);
+        fcntl(p[0], F_SETFL, O_NONBLOCK);
+    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, p) != 0) return refuse("make a socket for it");
+    r.pmi.reset(p[0]);
+    const os::Fd pmi_end(p[1]);
+    fcntl(p[0], F_SETFL, O_NONBLOCK);
+    os::Fd in;
+    if (request_.first_rank + local == 0 && request_.stdin_open) {
+        if (pipe2(p, O_CLOEXEC) != 0) return refuse("make a pipe for its input");
+        in.reset(p[0]);
+        stdin_pipe_.reset(p[1]);
+        fcntl(p[1], F_SETFL, O_NONBLOCK);
+        watch(epoll_.get(), p[1], 0, Source::rank_stdin);
+    } else {
+        in.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    }
+
+    std::vector<std::string> own = rank_env(local);
+    own[0] += std::to_string(pmi_end.get());
+    std::vector<char*> envp = pointers(app_env_[r.app]);
+    envp.pop_back();
+    for (auto& e : own) envp.push_back(e.data());
+    envp.push_back(nullptr);
+    std::vector<char*> argv = pointers(app.argv);
+    constexpr int most_cpus = 1 << 14;
+    std::vector<std::byte> cpu_room(CPU_ALLOC_SIZE(most_cpus));
+    auto* set = reinterpret_cast<cpu_set_t*>(cpu_room.data());
+    for (const int cpu : cpus[local]) CPU_SET_S(static_cast<size_t>(cpu), cpu_room.size(), set);
+
+    SpawnPlan plan;
+    plan.path = app.path.c_str();
+    plan.argv = argv.data();
+    plan.envp = envp.data();
+    plan.stdio[0] = in.get();
+    plan.stdio[1] = ends[0].get();
+    plan.stdio[2] = ends[1].get();
+    plan.inherit[0] = pmi_end.get();
+    plan.inherit[1] = segment_.fd();
+    plan.cpus = cpus[local].empty() ? nullptr : set;
+    plan.cpu_bytes = cpu_room.size();
+    plan.open_files = open_files_;
+    const char* step = "start it";
+    r.pid = spawn(plan, step);
+    if (r.pid < 0) return refuse(step);
+    r.live = true;
+    ++live_;
+    by_pid_[r.pid] = local;
+    watch(output_epoll_.get(), r.pipe[0].get(), EPOLLIN, Source::out, local);
+    watch(output_epoll_.get(), r.pipe[1].get(), EPOLLIN, Source::err, local);
+    watch(epoll_.get(), r.pmi.get(), EPOLLIN, Source::pmi, local);
+    open_pipes_ += 2;
+    return true;
+}
+
+} // namespace zipmpi::launch

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/pmi/server.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace zipmpi::launch;
+
+namespace {
+
+struct Desk {
+    explicit Desk(uint32_t n)
+        : said(n)
+        , server(
+              {"job", n, n, std::vector<uint32_t>(n, 0)},
+              [this](uint32_t r, std::string_view b) { said[r].append(b); },
+              [this](uint32_t r, int code, std::string_view) {
+                  aborted = static_cast<int>(r) * 1000 + code;
+              }) {}
+    std::string ask(uint32_t rank, std::string_view bytes) {
+        said[rank].clear();
+        server.feed(rank, bytes);
+        return said[rank];
+    }
+    std::string ask2(uint32_t rank, const std::string& body) {
+        std::string n = std::to_string(body.size());
+        return ask(rank, std::string(6 - n.size(), ' ') + n + body);
+    }
+    std::vector<std::string> said;
+    int aborted = -1;
+    PmiServer server;
+};
+
+TEST(PmiText, ParsesALine) {
+    PmiMessage m;
+    ASSERT_TRUE(parse_pmi1("cmd=put kvsname=k  key=a=b value=x=y\r", m));
+    EXPECT_EQ(m.command(), "put");
+    EXPECT_EQ(m.get("key"), "a=b");
+    EXPECT_EQ(m.get("value"), "x=y");
+}
+
+TEST(PmiText, RefusesGarbage) {
+    PmiMessage m;
+    EXPECT_FALSE(parse_pmi1("", m));
+    EXPECT_FALSE(parse_pmi1("hello world", m));
+    EXPECT_FALSE(parse_pmi1("=x", m));
+    EXPECT_FALSE(parse_pmi1("key=x", m));
+    EXPECT_FALSE(parse_pmi2("cmd", m));
+    EXPECT_FALSE(parse_pmi2("cmd=x", m));
+    EXPECT_FALSE(parse_pmi2(";cmd=x;", m));
+    EXPECT_FALSE(parse_pmi2("cmd=x;;", m));
+}
+
+TEST(PmiText, DoubledSemicolonIsOne) {
+    PmiMessage m;
+    ASSERT_TRUE(parse_pmi2("cmd=kvs-put;key=a;value=x;;y;", m));
+    EXPECT_EQ(m.get("value"), "x;y");
+    EXPECT_EQ(format_pmi2({{"cmd", "a"}, {"value", "x;y"}}), "    17cmd=a;value=x;;y;");
+}
+
+TEST(PmiText, LengthsAreChecked) {
+    EXPECT_EQ(parse_pmi2_length("    12"), 12);
+    EXPECT_EQ(parse_pmi2_length("12    "), -1);
+    EXPECT_EQ(parse_pmi2_length("999999"), -1);
+    EXPECT_EQ(parse_pmi2_length("    -1"), -1);
+    EXPECT_EQ(parse_pmi2_length("      "), -1);
+    EXPECT_EQ(parse_pmi_int("12x", -5), -5);
+    EXPECT_EQ(parse_pmi_int("99999999999", -5), -5);
+}
+
+TEST(Pmi1, TheUsualConversation) {
+    Desk d(2);
+    EXPECT_EQ(d.ask(0, "cmd=init pmi_version=1 pmi_subversion=1\n"),
+              "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    EXPECT_TRUE(d.server.inside(0));
+    EXPECT_NE(d.ask(0, "cmd=get_maxes\n").find("cmd=maxes kvsname_max="), std::string::npos);
+    EXPECT_EQ(d.ask(0, "cmd=get_appnum\n"), "cmd=appnum appnum=0\n");
+    EXPECT_EQ(d.ask(0, "cmd=get_my_kvsname\n"), "cmd=my_kvsname kvsname=job\n");
+    EXPECT_EQ(d.ask(0, "cmd=get_universe_size\n"), "cmd=universe_size size=2\n");
+    EXPECT_EQ(d.ask(0, "cmd=get kvsname=job key=PMI_process_mapping\n"),
+              "cmd=get_result rc=0 msg=success value=(vector,(0,1,2))\n");
+    EXPECT_EQ(d.ask(0, "cmd=put kvsname=job key=k value=v\n"), "cmd=put_result rc=0 msg=success\n");
+    EXPECT_EQ(d.ask(0, "cmd=barrier_in\n"), "");
+    EXPECT_EQ(d.ask(1, "cmd=barrier_in\n"), "cmd=barrier_out\n");
+    EXPECT_EQ(d.said[0], "cmd=barrier_out\n");
+    EXPECT_EQ(d.ask(1, "cmd=get kvsname=job key=k\n"), "cmd=get_result rc=0 msg=success value=v\n");
+    EXPECT_EQ(d.ask(1, "cmd=get kvsname=job key=q\n"), "cmd=get_result rc=-1 msg=failed value=unknown\n");
+    EXPECT_EQ(d.ask(0, "cmd=finalize\n"), "cmd=finalize_ack\n");
+    EXPECT_FALSE(d.server.inside(0));
+}
+
+TEST(Pmi1, BytesMayComeOneByOneAndLinesTogether) {
+    Desk d(1);
+    for (const char c : std::string_view("cmd=get_appnum\n")) d.server.feed(0, {&c, 1});
+    EXPECT_EQ(d.said[0], "cmd=appnum appnum=0\n");
+    EXPECT_EQ(d.ask(0, "cmd=get_appnum\ncmd=get_appnum\n"), "cmd=appnum appnum=0\ncmd=appnum appnum=0\n");
+}
+
+TEST(Pmi1, AbortSpawnAndUnknownCommands) {
+    Desk d(2);
+    d.ask(1, "cmd=abort exitcode=7\n");
+    EXPECT_EQ(d.aborted, 1007);
+    EXPECT_EQ(d.ask(0, "mcmd=spawn\nnprocs=2\nanything goes\nendcmd\n"),
+              "cmd=spawn_result rc=-1 status=not_supported\n");
+    EXPECT_NE(d.ask(0, "cmd=nonsense\n").find("rc=-1"), std::string::npos);
+}
+
+TEST(Pmi1, ARankThatEndedHoldsNobodyUp) {
+    Desk d(3);
+    d.ask(0, "cmd=barrier_in\n");
+    d.ask(1, "cmd=barrier_in\n");
+    d.server.rank_ended(2);
+    EXPECT_EQ(d.said[0], "cmd=barrier_out\n");
+}
+
+TEST(Pmi1, GarbageSilencesOnlyItsRank) {
+    Desk d(2);
+    EXPECT_EQ(d.ask(0, std::string("\0\1\2 binary\n", 11)), "");
+    EXPECT_TRUE(d.server.garbled(0));
+    EXPECT_EQ(d.ask(0, "cmd=get_appnum\n"), "");
+    EXPECT_EQ(d.ask(1, "cmd=get_appnum\n"), "cmd=appnum appnum=0\n");
+    d.server.feed(1, std::string(pmi_message_limit + 2, 'x')); // never ends its line
+    EXPECT_TRUE(d.server.garbled(1));
+}
+
+TEST(Pmi1, KeysAndValuesHaveLimits) {
+    Desk d(1);
+    const std::string longer(pmi_value_limit + 1, 'v');
+    EXPECT_NE(d.ask(0, "cmd=put kvsname=job key=k value=" + longer + "\n").find("rc=-1"), std::string::npos);
+    EXPECT_NE(d.ask(0, "cmd=put kvsname=job value=v\n").find("rc=-1"), std::string::npos);
+    EXPECT_NE(d.ask(0, "cmd=init pmi_version=9\n").find("rc=-1"), std::string::npos);
+}
+
+TEST(Pmi2, TheUsualConversation) {
+    Desk d(2);
+    for (uint32_t r = 0; r < 2; ++r)
+        EXPECT_EQ(d.ask(r, "cmd=init pmi_version=2 pmi_subversion=0\n"),
+                  "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n");
+    EXPECT_NE(d.ask2(1, "cmd=fullinit;pmirank=1;threaded=FALSE;").find(";rank=1;size=2;appnum=0;"),
+              std::string::npos);
+    EXPECT_NE(d.ask2(0, "cmd=job-getid;").find("cmd=job-getid-response;jobid=job;rc=0;"), std::string::npos);
+    EXPECT_NE(d.ask2(0, "cmd=kvs-put;key=k;value=a;;b;").find("cmd=kvs-put-response;rc=0;"),
+              std::string::npos);
+    EXPECT_EQ(d.ask2(0, "cmd=kvs-fence;thrid=4;"), "");
+    EXPECT_NE(d.ask2(1, "cmd=kvs-fence;").find("cmd=kvs-fence-response;rc=0;"), std::string::npos);
+    EXPECT_NE(d.said[0].find("cmd=kvs-fence-response;thrid=4;rc=0;"), std::string::npos);
+    EXPECT_NE(d.ask2(1, "cmd=kvs-get;jobid=job;srcid=0;key=k;").find("flag=TRUE;value=a;;b;"),
+              std::string::npos);
+    EXPECT_NE(d.ask2(1, "cmd=kvs-get;key=none;").find("flag=FALSE;"), std::string::npos);
+    EXPECT_NE(d.ask2(1, "cmd=info-getjobattr;key=PMI_process_mapping;").find("value=(vector,(0,1,2));"),
+              std::string::npos);
+    EXPECT_NE(d.ask2(1, "cmd=info-getjobattr;key=universeSize;").find("value=2;"), std::string::npos);
+    EXPECT_NE(d.ask2(1, "cmd=finalize;").find("cmd=finalize-response;rc=0;"), std::string::npos);
+    EXPECT_FALSE(d.server.inside(1));
+}
+
+TEST(Pmi2, NodeAttributesCanBeWaitedFor) {
+    Desk d(2);
+    for (uint32_t r = 0; r < 2; ++r) d.ask(r, "cmd=init pmi_version=2 pmi_subversion=0\n");
+    EXPECT_NE(d.ask2(0, "cmd=info-getnodeattr;key=a;wait=FALSE;").find("found=FALSE"), std::string::npos);
+    EXPECT_EQ(d.ask2(0, "cmd=info-getnodeattr;key=a;wait=TRUE;"), "");
+    d.ask2(1, "cmd=info-putnodeattr;key=a;value=7;");
+    EXPECT_NE(d.said[0].find("cmd=info-getnodeattr-response;found=TRUE;value=7;rc=0;"), std::string::npos);
+}
+
+TEST(Pmi2, GarbageAndUnknown) {
+    Desk d(2);
+    for (uint32_t r = 0; r < 2; ++r) d.ask(r, "cmd=init pmi_version=2 pmi_subversion=0\n");
+    EXPECT_NE(d.ask2(0, "cmd=job-disconnect;").find("rc=1;"), std::string::npos);
+    d.ask(0, "zzzzzzzzz");
+    EXPECT_TRUE(d.server.garbled(0));
+    d.ask2(1, "cmd=abort;isworld=TRUE;msg=too bad;");
+    EXPECT_EQ(d.aborted, 1001);
+}
+
+TEST(Pmi2, ASecondProgramMayStartOver) {
+    Desk d(1);
+    d.ask(0, "cmd=init pmi_version=2 pmi_subversion=0\n");
+    d.ask2(0, "cmd=finalize;");
+    EXPECT_NE(d.ask(0, "cmd=init pmi_version=1 pmi_subversion=1\n").find("pmi_version=1"), std::string::npos);
+}
+
+} // namespace

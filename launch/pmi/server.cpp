@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/pmi/server.hpp"
+
+#include <utility>
+
+namespace zipmpi::launch {
+namespace {
+constexpr size_t stored_limit = 256U << 20; // all keys and values of a job
+}
+
+PmiServer::PmiServer(Job job, Send send, Abort abort)
+    : job_(std::move(job))
+    , send_(std::move(send))
+    , abort_(std::move(abort))
+    , clients_(job_.size)
+    , barrier_threads_(job_.size) {
+    // All ranks are on one host: one block of node number 0 holding one node with all of them.
+    kvs_["PMI_process_mapping"] = "(vector,(0,1," + std::to_string(job_.size) + "))";
+}
+
+void PmiServer::feed(uint32_t rank, std::string_view bytes) {
+    Client& c = clients_[rank];
+    if (c.garbled) return;
+    c.in.append(bytes);
+    while (!c.garbled && (c.version == 2 ? take_block(rank) : take_line(rank))) {
+    }
+    if (c.in.size() > pmi_message_limit) garble(rank);
+}
+
+void PmiServer::garble(uint32_t rank) {
+    clients_[rank].garbled = true;
+    clients_[rank].in.clear();
+}
+
+bool PmiServer::take_line(uint32_t rank) {
+    Client& c = clients_[rank];
+    const size_t end = c.in.find('\n');
+    if (end == std::string::npos) return false;
+    const std::string line = c.in.substr(0, end);
+    c.in.erase(0, end + 1);
+    if (c.in_spawn) { // the description of processes to spawn, in any form, up to its last line
+        if (line != "endcmd") return true;
+        c.in_spawn = false;
+        send_(rank, "cmd=spawn_result rc=-1 status=not_supported\n");
+        return true;
+    }
+    PmiMessage m;
+    if (parse_pmi1(line, m)) {
+        answer1(rank, m);
+    } else {
+        garble(rank);
+    }
+    return true;
+}
+
+bool PmiServer::take_block(uint32_t rank) {
+    Client& c = clients_[rank];
+    if (c.in.size() < 6) return false;
+    if (c.in.compare(0, 4, "cmd=") == 0) { // another program of this rank starts over
+        c.version = 1;
+        return true;
+    }
+    const int length = parse_pmi2_length(std::string_view(c.in).substr(0, 6));
+    if (length < 0) {
+        garble(rank);
+        return false;
+    }
+    if (c.in.size() - 6 < static_cast<size_t>(length)) return false;
+    const std::string body = c.in.substr(6, static_cast<size_t>(length));
+    c.in.erase(0, 6 + static_cast<size_t>(length));
+    PmiMessage m;
+    if (parse_pmi2(body, m)) {
+        answer2(rank, m);
+    } else {
+        garble(rank);
+    }
+    return true;
+}
+
+void PmiServer::init(uint32_t rank, const PmiMessage& m) {
+    Client& c = clients_[rank];
+    const int version = parse_pmi_int(m.get("pmi_version"), 0);
+    if (version != 1 && version != 2) {
+        send_(rank, "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\n");
+        return;
+    }
+    c.version = version;
+    c.inside = true;
+    send_(rank, version == 2 ? "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n"
+                             : "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+}
+
+void PmiServer::answer1(uint32_t rank, const PmiMessage& m) {
+    const std::string_view cmd = m.command();
+    if (cmd == "init") return init(rank, m);
+    if (cmd == "get_maxes")
+        return send_(rank, "cmd=maxes kvsname_max=256 keylen_max=" + std::to_string(pmi_key_limit) +
+                               " vallen_max=" + std::to_string(pmi_value_limit) + "\n");
+    if (cmd == "get_appnum")
+        return send_(rank, "cmd=appnum appnum=" + std::to_string(job_.app_numbers[rank]) + "\n");
+    if (cmd == "get_my_kvsname") return send_(rank, "cmd=my_kvsname kvsname=" + job_.id + "\n");
+    if (cmd == "get_universe_size")
+        return send_(rank, "cmd=universe_size size=" + std::to_string(job_.universe_size) + "\n");
+    if (cmd == "barrier_in") return enter_barrier(rank);
+    if (cmd == "finalize") {
+        clients_[rank].inside = false;
+        return send_(rank, "cmd=finalize_ack\n");
+    }
+    if (cmd == "abort") return abort_(rank, parse_pmi_int(m.get("exitcode"), 1), m.get("error_str"));
+    if (cmd == "spawn") {
+        clients_[rank].in_spawn = true;
+        return;
+    }
+    answer1_kvs(rank, m);
+}
+
+void PmiServer::answer1_kvs(uint32_t rank, const PmiMessage& m) {
+    const std::string_view cmd = m.command();
+    const auto say = [&](const char* name, bool ok, const std::string& more) {
+        send_(rank,
+              std::string("cmd=") + name + (ok ? " rc=0 msg=success" : " rc=-1 msg=failed") + more + "\n");
+    };
+    if (cmd == "put") return say("put_result", put(kvs_, m.get("key"), m.get("value")), "");
+    if (cmd == "get") {
+        const std::string* v = find(kvs_, m.get("key"));
+        return say("get_result", v != nullptr, " value=" + (v != nullptr ? *v : "unknown"));
+    }
+    if (cmd == "publish_name")
+        return say("publish_result", put(published_, m.get("service"), m.get("port")), "");
+    if (cmd == "unpublish_name")
+        return say("unpublish_result", published_.erase(std::string(m.get("service"))) > 0, "");
+    if (cmd == "lookup_name") {
+        const std::string* v = find(published_, m.get("service"));
+        return say("lookup_result", v != nullptr, v != nullptr ? " port=" + *v : "");
+    }
+    say("unknown_command", false, "");
+}
+
+bool PmiServer::put(std::map<std::string, std::string, std::less<>>& space, std::string_view key,
+                    std::string_view value) {
+    if (key.empty() || key.size() > pmi_key_limit || value.size() > pmi_value_limit) return false;
+    if (stored_bytes_ + key.size() + value.size() > stored_limit) return false;
+    stored_bytes_ += key.size() + value.size();
+    space[std::string(key)] = value;
+    return true;
+}
+
+const std::string* PmiServer::find(const std::map<std::string, std::string, std::less<>>& space,
+                                   std::string_view key) const {
+    const auto it = space.find(key);
+    return it == space.end() ? nullptr : &it->second;
+}
+
+void PmiServer::enter_barrier(uint32_t rank) {
+    clients_[rank].in_barrier = true;
+    release_barrier_if_full();
+}
+
+void PmiServer::rank_ended(uint32_t rank) {
+    clients_[rank].ended = true;
+    release_barrier_if_full();
+}
+
+void PmiServer::release_barrier_if_full() {
+    bool anybody = false;
+    for (const Client& c : clients_) {
+        if (!c.in_barrier && !c.ended) return;
+        anybody = anybody || c.in_barrier;
+    }
+    if (!anybody) return;
+    for (uint32_t r = 0; r < clients_.size(); ++r) {
+        if (!std::exchange(clients_[r].in_barrier, false)) continue;
+        if (clients_[r].version == 1) {
+            send_(r, "cmd=barrier_out\n");
+        } else {
+            PmiMessage m;
+            m.add("cmd", "kvs-fence");
+            if (!barrier_threads_[r].empty()) m.add("thrid", barrier_threads_[r]);
+            reply2(r, m, {{"rc", "0"}});
+        }
+    }
+}
+
+void PmiServer::reply2(uint32_t rank, const PmiMessage& m,
+                       std::vector<std::pair<std::string_view, std::string_view>> fields) {
+    const std::string name = std::string(m.command()) + "-response";
+    if (m.has("thrid")) fields.insert(fields.begin(), {"thrid", m.get("thrid")});
+    fields.insert(fields.begin(), {"cmd", name});
+    send_(rank, format_pmi2(fields));
+}
+
+void PmiServer::reply2_found(uint32_t rank, const PmiMessage& m, std::string_view flag,
+                             const std::string* value) {
+    if (value != nullptr) {
+        reply2(rank, m, {{flag, "TRUE"}, {"value", *value}, {"rc", "0"}});
+    } else {
+        reply2(rank, m, {{flag, "FALSE"}, {"rc", "0"}});
+    }
+}
+
+void PmiServer::answer2(uint32_t rank, const PmiMessage& m) {
+    const std::string_view cmd = m.command();
+    if (cmd == "fullinit") {
+        const std::string r = std::to_string(rank), n = std::to_string(job_.size);
+        const std::string app = std::to_string(job_.app_numbers[rank]);
+        return reply2(rank, m,
+                      {{"pmi-version", "2"},
+                       {"pmi-subversion", "0"},
+                       {"rank", r},
+                       {"size", n},
+                       {"appnum", app},
+                       {"debugged", "FALSE"},
+                       {"pmiverbose", "FALSE"},
+                       {"rc", "0"}});
+    }
+    if (cmd == "job-getid") return reply2(rank, m, {{"jobid", job_.id}, {"rc", "0"}});
+    if (cmd == "kvs-put")
+        return reply2(rank, m, {{"rc", put(kvs_, m.get("key"), m.get("value")) ? "0" : "1"}});
+    if (cmd == "kvs-get") return reply2_found(rank, m, "flag", find(kvs_, m.get("key")));
+    if (cmd == "kvs-fence") {
+        barrier_threads_[rank] = m.get("thrid");
+        return enter_barrier(rank);
+    }
+    if (cmd == "finalize") {
+        clients_[rank].inside = false;
+        return reply2(rank, m, {{"rc", "0"}});
+    }
+    if (cmd == "abort") return abort_(rank, parse_pmi_int(m.get("exitcode"), 1), m.get("msg"));
+    answer2_info(rank, m);
+}
+
+void PmiServer::answer2_info(uint32_t rank, const PmiMessage& m) {
+    const std::string_view cmd = m.command();
+    if (cmd == "info-getjobattr") {
+        const std::string universe = std::to_string(job_.universe_size);
+        return reply2_found(rank, m, "found",
+                            m.get("key") == "universeSize" ? &universe : find(kvs_, m.get("key")));
+    }
+    if (cmd == "info-putnodeattr") {
+        const bool ok = put(node_, m.get("key"), m.get("value"));
+        reply2(rank, m, {{"rc", ok ? "0" : "1"}});
+        std::vector<Waiter> still;
+        for (Waiter& w : std::exchange(waiters_, {})) {
+            const std::string* value = find(node_, w.key);
+            if (value == nullptr) {
+                still.push_back(std::move(w));
+                continue;
+            }
+            PmiMessage asked;
+            asked.add("cmd", "info-getnodeattr");
+            if (!w.thread.empty()) asked.add("thrid", w.thread);
+            reply2_found(w.rank, asked, "found", value);
+        }
+        waiters_ = std::move(still);
+        return;
+    }
+    if (cmd == "info-getnodeattr") {
+        const std::string* value = find(node_, m.get("key"));
+        if (value == nullptr && m.get("wait") == "TRUE") {
+            waiters_.push_back({rank, std::string(m.get("key")), std::string(m.get("thrid"))});
+            return;
+        }
+        return reply2_found(rank, m, "found", value);
+    }
+    reply2(rank, m, {{"rc", "1"}, {"errmsg", "this launcher does not know the command"}});
+}
+
+} // namespace zipmpi::launch

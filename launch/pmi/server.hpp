@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The PMI server of one job on one node: takes the bytes that ranks write and produces the bytes to write
+// back. It knows no descriptors, so the daemon's loop owns all waiting, and tests need no process.
+//
+// A rank may go through init and finalize several times (a script that starts several MPI programs).
+#pragma once
+
+#include "launch/pmi/text.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zipmpi::launch {
+
+class PmiServer {
+  public:
+    struct Job {
+        std::string id; // also the name of the key-value space
+        uint32_t size = 1;
+        uint32_t universe_size = 1;
+        std::vector<uint32_t> app_numbers; // per rank
+    };
+    using Send = std::function<void(uint32_t rank, std::string_view bytes)>;
+    using Abort = std::function<void(uint32_t rank, int exit_code, std::string_view text)>;
+
+    PmiServer(Job job, Send send, Abort abort);
+
+    void feed(uint32_t rank, std::string_view bytes);
+    void rank_ended(uint32_t rank); // it will not come to barriers any more; what it wrote stays
+    // Has it said init and not yet finalize?
+    [[nodiscard]] bool inside(uint32_t rank) const { return clients_[rank].inside; }
+    // It sent something that is not PMI. The rest of what it sends is ignored.
+    [[nodiscard]] bool garbled(uint32_t rank) const { return clients_[rank].garbled; }
+
+  private:
+    struct Client {
+        std::string in;
+        int version = 1;
+        bool inside = false, garbled = false, in_barrier = false, ended = false, in_spawn = false;
+    };
+    struct Waiter { // info-getnodeattr with wait=TRUE
+        uint32_t rank;
+        std::string key, thread;
+    };
+
+    bool take_line(uint32_t rank);
+    bool take_block(uint32_t rank);
+    void answer1(uint32_t rank, const PmiMessage& m);
+    void answer1_kvs(uint32_t rank, const PmiMessage& m);
+    void answer2(uint32_t rank, const PmiMessage& m);
+    void answer2_info(uint32_t rank, const PmiMessage& m);
+    void reply2(uint32_t rank, const PmiMessage& m,
+                std::vector<std::pair<std::string_view, std::string_view>> fields);
+    void reply2_found(uint32_t rank, const PmiMessage& m, std::string_view flag, const std::string* value);
+    void init(uint32_t rank, const PmiMessage& m);
+    void enter_barrier(uint32_t rank);
+    void release_barrier_if_full();
+    void garble(uint32_t rank);
+    bool put(std::map<std::string, std::string, std::less<>>& space, std::string_view key,
+             std::string_view value);
+    [[nodiscard]] const std::string* find(const std::map<std::string, std::string, std::less<>>& space,
+                                          std::string_view key) const;
+
+    Job job_;
+    Send send_;
+    Abort abort_;
+    std::vector<Client> clients_;
+    std::vector<std::string> barrier_threads_; // PMI-2 thread ids to give back, per rank
+    std::map<std::string, std::string, std::less<>> kvs_, node_, published_;
+    std::vector<Waiter> waiters_;
+    size_t stored_bytes_ = 0;
+};
+
+} // namespace zipmpi::launch

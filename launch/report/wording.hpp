@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Words shared by the reports.
+#pragma once
+
+#include "launch/report/snapshot.hpp"
+
+#include <string>
+#include <vector>
+
+namespace zipmpi::launch {
+
+// "0,2-3" for ascending ranks
+std::string rank_list(const std::vector<int>& ranks);
+// "rank 3" or "ranks 0,2-3"
+std::string ranks_text(const std::vector<int>& ranks);
+// "MPI_Recv (peer 3, tag 7, MPI_COMM_WORLD)"
+std::string call_text(const RankPlace& p);
+// Where a rank is, without its number: "waits in MPI_Recv for a message from rank 3, tag 7 (MPI_COMM_WORLD)"
+std::string place_text(const RankPlace& p);
+std::string ordinal(uint32_t n); // 1st, 2nd, 3rd, 4th, 11th
+
+} // namespace zipmpi::launch

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Arrays that change their form on the way: requests and statuses. Short ones live on the stack.
+#pragma once
+
+#include "abi/entry.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+namespace zipmpi::abi {
+
+// Elements come to life in resize() only: a call that wants no statuses pays for none.
+template <class T>
+class SmallArray {
+    static_assert(std::is_trivially_destructible_v<T>);
+
+  public:
+    // False: memory is exhausted.
+    bool resize(int64_t n) noexcept {
+        if (n > inline_size) {
+            heap_.reset(new (std::nothrow) T[static_cast<size_t>(n)]);
+            if (heap_ == nullptr) return false;
+            data_ = heap_.get();
+        } else {
+            data_ = reinterpret_cast<T*>(inline_);
+            std::uninitialized_default_construct_n(data_, n);
+        }
+        size_ = n;
+        return true;
+    }
+    [[nodiscard]] int64_t size() const noexcept { return size_; }
+    [[nodiscard]] T* data() noexcept { return data_; }
+
+  private:
+    static constexpr int64_t inline_size = 16;
+    int64_t size_ = 0;
+    T* data_ = nullptr;
+    alignas(T) std::byte inline_[inline_size * sizeof(T)];
+    std::unique_ptr<T[]> heap_;
+};
+
+namespace checks {
+[[gnu::cold]] Err bad_element(int64_t index, const void* value, const char* param) noexcept;
+[[gnu::cold]] Err no_memory(int64_t elements) noexcept;
+} // namespace checks
+
+class RequestArray {
+  public:
+    bool load(Entry& entry, int64_t n, const MPI_Request* from, const char* param) noexcept {
+        if (!entry.out_array(from, n, param)) return false;
+        if (!requests_.resize(n)) return entry.refuse(checks::no_memory(n));
+        for (int64_t i = 0; i < n; ++i) {
+            core::Request* const request =
+                from[i] == MPI_REQUEST_NULL ? nullptr : find<core::Request>(from[i]);
+            if (request == nullptr && from[i] != MPI_REQUEST_NULL) [[unlikely]]
+                return entry.refuse(checks::bad_element(i, from[i], param));
+            requests_.data()[i] = request;
+        }
+        return true;
+    }
+    void store(MPI_Request* to) noexcept {
+        for (int64_t i = 0; i < requests_.size(); ++i) to[i] = handle_of(requests_.data()[i]);
+    }
+    core::Request** data() noexcept { return requests_.data(); }
+    core::Request* first() noexcept {
+        core::Request** const end = data() + requests_.size();
+        core::Request** const at = std::find_if(data(), end, [](core::Request* r) { return r != nullptr; });
+        return at != end ? *at : nullptr;
+    }
+
+  private:
+    SmallArray<core::Request*> requests_;
+};
+
+class StatusArray {
+  public:
+    bool prepare(Entry& entry, int64_t n, const MPI_Status* to) noexcept {
+        wanted_ = to != MPI_STATUSES_IGNORE;
+        return !wanted_ || statuses_.resize(n) || entry.refuse(checks::no_memory(n));
+    }
+    core::Status* data() noexcept { return wanted_ ? statuses_.data() : nullptr; }
+    // The error fields are written only when the call says that errors are in the statuses.
+    void store(MPI_Status* to, int64_t used, bool with_errors) noexcept {
+        if (!wanted_) return;
+        for (int64_t i = 0; i < std::min(used, statuses_.size()); ++i) {
+            put_status(statuses_.data()[i], to[i]);
+            if (with_errors) to[i].MPI_ERROR = abi::code_of(statuses_.data()[i].error);
+        }
+    }
+
+  private:
+    bool wanted_ = false;
+    SmallArray<core::Status> statuses_;
+};
+
+} // namespace zipmpi::abi

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the checks of entry.hpp and arrays.hpp say. Each text has the value that was passed, and what would be
+// right.
+#include "abi/arrays.hpp"
+#include "abi/entry.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace zipmpi::abi::checks {
+namespace {
+
+constexpr const char* type_names[] = {
+#define ZIPMPI_X(id, name, ctype) name,
+    ZIPMPI_BUILTIN_TYPES(ZIPMPI_X)
+#undef ZIPMPI_X
+};
+constexpr const char* op_names[] = {
+#define ZIPMPI_X(id, name) name,
+    ZIPMPI_BUILTIN_OPS(ZIPMPI_X)
+#undef ZIPMPI_X
+};
+
+// A parameter in words: "dest" is called destination where the texts speak of it.
+const char* role_of(const char* param) noexcept {
+    return std::string_view(param) == "dest" ? "destination" : param;
+}
+
+bool is_builtin(const core::Datatype& type) noexcept {
+    return core::builtin_name(reinterpret_cast<const core::Object&>(type)).kind == core::BuiltinName::type;
+}
+
+// "pass a rank from 0 to 3, or MPI_PROC_NULL"
+struct RankAdvice {
+    char text[120];
+    RankAdvice(int size, const char* others) noexcept {
+        if (size == 1)
+            std::snprintf(text, sizeof text, "pass rank 0%s", others);
+        else
+            std::snprintf(text, sizeof text, "pass a rank from 0 to %d%s", size - 1, others);
+    }
+};
+
+Err no_member(Err cls, int rank, const core::Comm& comm, const char* others, const char* param) noexcept {
+    const int size = core::size_of(comm);
+    return fail(cls, RankAdvice(size, others).text, "%s %d is not in %s, which has %d rank%s", role_of(param),
+                rank, core::name_of(comm).c_str(), size, size == 1 ? "" : "s");
+}
+
+} // namespace
+
+Err bad_handle(Err cls, const char* what, const char* null_name, bool null, const void* value,
+               const char* param) noexcept {
+    char todo[120];
+    std::snprintf(todo, sizeof todo, "pass a valid %s that was not freed", what);
+    if (null) return fail(cls, todo, "%s is %s", param, null_name);
+    return fail(cls, todo, "%s has the value %#" PRIxPTR ", which is no %s, or one that was freed", param,
+                reinterpret_cast<uintptr_t>(value), what);
+}
+
+Err bad_count(int64_t count, int64_t least, const char* param) noexcept {
+    const char* const todo = least == 0 ? "pass 0 or more" : "pass 1 or more";
+    return fail(Err::count, todo, "%s is %" PRId64, param, count);
+}
+
+Err bad_pointer(const char* param) noexcept {
+    return fail(Err::arg, "pass the address of a variable of yours", "%s is a null pointer", param);
+}
+
+Err bad_listed(int value, const char* param) noexcept {
+    return fail(Err::arg, "pass one of the constants that mpi.h has for this argument",
+                "%s is %d, which has no meaning here", param, value);
+}
+
+Err bad_tag(int tag, bool any, const char* param) noexcept {
+    const bool misplaced_any = tag == core::any_tag;
+    return fail(Err::tag,
+                any ? "pass a tag from 0 to 2147483647, or MPI_ANY_TAG" : "pass a tag from 0 to 2147483647",
+                misplaced_any ? "%s is MPI_ANY_TAG (%d), which only a receive may use"
+                              : "%s is %d, and tags are not negative",
+                param, tag);
+}
+
+Err bad_operation(const core::Op& op, const core::Datatype& type) noexcept {
+    const auto op_name = core::builtin_name(reinterpret_cast<const core::Object&>(op));
+    const auto type_name = core::builtin_name(reinterpret_cast<const core::Object&>(type));
+    return fail(
+        Err::op, "pass an operation and a datatype that go together, or make an operation of your own",
+        "%s does not take %s", op_name.kind == core::BuiltinName::op ? op_names[op_name.id] : "the operation",
+        type_name.kind == core::BuiltinName::type ? type_names[type_name.id] : "this datatype");
+}
+
+Err not_committed(const char* param) noexcept {
+    return fail(Err::type, "call MPI_Type_commit on the datatype before it is used in communication",
+                "%s is a datatype that was not committed", param);
+}
+
+Err odd_rank(int rank, const core::Comm& comm, bool any, bool null, const char* param) noexcept {
+    if (null && rank == core::proc_null) return Err::success;
+    const char* const others = any ? ", MPI_ANY_SOURCE or MPI_PROC_NULL" : null ? ", or MPI_PROC_NULL" : "";
+    return no_member(Err::rank, rank, comm, others, param);
+}
+
+Err odd_root(int root, const core::Comm& comm, const char* param) noexcept {
+    const bool inter = core::is_inter(comm);
+    if (inter && (root == core::root_here || root == core::proc_null)) return Err::success;
+    return no_member(Err::root, root, comm, inter ? ", MPI_ROOT or MPI_PROC_NULL" : "", param);
+}
+
+Err odd_buffer(const void* buffer, int64_t count, const core::Datatype* type, bool in_place,
+               const char* param) noexcept {
+    if (is_in_place(buffer)) {
+        if (in_place) return Err::success;
+        return fail(Err::buffer, "pass the address of your data",
+                    "%s is MPI_IN_PLACE, which this argument does not take", param);
+    }
+    // a datatype of the program may hold absolute addresses: MPI_BOTTOM is right for it
+    if (count == 0 || type == nullptr || !is_builtin(*type)) return Err::success;
+    return fail(Err::buffer, "pass the address of your data, or a count of 0",
+                "%s is the address %#" PRIxPTR " with a count of %" PRId64, param,
+                reinterpret_cast<uintptr_t>(buffer), count);
+}
+
+Err bad_element(int64_t index, const void* value, const char* param) noexcept {
+    return fail(Err::request, "pass requests that are active, or MPI_REQUEST_NULL",
+                "%s[%" PRId64 "] has the value %#" PRIxPTR ", which is no request, or one that was freed",
+                param, index, reinterpret_cast<uintptr_t>(value));
+}
+
+Err no_memory(int64_t elements) noexcept {
+    return fail(Err::no_mem, "free memory, or complete fewer requests in one call",
+                "no memory for an array of %" PRId64 " elements", elements);
+}
+
+} // namespace zipmpi::abi::checks

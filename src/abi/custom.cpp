@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "abi/custom.hpp"
+
+#include "abi/abi_values.hpp"
+#include "abi/errors.hpp"
+
+namespace zipmpi::abi::custom {
+namespace {
+
+Err unknown_code(int code) {
+    return fail(Err::arg, "pass a code that an MPI function returned", "%d is no error code", code);
+}
+
+bool is_tool_code(int code) {
+    for (const values::ToolError& row : values::tool_errors)
+        if (row.code == code) return true;
+    return false;
+}
+
+Err act(const char* function, const core::HandlerAction& action, const core::Comm* comm,
+        const core::Session* session, int code) {
+    Err err = Err::unknown;
+    static_cast<void>(err_of(code, err)); // a code that is not ours stays unknown
+    switch (action.kind) {
+    case core::HandlerAction::fatal:
+    case core::HandlerAction::abort:
+        core::die(function, err, comm);
+    case core::HandlerAction::call:
+        call_handler(action.face_function, comm, session, code);
+        break;
+    case core::HandlerAction::give_back:
+        break;
+    }
+    return Err::success;
+}
+
+} // namespace
+
+Err finalize() {
+    const Err err = core::finalize();
+    if (err == Err::success) forget_communicators();
+    return err;
+}
+
+Err pcontrol(int /*level*/) { return Err::success; } // nothing to control: profilers define their own
+
+Err abi_get_version(int& major, int& minor) {
+    major = MPI_ABI_VERSION;
+    minor = MPI_ABI_SUBVERSION;
+    return Err::success;
+}
+
+Err error_class(int code, int& error_class) {
+    Err err = Err::success;
+    if (!err_of(code, err) && !is_tool_code(code)) return unknown_code(code);
+    error_class = code;
+    return Err::success;
+}
+
+Err error_string(int code, std::string& text) {
+    return error_text(code, text) ? Err::success : unknown_code(code);
+}
+
+Err comm_call_errhandler(core::Comm& comm, int code) {
+    return act("MPI_Comm_call_errhandler", core::handler_of(&comm), &comm, nullptr, code);
+}
+
+Err session_call_errhandler(core::Session& session, int code) {
+    return act("MPI_Session_call_errhandler", core::handler_of(session), nullptr, &session, code);
+}
+
+Err comm_get_attr(core::Comm& comm, int keyval, void* value, bool& found) {
+    if (value == nullptr)
+        return fail(Err::arg, "pass the address of a pointer", "attribute_val is a null pointer");
+    for (const auto& row : values::listed(core::PredefinedAttribute{})) {
+        if (row.code != keyval) continue;
+        const int* data = nullptr;
+        const Err err = core::comm_get_predefined_attribute(comm, row.own, data, found);
+        if (err == Err::success && found) *static_cast<const int**>(value) = data;
+        return err;
+    }
+    if (keyval == MPI_KEYVAL_INVALID)
+        return fail(Err::keyval, "pass a key such as MPI_TAG_UB", "the key is MPI_KEYVAL_INVALID");
+    return fail(Err::unsupported_operation, "use the predefined keys, such as MPI_TAG_UB",
+                "key %d: attributes of programs are not implemented in this version of ZipMPI", keyval);
+}
+
+Err status_get_source(const MPI_Status& status, int& source) {
+    source = status.MPI_SOURCE;
+    return Err::success;
+}
+
+Err status_get_tag(const MPI_Status& status, int& tag) {
+    tag = status.MPI_TAG;
+    return Err::success;
+}
+
+Err status_get_error(const MPI_Status& status, int& error) {
+    error = status.MPI_ERROR;
+    return Err::success;
+}
+
+Err status_set_source(MPI_Status& status, int source) {
+    status.MPI_SOURCE = source;
+    return Err::success;
+}
+
+Err status_set_tag(MPI_Status& status, int tag) {
+    status.MPI_TAG = tag;
+    return Err::success;
+}
+
+Err status_set_error(MPI_Status& status, int error) {
+    status.MPI_ERROR = error;
+    return Err::success;
+}
+
+Err test_cancelled(const MPI_Status& status, bool& cancelled) {
+    cancelled = get_status(status).cancelled;
+    return Err::success;
+}
+
+Err status_set_cancelled(MPI_Status& status, bool cancelled) {
+    status.MPI_internal[cancelled_at] = cancelled ? 1 : 0;
+    return Err::success;
+}
+
+Err status_set_elements(MPI_Status& status, core::Datatype& type, int64_t count) {
+    int64_t size = 0;
+    const Err err = core::type_size(type, size);
+    if (err != Err::success) return err;
+    set_bytes(status, count * size);
+    return Err::success;
+}
+
+MPI_Aint aint_add(MPI_Aint base, MPI_Aint displacement) noexcept {
+    return static_cast<MPI_Aint>(static_cast<uintptr_t>(base) + static_cast<uintptr_t>(displacement));
+}
+
+MPI_Aint aint_diff(MPI_Aint a, MPI_Aint b) noexcept {
+    return static_cast<MPI_Aint>(static_cast<uintptr_t>(a) - static_cast<uintptr_t>(b));
+}
+
+} // namespace zipmpi::abi::custom

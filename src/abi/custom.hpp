@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Functions that live in the face: they speak of its own codes, statuses and handle values. The tables name
+// them as custom; arguments come as they do to a target of the engine (core/api.hpp), a status marked raw as
+// MPI_Status&.
+#pragma once
+
+#include "abi/handles.hpp"
+#include "abi/status.hpp"
+
+#include <string>
+
+namespace zipmpi::abi::custom {
+
+Err finalize();
+Err pcontrol(int level);
+Err abi_get_version(int& major, int& minor);
+
+// --- errors
+Err error_class(int code, int& error_class);
+Err error_string(int code, std::string& text);
+Err comm_call_errhandler(core::Comm& comm, int code);
+Err session_call_errhandler(core::Session& session, int code);
+
+// --- attributes
+Err comm_get_attr(core::Comm& comm, int keyval, void* value, bool& found);
+
+// --- statuses
+Err status_get_source(const MPI_Status& status, int& source);
+Err status_get_tag(const MPI_Status& status, int& tag);
+Err status_get_error(const MPI_Status& status, int& error);
+Err status_set_source(MPI_Status& status, int source);
+Err status_set_tag(MPI_Status& status, int tag);
+Err status_set_error(MPI_Status& status, int error);
+Err test_cancelled(const MPI_Status& status, bool& cancelled);
+Err status_set_cancelled(MPI_Status& status, bool cancelled);
+Err status_set_elements(MPI_Status& status, core::Datatype& type, int64_t count);
+
+// --- functions that return values
+MPI_Aint aint_add(MPI_Aint base, MPI_Aint displacement) noexcept;
+MPI_Aint aint_diff(MPI_Aint a, MPI_Aint b) noexcept;
+
+// The engine's class of a handle type.
+template <class Handle>
+struct ClassOf;
+#define ZIPMPI_CLASS(type)                                                                                   \
+    template <>                                                                                              \
+    struct ClassOf<MPI_##type> {                                                                             \
+        using Type = core::type;                                                                             \
+    }
+ZIPMPI_CLASS(Comm);
+ZIPMPI_CLASS(Group);
+ZIPMPI_CLASS(Request);
+ZIPMPI_CLASS(Datatype);
+ZIPMPI_CLASS(Op);
+ZIPMPI_CLASS(Info);
+ZIPMPI_CLASS(Errhandler);
+ZIPMPI_CLASS(Win);
+ZIPMPI_CLASS(File);
+ZIPMPI_CLASS(Session);
+ZIPMPI_CLASS(Message);
+#undef ZIPMPI_CLASS
+
+// A code is its own integer; the integers of objects follow the codes. 0, which is no handle, for a handle
+// that is not valid.
+template <class Handle>
+int to_int(Handle handle) noexcept {
+    const auto value = reinterpret_cast<uintptr_t>(handle);
+    if (value < first_user_value) return static_cast<int>(value);
+    auto* const object = find<typename ClassOf<Handle>::Type>(handle);
+    return object != nullptr ? static_cast<int>(first_user_value + as_object(object)->index) : 0;
+}
+
+template <class Handle>
+Handle from_int(int number) noexcept {
+    using Traits = HandleTraits<typename ClassOf<Handle>::Type>;
+    if (number >= 0 && static_cast<uintptr_t>(number) < first_user_value)
+        return reinterpret_cast<Handle>(static_cast<uintptr_t>(number));
+    const auto index = static_cast<uint32_t>(number) - static_cast<uint32_t>(first_user_value);
+    core::Object* const object = number > 0 ? core::object_by_index(Traits::class_id, index) : nullptr;
+    return object != nullptr ? reinterpret_cast<Handle>(object) : Traits::null();
+}
+
+} // namespace zipmpi::abi::custom

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "abi/errors.hpp"
+
+#include "abi/abi_values.hpp"
+#include "abi/handles.hpp"
+#include "names/function_table.hpp"
+
+namespace zipmpi::abi {
+namespace {
+
+struct Last {
+    const char* function = nullptr;
+    int code = MPI_SUCCESS;
+};
+thread_local Last last;
+
+template <class Function, class T>
+void call_with(void* face_function, T* object, int code) noexcept {
+    auto handle = handle_of(object);
+    reinterpret_cast<Function*>(face_function)(&handle, &code);
+}
+
+const values::ToolError* tool_error(int code) noexcept {
+    for (const values::ToolError& row : values::tool_errors)
+        if (row.code == code) return &row;
+    return nullptr;
+}
+
+} // namespace
+
+int code_of(Err err) noexcept {
+    for (const values::ErrorCode& row : values::error_codes)
+        if (row.err == err) return row.code;
+    return MPI_ERR_UNKNOWN;
+}
+
+bool err_of(int code, Err& err) noexcept {
+    for (const values::ErrorCode& row : values::error_codes) {
+        if (row.code != code) continue;
+        err = row.err;
+        return true;
+    }
+    return false;
+}
+
+int remember(uint32_t function, int code) noexcept {
+    last = {names::function(function).name, code};
+    return code;
+}
+
+void call_handler(void* face_function, const core::Comm* comm, const core::Session* session,
+                  int code) noexcept {
+    if (session != nullptr)
+        call_with<MPI_Session_errhandler_function>(face_function, const_cast<core::Session*>(session), code);
+    else
+        call_with<MPI_Comm_errhandler_function>(
+            face_function, comm != nullptr ? const_cast<core::Comm*>(comm) : core::comm_self(), code);
+}
+
+int raise(uint32_t function, Err err, const core::Comm* comm, const core::Session* session) noexcept {
+    const int code = remember(function, code_of(err));
+    const core::HandlerAction action =
+        session != nullptr ? core::handler_of(*session) : core::handler_of(comm);
+    switch (action.kind) {
+    case core::HandlerAction::fatal:
+    case core::HandlerAction::abort:
+        core::die(last.function, err, comm);
+    case core::HandlerAction::call:
+        call_handler(action.face_function, comm, session, code);
+        break;
+    case core::HandlerAction::give_back:
+        break;
+    }
+    return code;
+}
+
+void die_outside(uint32_t function) noexcept {
+    const char* const name = names::function(function).name;
+    const bool early = core::phase() == core::Phase::before_init;
+    const Err err = early ? fail(Err::other, "call MPI_Init or MPI_Init_thread first",
+                                 "%s was called before MPI_Init", name)
+                          : fail(Err::other, "move the call before MPI_Finalize",
+                                 "%s was called after MPI_Finalize", name);
+    core::die(name, err, nullptr);
+}
+
+bool error_text(int code, std::string& text) {
+    const bool recent = last.function != nullptr && last.code == code && code != MPI_SUCCESS;
+    text = recent ? std::string(last.function) + ": " : std::string();
+    Err err = Err::success;
+    if (err_of(code, err)) {
+        text += core::describe(err);
+        return true;
+    }
+    const values::ToolError* const tool = tool_error(code);
+    if (tool == nullptr) return false;
+    text += std::string(tool->name) + ": " + tool->text;
+    if (recent) text += std::string("; ") + last_error().why;
+    return true;
+}
+
+} // namespace zipmpi::abi

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From an Err to what the program sees: the code, the error handler, the text.
+#pragma once
+
+#include "abi/mpi_abi.hpp"
+#include "base/err.hpp"
+#include "core/engine.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace zipmpi::abi {
+
+// The code returned for an error is its class.
+int code_of(Err err) noexcept;
+// False if the code is none of this ABI's classes.
+bool err_of(int code, Err& err) noexcept;
+
+// Calls the handler of the communicator or session, or the one for errors that belong to neither. Returns
+// the code, or not at all.
+[[gnu::cold]] int raise(uint32_t function, Err err, const core::Comm* comm,
+                        const core::Session* session) noexcept;
+// A call before MPI_Init or after MPI_Finalize: there is no handler to ask yet.
+[[noreturn]] [[gnu::cold]] void die_outside(uint32_t function) noexcept;
+// Keeps function and code for error_text(); raise() does it by itself.
+int remember(uint32_t function, int code) noexcept;
+
+// Calls a handler of the program.
+void call_handler(void* face_function, const core::Comm* comm, const core::Session* session,
+                  int code) noexcept;
+
+// What MPI_Error_string gives: with function and cause if it was the last error of this thread.
+bool error_text(int code, std::string& text);
+
+} // namespace zipmpi::abi

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "abi/handles.hpp"
+
+#include "abi/abi_values.hpp"
+
+namespace zipmpi::abi {
+
+std::atomic<core::Object*> predefined_objects[codes_end];
+
+namespace {
+
+core::Object* object_of(const values::Predefined& row) noexcept {
+    using Kind = core::BuiltinName::Kind;
+    switch (row.kind) {
+    case Kind::type:
+        return as_object(&core::builtin_type(static_cast<core::TypeId>(row.id)));
+    case Kind::op:
+        return as_object(&core::builtin_op(static_cast<core::OpId>(row.id)));
+    case Kind::errors_are_fatal:
+        return as_object(&core::errors_are_fatal());
+    case Kind::errors_abort:
+        return as_object(&core::errors_abort());
+    case Kind::errors_return:
+        return as_object(&core::errors_return());
+    case Kind::comm_world:
+        return as_object(core::comm_world());
+    case Kind::comm_self:
+        return as_object(core::comm_self());
+    case Kind::none:
+        break;
+    }
+    return nullptr;
+}
+
+bool is_communicator(const values::Predefined& row) noexcept {
+    return row.kind == core::BuiltinName::comm_world || row.kind == core::BuiltinName::comm_self;
+}
+
+} // namespace
+
+core::Object* resolve_predefined(uintptr_t code) noexcept {
+    for (const values::Predefined& row : values::predefined) {
+        if (row.code != code) continue;
+        core::Object* const object = object_of(row);
+        predefined_objects[code].store(object, std::memory_order_relaxed);
+        return object;
+    }
+    return nullptr;
+}
+
+void forget_communicators() noexcept {
+    for (const values::Predefined& row : values::predefined)
+        if (is_communicator(row)) predefined_objects[row.code].store(nullptr, std::memory_order_relaxed);
+}
+
+uintptr_t predefined_code(const core::Object& object) noexcept {
+    const core::BuiltinName name = core::builtin_name(object);
+    if (name.kind == core::BuiltinName::none) return 0;
+    for (const values::Predefined& row : values::predefined)
+        if (row.kind == name.kind && row.id == name.id) return row.code;
+    return 0;
+}
+
+} // namespace zipmpi::abi

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Functions that the tables list without a target. None of their arguments is looked at, except the handle
+// that says which error handler to call.
+#pragma once
+
+#include "abi/mpi_abi.hpp"
+
+#include <cstdint>
+
+namespace zipmpi::abi {
+
+[[gnu::cold]] int unsupported(uint32_t function, bool anytime) noexcept;
+[[gnu::cold]] int unsupported(uint32_t function, bool anytime, MPI_Comm comm) noexcept;
+[[gnu::cold]] int unsupported(uint32_t function, bool anytime, MPI_Session session) noexcept;
+// The tool interface has no error handlers: its functions give back a code, whatever happens.
+[[gnu::cold]] int unsupported_tool(uint32_t function) noexcept;
+
+} // namespace zipmpi::abi

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/param.hpp"
+#include "boot/fake_launcher.hpp"
+#include "boot/job.hpp"
+#include "os/clock.hpp"
+#include "os/socket.hpp"
+
+#include <fcntl.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+namespace zipmpi::boot {
+namespace {
+
+bool start_as(int fd, int rank, int size, bool version_2, Job& job, Problem& why) {
+    const std::string f = "PMI_FD=" + std::to_string(fd), r = "PMI_RANK=" + std::to_string(rank),
+                      s = "PMI_SIZE=" + std::to_string(size);
+    const char* env[] = {f.c_str(), r.c_str(), s.c_str(), version_2 ? "PMI_JOBID=5.0" : nullptr, nullptr};
+    return start(env, job, why);
+}
+
+// The life of one rank: joins, shows itself in its block, waits to see all others there.
+int live(int fd, int rank, int size, bool version_2) {
+    Job job;
+    NodeSegment segment;
+    Problem why;
+    if (!start_as(fd, rank, size, version_2, job, why) || !join_segment(job, segment, why)) {
+        report(why);
+        return 1;
+    }
+    if (segment.local_ranks() != static_cast<uint32_t>(size) || job.local_index != rank) return 2;
+    segment.block(static_cast<uint32_t>(rank)).pid.store(getpid());
+    const uint64_t deadline = os::now_ns() + 20'000'000'000;
+    for (uint32_t i = 0; i < segment.local_ranks(); ++i)
+        while (segment.block(i).pid.load() == 0)
+            if (os::now_ns() > deadline) return 3;
+    job.launcher->finalize();
+    return 0;
+}
+
+int failures_of(const std::vector<pid_t>& children) {
+    int failures = 0;
+    for (const pid_t pid : children) {
+        int status = 0;
+        waitpid(pid, &status, 0);
+        failures += status != 0;
+    }
+    return failures;
+}
+
+void all_join(int size, bool version_2, const FakeBehaviour& behaviour, int puts, int gets) {
+    FakeLauncher fake(size, behaviour);
+    std::vector<pid_t> children;
+    for (int r = 0; r < size; ++r) {
+        const pid_t pid = fork();
+        if (pid == 0) _exit(live(fake.client_fd(r), r, size, version_2));
+        children.push_back(pid);
+    }
+    EXPECT_EQ(failures_of(children), 0);
+    fake.stop();
+    EXPECT_EQ(fake.puts, puts);
+    EXPECT_EQ(fake.gets, gets);
+    EXPECT_EQ(fake.finalized, size);
+}
+
+TEST(JoinSegment, OnePutOneFenceAndOneGetPerFollower) {
+    all_join(6, false, {}, 1, 5);
+    all_join(6, true, {}, 1, 5);
+}
+
+TEST(JoinSegment, WithoutMappingTheRanksAskEachOther) {
+    FakeBehaviour no_mapping;
+    no_mapping.mapping = false;
+    all_join(3, false, no_mapping, 3 + 1, 3 * 2 + 2);
+    all_join(3, true, no_mapping, 3 + 1, 3 * 2 + 2);
+}
+
+// Names of meeting points can be read by every user of the host.
+std::vector<std::string> meeting_points() {
+    std::ifstream sockets("/proc/net/unix");
+    std::vector<std::string> names;
+    for (std::string line; std::getline(sockets, line);) {
+        const size_t at = line.find("@zipmpi-");
+        if (at != std::string::npos) names.push_back(line.substr(at + 1));
+    }
+    return names;
+}
+
+// As another user: pretends to be rank 1 at every meeting point. How many descriptors it got.
+int pretend_to_be_rank_1() {
+    constexpr uid_t nobody = 65534;
+    if (setuid(nobody) != 0) return -1;
+    int got = 0;
+    for (const auto& name : meeting_points()) {
+        const os::Fd leader = os::connect_abstract(name);
+        const uint32_t rank = 1;
+        if (leader && os::write_all(leader.get(), &rank, sizeof rank) && os::receive_fd(leader.get(), 3000))
+            ++got;
+    }
+    return got;
+}
+
+TEST(JoinSegment, AStrangerGetsNothing) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    FakeLauncher fake(2, {});
+    std::vector<pid_t> children;
+    const auto run = [&](auto body) {
+        const pid_t pid = fork();
+        if (pid == 0) _exit(body());
+        children.push_back(pid);
+    };
+    run([&] { return live(fake.client_fd(0), 0, 2, false); });
+    for (int i = 0; i < 5000 && meeting_points().empty(); ++i) usleep(1000);
+    ASSERT_FALSE(meeting_points().empty());
+    run([] { return pretend_to_be_rank_1(); });
+    usleep(100'000); // the stranger comes first
+    run([&] { return live(fake.client_fd(1), 1, 2, false); });
+    EXPECT_EQ(failures_of(children), 0);
+}
+
+TEST(JoinSegment, SingletonHasASegmentOfItsOwn) {
+    const char* env[] = {"HOME=/", nullptr};
+    Job job;
+    NodeSegment segment;
+    Problem why;
+    ASSERT_TRUE(start(env, job, why) && join_segment(job, segment, why)) << format(why);
+    EXPECT_EQ(job.size, 1);
+    EXPECT_EQ(job.launcher, nullptr);
+    EXPECT_EQ(segment.local_ranks(), 1U);
+    Job second;
+    ASSERT_TRUE(start(env, second, why));
+    EXPECT_NE(job.id, second.id);
+}
+
+TEST(JoinSegment, ALauncherThatEndsInTheFenceIsAProblem) {
+    FakeLauncher fake(2, {});
+    Job job;
+    NodeSegment segment;
+    Problem why;
+    ASSERT_TRUE(start_as(fake.client_fd(1), 1, 2, false, job, why));
+    std::thread end([&] {
+        usleep(100'000);
+        shutdown(fake.client_fd(1), SHUT_RDWR);
+    });
+    EXPECT_FALSE(join_segment(job, segment, why));
+    end.join();
+    for (const auto& part : {why.what, why.where, why.why, why.todo}) EXPECT_FALSE(part.empty());
+}
+
+// What our mpiexec gives to its ranks.
+struct Inherited {
+    explicit Inherited(int rank_, const char* job_id, int index = 0)
+        : fake(2, {}) {
+        Problem why;
+        EXPECT_TRUE(NodeSegment::make("job-1", {0, 1}, 2, made, why));
+        strings = {
+            "ZIPMPI_NODE_FD=" + std::to_string(made.fd()), "PMI_FD=" + std::to_string(fake.client_fd(rank_)),
+            "PMI_RANK=" + std::to_string(rank_),           "PMI_SIZE=2",
+            "ZIPMPI_LOCAL_INDEX=" + std::to_string(index), std::string("ZIPMPI_JOB_ID=") + job_id};
+        for (const auto& s : strings) env.push_back(s.c_str());
+        env.push_back(nullptr);
+    }
+    FakeLauncher fake;
+    NodeSegment made;
+    std::vector<std::string> strings;
+    std::vector<const char*> env;
+};
+
+TEST(Mpiexec, StartsWithoutAWordToTheLauncher) {
+    Inherited from(1, "job-1", 1);
+    EXPECT_EQ(load_params(from.env.data()).size(), 0U); // its variables are no unknown knobs
+    Job job;
+    NodeSegment segment;
+    Problem why;
+    ASSERT_TRUE(start(from.env.data(), job, why)) << format(why);
+    EXPECT_EQ(job.protocol, Protocol::mpiexec);
+    EXPECT_EQ(job.id, "job-1");
+    EXPECT_EQ(job.rank, 1);
+    EXPECT_EQ(job.local_index, 1);
+    EXPECT_EQ(job.node_ranks, (std::vector<int>{0, 1}));
+    EXPECT_TRUE(fcntl(from.made.fd(), F_GETFD) & FD_CLOEXEC);
+    EXPECT_TRUE(fcntl(from.fake.client_fd(1), F_GETFD) & FD_CLOEXEC);
+    ASSERT_TRUE(join_segment(job, segment, why));
+    segment.block(1).pid.store(4711);
+    EXPECT_EQ(from.made.block(1).pid.load(), 4711);
+    job.launcher->finalize();
+    from.fake.stop();
+    EXPECT_EQ(from.fake.finalized, 0); // never spoke
+}
+
+TEST(Mpiexec, SpeaksWhenNeeded) {
+    Inherited from(0, "job-1");
+    Job job;
+    Problem why;
+    std::string value;
+    ASSERT_TRUE(start(from.env.data(), job, why)) << format(why);
+    EXPECT_TRUE(job.launcher->put("k", "v"));
+    EXPECT_TRUE(job.launcher->get(0, "k", value));
+    EXPECT_EQ(value, "v");
+    job.launcher->finalize();
+    from.fake.stop();
+    EXPECT_EQ(from.fake.finalized, 1);
+}
+
+TEST(Mpiexec, RefusesASegmentOfAnotherJobOrPlace) {
+    Job job;
+    Problem why;
+    EXPECT_FALSE(start(Inherited(0, "job-2").env.data(), job, why));
+    EXPECT_NE(why.why.find("does not fit"), std::string::npos) << why.why;
+    EXPECT_FALSE(start(Inherited(0, "job-1", 1).env.data(), job, why));
+    EXPECT_FALSE(start(Inherited(0, "job-1", 77).env.data(), job, why));
+}
+
+TEST(Mpiexec, ClosedDescriptorsAreNamed) {
+    const char* env[] = {"ZIPMPI_NODE_FD=987",   "PMI_FD=988",      "PMI_RANK=0", "PMI_SIZE=2",
+                         "ZIPMPI_LOCAL_INDEX=0", "ZIPMPI_JOB_ID=j", nullptr};
+    Job job;
+    Problem why;
+    EXPECT_FALSE(start(env, job, why));
+    EXPECT_NE(why.why.find("ZIPMPI_NODE_FD=987"), std::string::npos);
+    EXPECT_FALSE(why.todo.empty());
+}
+
+} // namespace
+} // namespace zipmpi::boot

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How long to wait for a launcher. A stale variable must end in a message, never in a hang; a fence has no
+// limit, because it waits for other ranks and not for the launcher.
+#pragma once
+
+#include <cerrno>
+#include <ctime>
+
+namespace zipmpi::boot {
+
+int handshake_limit_seconds();                  // for the first answer: the knob boot.handshake_timeout
+inline constexpr int request_limit_ms = 60'000; // for later answers that do not depend on other ranks
+
+// After an abort: waits to be ended by the launcher. Back only if it did not act in time.
+inline void await_the_end() {
+    timespec left{5, 0};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
+}
+
+} // namespace zipmpi::boot
