@@ -16,6 +16,9 @@ target_compile_options(zipmpi_warnings INTERFACE -Wall -Wextra -Werror -Wshadow 
 
 if(ZIPMPI_SANITIZE)
     add_compile_options(-fsanitize=${ZIPMPI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    if(ZIPMPI_SANITIZE MATCHES undefined)
+        add_compile_options(-fno-sanitize=vptr) # needs run-time type information, which the layers do not have
+    endif()
     add_link_options(-fsanitize=${ZIPMPI_SANITIZE})
 endif()
 

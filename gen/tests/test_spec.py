@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
+import re
 import unittest
 
 from zipmpi_gen.spec import SpecError
@@ -22,7 +23,8 @@ class Tables(unittest.TestCase):
         self.assertEqual(names, sorted(names))
 
     def test_every_kind_is_used(self):
-        used = {p.kind.name for f in REAL.functions for p in f.params}
+        functions = REAL.functions + [e.function for e in REAL.callbacks]
+        used = {p.kind.name for f in functions for p in f.params}
         self.assertEqual(set(REAL.kinds) - used, set())
 
     def test_error_classes_are_those_of_the_abi(self):
@@ -30,6 +32,19 @@ class Tables(unittest.TestCase):
         del values["MPI_ERR_LASTCODE"]
         self.assertEqual(set(REAL.engine["Err"].values()),
                          {name for name, value in values.items() if isinstance(value, int) and value < 1000})
+
+
+    def test_callbacks_are_those_of_the_type_list(self):
+        def types_only(arguments):
+            plain = re.sub(r"\s*\*\s*", "* ", arguments)
+            return [re.sub(r"(?<=[ *])\w+$", "", word.strip()).strip() for word in plain.split(",")]
+
+        listed = {}
+        for row in REAL.typedefs:
+            match = re.fullmatch(r"(\w+) \((\w+)\)\((.*)\)", row)
+            if match:
+                listed[match[2]] = (match[1], types_only(match[3]))
+        self.assertEqual({e.name: (e.returns, types_only(e.arguments)) for e in REAL.callbacks}, listed)
 
 
 class Parsing(unittest.TestCase):
@@ -49,7 +64,10 @@ class Parsing(unittest.TestCase):
         self.assertEqual(entry(params, wide=True).arguments, "MPI_User_function_c *f")
 
     def test_a_type_can_be_said_outright(self):
-        self.assertEqual(entry("in REQUEST request as=MPI_Request*").arguments, "MPI_Request *request")
+        self.assertEqual(entry("in ARGUMENT_COUNT argc as=int").arguments, "int argc")
+
+    def test_an_input_by_address(self):
+        self.assertEqual(entry("in REQUEST request by-address").arguments, "MPI_Request *request")
 
     def test_large_only_parameters(self):
         params = "in COLOR a\nout GENERIC_DTYPE_COUNT b[a] large-only"

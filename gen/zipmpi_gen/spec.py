@@ -10,6 +10,7 @@ from pathlib import Path
 DIRECTIONS = {"in", "out", "inout"}
 PLAIN_MARKS = {
     "const", "async", "root-only", "large-only",  # from the standard's own tables
+    "by-address",  # an input that C passes as a pointer
     "peer", "wild", "root", "in-place", "optional", "unchecked", "raw",  # what a face does with it
 }
 VALUED_MARKS = {"fn", "as", "used"}
@@ -60,7 +61,7 @@ class Param:
         if not suffix and self.form not in POINTER_FORMS and self.form != "none":
             if self.is_array:
                 suffix = "[]" + "".join(f"[{n}]" for n in self.length.split(",")[1:])
-            elif self.direction != "in":
+            elif self.direction != "in" or "by-address" in self.marks:
                 text += " *"
         return ("const " if "const" in self.marks else "") + text, suffix
 
@@ -136,6 +137,7 @@ class Spec:
     chapters: list
     functions: list
     entries: list
+    callbacks: list
     constants: list
     typedefs: list  # lines of types.tsv
     layout: dict
@@ -215,6 +217,12 @@ def number_entries(functions):
     return [Entry(e.function, e.wide, i) for i, e in enumerate(entries, 1)]
 
 
+def load_callbacks(path, kinds):
+    chapter = Chapter("callbacks", 0, "functions of the program")
+    table = tomllib.loads(path.read_text())
+    return number_entries([parse_function(name, row, chapter, kinds) for name, row in table.items()])
+
+
 def load(folder):
     folder = Path(folder)
     kinds = load_kinds(folder / "abi/kinds.tsv")
@@ -228,7 +236,7 @@ def load(folder):
     if len(by_name) != len(entries):
         raise SpecError("a function is listed twice")
     return Spec(
-        kinds, chapters, functions, entries,
+        kinds, chapters, functions, entries, load_callbacks(folder / "callbacks.toml", kinds),
         [Constant(*row.split("\t")) for row in read_rows(folder / "abi/constants.tsv")],
         read_rows(folder / "abi/types.tsv"),
         tomllib.loads((folder / "abi/layout.toml").read_text()),

@@ -7,28 +7,40 @@
 #include "abi/entry.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <new>
+#include <type_traits>
 
 namespace zipmpi::abi {
 
+// Elements come to life in resize() only: a call that wants no statuses pays for none.
 template <class T>
 class SmallArray {
+    static_assert(std::is_trivially_destructible_v<T>);
+
   public:
     // False: memory is exhausted.
     bool resize(int64_t n) noexcept {
+        if (n > inline_size) {
+            heap_.reset(new (std::nothrow) T[static_cast<size_t>(n)]);
+            if (heap_ == nullptr) return false;
+            data_ = heap_.get();
+        } else {
+            data_ = reinterpret_cast<T*>(inline_);
+            std::uninitialized_default_construct_n(data_, n);
+        }
         size_ = n;
-        if (n <= inline_size) return true;
-        heap_.reset(new (std::nothrow) T[static_cast<size_t>(n)]);
-        return heap_ != nullptr;
+        return true;
     }
     [[nodiscard]] int64_t size() const noexcept { return size_; }
-    [[nodiscard]] T* data() noexcept { return heap_ ? heap_.get() : inline_; }
+    [[nodiscard]] T* data() noexcept { return data_; }
 
   private:
     static constexpr int64_t inline_size = 16;
     int64_t size_ = 0;
-    T inline_[inline_size];
+    T* data_ = nullptr;
+    alignas(T) std::byte inline_[inline_size * sizeof(T)];
     std::unique_ptr<T[]> heap_;
 };
 

@@ -28,7 +28,7 @@ Errhandler& errors_return() noexcept;
 
 // The integer of a builtin object that a face needs to find its own constant back.
 struct BuiltinName {
-    enum Kind {
+    enum class Kind {
         none,
         type,
         op,
@@ -37,7 +37,9 @@ struct BuiltinName {
         errors_return,
         comm_world,
         comm_self
-    } kind = none;
+    };
+    using enum Kind;
+    Kind kind = none;
     int id = 0; // TypeId or OpId
 };
 BuiltinName builtin_name(const Object& object) noexcept;
@@ -57,7 +59,9 @@ void unlock_engine() noexcept;
 
 // How an error ends. A face calls handler_of() and acts on it: user handlers are the face's functions.
 struct HandlerAction {
-    enum Kind { fatal, abort, give_back, call } kind = fatal;
+    enum class Kind { fatal, abort, give_back, call };
+    using enum Kind;
+    Kind kind = fatal;
     void* face_function = nullptr; // with call
 };
 HandlerAction handler_of(const Comm* comm) noexcept; // null: the handler for errors without a communicator

@@ -17,7 +17,7 @@ static int wrong = 0;
     } while (0)
 
 static void integers(void) {
-    MPI_Comm copy;
+    MPI_Comm copy, stale;
     int number;
     CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == 0x101 && MPI_Comm_fromint(0x101) == MPI_COMM_WORLD);
     CHECK(MPI_Type_toint(MPI_INT) == 0x209 && MPI_Type_fromint(0x209) == MPI_INT);
@@ -27,8 +27,9 @@ static void integers(void) {
     number = MPI_Comm_toint(copy);
     CHECK(number >= 4096 && MPI_Comm_fromint(number) == copy && MPI_Comm_toint(copy) == number);
     CHECK(MPI_Comm_fromint(1 << 30) == MPI_COMM_NULL);
-    MPI_Comm_free(&copy);
-    CHECK(copy == MPI_COMM_NULL);
+    stale = copy;
+    CHECK(MPI_Comm_free(&copy) == MPI_SUCCESS && copy == MPI_COMM_NULL);
+    CHECK(MPI_Comm_size(stale, &number) == MPI_ERR_COMM);
 }
 
 static void statuses(void) {
@@ -47,6 +48,29 @@ static void statuses(void) {
     CHECK(n == 12 && MPI_Get_count_c(&s, MPI_INT, &wide) == MPI_SUCCESS && wide == 12);
     CHECK(MPI_Status_set_elements_c(&s, MPI_INT, (MPI_Count)3 << 30) == MPI_SUCCESS);
     CHECK(MPI_Get_count(&s, MPI_INT, &n) == MPI_SUCCESS && n == MPI_UNDEFINED);
+}
+
+/* More than fit on the stack. Null requests complete with an empty status; MPI_ERROR is not touched. */
+static void arrays(void) {
+    enum { n = 40 };
+    MPI_Request requests[n];
+    MPI_Status statuses[n];
+    int i, count = -1, empty = 0;
+    for (i = 0; i < n; ++i) {
+        requests[i] = MPI_REQUEST_NULL;
+        statuses[i].MPI_ERROR = 77;
+    }
+    CHECK(MPI_Waitall(n, requests, statuses) == MPI_SUCCESS);
+    for (i = 0; i < n; ++i) {
+        MPI_Get_count(&statuses[i], MPI_INT, &count);
+        empty += statuses[i].MPI_SOURCE == MPI_ANY_SOURCE && statuses[i].MPI_TAG == MPI_ANY_TAG &&
+                 count == 0 && statuses[i].MPI_ERROR == 77 && requests[i] == MPI_REQUEST_NULL;
+    }
+    CHECK(empty == n);
+    CHECK(MPI_Waitall(n, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+    CHECK(MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+    CHECK(MPI_Waitany(n, requests, &i, statuses) == MPI_SUCCESS && i == MPI_UNDEFINED);
+    CHECK(MPI_Wait(&requests[0], &statuses[0]) == MPI_SUCCESS && statuses[0].MPI_ERROR == 77);
 }
 
 static void others(void) {
@@ -69,8 +93,11 @@ int main(int argc, char** argv) {
     int flag = 1;
     CHECK(MPI_Initialized(&flag) == MPI_SUCCESS && !flag);
     MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF,
+                            MPI_ERRORS_RETURN); /* its handler is asked when there is no other */
     integers();
     statuses();
+    arrays();
     others();
     MPI_Finalize();
     return wrong == 0 ? 0 : 1;
