@@ -190,6 +190,8 @@ uint32_t Transport::arm() {
         cell_wanted_ = false;
         block_->wants_cell.store(1, std::memory_order_seq_cst);
     }
+    // The last look at bitmap, rings and cells uses weaker loads: they must not move ahead of the stores above.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     return ticket;
 }
 
