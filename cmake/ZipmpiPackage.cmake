@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What is installed, and the Debian package. Wrappers and the pkg-config file install themselves
-# (tools/wrappers). docs/decisions/0005_packaging_prefix.md says why the package has a prefix of its own.
+# What is installed, and the Debian package. The library with its header (src/abi), its modules (src/boot), the
+# wrappers and the pkg-config file (tools/wrappers) install themselves. docs/decisions/0005_packaging_prefix.md
+# says why the package has a prefix of its own.
 
 # The build tree looks like an installation, so that wrappers and tests find things in bin/ and lib/.
 foreach(program mpiexec mpirun zipmpi)
@@ -13,10 +14,6 @@ foreach(program mpiexec mpirun zipmpi)
 endforeach()
 if(TARGET mpi_abi)
     set_target_properties(mpi_abi PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-    install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-if(EXISTS ${CMAKE_SOURCE_DIR}/include/mpi.h)
-    install(FILES ${CMAKE_SOURCE_DIR}/include/mpi.h TYPE INCLUDE)
 endif()
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md TYPE DOC)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/guide TYPE DOC)

@@ -2,16 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "info.hpp"
 
-#if __has_include("names/function_table.hpp")
 #include "names/function_table.hpp"
-#define ZIPMPI_HAS_FUNCTION_TABLE
-#endif
 
 #include <fmt/format.h>
 
 namespace zipmpi::tool {
 
-#ifdef ZIPMPI_HAS_FUNCTION_TABLE
 Json coverage_facts() {
     Json chapters = Json::array();
     for (const names::Chapter& c : names::chapters)
@@ -32,12 +28,8 @@ Json coverage_facts() {
     }
     return {{"functions", names::function_count}, {"implemented", implemented}, {"chapters", chapters}};
 }
-#else
-Json coverage_facts() { return nullptr; }
-#endif
 
 std::string coverage_text(const Json& coverage, bool list_missing) {
-    if (coverage.is_null()) return "This build holds no function table.\n";
     std::string out = fmt::format("{:<40}{:>11}{:>9}{:>7}\n", "chapter", "implemented", "missing", "all");
     for (const Json& c : coverage.at("chapters")) {
         const int all = c.at("functions").get<int>();
