@@ -37,6 +37,5 @@ in /usr/lib/zipmpi/bin, and in /usr/bin with the suffix .zipmpi.")
 include(CPack)
 
 if(ZIPMPI_TESTS)
-    add_subdirectory(tests/install)
     add_subdirectory(cmake/checks)
 endif()

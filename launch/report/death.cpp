@@ -104,7 +104,7 @@ Problem describe_abort(const Death& d, int code, std::string_view text) {
     p.what = "rank " + std::to_string(d.rank) + " called MPI_Abort with error code " + std::to_string(code) +
              others(d);
     p.where = who(d);
-    p.why = text.empty() ? "the program ended the job itself" : std::string(text);
+    p.why = text.empty() || text == "N/A" ? "the program ended the job itself" : std::string(text);
     p.todo = "see what it wrote before; --label shows which rank wrote what";
     return p;
 }

@@ -101,6 +101,8 @@ void destroy(Request& request) {
     slab().destroy(request);
 }
 
+const Comm* comm_of(const Request& request) noexcept { return request.comm; }
+
 Request* request_by_index(uint32_t index) { return slab().find(index); }
 
 Status status_of(const proto::Operation& op, const Datatype& type) {

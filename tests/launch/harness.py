@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the launcher tests share: starting mpiexec, and counting what it leaves behind."""
+import os
+import shutil
+import subprocess
+import time
+import unittest
+import uuid
+
+MPIEXEC = os.environ["ZIPMPI_MPIEXEC"]
+HELPERS = os.environ.get("ZIPMPI_TEST_HELPERS", "")
+SECONDS = 20
+
+
+class Result:
+    def __init__(self, code, out, err, seconds):
+        self.code, self.out, self.err, self.seconds = code, out, err, seconds
+
+    def __repr__(self):
+        return f"status {self.code} after {self.seconds:.2f} s\nstdout: {self.out[-2000:]}\nstderr: {self.err[-4000:]}"
+
+
+def environment(extra=None):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PMI", "MPIEXEC_"))}
+    env.update(extra or {})
+    return env
+
+
+def run(*args, stdin=b"", env=None, binary=False):
+    """Runs mpiexec with these arguments to its end."""
+    start = time.monotonic()
+    p = subprocess.run([MPIEXEC, *map(str, args)], input=stdin, capture_output=True, timeout=SECONDS, env=environment(env))
+    out, err = (p.stdout, p.stderr) if binary else (p.stdout.decode(), p.stderr.decode())
+    return Result(p.returncode, out, err, time.monotonic() - start)
+
+
+def shell(ranks, script, *options, **kw):
+    return run("-n", ranks, *options, "sh", "-c", script, **kw)
+
+
+def start(*args, **kw):
+    kw.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.Popen([MPIEXEC, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env=environment(), **kw)
+
+
+def mark():
+    """A variable that all processes of one job carry in their environment."""
+    return f"LAUNCH_TEST_MARK={uuid.uuid4().hex}"
+
+
+def marked(name):
+    """Pids of processes that carry this mark."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                if name.encode() in f.read().split(b"\0"):
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def wait_until(condition, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return condition()
+
+
+def leftovers():
+    """Names that our launcher could have left in the usual places."""
+    names = []
+    for place in ("/tmp", "/dev/shm", "/run"):
+        names += [f"{place}/{n}" for n in os.listdir(place) if n.startswith(("zipmpi-", "vader_segment"))]
+    return sorted(names)
+
+
+def helper(name):
+    path = os.path.join(HELPERS, name)
+    if not os.path.exists(path):
+        raise unittest.SkipTest(f"{name} was not built")
+    return path
+
+
+def needs(program):
+    if shutil.which(program) is None:
+        raise unittest.SkipTest(f"{program} is not installed")
+    return program
+
+
+class Case(unittest.TestCase):
+    def four_parts(self, text, program="mpiexec"):
+        lines = text.splitlines()
+        heads = [i for i, line in enumerate(lines) if line.startswith(program + ": ")]
+        self.assertEqual(len(heads), 1, text)
+        for i, part in enumerate(("  where: ", "  why:   ", "  do:    ")):
+            self.assertTrue(lines[heads[0] + 1 + i].startswith(part), text)
+            self.assertGreater(len(lines[heads[0] + 1 + i]), len(part) + 3, text)
+
+    def quiet(self, result):
+        self.assertEqual((result.code, result.err), (0, ""), result)

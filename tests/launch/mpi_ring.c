@@ -1,0 +1,24 @@
+/* SPDX-FileCopyrightText: 2026 the ZipMPI authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Built with the compilers of other MPIs, to be started by our mpiexec. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char** argv) {
+    int rank, size, sum = 0, token = 0;
+    const char* what = argc > 1 ? argv[1] : "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (strcmp(what, "abort") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
+    if (strcmp(what, "leave") == 0 && rank == 1) exit(0);
+    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 3, &token, 1, MPI_INT, (rank + size - 1) % size, 3,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Allreduce(&token, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    printf("rank %d of %d sum %d\n", rank, size, sum);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+import os
+import subprocess
+import time
+import unittest
+
+from harness import Case, MPIEXEC, environment, run, shell, start
+
+
+class Starting(Case):
+    def test_every_rank_knows_itself(self):
+        r = shell(5, 'echo "$PMI_RANK/$PMI_SIZE/$MPI_LOCALRANKID/$MPI_LOCALNRANKS/$ZIPMPI_LOCAL_INDEX/$PMI_SPAWNED"')
+        self.quiet(r)
+        self.assertEqual(sorted(r.out.split()), [f"{i}/5/{i}/5/{i}/0" for i in range(5)])
+
+    def test_descriptors_are_inherited(self):
+        r = shell(2, 'test -S /proc/self/fd/$PMI_FD && readlink /proc/self/fd/$ZIPMPI_NODE_FD')
+        self.quiet(r)
+        self.assertEqual(r.out.count("memfd:zipmpi-node"), 2)
+
+    def test_env_is_passed_and_set(self):
+        r = run("-n", 2, "--env", "A=x y", "--env", "B=", "sh", "-c", 'echo "$A|$B|$C"', env={"C": "kept", "A": "old"})
+        self.assertEqual(r.out, "x y||kept\n" * 2)
+
+    def test_outer_launchers_are_forgotten(self):
+        r = shell(1, 'echo "$PMI_RANK $PMIX_RANK. $OMPI_COMM_WORLD_RANK. $SLURM_JOB_ID"', "--pmix", "no",
+                  env={"PMI_RANK": "9", "PMIX_RANK": "9", "OMPI_COMM_WORLD_RANK": "9", "SLURM_JOB_ID": "5"})
+        self.assertEqual(r.out, "0 . . 5\n")
+
+    def test_options_end_at_the_program(self):
+        self.assertEqual(run("-n", 1, "echo", "-n", "x").out, "x")
+        self.assertEqual(run("-np", 2, "-label", "echo", "--help").out, "[0] --help\n[1] --help\n".replace("", ""))
+
+    def test_several_programs(self):
+        r = run("-n", 1, "sh", "-c", "echo a$PMI_RANK/$PMI_SIZE", ":", "-n", 2, "--env", "X=1", "sh", "-c", "echo b$PMI_RANK$X")
+        self.assertEqual(sorted(r.out.split()), ["a0/3", "b11", "b21"])
+
+    def test_more_ranks_than_cores(self):
+        r = shell(128, "echo $PMI_RANK")
+        self.quiet(r)
+        self.assertEqual(sorted(map(int, r.out.split())), list(range(128)))
+
+    def test_help_and_version(self):
+        for option, word in (("--help", "Examples:"), ("--version", "ZipMPI")):
+            r = run(option)
+            self.quiet(r)
+            self.assertIn(word, r.out)
+
+    def test_a_script_without_interpreter_line(self):
+        path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"launch-script-{os.getpid()}")
+        with open(path, "w") as f:
+            f.write("echo script $PMI_RANK\n")
+        os.chmod(path, 0o755)
+        self.addCleanup(os.unlink, path)
+        self.assertEqual(run("-n", 1, path).out, "script 0\n")
+
+
+class Binding(Case):
+    MASK = "grep Cpus_allowed_list /proc/self/status"
+
+    def allowed(self, ranks, *options):
+        r = shell(ranks, self.MASK, *options)
+        self.quiet(r)
+        return sorted(line.split()[-1] for line in r.out.splitlines())
+
+    def test_none(self):
+        mine = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+        for mask in self.allowed(2, "--bind-to", "none"):
+            self.assertEqual(len(expand(mask)), len(mine.split(",")))
+
+    def test_core(self):
+        cores = len(os.sched_getaffinity(0))
+        masks = self.allowed(2, "--bind-to", "core")
+        if cores >= 2:
+            self.assertEqual(len(set(masks)), 2, masks)
+        self.assertEqual(len(self.allowed(cores + 1, "--bind-to", "core")), cores + 1)
+
+    def test_default_does_not_bind_too_many(self):
+        cores = len(os.sched_getaffinity(0))
+        for mask in self.allowed(cores + 1):
+            self.assertEqual(len(expand(mask)), cores)
+
+
+def expand(mask):
+    cpus = []
+    for part in mask.split(","):
+        low, _, high = part.partition("-")
+        cpus += range(int(low), int(high or low) + 1)
+    return cpus
+
+
+class Output(Case):
+    def test_streams_stay_apart(self):
+        r = shell(3, "echo out; echo err >&2", "--label")
+        self.assertEqual(sorted(r.out.splitlines()), [f"[{i}] out" for i in range(3)])
+        self.assertEqual(sorted(r.err.splitlines()), [f"[{i}] err" for i in range(3)])
+
+    def test_last_line_without_end(self):
+        self.assertEqual(run("-n", 1, "printf", "a\\nb").out, "a\nb")
+        self.assertEqual(run("-n", 1, "--label", "printf", "a\\n\\nb").out, "[0] a\n[0] \n[0] b")
+
+    def test_lines_are_whole_complete_and_in_order(self):
+        lines = 12500
+        script = ("import sys\nr=sys.argv[1]\nfor i in range(%d):\n"
+                  " sys.stdout.write('%%s %%d %%s\\n' %% (r, i, 'x' * (i %% 97)))" % lines)
+        r = run("-n", 8, "sh", "-c", 'exec python3 -c "$0" $PMI_RANK', script)
+        self.quiet(r)
+        following = [0] * 8
+        for line in r.out.splitlines():
+            rank, number, filler = line.split(" ")
+            self.assertEqual((int(number), len(filler)), (following[int(rank)], int(number) % 97))
+            following[int(rank)] += 1
+        self.assertEqual(following, [lines] * 8)
+
+    def test_binary_bytes_survive(self):
+        r = run("-n", 1, "head", "-c", 3000000, "/dev/urandom", binary=True)
+        self.assertEqual(len(r.out), 3000000)
+
+    def test_a_slow_reader_loses_nothing(self):
+        p = start("-n", 2, "sh", "-c", "seq 1 200000")
+        time.sleep(1)
+        out, err = p.communicate(timeout=20)
+        self.assertEqual((p.returncode, err), (0, ""))
+        self.assertEqual(len(out.splitlines()), 400000)
+
+    def test_a_reader_that_leaves(self):
+        begun = time.monotonic()
+        p = subprocess.run(["sh", "-c", f"'{MPIEXEC}' -n 2 yes | head -n 1"], capture_output=True, timeout=20, env=environment())
+        self.assertEqual(p.stdout, b"y\n")
+        self.assertLess(time.monotonic() - begun, 5)
+
+    def test_a_prompt_is_shown(self):
+        p = start("-n", 2, "sh", "-c", 'test $PMI_RANK = 1 || { printf "name? "; read x; echo "hello $x"; }',
+                  stdin=subprocess.PIPE)
+        self.assertEqual(p.stdout.read(6), "name? ")
+        out, _ = p.communicate("you\n", timeout=10)
+        self.assertEqual(out, "hello you\n")
+
+    def test_closed_descriptors(self):
+        p = subprocess.run(["sh", "-c", f"'{MPIEXEC}' -n 2 echo x <&- >&- 2>&-; echo $?"], capture_output=True, timeout=20,
+                           env=environment())
+        self.assertEqual(p.stdout, b"0\n")
+
+
+class Input(Case):
+    def test_goes_to_rank_0(self):
+        r = shell(3, 'echo "$PMI_RANK:$(cat)"', stdin=b"one\ntwo")
+        self.assertEqual(sorted(r.out.splitlines()), ["0:one", "1:", "2:", "two"])
+
+    def test_large(self):
+        data = os.urandom(5000000)
+        r = run("-n", 1, "cat", stdin=data, binary=True)
+        self.assertEqual(r.out, data)
+
+    def test_a_program_that_does_not_read(self):
+        r = run("-n", 2, "true", stdin=b"x" * 3000000)
+        self.quiet(r)
+
+    def test_an_open_terminal_holds_nothing_up(self):
+        p = start("-n", 2, "true", stdin=subprocess.PIPE)
+        self.assertEqual(p.wait(10), 0)
+        p.communicate()
+
+    def test_idle_costs_nothing(self):
+        for source in (subprocess.DEVNULL, subprocess.PIPE):
+            p = start("-n", 2, "sleep", "1.5", stdin=source)
+            time.sleep(1.2)
+            with open(f"/proc/{p.pid}/stat") as f:
+                ticks = sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13]))
+            p.communicate()
+            self.assertLess(ticks, 30)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import Case, helper, leftovers, mark, marked, run, shell, start, wait_until
+
+
+class ExitStatus(Case):
+    def test_of_the_first_failing_rank(self):
+        r = shell(4, "test $PMI_RANK = 2 && exit 42; sleep 60")
+        self.assertEqual(r.code, 42, r)
+        self.assertLess(r.seconds, 2)
+        self.four_parts(r.err)
+        self.assertIn("rank 2 exited with status 42; the other 3 ranks were ended", r.err)
+
+    def test_of_a_signal(self):
+        for name, number in (("SEGV", 11), ("KILL", 9), ("ABRT", 6)):
+            r = shell(3, f"test $PMI_RANK = 1 && kill -{name} $$; sleep 60")
+            self.assertEqual(r.code, 128 + number, r)
+            self.assertLess(r.seconds, 2)
+            self.four_parts(r.err)
+            self.assertIn(f"rank 1 was killed by SIG{name} (signal {number})", r.err)
+
+    def test_ranks_that_ignore_sigterm_are_gone_within_a_second(self):
+        r = shell(4, 'trap "" TERM; test $PMI_RANK = 0 && { sleep 0.2; exit 3; }; while :; do sleep 0.1; done')
+        self.assertEqual(r.code, 3, r)
+        self.assertLess(r.seconds, 1.5)
+
+    def test_last_words_come_before_the_message(self):
+        r = shell(1, "echo last words >&2; exit 9")
+        self.assertTrue(r.err.startswith("last words\nmpiexec: rank 0 exited with status 9\n"), r)
+
+    def test_leaving_mpi_without_finalize(self):
+        r = run("-n", 3, helper("segment_rank"), "no-finalize")
+        self.assertEqual(r.code, 1, r)
+        self.four_parts(r.err)
+        self.assertIn("rank 1 exited without calling MPI_Finalize", r.err)
+
+    def test_death_inside_a_call(self):
+        r = run("-n", 3, helper("segment_rank"), "die-in-call")
+        self.assertEqual(r.code, 139, r)
+        self.four_parts(r.err)
+        self.assertRegex(r.err, r"where: rank 1 of 3, host \S+, pid \d+, in MPI.*\(peer 0, tag 5, MPI_COMM_WORLD\)")
+
+    def test_abort(self):
+        r = run("-n", 3, helper("segment_rank"), "abort")
+        self.assertEqual(r.code, 7, r)
+        self.four_parts(r.err)
+        self.assertIn("rank 1 called MPI_Abort with error code 7", r.err)
+
+    def test_abort_that_was_told_already(self):
+        r = run("-n", 1, helper("segment_rank"), "told-abort")
+        self.assertEqual((r.code, r.err), (1, ""), r)
+
+    def test_a_good_rank(self):
+        self.quiet(run("-n", 3, helper("segment_rank")))
+
+
+class Signals(Case):
+    def interrupted(self, script, signals, pause=0.3):
+        name = mark()
+        p = start("-n", 2, "--env", name, "sh", "-c", script)
+        self.assertTrue(wait_until(lambda: len(marked(name)) >= 2, 5))
+        time.sleep(0.3)
+        begun = time.monotonic()
+        for s in signals:
+            p.send_signal(s)
+            time.sleep(pause)
+        out, err = p.communicate(timeout=10)
+        self.assertTrue(wait_until(lambda: not marked(name), 2), marked(name))
+        return p.returncode, out, err, time.monotonic() - begun
+
+    def test_ctrl_c_is_passed_on(self):
+        code, out, err, _ = self.interrupted('trap "echo bye $PMI_RANK; exit 0" INT; while :; do sleep 0.1; done', [signal.SIGINT])
+        self.assertEqual((code, err), (130, ""))
+        self.assertEqual(sorted(out.splitlines()), ["bye 0", "bye 1"])
+
+    def test_ctrl_c_ends_the_stubborn(self):
+        code, _, err, seconds = self.interrupted('trap "" INT TERM; while :; do sleep 0.1; done', [signal.SIGINT])
+        self.assertEqual((code, err), (130, ""))
+        self.assertLess(seconds, 2)
+
+    def test_second_ctrl_c_is_faster(self):
+        code, _, _, seconds = self.interrupted('trap "" INT TERM; while :; do sleep 0.1; done', [signal.SIGINT] * 2, 0.1)
+        self.assertEqual(code, 130)
+        self.assertLess(seconds, 0.9)
+
+    def test_sigterm(self):
+        code, _, err, _ = self.interrupted("sleep 60", [signal.SIGTERM])
+        self.assertEqual(code, 143)
+        self.four_parts(err)
+
+    def test_user_signals(self):
+        p = start("-n", 2, "sh", "-c", 'trap "echo got; exit 0" USR1; echo ready; while :; do sleep 0.05; done')
+        self.assertEqual([p.stdout.readline(), p.stdout.readline()], ["ready\n"] * 2)
+        p.send_signal(signal.SIGUSR1)
+        out, err = p.communicate(timeout=10)
+        self.assertEqual((p.returncode, out, err), (0, "got\n" * 2, ""))
+
+
+class Timeout(Case):
+    def test_option_and_variable(self):
+        for args, env in ((("--timeout", "0.5"), {}), ((), {"MPIEXEC_TIMEOUT": "0.5"})):
+            r = run("-n", 2, *args, "sleep", "60", env=env)
+            self.assertEqual(r.code, 124, r)
+            self.four_parts(r.err)
+            self.assertLess(r.seconds, 2)
+
+    def test_not_reached(self):
+        self.quiet(run("-n", 2, "--timeout", "10", "true"))
+
+
+FAMILY = '(setsid sh -c "sleep 100; :" &) ; (trap "" TERM; sleep 100; :) & sh -c "sleep 100; :"; :'
+
+
+class NothingSurvives(Case):
+    def setUp(self):
+        self.before = leftovers()
+
+    def start_family(self, *options):
+        name = mark()
+        p = start("-n", 3, *options, "--env", name, "sh", "-c", FAMILY)
+        self.assertTrue(wait_until(lambda: len(marked(name)) >= 18, 8), len(marked(name)))
+        return p, name
+
+    def gone(self, name, seconds=2):
+        self.assertTrue(wait_until(lambda: not marked(name), seconds), marked(name))
+        self.assertTrue(wait_until(lambda: leftovers() == self.before, 1), leftovers())
+
+    def test_mpiexec_killed(self):
+        for pmix in ("yes", "no"):
+            p, name = self.start_family("--pmix", pmix)
+            p.kill()
+            p.communicate()
+            self.gone(name)
+
+    def test_daemon_killed(self):
+        p, name = self.start_family("--pmix", "yes")
+        with open(f"/proc/{p.pid}/task/{p.pid}/children") as f:
+            os.kill(int(f.read().split()[0]), signal.SIGKILL)
+        _, err = p.communicate(timeout=10)
+        self.assertEqual(p.returncode, 1)
+        self.four_parts(err)
+        self.gone(name, 0.5)
+
+    def test_rank_killed(self):
+        p, name = self.start_family()
+        ranks = [pid for pid in marked(name) if os.getpgid(pid) == pid and os.getsid(pid) != pid]
+        os.kill(ranks[0], signal.SIGKILL)
+        p.communicate(timeout=10)
+        self.assertEqual(p.returncode, 137)
+        self.gone(name, 0.5)
+
+    def test_end_of_ranks_ends_their_children(self):
+        name = mark()
+        r = run("-n", 2, "--env", name, "sh", "-c", "sleep 100 & echo started")
+        self.quiet(r)
+        self.assertEqual(r.out, "started\n" * 2)
+        self.gone(name, 0.2)
+
+    def test_random_kills(self):
+        dice = random.Random(20261115)
+        for _ in range(12):
+            name = mark()
+            p = start("-n", 4, "--env", name, "sh", "-c", "sleep 50 & sleep 60; :")
+            time.sleep(dice.random() * 0.08)
+            victims = marked(name) + [p.pid]
+            try:
+                os.kill(dice.choice(victims), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            try:
+                p.communicate(timeout=3)
+            except subprocess.TimeoutExpired: # it hit a grandchild: the job is right to go on
+                p.kill()
+                p.communicate()
+            self.gone(name)
+
+
+class HangReport(Case):
+    def test_on_request(self):
+        p = start("-n", 3, helper("segment_rank"), "circle", 3)
+        time.sleep(0.7)
+        p.send_signal(signal.SIGQUIT)
+        out, err = p.communicate(timeout=10)
+        self.assertEqual((p.returncode, out), (0, ""))
+        self.assertIn("a circle of waiting: 0 \u2192 1 \u2192 2 \u2192 0", err)
+        self.assertIn("for a message from rank 2, tag 7 on MPI_COMM_WORLD", err)
+
+    def test_by_itself_once(self):
+        r = run("-n", 2, "--report-hang", "0.4", helper("segment_rank"), "circle", 2)
+        self.assertEqual(r.code, 0, r)
+        self.assertEqual(r.err.count("who waits for whom"), 1, r)
+
+    def test_no_false_alarm(self):
+        self.quiet(run("-n", 2, "--report-hang", "0.2", "sleep", "1"))
+
+
+if __name__ == "__main__":
+    unittest.main()

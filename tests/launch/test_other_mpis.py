@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs linked with other MPIs start under our mpiexec with their own libraries."""
+import os
+import re
+import socket
+import tempfile
+import unittest
+
+from harness import Case, helper, leftovers, needs, run
+
+
+class Ring:
+    program = ""
+
+    def setUp(self):
+        self.before = leftovers()
+        self.path = helper(self.program)
+
+    def tearDown(self):
+        self.assertEqual(leftovers(), self.before)
+
+    def test_ring(self):
+        r = run("-n", 4, self.path)
+        self.quiet(r)
+        self.assertEqual(sorted(r.out.splitlines()), [f"rank {i} of 4 sum 6" for i in range(4)])
+
+    def test_abort(self):
+        r = run("-n", 3, self.path, "abort")
+        self.assertEqual(r.code, 7, r)
+        self.assertIn("mpiexec: rank 1 called MPI_Abort with error code 7", r.err)
+
+    def test_leaving_early(self):
+        r = run("-n", 3, self.path, "leave")
+        self.assertEqual(r.code, 1, r)
+        self.assertIn("rank 1 exited without calling MPI_Finalize", r.err)
+
+    def test_through_a_script_with_unwritable_tmpdir(self):
+        r = run("-n", 2, "sh", "-c", f"'{self.path}' && '{self.path}'", env={"TMPDIR": "/proc/1"})
+        self.quiet(r)
+        self.assertEqual(r.out.count("of 2 sum 1"), 4)
+
+
+class Mpich(Ring, Case):
+    program = "mpi_ring_mpich"
+
+
+class OpenMpi(Ring, Case):
+    program = "mpi_ring_openmpi"
+
+
+class Netpipe(Case):
+    def pingpong(self, program):
+        with tempfile.TemporaryDirectory(prefix="launch-test-") as directory:
+            r = run("-n", 2, needs(program), "-n", 20, "-p", 0, "-u", 64, "-o", os.path.join(directory, "np.out"))
+        self.assertEqual(r.code, 0, r)
+        self.assertRegex(r.err + r.out, re.compile(r"64 bytes.*Mbps"))
+
+    def test_openmpi(self):
+        self.pingpong("NPopenmpi")
+
+    def test_mpich(self):
+        self.pingpong("NPmpich2")
+
+
+PMI2 = r"""
+import os, socket, sys
+s = socket.socket(fileno=int(os.environ["PMI_FD"]))
+f = s.makefile("rwb", buffering=0)
+rank, size = int(os.environ["PMI_RANK"]), int(os.environ["PMI_SIZE"])
+f.write(b"cmd=init pmi_version=2 pmi_subversion=0\n")
+assert b"rc=0" in f.readline()
+def ask(body):
+    f.write(b"%6d" % len(body) + body)
+    n = int(f.read(6))
+    answer = b""
+    while len(answer) < n: answer += f.read(n - len(answer))
+    return answer.decode()
+assert f";rank={rank};size={size};" in ask(b"cmd=fullinit;pmirank=%d;threaded=FALSE;" % rank)
+ask(b"cmd=kvs-put;key=k%d;value=v%d;" % (rank, rank))
+ask(b"cmd=kvs-fence;")
+for r in range(size): assert f"value=v{r};" in ask(b"cmd=kvs-get;key=k%d;" % r)
+ask(b"cmd=finalize;")
+print("good")
+"""
+
+
+class Pmi2(Case):
+    def test_conversation(self):
+        r = run("-n", 4, "python3", "-c", PMI2)
+        self.quiet(r)
+        self.assertEqual(r.out, "good\n" * 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
