@@ -30,18 +30,18 @@ Json coverage_facts() {
 }
 
 std::string coverage_text(const Json& coverage, bool list_missing) {
-    std::string out = fmt::format("{:<40}{:>11}{:>9}{:>7}\n", "chapter", "implemented", "missing", "all");
+    std::string out = fmt::format("{:>11}{:>9}{:>6}  {}\n", "implemented", "missing", "all", "chapter");
     for (const Json& c : coverage.at("chapters")) {
         const int all = c.at("functions").get<int>();
         const int done = c.at("implemented").get<int>();
-        out += fmt::format("{:<40}{:>11}{:>9}{:>7}\n", c.at("chapter").get<std::string>(), done, all - done,
-                           all);
+        out +=
+            fmt::format("{:>11}{:>9}{:>6}  {}\n", done, all - done, all, c.at("chapter").get<std::string>());
         if (!list_missing) continue;
         for (const Json& name : c.at("missing")) out += "    " + name.get<std::string>() + "\n";
     }
     const int all = coverage.at("functions").get<int>();
     const int done = coverage.at("implemented").get<int>();
-    return out + fmt::format("{:<40}{:>11}{:>9}{:>7}\n", "all chapters", done, all - done, all) +
+    return out + fmt::format("{:>11}{:>9}{:>6}  all chapters\n", done, all - done, all) +
            "\nA function that is missing exists and returns MPI_ERR_UNSUPPORTED_OPERATION through the error "
            "handler.\n";
 }
