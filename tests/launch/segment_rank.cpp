@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A rank without the library: attaches to the node segment that mpiexec hands it, writes its flight recorder as
-// the library would, and then behaves as its argument says.
+// A rank without the library: attaches to the node segment that mpiexec hands it, writes its flight recorder
+// as the library would, and then behaves as its argument says.
 #include "base/recorder.hpp"
 #include "boot/node_segment.hpp"
 #include "os/clock.hpp"
