@@ -59,9 +59,7 @@ constinit Table table;
 
 } // namespace
 
-Datatype& builtin_type(TypeId id) noexcept {
-    return table.types[static_cast<size_t>(id)];
-}
+Datatype& builtin_type(TypeId id) noexcept { return table.types[static_cast<size_t>(id)]; }
 
 bool is_committed(const Datatype&) noexcept { return true; } // predefined types are
 

@@ -32,9 +32,7 @@ constinit Table table;
 
 } // namespace
 
-Op& builtin_op(OpId id) noexcept {
-    return table.ops[static_cast<size_t>(id)];
-}
+Op& builtin_op(OpId id) noexcept { return table.ops[static_cast<size_t>(id)]; }
 
 bool op_takes(const Op& op, const Datatype& type) noexcept { return kernel_of(op.id, type.id) != nullptr; }
 
