@@ -48,9 +48,8 @@ ThreadLevel raise_thread_level(Engine& e, ThreadLevel level) {
 }
 
 void make_world(Engine& e) {
-    proto::Team world{e.lane.get(), e.next_context, e.job.rank, e.job.size, proto::RankMap(0), 0};
-    proto::Team self{e.lane.get(), e.next_context + 2, 0, 1, proto::RankMap(e.job.rank), 0};
-    e.next_context += 4;
+    proto::Team world{e.lane.get(), world_context, e.job.rank, e.job.size, proto::RankMap(0), 0};
+    proto::Team self{e.lane.get(), self_context, 0, 1, proto::RankMap(e.job.rank), 0};
     e.world = make_comm(world, "MPI_COMM_WORLD", errors_are_fatal());
     e.self = make_comm(self, "MPI_COMM_SELF", errors_are_fatal());
     e.world->permanent = e.self->permanent = true;

@@ -16,6 +16,11 @@
 
 namespace zipmpi::core {
 
+// Contexts: even ones, the odd one after each is for its collectives; 0 means none.
+inline constexpr uint32_t world_context = 2;
+inline constexpr uint32_t self_context = 4;
+inline constexpr uint32_t first_free_context = 6;
+
 struct Engine {
     boot::Job job;
     boot::NodeSegment segment;
@@ -24,7 +29,6 @@ struct Engine {
     Comm* self = nullptr;
     ThreadLevel thread_level = ThreadLevel::single;
     pthread_t main_thread{};
-    uint32_t next_context = 2; // even ones, drawn by agreement of a communicator's members
     int sessions = 0;
     bool world_started = false;
     bool world_ended = false;

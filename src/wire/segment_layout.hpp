@@ -39,7 +39,8 @@ struct SegmentHeader {
     uint64_t rings_offset;
     uint64_t cells_offset;
     char job_id[64];
-    std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
+    std::atomic<uint32_t> contexts_drawn; // of new communicators, by the first rank of each
+    std::atomic<uint32_t> fatal_errors;   // ranks that ended the job by an error; the first one prints it
 };
 static_assert(sizeof(SegmentHeader) <= page_size);
 

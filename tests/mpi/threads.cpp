@@ -49,10 +49,12 @@ void collectives(MPI_Comm comm, int thread, int rounds) {
         int sum = rank_ + thread + i;
         MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);
         CHECK(sum == size_ * (size_ - 1) / 2 + size_ * (thread + i));
-        if (i % 20 == 0) {
+        if (i % 4 == 0) {
             MPI_Comm copy;
             MPI_Comm_dup(comm, &copy);
-            MPI_Barrier(copy);
+            int own = thread; // two communicators that share a context would mix these up
+            MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT, MPI_MAX, copy);
+            CHECK(own == thread);
             MPI_Comm_free(&copy);
         }
     }

@@ -17,20 +17,23 @@ Slab<Comm>& slab() {
     return s;
 }
 
-// A context that no member of this communicator uses yet: the largest of their next free ones.
-Err agree_on_context(Comm& comm, uint32_t& context) {
-    uint32_t next = engine()->next_context;
-    const auto larger = [](const void* in, void* inout, int64_t) {
-        auto* mine = static_cast<uint32_t*>(inout);
-        *mine = std::max(*mine, *static_cast<const uint32_t*>(in));
-    };
-    const Err e = proto::coll::allreduce(comm.team, &next, {larger, 1, sizeof next});
-    if (e != Err::success) return e;
-    if (next > UINT32_MAX - 4)
-        return fail(Err::other, "free communicators that are no longer needed and make fewer of them",
-                    "all 2^31 context ids of this process are used up");
-    context = next;
-    engine()->next_context = next + 2;
+// A context that no other communicator on this node has: the first rank draws it from a counter in the node
+// segment and tells the others. An agreement of the members among themselves would let two threads that make
+// communicators at the same time, in different order on different ranks, end up with the same one.
+Err draw_context(Comm& comm, uint32_t& context) {
+    constexpr uint32_t limit = UINT32_MAX - 2 * first_free_context;
+    uint32_t drawn = 0;
+    if (comm.team.rank == 0) {
+        auto& counter = const_cast<wire::SegmentHeader&>(engine()->segment.header()).contexts_drawn;
+        drawn = counter.load(std::memory_order_relaxed);
+        while (drawn < limit && !counter.compare_exchange_weak(drawn, drawn + 2, std::memory_order_relaxed)) {
+        }
+    }
+    if (const Err e = proto::coll::broadcast(comm.team, &drawn, sizeof drawn, 0); e != Err::success) return e;
+    if (drawn >= limit)
+        return fail(Err::other, "make fewer communicators, or keep and reuse those that are needed again",
+                    "all 2^31 context ids of this job are used up");
+    context = first_free_context + drawn;
     return Err::success;
 }
 
@@ -93,7 +96,7 @@ Err comm_compare(Comm& a, Comm& b, Comparison& result) {
 Err comm_dup(Comm& comm, Comm*& copy) {
     proto::Team team = comm.team;
     team.collectives = 0;
-    if (const Err e = agree_on_context(comm, team.context); e != Err::success) return e;
+    if (const Err e = draw_context(comm, team.context); e != Err::success) return e;
     copy = make_comm(team, "", *comm.errhandler);
     return copy != nullptr ? Err::success
                            : fail(Err::no_mem, "free memory", "no memory for another communicator");
