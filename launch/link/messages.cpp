@@ -74,6 +74,7 @@ std::string encode(const Snapshot& s) {
                 .text(q.comm)
                 .u32(q.sequence)
                 .u64(q.bytes);
+        w.i32(p.stray.world_source).i32(p.stray.tag).text(p.stray.comm);
     }
     return w.take();
 }
@@ -102,6 +103,7 @@ bool decode(std::string_view bytes, Snapshot& out) {
             q.sequence = r.u32();
             q.bytes = r.u64();
         }
+        p.stray = {r.i32(), r.i32(), r.text()};
     }
     return r.finished();
 }

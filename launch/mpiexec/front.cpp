@@ -172,7 +172,10 @@ void Front::on_snapshot(std::string_view payload) {
     const uint32_t id = r.u32();
     Snapshot s;
     if (!r.ok() || !decode(r.rest(), s)) return;
-    if (id == snapshot_now || watch_.feed(s, os::now_ns())) err_.add(hang_report(s));
+    if (id == snapshot_now)
+        err_.add(hang_report(s));
+    else if (watch_.feed(s, os::now_ns()))
+        err_.add(hang_report(s, options_.report_hang));
 }
 
 void Front::on_signals() {

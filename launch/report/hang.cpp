@@ -5,17 +5,22 @@
 #include "launch/report/verdict.hpp"
 #include "launch/report/wording.hpp"
 
-#include <algorithm>
+#include <cstdio>
 #include <map>
 
 namespace zipmpi::launch {
 
-// "mpiexec: what" is the verdict; the places of all ranks follow, equal places on one line.
-std::string hang_report(const Snapshot& s) {
-    const bool stuck = std::any_of(s.begin(), s.end(),
-                                   [](const RankPlace& p) { return p.life == Life::running && p.asleep; });
-    std::string text = stuck ? "mpiexec: who waits for whom\n" : "mpiexec: where the ranks are\n";
-    for (const std::string& line : verdict(s)) text += "  " + line + "\n";
+// The first line is the verdict; the places of all ranks follow, equal places on one line.
+std::string hang_report(const Snapshot& s, double still_seconds) {
+    const Verdict v = verdict(s);
+    std::string text = "mpiexec: ";
+    if (still_seconds > 0) {
+        char seconds[32];
+        std::snprintf(seconds, sizeof seconds, "%g s", still_seconds);
+        text += std::string("nothing has moved for ") + seconds + ": ";
+    }
+    text += v.lines.empty() ? "no rank waits inside MPI; this is where the ranks are\n" : v.lines[0] + "\n";
+    for (size_t i = 1; i < v.lines.size(); ++i) text += "  also: " + v.lines[i] + "\n";
     std::vector<std::pair<std::string, std::vector<int>>> groups; // in order of the first rank
     std::map<std::string, size_t> index;
     for (const RankPlace& p : s) {
@@ -24,6 +29,7 @@ std::string hang_report(const Snapshot& s) {
         groups[it->second].second.push_back(p.rank);
     }
     for (const auto& [place, ranks] : groups) text += "  " + ranks_text(ranks) + ": " + place + "\n";
+    if (!v.todo.empty()) text += "  do: " + v.todo + "\n";
     return text;
 }
 

@@ -107,6 +107,19 @@ TEST(Hang, WrongCommunicatorOfAMessage) {
     EXPECT_SAYS(s, "rank 0 wants a message on rows, but rank 1 sends it one on MPI_COMM_WORLD");
 }
 
+TEST(Hang, MessageWithAnotherTagHasCome) {
+    Snapshot s = {recv(0, 1, 7), collective(1, "MPI_Barrier", 1)};
+    s[0].stray = {1, 8, world};
+    EXPECT_SAYS(
+        s, "mpiexec: rank 0 wants tag 7 from rank 1, but the message from rank 1 that has come has tag 8");
+    s[0].stray = {1, 7, "rows"};
+    EXPECT_SAYS(s,
+                "a message from rank 1 on MPI_COMM_WORLD, but the one from rank 1 that has come is on rows");
+    s[0] = recv(0, recorder_any, 7);
+    s[0].stray = {1, 8, world};
+    EXPECT_SAYS(s, "rank 0 wants tag 7 from any rank, but the message from rank 1 that has come has tag 8");
+}
+
 TEST(Hang, PeerHasFinalized) {
     const Snapshot s = {recv(0, 1, 7), at(1, Life::finalized)};
     EXPECT_SAYS(s, "rank 0 waits for rank 1, which has called MPI_Finalize");
@@ -152,11 +165,39 @@ TEST(Hang, BarrierAgainstRecv) {
     EXPECT_SAYS(s, "while rank 0 waits in MPI_Barrier");
 }
 
+TEST(Hang, FewInACollectiveAreTheOddOnes) {
+    const Snapshot s = {recv(0, 2, 6), recv(1, 2, 6), collective(2, "MPI_Barrier", 2)};
+    EXPECT_SAYS(s, "rank 2 is the odd one out: it waits in MPI_Barrier");
+    EXPECT_SAYS(s, "while ranks 0-1 wait in MPI_Recv");
+}
+
+TEST(Hang, MissingCollectiveOnAnotherCommunicator) {
+    Snapshot s = {collective(0, "MPI_Barrier", 1, recorder_none, "rows"), recv(1, 3, 7), recv(3, 1, 7)};
+    s[0].waits[0].world_peer = 1; // whom it waits for inside the collective
+    s[1] = recv(1, recorder_any, 7);
+    s[2] = collective(3, "MPI_Barrier", 1, recorder_none, "rows");
+    EXPECT_SAYS(s, "rank 1 is the odd one out");
+}
+
+TEST(Hang, TheMistakeIsWithThoseBehind) { // rank 2 has passed the wrong broadcast already
+    const Snapshot s = {collective(0, "MPI_Bcast", 3, 0), collective(1, "MPI_Bcast", 3, 1),
+                        collective(2, "MPI_Barrier", 4)};
+    EXPECT_SAYS(s, "different roots in the 3rd collective");
+}
+
+TEST(Hang, FirstLineIsTheVerdictLastLineTheRemedy) {
+    const Snapshot s = {recv(0, 1, 1), recv(1, 0, 1)};
+    const std::string text = hang_report(s, 2.5);
+    EXPECT_EQ(text.rfind("mpiexec: nothing has moved for 2.5 s: a circle of waiting", 0), 0U) << text;
+    EXPECT_NE(text.find("\n  do: "), std::string::npos) << text;
+    EXPECT_EQ(text.back(), '\n');
+}
+
 TEST(Hang, NothingIsStuck) {
     RankPlace busy = at(1, Life::running);
     busy.function = "MPI_Init";
-    EXPECT_SAYS((Snapshot{at(0, Life::no_mpi), busy}), "where the ranks are");
-    EXPECT_SAYS((Snapshot{}), "where the ranks are");
+    EXPECT_SAYS((Snapshot{at(0, Life::no_mpi), busy}), "no rank waits inside MPI");
+    EXPECT_SAYS((Snapshot{}), "no rank waits inside MPI");
 }
 
 TEST(Hang, ManyPendingOperationsAreCounted) {

@@ -23,12 +23,19 @@ std::string comm_name(const Recorder& r, uint32_t context) {
     if (context == 0) return {};
     for (const CommName& c : r.comms)
         if (c.context.load(relaxed) == context && c.name[0] != '\0') return printable(c.name, sizeof c.name);
-    return "communicator with context " + std::to_string(context);
+    return "the unnamed communicator " + std::to_string(context);
 }
 
 const CallRecord* newest(const Recorder& r) {
     const uint64_t calls = r.call_count.load(relaxed);
     return calls == 0 ? nullptr : &r.calls[(calls - 1) % recorder_calls];
+}
+
+StrayMessage stray_of(const boot::NodeSegment& segment, const Recorder& r) {
+    const uint32_t context = r.stray_context.load(relaxed);
+    const uint32_t from = r.stray_from.load(relaxed);
+    if (context == 0 || from >= segment.local_ranks()) return {};
+    return {segment.world_rank(from), r.stray_tag.load(relaxed), comm_name(r, context)};
 }
 
 Life life_of(wire::RankState state) {
@@ -75,6 +82,7 @@ RankPlace read_place(const boot::NodeSegment& segment, uint32_t local) {
                       w.sequence.load(relaxed),
                       w.bytes.load(relaxed)};
     }
+    p.stray = stray_of(segment, r);
     return p;
 }
 

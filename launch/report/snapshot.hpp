@@ -24,6 +24,13 @@ struct WaitPlace {
     uint64_t bytes = 0;
 };
 
+// A message that lies unreceived beside a receive that waits: the right sender, another tag or communicator.
+struct StrayMessage {
+    int32_t world_source = recorder_none; // none: there is no such message
+    int32_t tag = recorder_none;
+    std::string comm;
+};
+
 struct RankPlace {
     int32_t rank = 0;
     Life life = Life::running;
@@ -37,6 +44,7 @@ struct RankPlace {
     uint32_t progress = 0;
     uint32_t wait_count = 0; // pending operations in all
     std::vector<WaitPlace> waits;
+    StrayMessage stray; // beside the first receive of waits
 };
 
 using Snapshot = std::vector<RankPlace>;

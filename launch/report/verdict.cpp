@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace zipmpi::launch {
 namespace {
@@ -56,8 +55,9 @@ class Picture {
                 edges_[p.rank].insert(w.world_peer);
                 direct_[p.rank].insert(w.world_peer);
             }
-        } else if (w.kind == WaitKind::collective &&
-                   w.comm == world) { // members of others are not known here
+        } else if (w.kind == WaitKind::collective && w.comm != world) { // its members are not known here
+            if (w.world_peer >= 0) edges_[p.rank].insert(w.world_peer);
+        } else if (w.kind == WaitKind::collective) {
             for (const RankPlace& q : all) {
                 const WaitPlace* other = collective_wait(q);
                 if (other == nullptr || other->comm != w.comm || other->sequence < w.sequence)
@@ -86,12 +86,12 @@ std::vector<int> Picture::cycle() const {
     return {};
 }
 
-// Somebody waits for a rank that cannot or does not answer.
-Lines absent_peers(const Picture& picture) {
+// Somebody waits for a rank that does not wait itself.
+Lines waits_for(const Picture& picture, bool (*chosen)(const RankPlace&)) {
     Lines lines;
     std::map<std::pair<std::string, std::vector<int>>, std::vector<int>> found; // (state, waiters) -> ranks
     for (const RankPlace& p : picture.all) {
-        if (asleep(p)) continue;
+        if (asleep(p) || !chosen(p)) continue;
         const auto waiters = picture.waiters_for(p.rank);
         if (!waiters.empty()) found[{place_text(p), waiters}].push_back(p.rank);
     }
@@ -101,9 +101,42 @@ Lines absent_peers(const Picture& picture) {
     return lines;
 }
 
-// A receive and a send between the same two ranks that do not fit each other.
-Lines mismatched_messages(const Picture& picture) {
+bool may_come(const RankPlace& p) { return p.life == Life::running || p.life == Life::no_mpi; }
+
+Verdict busy_peers(const Picture& picture) {
+    return {waits_for(picture, may_come),
+            "nothing if they are about to come; otherwise look with a debugger at what they do"};
+}
+
+Verdict gone_peers(const Picture& picture) {
+    return {waits_for(picture, [](const RankPlace& p) { return !may_come(p); }),
+            "every message needs both sides: let these ranks take part before they leave, or do not wait for "
+            "them"};
+}
+
+// Messages that have come and fit no receive.
+Lines strays(const Picture& picture) {
     Lines lines;
+    for (const RankPlace& p : picture.all) {
+        if (!asleep(p) || p.waits.empty() || p.stray.world_source == recorder_none) continue;
+        const WaitPlace& w = p.waits[0];
+        const std::string from = "rank " + std::to_string(p.stray.world_source);
+        const std::string source = w.world_peer == recorder_any ? "any rank" : from;
+        const std::string who = "rank " + std::to_string(p.rank) + " wants ";
+        if (p.stray.comm != w.comm)
+            lines.push_back(who + "a message from " + source + " on " + w.comm + ", but the one from " +
+                            from + " that has come is on " + p.stray.comm);
+        else
+            lines.push_back(who + "tag " + std::to_string(w.tag) + " from " + source +
+                            ", but the message from " + from + " that has come has tag " +
+                            std::to_string(p.stray.tag));
+    }
+    return lines;
+}
+
+// A receive and a send between the same two ranks that do not fit each other.
+Verdict mismatched_messages(const Picture& picture) {
+    Lines lines = strays(picture);
     for (const RankPlace& receiver : picture.all) {
         if (!asleep(receiver)) continue;
         for (const WaitPlace& r : receiver.waits) {
@@ -121,7 +154,7 @@ Lines mismatched_messages(const Picture& picture) {
             }
         }
     }
-    return lines;
+    return {lines, "use the same tag and communicator on both sides, or MPI_ANY_TAG"};
 }
 
 using Groups = std::map<std::string, std::vector<int>>;
@@ -134,77 +167,109 @@ std::string join(const Groups& groups) {
     return text;
 }
 
-// All in collectives, but not in the same one.
-Lines mismatched_collectives(const Picture& picture) {
-    Groups functions, roots, sequences, comms;
-    std::set<std::pair<std::string, uint32_t>> places;
-    std::set<std::string> names, communicators;
-    std::set<int> named_roots;
+// All in collectives, but not in the same one. Those that are behind show the mistake, if they differ.
+Verdict mismatched_collectives(const Picture& picture) {
+    constexpr const char* todo =
+        "let all ranks of a communicator call the same collectives in the same order";
+    Groups comms, sequences, functions, roots;
+    std::set<std::string> communicators;
+    std::map<uint32_t, std::vector<const RankPlace*>> by_sequence;
     for (const RankPlace& p : picture.all) {
         const WaitPlace* w = collective_wait(p);
         if (w == nullptr) continue;
-        const std::string number = "the " + ordinal(w->sequence) + " collective on " + w->comm;
-        functions[p.function].push_back(p.rank);
-        roots[p.function + " with root " + std::to_string(p.peer)].push_back(p.rank);
-        sequences[number].push_back(p.rank);
         comms[p.function + " on " + w->comm].push_back(p.rank);
-        places.emplace(w->comm, w->sequence);
-        names.insert(p.function);
+        sequences["the " + ordinal(w->sequence) + " collective on " + w->comm].push_back(p.rank);
         communicators.insert(w->comm);
-        if (p.peer != recorder_none) named_roots.insert(p.peer);
+        by_sequence[w->sequence].push_back(&p);
     }
-    if (names.empty()) return {};
-    if (communicators.size() > 1) return {"collectives on different communicators: " + join(comms)};
-    if (places.size() > 1) return {"some ranks are ahead of others: " + join(sequences)};
+    if (communicators.empty()) return {};
+    if (communicators.size() > 1) return {{"collectives on different communicators: " + join(comms)}, todo};
+    std::set<int> named_roots;
+    for (const RankPlace* p : by_sequence.begin()->second) {
+        functions[p->function].push_back(p->rank);
+        roots[p->function + " with root " + std::to_string(p->peer)].push_back(p->rank);
+        if (p->peer != recorder_none) named_roots.insert(p->peer);
+    }
     const std::string same =
-        "the " + ordinal(places.begin()->second) + " collective on " + places.begin()->first;
-    if (names.size() > 1) return {"different functions as " + same + ": " + join(functions)};
-    if (named_roots.size() > 1) return {"different roots in " + same + ": " + join(roots)};
+        "the " + ordinal(by_sequence.begin()->first) + " collective on " + *communicators.begin();
+    if (functions.size() > 1) return {{"different functions as " + same + ": " + join(functions)}, todo};
+    if (named_roots.size() > 1)
+        return {{"different roots in " + same + ": " + join(roots)}, "pass the same root on all ranks"};
+    if (by_sequence.size() > 1) return {{"some ranks are ahead of others: " + join(sequences)}, todo};
     return {};
 }
 
-Lines cycles(const Picture& picture) {
+Verdict circles(const Picture& picture) {
     std::vector<int> ring = picture.cycle();
     if (ring.empty()) return {};
     std::rotate(ring.begin(), std::min_element(ring.begin(), ring.end()), ring.end());
     std::string text = "a circle of waiting: ";
     bool all_send = true;
+    bool all_receive = true;
     for (const int r : ring) {
         text += std::to_string(r) + " \u2192 ";
-        for (const WaitPlace& w : picture.at(r)->waits) all_send = all_send && w.kind == WaitKind::send;
-    }
-    text += std::to_string(ring.front());
-    if (all_send) text += "; all of them send, and nobody has posted the receive";
-    return {text};
-}
-
-// Some in a collective over all ranks, others somewhere else.
-Lines odd_ones_out(const Picture& picture) {
-    std::vector<int> inside;
-    std::map<std::string, std::vector<int>> outside;
-    const RankPlace* sample = nullptr;
-    for (const RankPlace& p : picture.all) {
-        const WaitPlace* w = collective_wait(p);
-        if (w != nullptr && w->comm == world) {
-            inside.push_back(p.rank);
-            sample = &p;
-        } else if (asleep(p)) {
-            outside[place_text(p)].push_back(p.rank);
+        for (const WaitPlace& w : picture.at(r)->waits) {
+            all_send = all_send && w.kind == WaitKind::send;
+            all_receive = all_receive && w.kind == WaitKind::recv;
         }
     }
-    if (sample == nullptr || outside.empty()) return {};
-    Lines lines;
-    for (const auto& [place, ranks] : outside) {
-        const bool one = ranks.size() == 1;
-        lines.push_back(ranks_text(ranks) +
-                        (one ? " is the odd one out: it " : " are the odd ones out: each ") + place +
-                        ", while " + ranks_text(inside) + (inside.size() == 1 ? " waits in " : " wait in ") +
-                        sample->function);
-    }
-    return lines;
+    text += std::to_string(ring.front());
+    if (all_send)
+        return {{text + "; all of them send, and nobody has posted the receive"},
+                "use MPI_Sendrecv, or post receives with MPI_Irecv before sending"};
+    if (all_receive)
+        return {{text + "; all of them receive, and nobody sends"},
+                "let one of them send first, or use MPI_Sendrecv"};
+    return {{text}, "change the order of the calls on one of these ranks"};
 }
 
-Lines unanswered_wildcards(const Picture& picture) {
+// The communicator with most ranks in a collective, and these ranks.
+std::vector<const RankPlace*> largest_meeting(const Picture& picture) {
+    std::map<std::string, std::vector<const RankPlace*>> by_comm;
+    for (const RankPlace& p : picture.all)
+        if (const WaitPlace* w = collective_wait(p)) by_comm[w->comm].push_back(&p);
+    std::vector<const RankPlace*> largest;
+    for (const auto& [comm, ranks] : by_comm)
+        if (ranks.size() > largest.size()) largest = ranks;
+    return largest;
+}
+
+// Some in a collective, others, for whom they wait, somewhere else.
+Verdict odd_ones_out(const Picture& picture) {
+    const auto meeting = largest_meeting(picture);
+    std::vector<int> inside;
+    for (const RankPlace* p : meeting) inside.push_back(p->rank);
+    std::map<std::string, std::vector<int>> outside;
+    size_t missing = 0;
+    for (const RankPlace& p : picture.all) {
+        if (!asleep(p) || std::find(inside.begin(), inside.end(), p.rank) != inside.end()) continue;
+        const auto waiters = picture.waiters_for(p.rank);
+        if (std::none_of(waiters.begin(), waiters.end(),
+                         [&](int r) { return std::find(inside.begin(), inside.end(), r) != inside.end(); }))
+            continue;
+        outside[place_text(p)].push_back(p.rank);
+        ++missing;
+    }
+    if (outside.empty()) return {};
+    const auto odd = [](const std::vector<int>& ranks, const std::string& place) {
+        return ranks_text(ranks) +
+               (ranks.size() == 1 ? " is the odd one out: it " : " are the odd ones out: each ") + place;
+    };
+    const auto meanwhile = [](const std::vector<int>& ranks, const std::string& place) {
+        return ", while " + ranks_text(ranks) + (ranks.size() == 1 ? " waits in " : " wait in ") + place;
+    };
+    constexpr const char* todo = "let every rank of the communicator call the collective, or none";
+    if (inside.size() < missing && outside.size() == 1)
+        return {{odd(inside, place_text(*meeting[0])) +
+                 meanwhile(outside.begin()->second, picture.at(outside.begin()->second[0])->function)},
+                todo};
+    Verdict v{{}, todo};
+    for (const auto& [place, ranks] : outside)
+        v.lines.push_back(odd(ranks, place) + meanwhile(inside, meeting[0]->function));
+    return v;
+}
+
+Verdict unanswered_wildcards(const Picture& picture) {
     std::vector<int> waiting;
     for (const RankPlace& p : picture.all)
         if (asleep(p) && std::any_of(p.waits.begin(), p.waits.end(), [](const WaitPlace& w) {
@@ -212,20 +277,22 @@ Lines unanswered_wildcards(const Picture& picture) {
             }))
             waiting.push_back(p.rank);
     if (waiting.empty()) return {};
-    return {ranks_text(waiting) + (waiting.size() == 1 ? " waits" : " wait") +
-            " for a message from any rank, and nobody sends one"};
+    return {{ranks_text(waiting) + (waiting.size() == 1 ? " waits" : " wait") +
+             " for a message from any rank, and nobody sends one"},
+            "send one, or count the messages that are to come"};
 }
 
 } // namespace
 
-std::vector<std::string> verdict(const Snapshot& s) {
+Verdict verdict(const Snapshot& s) {
     const bool stuck = std::any_of(s.begin(), s.end(), asleep);
     if (!stuck) return {};
     const Picture picture(s);
-    for (const auto look : {absent_peers, mismatched_messages, mismatched_collectives, cycles, odd_ones_out,
-                            unanswered_wildcards})
-        if (Lines lines = look(picture); !lines.empty()) return lines;
-    return {"no single cause found; the places of all ranks:"};
+    for (const auto look : {busy_peers, mismatched_messages, gone_peers, mismatched_collectives, circles,
+                            odd_ones_out, unanswered_wildcards})
+        if (Verdict v = look(picture); !v.lines.empty()) return v;
+    return {{"no single cause found; this is where the ranks are"},
+            "follow from rank to rank for whom each one waits"};
 }
 
 } // namespace zipmpi::launch

@@ -11,7 +11,11 @@
 
 namespace zipmpi::launch {
 
-// The lines that name the cause; one line saying that none was found if so.
-std::vector<std::string> verdict(const Snapshot& s);
+struct Verdict {
+    std::vector<std::string>
+        lines; // the cause; one line saying that none was found if so; none if nobody waits
+    std::string todo;
+};
+Verdict verdict(const Snapshot& s);
 
 } // namespace zipmpi::launch

@@ -54,7 +54,12 @@ struct alignas(64) Recorder {
     std::atomic<uint64_t> asleep_since_ns; // CLOCK_MONOTONIC
     std::atomic<uint32_t> wait_count;      // pending operations in all; the first 16 are in waits[]
     std::atomic<uint32_t> progress;        // ticks whenever something completes
-    uint8_t reserved[32];
+    // A message that lies unreceived beside the first receive of waits[]: the right sender, another tag or
+    // communicator. Valid while asleep.
+    std::atomic<uint32_t> stray_context; // 0 = there is none
+    std::atomic<int32_t> stray_tag;
+    std::atomic<uint32_t> stray_from; // place of the sender on this node
+    uint8_t reserved[20];
     CallRecord calls[recorder_calls];
     WaitRecord waits[recorder_waits];
     CommName comms[recorder_comms];

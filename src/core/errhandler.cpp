@@ -1,14 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Error handlers, and how an error ends a job.
-#include "base/problem.hpp"
+// Error handlers.
 #include "core/state.hpp"
-#include "os/host.hpp"
-
-#include <cstdlib>
-#include <cstring>
-#include <unistd.h>
 
 namespace zipmpi::core {
 namespace {
@@ -44,13 +38,6 @@ void replace(Errhandler*& current, Errhandler& handler) {
     Errhandler* old = current;
     current = share(handler);
     release(old);
-}
-
-std::string where_am_i() {
-    std::string s;
-    if (const Engine* e = engine())
-        s = "rank " + std::to_string(e->job.rank) + " of " + std::to_string(e->job.size) + ", ";
-    return s + "host " + os::host_name() + ", pid " + std::to_string(getpid());
 }
 
 } // namespace
@@ -126,51 +113,6 @@ Err session_set_errhandler(Session& session, Errhandler& handler) {
 Err session_get_errhandler(Session& session, Errhandler*& handler) {
     handler = share(*session.errhandler);
     return Err::success;
-}
-
-std::string describe(Err error) {
-    std::string s = std::string(err_name(error)) + ": " + std::string(err_text(error));
-    const ErrDetail& d = last_error();
-    if (error != Err::success && d.cls == error && d.why[0] != '\0') s += std::string("; ") + d.why;
-    return s;
-}
-
-static void end_job(int code, const std::string& text) {
-    Engine* e = engine();
-    if (e != nullptr && e->segment) {
-        wire::RankBlock& block = e->segment.block(static_cast<uint32_t>(e->job.local_index));
-        std::strncpy(block.recorder.abort_text, text.c_str(), sizeof block.recorder.abort_text - 1);
-        block.abort_code.store(code, std::memory_order_relaxed);
-        block.state.store(static_cast<uint32_t>(wire::RankState::aborted), std::memory_order_release);
-    }
-    if (e != nullptr && e->job.launcher != nullptr) e->job.launcher->abort(code, text);
-    _exit(code);
-}
-
-void die(const char* function, Err error, const Comm* comm) noexcept {
-    Engine* e = engine();
-    // One cause, one message: ranks that fail together with the first one stay quiet.
-    const bool first = e == nullptr || !e->segment ||
-                       const_cast<wire::SegmentHeader&>(e->segment.header())
-                               .fatal_errors.fetch_add(1, std::memory_order_relaxed) == 0;
-    const ErrDetail& d = last_error();
-    const bool detail = d.cls == error;
-    const std::string what = std::string(function) + " failed: " + std::string(err_name(error)) + ", " +
-                             std::string(err_text(error));
-    std::string where = where_am_i();
-    if (comm != nullptr) where += ", on " + name_of(*comm);
-    if (first)
-        report({what, where, detail ? d.why : "",
-                detail && d.todo[0] != '\0'
-                    ? d.todo
-                    : "correct the call, or set MPI_ERRORS_RETURN to handle errors in the program"});
-    end_job(1, what);
-    std::abort(); // not reached
-}
-
-Err abort(Comm& comm, int code) {
-    end_job(code, "MPI_Abort(" + name_of(comm) + ", " + std::to_string(code) + ")");
-    return Err::success; // not reached
 }
 
 } // namespace zipmpi::core

@@ -28,7 +28,7 @@ Slab<Session>& session_slab() {
 }
 
 void report_knob_faults(const boot::Job& job, const std::vector<ParamFault>& faults) {
-    if (job.rank != 0 || job.protocol == boot::Protocol::mpiexec) return; // our launcher has said it already
+    if (job.rank != 0) return; // all ranks have the same settings: one says it
     for (const ParamFault& f : faults) report({"a setting is ignored", f.origin, f.why, f.todo});
 }
 

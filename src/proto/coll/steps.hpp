@@ -31,7 +31,8 @@ class Steps {
         start(s);
         wait_for(*team_.lane, r, sequence_);
         wait_for(*team_.lane, s, sequence_);
-        return r.error != Err::success ? r.error : s.error;
+        const Err received = result_of(r);
+        return received != Err::success ? received : s.error;
     }
 
   private:
@@ -52,7 +53,19 @@ class Steps {
     Err run(Operation op) {
         start(op);
         wait_for(*team_.lane, op, sequence_);
-        return op.error;
+        return result_of(op);
+    }
+    // A message that is too long is found on the way; one that is too short here.
+    static Err result_of(const Operation& op) {
+        const bool short_of = op.kind == Operation::Kind::recv && op.received != op.bytes;
+        return op.error == Err::success && short_of ? too_short(op) : op.error;
+    }
+    [[gnu::cold]] static Err too_short(const Operation& op) {
+        return fail(
+            Err::not_same,
+            "call the same collective with the same count and datatype on all ranks of the communicator",
+            "rank %d has sent %llu bytes in this collective, this rank expects %llu", op.matched_source,
+            static_cast<unsigned long long>(op.received), static_cast<unsigned long long>(op.bytes));
     }
 
     Team& team_;

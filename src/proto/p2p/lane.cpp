@@ -32,6 +32,11 @@ const Incoming* Lane::probe(uint32_t context, int source, int tag) const {
     return u != nullptr ? &u->message : nullptr;
 }
 
+const Incoming* Lane::near_miss(const Operation& recv) const {
+    const int from = recv.source == any_source ? 0 : shm_.reach(recv.world_peer);
+    return from < 0 ? nullptr : matcher_.near_miss(recv, static_cast<transport::Peer>(from));
+}
+
 int Lane::progress() {
     int happened = shm_.poll([this](const transport::Arrival& a) { arrived(a); });
     if (!pending_.empty()) happened += send_pending();

@@ -32,6 +32,8 @@ class Lane {
     void start_recv(Operation& op);
     // A waiting message that a receive with this pattern would get, or null.
     [[nodiscard]] const Incoming* probe(uint32_t context, int source, int tag) const;
+    // For reports: a waiting message that this receive would get if its tag or communicator were another.
+    [[nodiscard]] const Incoming* near_miss(const Operation& recv) const;
     // Moves whatever can move. Returns how many things happened.
     int progress();
     // Nothing of this process is left in a queue: it may leave MPI.

@@ -37,6 +37,20 @@ Unexpected* Matcher::find_unexpected(uint32_t context, int source, int tag) cons
     return nullptr;
 }
 
+const Incoming* Matcher::near_miss(const Operation& recv, transport::Peer from) const {
+    const Incoming* elsewhere = nullptr;
+    int looks = 256;
+    for (const Bucket& b : buckets_)
+        for (const Unexpected* u = b.unexpected.first(); u != nullptr && looks > 0; u = u->next, --looks) {
+            const Incoming& m = u->message;
+            const bool collective = (m.envelope.context & 1U) != 0;
+            if (collective || (recv.source != any_source && m.from != from)) continue;
+            if (m.envelope.context == recv.context) return &m;
+            if (elsewhere == nullptr) elsewhere = &m;
+        }
+    return elsewhere;
+}
+
 Unexpected* Matcher::keep(const Incoming& message) {
     const size_t data = message.data != nullptr ? message.bytes : 0;
     void* memory = std::malloc(sizeof(Unexpected) + data);

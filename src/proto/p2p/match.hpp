@@ -46,6 +46,10 @@ class Matcher {
 
     // The first waiting message that fits, left where it is; or null.
     [[nodiscard]] Unexpected* find_unexpected(uint32_t context, int source, int tag) const;
+    // A waiting message that nearly fits this receive: its tag or its communicator is another. From this
+    // peer, or from anybody if the receive takes any source. For reports: looks at a bounded number of
+    // messages.
+    [[nodiscard]] const Incoming* near_miss(const Operation& recv, transport::Peer from) const;
     // Keeps a message, with a copy of its bytes. Null if memory is exhausted.
     Unexpected* keep(const Incoming& message);
     void discard(Unexpected& u);

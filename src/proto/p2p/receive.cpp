@@ -19,6 +19,21 @@ bool read_payload(const transport::Arrival& a, T& value) {
     return true;
 }
 
+Err too_long(const Incoming& message, const Operation& recv) {
+    const bool collective = (message.envelope.context & 1U) != 0;
+    if (collective)
+        return fail(
+            Err::truncate,
+            "call the same collective with the same count and datatype on all ranks of the communicator",
+            "rank %d has sent %llu bytes in this collective, this rank expects %llu", message.envelope.source,
+            static_cast<unsigned long long>(message.bytes), static_cast<unsigned long long>(recv.bytes));
+    return fail(Err::truncate,
+                "make the receive buffer at least as long as the message, or probe for its length",
+                "the message from rank %d with tag %d has %llu bytes, the receive buffer %llu",
+                message.envelope.source, message.envelope.tag, static_cast<unsigned long long>(message.bytes),
+                static_cast<unsigned long long>(recv.bytes));
+}
+
 } // namespace
 
 void Lane::start_recv(Operation& op) {
@@ -71,12 +86,7 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     recv.matched_tag = message.envelope.tag;
     recv.transport_peer = message.from;
     recv.received = std::min(message.bytes, recv.bytes);
-    if (message.bytes > recv.bytes)
-        recv.error = fail(
-            Err::truncate, "make the receive buffer at least as long as the message, or probe for its length",
-            "the message from rank %d with tag %d has %llu bytes, the receive buffer %llu",
-            message.envelope.source, message.envelope.tag, static_cast<unsigned long long>(message.bytes),
-            static_cast<unsigned long long>(recv.bytes));
+    if (message.bytes > recv.bytes) recv.error = too_long(message, recv);
     counters().add(Counter::receives);
     counters().add(Counter::receive_bytes, recv.received);
     if (message.envelope.kind == wire::Kind::rts) return accept_rendezvous(recv, message);

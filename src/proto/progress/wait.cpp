@@ -45,12 +45,23 @@ void write_operation(WaitRecord& w, const Operation& op, uint32_t sequence) {
     w.bytes.store(op.bytes, relaxed);
 }
 
-void write_note(const WaitNote& note, Recorder& r) {
+void write_stray(const Lane& lane, const Operation& recv, Recorder& r) {
+    const Incoming* stray = lane.near_miss(recv);
+    r.stray_context.store(stray != nullptr ? stray->envelope.context : 0, relaxed);
+    if (stray == nullptr) return;
+    r.stray_tag.store(stray->envelope.tag, relaxed);
+    r.stray_from.store(stray->from, relaxed);
+}
+
+void write_note(const Lane& lane, const WaitNote& note, Recorder& r) {
     uint32_t pending = 0;
+    r.stray_context.store(0, relaxed);
     for (uint32_t i = 0; i < note.count; ++i) {
         const Operation* op = note.at(note.subject, i);
         if (op == nullptr || op->done()) continue;
         if (pending < recorder_waits) write_operation(r.waits[pending], *op, note.sequence);
+        if (pending == 0 && op->kind == Operation::Kind::recv && note.sequence == 0)
+            write_stray(lane, *op, r);
         ++pending;
     }
     r.wait_count.store(pending, relaxed);
@@ -61,7 +72,7 @@ void sleep_once(Lane& lane, const WaitNote& note) {
     Recorder& r = lane.recorder();
     const uint32_t ticket = shm.arm();
     if (lane.progress() == 0) {
-        write_note(note, r);
+        write_note(lane, note, r);
         r.asleep_since_ns.store(os::now_ns(), relaxed);
         r.asleep.store(1, std::memory_order_release); // pairs with the launcher's acquire: waits[] is written
         lane.counters().add(Counter::sleeps);

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real deadlocks: the first line of the hang report must name the right ranks, within 3 seconds."""
+import select
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import Case, environment, program, tool
+
+WORLD = "MPI_COMM_WORLD"
+REPORT_AFTER = 1
+MOST_SECONDS = 3
+# case, ranks, what the first line says, what other lines say
+HANGS = [
+    ("skipped_barrier", 4, "rank 1 is the odd one out: it waits in MPI_Recv for a message from rank 3, tag 7 on "
+     + WORLD + ", while ranks 0,2-3 wait in MPI_Barrier", ["ranks 0,2-3: waits in MPI_Barrier (the 1st collective on"]),
+    ("skipped_barrier_on_dup", 3, "rank 1 is the odd one out: it waits in MPI_Recv for a message from rank 2, tag 7",
+     ["ranks 0,2: waits in MPI_Barrier (the 1st collective on rows)"]),
+    ("wrong_root", 2, f"different roots in the 1st collective on {WORLD}: rank 0 is in MPI_Bcast with root 0; "
+     "rank 1 is in MPI_Bcast with root 1", []),
+    ("send_send", 2, "a circle of waiting: 0 \u2192 1 \u2192 0; all of them send",
+     ["rank 0: waits in MPI_Send to send 1048576 bytes to rank 1, tag 1", "MPI_Sendrecv"]),
+    ("recv_recv", 2, "a circle of waiting: 0 \u2192 1 \u2192 0; all of them receive", []),
+    ("three_circle", 4, "a circle of waiting: 0 \u2192 1 \u2192 2 \u2192 0",
+     ["ranks 2-3: waits in MPI_Recv for a message from rank 0"]),
+    ("wrong_tag", 2, "rank 0 wants tag 7 from rank 1, but the message from rank 1 that has come has tag 8", []),
+    ("wrong_tag_large", 2, "rank 0 wants tag 7", ["rank 1: waits in MPI_Send to send 1048576 bytes to rank 0, tag 8"]),
+    ("wrong_comm", 2, "rank 0 wants a message from rank 1 on rows, but the one from rank 1 that has come is on " + WORLD,
+     []),
+    ("wrong_comm_collective", 3, "collectives on different communicators: ranks 0,2 are in MPI_Barrier on " + WORLD
+     + "; rank 1 is in MPI_Barrier on rows", []),
+    ("peer_finalized", 2, "rank 0 waits for rank 1, which has called MPI_Finalize", []),
+    ("peer_exited", 2, "rank 0 waits for rank 1, which has ended (exited with status 0)", []),
+    ("wildcard", 3, "rank 0 waits for a message from any rank, and nobody sends one", ["from any rank, tag 5"]),
+    ("ssend", 2, "rank 0 is the odd one out: it waits in MPI_Ssend to send 4 bytes to rank 1, tag 3", []),
+    ("waitall", 3, "rank 0 is the odd one out: it waits in MPI_Waitall for a message from rank 2, tag 4 on " + WORLD
+     + ", while ranks 1-2 wait in MPI_Barrier", []),
+    ("probe", 2, "a circle of waiting: 0 \u2192 1 \u2192 0", ["rank 0: waits in MPI_Probe for a message from rank 1, tag 9"]),
+    ("barrier_reduce", 4, f"different functions as the 1st collective on {WORLD}: ranks 0,2-3 are in MPI_Barrier; "
+     "rank 1 is in MPI_Reduce", []),
+    ("one_barrier_more", 3, "rank 2 is the odd one out: it waits in MPI_Barrier (the 2nd collective on " + WORLD
+     + "), while ranks 0-1 wait in MPI_Recv", []),
+]
+
+
+class Job:
+    """A job that hangs, and what it has written to stderr so far."""
+
+    def __init__(self, case, ranks, *options):
+        self.started = time.monotonic()
+        self.process = subprocess.Popen([tool("mpiexec"), "-n", str(ranks), "--timeout", "20", *options, program("hang"),
+                                         case], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env=environment())
+        self.text = ""
+
+    def read_report(self, seconds):
+        """Reads until a report is complete: its last line says what to do."""
+        end = time.monotonic() + seconds
+        while "\n  do: " not in self.text and time.monotonic() < end:
+            if select.select([self.process.stderr], [], [], 0.1)[0]:
+                chunk = self.process.stderr.read1(65536).decode()
+                if not chunk:
+                    break
+                self.text += chunk
+        return self.text
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        out, err = self.process.communicate(timeout=10)
+        return self.process.returncode, out.decode(), err.decode()
+
+
+class HangCase(Case):
+    def check_report(self, text, first, others):
+        lines = text.splitlines()
+        self.assertIn(first, lines[0], text)
+        for words in others:
+            self.assertTrue(any(words in line for line in lines[1:]), f"{words!r} is not in\n{text}")
+        self.assertRegex(lines[-1], "^  do: .{10}")
+        self.assertEqual(text.count("mpiexec: "), 1, text)
+
+    def check_end(self, job):
+        """The job was still there, and ends as it is told to."""
+        self.assertIsNone(job.process.poll(), "the report has ended the job")
+        code, out, err = job.stop()
+        self.assertEqual((code, out), (128 + signal.SIGTERM, ""), err)
+        self.take_apart(err, "mpiexec")
+
+
+class Hangs(HangCase):
+    """Noticed by mpiexec itself."""
+
+
+def hang_test(case, ranks, first, others):
+    def test(self):
+        job = Job(case, ranks, "--report-hang", str(REPORT_AFTER))
+        try:
+            text = job.read_report(10)
+            took = time.monotonic() - job.started
+            self.check_report(text, first, others)
+            self.assertTrue(text.startswith(f"mpiexec: nothing has moved for {REPORT_AFTER} s: "), text)
+            self.assertLess(took, MOST_SECONDS, text)
+            self.check_end(job)
+        finally:
+            job.process.kill()
+            job.process.communicate()
+    return test
+
+
+for row in HANGS:
+    setattr(Hangs, "test_" + row[0], hang_test(*row))
+
+
+class OnRequest(HangCase):
+    """Asked for with SIGQUIT, twice: the job goes on."""
+
+    def ask(self, case, ranks, first, others):
+        job = Job(case, ranks)
+        try:
+            time.sleep(1)
+            for _ in range(2):
+                job.text = ""
+                job.process.send_signal(signal.SIGQUIT)
+                text = job.read_report(MOST_SECONDS)
+                self.check_report(text, first, others)
+            self.check_end(job)
+        finally:
+            job.process.kill()
+            job.process.communicate()
+
+    def test_deadlocks(self):
+        for row in HANGS[0], HANGS[3], HANGS[6]:
+            with self.subTest(row[0]):
+                self.ask(*row)
+
+    def test_computing_rank(self):
+        self.ask("peer_computes", 3, "ranks 0,2 wait for rank 1, which is in the program's own code, outside MPI",
+                 ["ranks 0,2: waits in MPI_Barrier"])
+
+
+class NoHang(Case):
+    """--report-hang speaks of jobs that cannot move by themselves, and of no other."""
+
+    def check_quiet(self, case, ranks):
+        p = subprocess.run([tool("mpiexec"), "-n", str(ranks), "--report-hang", "1", program("hang"), case],
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, env=environment())
+        self.assertEqual((p.returncode, p.stdout, p.stderr), (0, "", ""))
+
+    def test_slow_messages(self):
+        self.check_quiet("slow_messages", 2)
+
+    def test_a_rank_computes(self):
+        self.check_quiet("computes_for_3_seconds", 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
