@@ -133,11 +133,12 @@ std::string describe(Err error) {
     return s;
 }
 
-static void end_job(int code, const std::string& text) {
+// told: the text has been printed, so the launcher need not say anything.
+[[noreturn]] static void end_job(int code, const std::string& text, bool told) {
     Engine* e = engine();
     if (e != nullptr && e->segment) {
         wire::RankBlock& block = e->segment.block(static_cast<uint32_t>(e->job.local_index));
-        std::strncpy(block.recorder.abort_text, text.c_str(), sizeof block.recorder.abort_text - 1);
+        if (told) std::strncpy(block.recorder.abort_text, text.c_str(), sizeof block.recorder.abort_text - 1);
         block.abort_code.store(code, std::memory_order_relaxed);
         block.state.store(static_cast<uint32_t>(wire::RankState::aborted), std::memory_order_release);
     }
@@ -157,18 +158,17 @@ void die(const char* function, Err error, const Comm* comm) noexcept {
                              std::string(err_text(error));
     std::string where = where_am_i();
     if (comm != nullptr) where += ", on " + name_of(*comm);
+    if (!first) sleep(1); // the first one ends the job, and us: not before it has said why
     if (first)
         report({what, where, detail ? d.why : "",
                 detail && d.todo[0] != '\0'
                     ? d.todo
                     : "correct the call, or set MPI_ERRORS_RETURN to handle errors in the program"});
-    end_job(1, what);
-    std::abort(); // not reached
+    end_job(1, what, true);
 }
 
 Err abort(Comm& comm, int code) {
-    end_job(code, "MPI_Abort(" + name_of(comm) + ", " + std::to_string(code) + ")");
-    return Err::success; // not reached
+    end_job(code, "MPI_Abort(" + name_of(comm) + ", " + std::to_string(code) + ")", false);
 }
 
 } // namespace zipmpi::core

@@ -23,15 +23,10 @@ class Steps {
 
     Err send(const void* data, size_t bytes, int to) { return run(outgoing(data, bytes, to)); }
     Err recv(void* data, size_t bytes, int from) { return run(incoming(data, bytes, from)); }
-    // Both at once, so that two ranks may do it to each other.
     Err exchange(const void* out, size_t out_bytes, int to, void* in, size_t in_bytes, int from) {
         Operation r = incoming(in, in_bytes, from);
         Operation s = outgoing(out, out_bytes, to);
-        start(r);
-        start(s);
-        wait_for(*team_.lane, r, sequence_);
-        wait_for(*team_.lane, s, sequence_);
-        return r.error != Err::success ? r.error : s.error;
+        return proto::exchange(*team_.lane, r, s, sequence_);
     }
 
   private:
