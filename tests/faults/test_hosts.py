@@ -104,6 +104,13 @@ class Limits(HostCase):
             with self.subTest(size=size):
                 self.runs_or_says_why(4, limit(resource.RLIMIT_FSIZE, size))
 
+    def test_file_size_of_a_singleton(self):
+        p = subprocess.run([helper("exchange"), "small=10"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                           timeout=SECONDS, env=environment(), preexec_fn=limit(resource.RLIMIT_FSIZE, 4096))
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.four_parts(p.stderr, "zipmpi")
+        self.assertIn("ulimit -f", p.stderr)
+
     def test_open_files(self):
         self.assertTrue(self.runs_or_says_why(8, limit(resource.RLIMIT_NOFILE, 64)))
         for files in (4, 5, 6, 8, 10, 13, 20, 30, 40):
@@ -132,21 +139,35 @@ class MemoryGroup(HostCase):
             os.mkdir(self.group)
         except OSError:
             self.skipTest("needs root and a memory control group, version 1")
-        self.addCleanup(os.rmdir, self.group)
+        self.addCleanup(self.remove_group)
 
     def limited(self, size):
         with open(f"{self.group}/memory.limit_in_bytes", "w") as f:
             f.write(str(size))
-        return lambda: open(f"{self.group}/cgroup.procs", "w").write("0")
+        procs = os.open(f"{self.group}/cgroup.procs", os.O_WRONLY)
+        self.addCleanup(os.close, procs)
+        return lambda: os.write(procs, b"0")
+
+    def remove_group(self):  # busy while the last process of it is on its way out
+        def gone():
+            try:
+                os.rmdir(self.group)
+            except OSError:
+                return not os.path.exists(self.group)
+            return True
+        self.assertTrue(wait_until(gone, 5))
 
     def test_out_of_memory(self):
-        for size in (64, 24, 12, 6):
+        codes = []
+        for size in (64, 24, 12, 6, 3):
             with self.subTest(mib=size):
                 code, _, err = self.job("-n", 4, helper("exchange"), "small=100", f"large={16 * MiB}",
                                         before=self.limited(size * MiB))
+                codes.append(code)
                 self.assertNotIn(code, (135, -7), err)
                 if code > 0:
                     self.four_parts(err, "mpiexec" if "mpiexec: " in err else "zipmpi")
+        self.assertIn(137, codes)
 
 
 if __name__ == "__main__":
