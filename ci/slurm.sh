@@ -102,13 +102,13 @@ complain() {
     failures=$((failures + 1))
 }
 
-# run_one MPI RANKS EXPECTED_PROTOCOL: the program must end well, say nothing on stderr, and, if it is the
-# probe, show every rank once.
+# run_one MPI RANKS EXPECTED_PROTOCOL: the program must end well and, if it is the probe, say nothing on stderr
+# and show every rank once. --quiet: srun tells on stderr when a job has to wait for the end of the one before.
 run_one() {
     local mpi=$1 n=$2 name="srun --mpi=$1 -n $2"
     local -a arguments=("${program[@]}")
     $probe && arguments+=("$n" "$3")
-    timeout -k 5 "$RUN_LIMIT" srun --mpi="$mpi" -N 1 -n "$n" "${arguments[@]}" </dev/null >"$state/out" 2>"$state/err"
+    timeout -k 5 "$RUN_LIMIT" srun --quiet --mpi="$mpi" -N 1 -n "$n" "${arguments[@]}" </dev/null >"$state/out" 2>"$state/err"
     local status=$?
     if [ $status -ne 0 ]; then complain "$name: exit status $status"; return; fi
     if $probe; then
