@@ -29,8 +29,7 @@ enum class FrameType : uint32_t {
     stdin_taken = 103, // u64: bytes that rank 0's pipe has taken
     stdin_closed = 104,
     snapshot = 105, // u32 id, Snapshot
-    scratch = 106,  // a directory to be removed if the daemon dies
-    done = 107,     // every process of the job on this node is gone
+    done = 106,     // every process of the job on this node is gone
 };
 
 inline constexpr uint32_t frame_limit = 64U << 20;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/mpiexec/front.hpp"
 
+#include "launch/link/scratch.hpp"
 #include "launch/noded/descendants.hpp"
 #include "launch/noded/noded.hpp"
 #include "launch/report/death.hpp"
@@ -14,7 +15,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -156,9 +156,6 @@ void Front::on_frame(const Frame& f) {
         return;
     case FrameType::snapshot:
         return on_snapshot(f.payload);
-    case FrameType::scratch:
-        scratch_.push_back(f.payload);
-        return;
     case FrameType::done:
         done_ = true;
         return;
@@ -304,8 +301,7 @@ void Front::clean_up() {
         signal_descendants(SIGKILL, {});
         usleep(1000);
     }
-    std::error_code ignored;
-    for (const std::string& dir : scratch_) std::filesystem::remove_all(dir, ignored);
+    remove_scratch(request_.job_id);
 }
 
 } // namespace zipmpi::launch

@@ -50,7 +50,6 @@ class Front {
     bool failed_ = false;
     int exit_code_ = 0;
     int interrupted_by_ = 0;
-    std::vector<std::string> scratch_;
     bool stdin_open_ = true;
     size_t stdin_in_flight_ = 0;
     uint64_t timeout_at_ = 0, kill_at_ = 0, ask_at_ = 0, drop_at_ = 0, stdin_retry_at_ = 0;

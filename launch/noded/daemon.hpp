@@ -84,7 +84,6 @@ class Daemon {
     void kill_job();
     void finish_when_quiet();
     Snapshot snapshot() const;
-    void remove_scratch();
 
     Channel channel_;
     os::Fd epoll_, output_epoll_, signals_, pmix_event_;
@@ -97,7 +96,7 @@ class Daemon {
     const PmixModule* pmix_ = nullptr;
     std::mutex pmix_mutex_; // guards pmix_events_, filled by libpmix's thread
     std::deque<PmixEvent> pmix_events_;
-    std::vector<std::string> scratch_; // directories to be removed at the end: for files, and for memory
+    std::string file_scratch_, memory_scratch_; // directories for other MPIs, or empty
     std::string host_;
     rlimit open_files_{};
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
@@ -136,11 +135,6 @@ Snapshot Daemon::snapshot() const {
         all.back().end = ending_text(ranks_[i].status);
     }
     return all;
-}
-
-void Daemon::remove_scratch() {
-    std::error_code ignored;
-    for (const std::string& dir : scratch_) std::filesystem::remove_all(dir, ignored);
 }
 
 } // namespace zipmpi::launch

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "launch/link/scratch.hpp"
 #include "launch/noded/daemon.hpp"
 #include "launch/noded/descendants.hpp"
 #include "launch/noded/noded.hpp"
@@ -87,7 +88,7 @@ int Daemon::run() {
         on_deadlines();
         finish_when_quiet();
     }
-    remove_scratch();
+    if (!file_scratch_.empty()) remove_scratch(request_.job_id);
     channel_.send(FrameType::done);
     while (!front_gone_ && channel_.queued() > 0) { // ends when mpiexec has read it, or is gone
         epoll_wait(epoll_.get(), events, 1, 10);

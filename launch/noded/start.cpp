@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/link/environment.hpp"
+#include "launch/link/scratch.hpp"
 #include "launch/map/cores.hpp"
 #include "launch/noded/daemon.hpp"
 #include "launch/noded/module.hpp"
@@ -32,15 +33,23 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return p;
 }
 
-// A new directory below the first of these that can be written to, or "".
-std::string make_scratch(std::initializer_list<const char*> bases) {
-    for (const char* base : bases) {
-        if (base == nullptr || *base != '/') continue;
-        std::string name = std::string(base) + "/zipmpi-XXXXXX";
-        if (mkdtemp(name.data()) != nullptr) return name;
+// What others write to stderr meanwhile goes nowhere.
+class QuietStderr {
+  public:
+    QuietStderr()
+        : kept_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
+        const os::Fd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
+        if (kept_ && null) dup2(null.get(), STDERR_FILENO);
     }
-    return {};
-}
+    QuietStderr(const QuietStderr&) = delete;
+    QuietStderr& operator=(const QuietStderr&) = delete;
+    ~QuietStderr() {
+        if (kept_) dup2(kept_.get(), STDERR_FILENO);
+    }
+
+  private:
+    os::Fd kept_;
+};
 
 uint32_t threads_per_rank(const StartRequest& request) {
     std::string value;
@@ -116,16 +125,14 @@ void Daemon::start_pmix() {
     const auto get =
         reinterpret_cast<GetPmixModule>(load_symbol("zipmpi_pmix_server.so", "zipmpi_pmix_module"));
     if (get == nullptr) return;
-    const std::string files = make_scratch({std::getenv("TMPDIR"), "/tmp", "/run"});
-    if (files.empty()) return;
-    scratch_.push_back(files);
-    if (const std::string memory = make_scratch({"/dev/shm"}); !memory.empty()) scratch_.push_back(memory);
-    for (const std::string& dir : scratch_) channel_.send(FrameType::scratch, dir);
+    file_scratch_ = make_file_scratch(request_.job_id);
+    if (file_scratch_.empty()) return;
+    memory_scratch_ = make_memory_scratch(request_.job_id);
     pmix_event_ = os::Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     watch(epoll_.get(), pmix_event_.get(), EPOLLIN, Source::pmix);
     std::vector<uint32_t> apps;
     for (const Rank& r : ranks_) apps.push_back(r.app);
-    const PmixJob job{request_.job_id.c_str(), host_.c_str(), scratch_[0].c_str(),
+    const PmixJob job{request_.job_id.c_str(), host_.c_str(), file_scratch_.c_str(),
                       request_.world_size,     apps.data(),   static_cast<uint32_t>(request_.apps.size())};
     const auto on_event = [](void* arg, const PmixEvent& e) {
         auto* self = static_cast<Daemon*>(arg);
@@ -134,6 +141,7 @@ void Daemon::start_pmix() {
         eventfd_write(self->pmix_event_.get(), 1);
     };
     const PmixModule* module = get();
+    const QuietStderr quiet; // a host without loopback: libpmix complains, but most programs need no PMIx
     if (module->start(job, on_event, this)) pmix_ = module;
 }
 
@@ -168,8 +176,9 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
     if (pmix_ != nullptr && pmix_->rank_env(rank, add, &own)) {
         // Open MPI 4 takes an unknown launcher for none unless told not to, and litters where it is told to.
         own.emplace_back("OMPI_MCA_schizo=^orte");
-        own.push_back("OMPI_MCA_orte_tmpdir_base=" + scratch_[0]);
-        if (scratch_.size() > 1) own.push_back("OMPI_MCA_btl_vader_backing_directory=" + scratch_[1]);
+        own.push_back("OMPI_MCA_orte_tmpdir_base=" + file_scratch_);
+        if (!memory_scratch_.empty())
+            own.push_back("OMPI_MCA_btl_vader_backing_directory=" + memory_scratch_);
     }
     return own;
 }

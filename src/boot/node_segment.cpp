@@ -33,6 +33,19 @@ Problem segment_problem(const char* what, const std::string& why, const char* to
     return {what, "host " + os::host_name(), why, todo};
 }
 
+const char* remedy_for(int error) {
+    switch (error) {
+    case EFBIG:
+        return "raise the limit of the size of files (ulimit -f), or start fewer ranks";
+    case EMFILE:
+    case ENFILE:
+        return "raise the limit of open files (ulimit -n)";
+    default:
+        return "free memory on this host, raise the limits of memory (of the job, ulimit -v), or start fewer "
+               "ranks";
+    }
+}
+
 } // namespace
 
 bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
@@ -53,11 +66,12 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
     if (out.fd_ && os::reserve(out.fd_.get(), 0, g.rings_offset()))
         out.map_ = os::Mapping(out.fd_.get(), g.total_bytes());
     if (!out.map_) {
-        why = segment_problem(
-            "the shared memory of this node cannot be made",
-            std::string("the kernel refused ") + std::to_string(g.rings_offset() / 1024) +
-                " KiB of memory: " + std::strerror(errno),
-            "free memory on this host, raise the memory limit of the job, or start fewer ranks");
+        const int error = errno;
+        why = segment_problem("the shared memory of this node cannot be made",
+                              "the kernel refused " + std::to_string(g.rings_offset() / 1024) +
+                                  " KiB of memory in a file of " + std::to_string(g.total_bytes() / 1024) +
+                                  " KiB: " + std::strerror(error),
+                              remedy_for(error));
         return false;
     }
     out.geometry_ = g;

@@ -107,11 +107,16 @@ Err irecv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& c
 
 Err sendrecv(const void* sbuf, int64_t scount, Datatype& stype, int dest, int stag, void* rbuf,
              int64_t rcount, Datatype& rtype, int source, int rtag, Comm& comm, Status* status) {
-    Request* receive = nullptr;
-    if (const Err e = irecv(rbuf, rcount, rtype, source, rtag, comm, receive); e != Err::success) return e;
-    const Err sent = send(sbuf, scount, stype, dest, stag, comm);
-    const Err received = wait(receive, status);
-    return received != Err::success ? received : sent;
+    if (dest == proc_null) return recv(rbuf, rcount, rtype, source, rtag, comm, status);
+    if (source == proc_null) {
+        if (status != nullptr) *status = status_to_nobody();
+        return send(sbuf, scount, stype, dest, stag, comm);
+    }
+    proto::Operation r = proto::make_recv(comm.team, rbuf, bytes_of(rcount, rtype), source, rtag);
+    proto::Operation s = proto::make_send(comm.team, sbuf, bytes_of(scount, stype), dest, stag);
+    const Err error = proto::exchange(lane(), r, s);
+    if (status != nullptr) *status = status_of(r, rtype);
+    return error;
 }
 
 Err sendrecv_replace(void* buf, int64_t count, Datatype& type, int dest, int stag, int source, int rtag,

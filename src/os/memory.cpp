@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <utility>
 
 namespace zipmpi::os {
@@ -12,6 +13,11 @@ namespace zipmpi::os {
 Fd make_memory_file(const char* debug_name, uint64_t size) noexcept {
     Fd fd(memfd_create(debug_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!fd) return fd;
+    rlimit files{}; // growing beyond it would not only fail but raise SIGXFSZ
+    if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < size) {
+        errno = EFBIG;
+        return Fd();
+    }
     if (ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return Fd();
     // Nobody may shrink it under us: that would turn an access into SIGBUS.
     if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) return Fd();

@@ -22,7 +22,7 @@ using Peer = uint32_t; // index among the peers this transport reaches
 enum class Sent {
     ok,
     would_block, // nothing was sent; try again after progress
-    no_memory,   // the peer's queue cannot be made: an error for the user
+    no_memory,   // the queue to the peer or the first buffer cannot be made: an error for the user
 };
 
 struct Caps {

@@ -23,16 +23,11 @@ class Steps {
 
     Err send(const void* data, size_t bytes, int to) { return run(outgoing(data, bytes, to)); }
     Err recv(void* data, size_t bytes, int from) { return run(incoming(data, bytes, from)); }
-    // Both at once, so that two ranks may do it to each other.
     Err exchange(const void* out, size_t out_bytes, int to, void* in, size_t in_bytes, int from) {
         Operation r = incoming(in, in_bytes, from);
         Operation s = outgoing(out, out_bytes, to);
-        start(r);
-        start(s);
-        wait_for(*team_.lane, r, sequence_);
-        wait_for(*team_.lane, s, sequence_);
-        const Err received = result_of(r);
-        return received != Err::success ? received : s.error;
+        const Err e = proto::exchange(*team_.lane, r, s, sequence_);
+        return e != Err::success ? e : result_of(r);
     }
 
   private:

@@ -44,6 +44,20 @@ int Lane::progress() {
     return happened;
 }
 
+void Lane::finish_without_memory(Operation& send) {
+    send.error = fail(Err::no_mem, "free memory on this host or start fewer ranks",
+                      "no shared memory is left for messages to rank %d of MPI_COMM_WORLD", send.world_peer);
+    finish(send);
+}
+
+void Lane::give_up_recv(Operation& op) {
+    if (op.own_id != 0)
+        table_.remove(op);
+    else
+        matcher_.withdraw(op);
+    op.complete = true;
+}
+
 void Lane::finish(Operation& op) {
     op.complete = true;
     auto& ticks = recorder().progress;

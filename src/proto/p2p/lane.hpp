@@ -30,6 +30,8 @@ class Lane {
     // Starts an operation. It may be done on return; otherwise progress() gets it there.
     void start_send(Operation& op);
     void start_recv(Operation& op);
+    // Forgets a receive that is under way and will not be waited for: what still comes for it is dropped.
+    void give_up_recv(Operation& op);
     // A waiting message that a receive with this pattern would get, or null.
     [[nodiscard]] const Incoming* probe(uint32_t context, int source, int tag) const;
     // For reports: a waiting message that this receive would get if its tag or communicator were another.
@@ -82,6 +84,7 @@ class Lane {
     void take_ack(const transport::Arrival& a);
 
     void finish(Operation& op);
+    [[gnu::cold]] void finish_without_memory(Operation& send);
 
     transport::shm::Transport shm_;
     Matcher matcher_;

@@ -45,11 +45,8 @@ Sent Lane::try_start(Operation& op) {
                               : shm_.send_bulk(op.transport_peer, e, nullptr, 0, op.buffer, op.bytes);
     if (sent == Sent::ok && in_line) counters().add(Counter::inline_messages);
     if (op.synchronous && sent != Sent::ok) table_.remove(op);
-    if (sent == Sent::no_memory)
-        op.error =
-            fail(Err::no_mem, "free memory on this host or start fewer ranks",
-                 "the queue to rank %d of MPI_COMM_WORLD cannot be made: memory is exhausted", op.world_peer);
-    if (sent == Sent::no_memory || (sent == Sent::ok && !op.synchronous)) finish(op);
+    if (sent == Sent::no_memory) finish_without_memory(op);
+    if (sent == Sent::ok && !op.synchronous) finish(op);
     return sent;
 }
 
@@ -64,12 +61,7 @@ Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
         return sent;
     }
     table_.remove(op);
-    if (sent == Sent::no_memory) {
-        op.error =
-            fail(Err::no_mem, "free memory on this host or start fewer ranks",
-                 "the queue to rank %d of MPI_COMM_WORLD cannot be made: memory is exhausted", op.world_peer);
-        finish(op);
-    }
+    if (sent == Sent::no_memory) finish_without_memory(op);
     return sent;
 }
 
@@ -93,6 +85,7 @@ void Lane::send_to_self(Operation& op) {
     if (buffered || op.error != Err::success) finish(op);
 }
 
+// An answer to the peer, so there is a queue to it.
 void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes) {
     const wire::Envelope e{kind, 0, 0, 0, 0, 0, 0, 0};
     if (pending_of_peer_[peer] == 0 &&
@@ -136,9 +129,13 @@ bool Lane::push_fragments(Operation& op, int& sent) {
     while (op.moved < op.wanted) {
         const size_t n = std::min<uint64_t>(shm_.caps().bulk_max, op.wanted - op.moved);
         const wire::Fragment f{op.remote_id, 0, op.moved};
-        if (shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f), sizeof f,
-                           op.buffer + op.moved, n) != Sent::ok)
-            return false;
+        const Sent result = shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f),
+                                           sizeof f, op.buffer + op.moved, n);
+        if (result == Sent::would_block) return false;
+        if (result == Sent::no_memory) {
+            finish_without_memory(op);
+            return true;
+        }
         op.moved += n;
         ++sent;
     }

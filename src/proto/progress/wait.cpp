@@ -107,4 +107,18 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
     }
 }
 
+Err exchange(Lane& lane, Operation& recv, Operation& send, uint32_t collective_sequence) {
+    const Operation* both[] = {&recv, &send};
+    const WaitNote note{
+        [](const void* subject, uint32_t i) { return static_cast<const Operation* const*>(subject)[i]; },
+        both, 2, collective_sequence};
+    lane.start_recv(recv);
+    lane.start_send(send);
+    const auto send_failed = [&] { return send.done() && send.error != Err::success; };
+    wait_until(
+        lane, [&] { return (recv.done() && send.done()) || send_failed(); }, note);
+    if (!recv.done()) lane.give_up_recv(recv);
+    return recv.error != Err::success ? recv.error : send.error;
+}
+
 } // namespace zipmpi::proto

@@ -43,4 +43,8 @@ inline void wait_for(Lane& lane, Operation& op, uint32_t collective_sequence = 0
         lane, [&] { return op.done(); }, note_on(op, collective_sequence));
 }
 
+// Starts a receive and a send and waits for both, so that two ranks may do it to each other. If the
+// send fails the receive is given up: the peer's send may have failed as well.
+Err exchange(Lane& lane, Operation& recv, Operation& send, uint32_t collective_sequence = 0);
+
 } // namespace zipmpi::proto

@@ -37,8 +37,12 @@ int Transport::reach(int world_rank) const {
                                                                                   : -1;
 }
 
+// Also the ring of the way back: a peer that has got a message can always answer it (drain() opens it there).
 bool Transport::open(Peer peer) {
-    if (!segment_.reserve(segment_.geometry().ring_offset(peer, self_), sizeof(wire::Ring))) return false;
+    const wire::Geometry& g = segment_.geometry();
+    if (!segment_.reserve(g.ring_offset(peer, self_), sizeof(wire::Ring)) ||
+        !segment_.reserve(g.ring_offset(self_, peer), sizeof(wire::Ring)))
+        return false;
     out_[peer].ring = &segment_.ring(peer, self_);
     return true;
 }
@@ -99,8 +103,8 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     Sent why = Sent::ok;
     wire::RingLine* line = claim(peer, why);
     if (line == nullptr) return why;
-    const int cell = take_cell();
-    if (cell < 0) return Sent::would_block;
+    const int cell = take_cell(why);
+    if (cell < 0) return why;
     std::byte* head = segment_.cell(self_, static_cast<uint32_t>(cell));
     std::memcpy(head + wire::line_size, bulk, bulk_bytes);
     reinterpret_cast<wire::CellHead*>(head)->busy.store(
@@ -116,7 +120,7 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     return Sent::ok;
 }
 
-int Transport::take_cell() {
+int Transport::take_cell(Sent& why) {
     const wire::Geometry& g = segment_.geometry();
     for (uint32_t i = 0; i < cells_made_; ++i) {
         const uint32_t cell = next_cell_;
@@ -129,8 +133,10 @@ int Transport::take_cell() {
     if (cells_made_ < g.cells_per_rank &&
         segment_.reserve(g.cell_offset(self_, cells_made_), g.cell_stride()))
         return static_cast<int>(cells_made_++);
-    cell_wanted_ = true;
     block_->counters.add(Counter::no_cell);
+    // With fewer cells than allowed one has to wait for them; without any there is nothing to wait for.
+    why = cells_made_ == 0 ? Sent::no_memory : Sent::would_block;
+    cell_wanted_ = cells_made_ != 0;
     return -1;
 }
 

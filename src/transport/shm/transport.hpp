@@ -58,7 +58,7 @@ class Transport {
     void publish(Peer peer, wire::RingLine& line);
     [[gnu::cold]] bool open(Peer peer);
     [[gnu::cold]] void mark_blocked(Peer peer);
-    int take_cell();
+    int take_cell(Sent& why);
     void wake(wire::RankBlock& block);
     bool checked(Peer from, const wire::RingLine& line, const std::byte*& bulk, size_t& bulk_bytes) const;
     void release_cell(Peer owner, const std::byte* bulk);
@@ -101,6 +101,7 @@ template <class Sink>
 int Transport::drain(Peer from, Sink& sink) {
     Incoming& in = in_[from];
     wire::Ring& ring = segment_.ring(self_, from);
+    if (out_[from].ring == nullptr) out_[from].ring = &segment_.ring(from, self_); // see open()
     int delivered = 0;
     // At most one lap: a fast sender must not keep us here for ever.
     for (; delivered < static_cast<int>(wire::ring_lines); ++delivered) {

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that end in every wrong way, and ranks that only look as if they had ended."""
+import os
+import signal
+import subprocess
+import time
+
+from faults import MPIEXEC, Case, children, environment, helper, main
+
+SECONDS = 20
+RANKS = 4
+
+
+def start(how):
+    return subprocess.Popen([MPIEXEC, "-n", str(RANKS), helper("endings"), how], text=True, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+
+
+def run(how):
+    p = start(how)
+    begun = time.monotonic()
+    try:
+        out, err = p.communicate(timeout=SECONDS)
+    finally:
+        p.kill()
+    return p.returncode, out, err, time.monotonic() - begun
+
+
+class Endings(Case):
+    def ends(self, how, status, text):
+        code, out, err, seconds = run(how)
+        self.assertEqual((code, out), (status, ""), err)
+        self.four_parts(err)
+        self.assertRegex(err, text)
+        self.assertLess(seconds, 3)
+        return err
+
+    def test_exit_without_finalize(self):
+        self.ends("exit0", 1, "rank 1 exited without calling MPI_Finalize; the other 3 ranks were ended")
+
+    def test_all_exit_without_finalize(self):
+        self.ends("all_exit", 1, r"rank \d exited without calling MPI_Finalize")
+
+    def test_exit_status(self):
+        for how in ("exit3", "quick3"):
+            self.ends(how, 3, "rank 1 exited with status 3")
+
+    def test_abort(self):
+        self.ends("abort", 134, r"rank 1 was killed by SIGABRT \(signal 6\)")
+
+    def test_exception(self):
+        err = self.ends("throw", 134, r"rank 1 was killed by SIGABRT \(signal 6\)")
+        self.assertIn("thrown on purpose", err)
+
+    def test_mpi_abort(self):
+        self.ends("mpi_abort", 7, "rank 1 called MPI_Abort with error code 7; the other 3 ranks were ended")
+
+    def test_mpi_abort_from_all_ranks_at_once(self):
+        for _ in range(5):
+            self.ends("all_abort", 7, r"rank \d called MPI_Abort with error code 7")
+
+    def test_death_beside_a_stopped_rank(self):
+        p = start("time")
+        time.sleep(0.5)
+        ranks = children(children(p.pid)[0])
+        os.kill(ranks[0], signal.SIGSTOP)
+        os.kill(ranks[1], signal.SIGKILL)
+        begun = time.monotonic()
+        _, err = p.communicate(timeout=SECONDS)
+        self.assertEqual(p.returncode, 137, err)
+        self.four_parts(err)
+        self.assertLess(time.monotonic() - begun, 1.5)
+
+
+class NotAnEnd(Case):
+    def quiet_run(self, how):
+        code, out, err, _ = run(how)
+        self.assertEqual((code, out, err), (0, "", ""))
+
+    def test_a_forked_child_ends(self):
+        self.quiet_run("forks")
+
+    def test_descriptors_stay_here(self):
+        self.quiet_run("descriptors")
+
+    def test_a_stopped_rank(self):
+        p = start("time")
+        time.sleep(0.5)
+        rank = children(children(p.pid)[0])[2]
+        os.kill(rank, signal.SIGSTOP)
+        time.sleep(2)
+        self.assertIsNone(p.poll())
+        os.kill(rank, signal.SIGCONT)
+        out, err = p.communicate(timeout=SECONDS)
+        self.assertEqual((p.returncode, out, err), (0, "", ""))
+
+
+if __name__ == "__main__":
+    main()
