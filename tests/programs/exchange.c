@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The test that must pass under every launcher with any number of ranks: ring, wildcards, 64 MiB messages, 10^5 small
-// messages checked byte by byte, and all collectives. Uses only mpi.h, so any MPI can run it.
+// The test that must pass under every launcher with any number of ranks: ring, wildcards, 64 MiB messages,
+// 10^5 small messages checked byte by byte, and all collectives. Uses only mpi.h, so any MPI can run it.
 // Arguments: small=COUNT large=BYTES to make it shorter. Prints "exchange: ok, N ranks" on rank 0.
 #include <mpi.h>
 #include <stdio.h>
@@ -18,7 +18,9 @@ static void check_at(int ok, const char* what, int line) {
 }
 #define CHECK(condition) check_at((condition) != 0, #condition, __LINE__)
 
-static unsigned char byte_at(size_t i, unsigned seed) { return (unsigned char)(i * 131 + (i >> 8) * 7 + seed * 29 + 1); }
+static unsigned char byte_at(size_t i, unsigned seed) {
+    return (unsigned char)(i * 131 + (i >> 8) * 7 + seed * 29 + 1);
+}
 
 static void fill(unsigned char* p, size_t n, unsigned seed) {
     for (size_t i = 0; i < n; ++i) p[i] = byte_at(i, seed);
@@ -86,7 +88,8 @@ static void small_messages(int count) {
             fill(out, (size_t)n, (unsigned)(i + rank));
             memset(in, 0, sizeof in);
             if (i % 2 == 0) {
-                MPI_Sendrecv(out, n, MPI_BYTE, partner, i % 1000, in, 64, MPI_BYTE, partner, i % 1000, MPI_COMM_WORLD, &status);
+                MPI_Sendrecv(out, n, MPI_BYTE, partner, i % 1000, in, 64, MPI_BYTE, partner, i % 1000,
+                             MPI_COMM_WORLD, &status);
             } else {
                 MPI_Request requests[2];
                 MPI_Status statuses[2];
@@ -153,7 +156,8 @@ static void many_requests(void) {
         out[i] = rank * 1000 + i;
         MPI_Irecv(&in[i], 1, MPI_INT, previous, i, MPI_COMM_WORLD, &requests[i]);
     }
-    for (int i = depth - 1; i >= 0; --i) MPI_Isend(&out[i], 1, MPI_INT, next, i, MPI_COMM_WORLD, &requests[depth + i]);
+    for (int i = depth - 1; i >= 0; --i)
+        MPI_Isend(&out[i], 1, MPI_INT, next, i, MPI_COMM_WORLD, &requests[depth + i]);
     while (done < 2 * depth) {
         int index, outcount, indices[2 * depth];
         if (done % 2 == 0) {
