@@ -17,6 +17,7 @@
 #include "proto/p2p/operation_table.hpp"
 #include "transport/shm/transport.hpp"
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <vector>
@@ -49,7 +50,9 @@ class Lane {
     [[nodiscard]] transport::shm::Transport& shm() { return shm_; }
     [[nodiscard]] Counters& counters() { return shm_.own_block().counters; }
     [[nodiscard]] Recorder& recorder() { return shm_.own_block().recorder; }
-    [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
+    [[nodiscard]] bool oversubscribed() const {
+        return pending_of_peer_.size() > usable_cpus_.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] int world_rank() const { return world_rank_; }
 
   private:
@@ -91,7 +94,7 @@ class Lane {
     uint64_t eager_limit_;
     int world_rank_;
     bool multithreaded_ = false;
-    bool oversubscribed_;
+    const std::atomic<uint32_t>& usable_cpus_; // in the segment: not known before all ranks have joined
 };
 
 } // namespace zipmpi::proto
