@@ -100,6 +100,7 @@ class Daemon {
     std::vector<std::string> scratch_; // directories to be removed at the end: for files, and for memory
     std::string host_;
     rlimit open_files_{};
+    sigset_t ignored_signals_{};
 
     Phase phase_ = Phase::waiting_for_start;
     uint32_t live_ = 0, open_pipes_ = 0;
