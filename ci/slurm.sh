@@ -105,10 +105,11 @@ complain() {
 }
 
 # step MPI RANKS PROGRAM...: the program must end well and say nothing on stderr; its output is left in $state/out.
+# --quiet: srun tells on stderr when a job has to wait for the end of the one before.
 step() {
     local name="srun --mpi=$1 -n $2 ${3##*/}" mpi=$1 n=$2 status=0
     shift 2
-    timeout -k 5 "$RUN_LIMIT" srun -Q --mpi="$mpi" -N 1 -n "$n" "$@" </dev/null >"$state/out" 2>"$state/err" || status=$?
+    timeout -k 5 "$RUN_LIMIT" srun --quiet --mpi="$mpi" -N 1 -n "$n" "$@" </dev/null >"$state/out" 2>"$state/err" || status=$?
     if [ $status -ne 0 ]; then complain "$name: exit status $status"; return 1; fi
     if [ -s "$state/err" ]; then complain "$name: stderr is not empty"; return 1; fi
     echo "ok: $name"
@@ -138,7 +139,7 @@ singleton_in_allocation() {
 # Without a common protocol the ranks must stop, not run as N times rank 0: a status, and what to do about it.
 refused_without_pmi() { # PROGRAM...
     local name="srun --mpi=none -n 2 ${1##*/}"
-    timeout -k 5 "$RUN_LIMIT" srun -Q --mpi=none -N 1 -n 2 "$@" </dev/null >"$state/out" 2>"$state/err" &&
+    timeout -k 5 "$RUN_LIMIT" srun --quiet --mpi=none -N 1 -n 2 "$@" </dev/null >"$state/out" 2>"$state/err" &&
         { complain "$name: exit status 0"; return; }
     [ ! -s "$state/out" ] || { complain "$name: a rank ran all the same"; return; }
     local part

@@ -1,23 +1,14 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What is installed, and the Debian package. Wrappers and the pkg-config file install themselves
-# (tools/wrappers). docs/decisions/0005_packaging_prefix.md says why the package has a prefix of its own.
+# What is installed, and the Debian package. Library and header (src/abi), launcher (launch), modules (src/boot,
+# launch), wrappers and pkg-config file (tools/wrappers) install themselves.
+# docs/decisions/0005_packaging_prefix.md says why the package has a prefix of its own.
 
 # The build tree looks like an installation, so that wrappers and tests find things in bin/ and lib/.
-foreach(program mpiexec mpirun zipmpi)
-    if(TARGET ${program})
-        set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-        install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-    endif()
-endforeach()
-if(TARGET mpi_abi)
-    set_target_properties(mpi_abi PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-    install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-if(EXISTS ${CMAKE_SOURCE_DIR}/include/mpi.h)
-    install(FILES ${CMAKE_SOURCE_DIR}/include/mpi.h TYPE INCLUDE)
-endif()
+set_target_properties(zipmpi PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set_target_properties(mpi_abi PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+install(TARGETS zipmpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md TYPE DOC)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/guide TYPE DOC)
 

@@ -39,6 +39,12 @@ def check_links(findings, path, text):
                 findings.error(path, number, f"the link to {match['target']} leads nowhere")
 
 
+def described_above(folder):
+    """A small folder inside another may be described in the README of that one, under `its name/...`."""
+    above = folder.parent / "README.md"
+    return above.is_file() and f"{folder.name}/" in above.read_text(encoding="utf-8")
+
+
 def check_readmes(findings, files):
     folders = {p.parent for p in files if p.name.endswith(HOLDS_CODE)}
     for folder in sorted(folders):
@@ -46,7 +52,8 @@ def check_readmes(findings, files):
         if relative(folder) in NEEDS_NO_README or relative(folder).startswith("docs"):
             continue
         if not readme.is_file():
-            findings.error(folder, 1, "this folder has no README.md")
+            if not described_above(folder):
+                findings.error(folder, 1, "no README.md here, and none above that names this folder")
         elif readme.read_text(encoding="utf-8").count("\n") > README_LIMIT:
             findings.error(readme, 1, f"longer than {README_LIMIT} lines")
 

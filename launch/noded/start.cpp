@@ -85,6 +85,8 @@ bool Daemon::prepare(Problem& why) {
     std::vector<std::string> settings = request_.base_env;
     settings.insert(settings.end(), request_.apps[0].env.begin(), request_.apps[0].env.end());
     auto list = pointers(settings);
+    for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID"})
+        declare_plain_variable(name);
     load_params(list.data()); // faults are reported by the library, which knows all the knobs
     std::vector<int> world(n);
     for (uint32_t i = 0; i < n; ++i) world[i] = static_cast<int>(request_.first_rank + i);

@@ -11,6 +11,8 @@
 
 namespace zipmpi::launch {
 
-inline std::string name_of_function(uint32_t id) { return id == 0 ? std::string() : names::function(id).name; }
+inline std::string name_of_function(uint32_t id) {
+    return id == 0 ? std::string() : names::function(id).name;
+}
 
 } // namespace zipmpi::launch

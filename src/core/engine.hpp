@@ -28,16 +28,7 @@ Errhandler& errors_return() noexcept;
 
 // The integer of a builtin object that a face needs to find its own constant back.
 struct BuiltinName {
-    enum class Kind {
-        none,
-        type,
-        op,
-        errors_are_fatal,
-        errors_abort,
-        errors_return,
-        comm_world,
-        comm_self
-    };
+    enum class Kind { none, type, op, errors_are_fatal, errors_abort, errors_return, comm_world, comm_self };
     using enum Kind;
     Kind kind = none;
     int id = 0; // TypeId or OpId

@@ -18,14 +18,16 @@ Slab<Errhandler>& slab() {
     return s;
 }
 
-Errhandler& permanent(Errhandler::Kind kind) {
-    static Errhandler handlers[3];
-    Errhandler& h = handlers[static_cast<int>(kind)];
-    h.cls = Class::errhandler;
-    h.index = static_cast<uint32_t>(kind);
-    h.kind = kind;
-    return h;
-}
+struct Permanent : Errhandler {
+    constexpr explicit Permanent(Kind k) {
+        cls = Class::errhandler;
+        index = static_cast<uint32_t>(k);
+        kind = k;
+    }
+};
+// Ready before any code runs: threads may meet here first.
+constinit Permanent permanent[] = {Permanent(Errhandler::Kind::fatal), Permanent(Errhandler::Kind::abort),
+                                   Permanent(Errhandler::Kind::give_back)};
 
 bool is_permanent(const Errhandler& h) { return h.kind != Errhandler::Kind::user; }
 
@@ -66,9 +68,9 @@ void release(Errhandler*& handler) {
 
 Errhandler* errhandler_by_index(uint32_t index) { return slab().find(index); }
 
-Errhandler& errors_are_fatal() noexcept { return permanent(Errhandler::Kind::fatal); }
-Errhandler& errors_abort() noexcept { return permanent(Errhandler::Kind::abort); }
-Errhandler& errors_return() noexcept { return permanent(Errhandler::Kind::give_back); }
+Errhandler& errors_are_fatal() noexcept { return permanent[0]; }
+Errhandler& errors_abort() noexcept { return permanent[1]; }
+Errhandler& errors_return() noexcept { return permanent[2]; }
 
 HandlerAction action_of(const Errhandler& handler) noexcept {
     switch (handler.kind) {

@@ -12,12 +12,15 @@
 
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 namespace zipmpi::core {
 
 template <class T>
 class Slab {
+    static_assert(std::is_base_of_v<Object, T>);
+
   public:
     // Null if memory is exhausted.
     template <class... Args>

@@ -104,6 +104,30 @@ static void own_handler(void) {
     }
 }
 
+/* The error of a request goes to the handler of its communicator, not to the one for errors without any. */
+static void request_handler(void) {
+    MPI_Comm copy;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int out[2] = {1, 2}, in = 0, code;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    MPI_Irecv(&in, 1, MPI_INT, 0, 5, copy, &requests[0]);
+    MPI_Isend(out, 2, MPI_INT, 0, 5, copy, &requests[1]);
+    code = MPI_Waitall(2, requests, statuses);
+    if (code != MPI_ERR_IN_STATUS || statuses[0].MPI_ERROR != MPI_ERR_TRUNCATE ||
+        statuses[1].MPI_ERROR != MPI_SUCCESS || requests[0] != MPI_REQUEST_NULL) {
+        printf("MPI_Waitall gave %d, the statuses %d and %d\n", code, statuses[0].MPI_ERROR,
+               statuses[1].MPI_ERROR);
+        ++wrong;
+    }
+    MPI_Irecv(&in, 1, MPI_INT, 0, 6, copy, &requests[0]);
+    MPI_Send(out, 2, MPI_INT, 0, 6, copy);
+    EXPECT(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE, "MPI_Wait", "");
+    MPI_Comm_free(&copy);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -112,6 +136,7 @@ int main(int argc, char** argv) {
     collectives();
     others();
     own_handler();
+    request_handler();
     MPI_Finalize();
     return wrong == 0 ? 0 : 1;
 }

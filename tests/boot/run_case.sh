@@ -11,7 +11,8 @@ set -u
 probe=$1 kind=$2
 shift 2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export LSAN_OPTIONS="suppressions=$(dirname "$0")/lsan.supp:print_suppressions=0" # read by a sanitizer build only
+here=$(dirname "$0")
+export LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0" # read by a sanitizer build only
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 

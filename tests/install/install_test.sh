@@ -33,7 +33,9 @@ cp "$here/hello.c" "$scratch/hello.cpp"
 
 # Runs a program alone and with two ranks; it must use the library of the moved installation, without help.
 run() {
-    ldd "$1" | grep -qF "libmpi_abi.so.1 => $prefix/" || die "$1 does not find the library: $(ldd "$1")"
+    local libraries
+    libraries=$(ldd "$1")
+    [[ $libraries == *"libmpi_abi.so.1 => $prefix/"* ]] || die "$1 does not find the library: $libraries"
     [ "$("$1" 1 2>&1)" = "hello from 1 ranks" ] || die "$1 alone: $("$1" 1 2>&1)"
     if [ -x "$prefix/bin/mpiexec" ]; then
         local out

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A rank without the library: attaches to the node segment that mpiexec hands it, writes its flight recorder as
-// the library would, and then behaves as its argument says.
+// A rank without the library: attaches to the node segment that mpiexec hands it, writes its flight recorder
+// as the library would, and then behaves as its argument says.
 #include "base/recorder.hpp"
 #include "boot/node_segment.hpp"
 #include "os/clock.hpp"
@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
     } else if (std::strcmp(what, "die-in-call") == 0) {
         if (rank == 1) {
             record_enter(block.recorder, some_function, 0, 5, world_context);
+            signal(SIGSEGV, SIG_DFL); // a sanitizer would catch it
             raise(SIGSEGV);
         }
         sleep(60);

@@ -12,6 +12,7 @@ from harness import Case, helper, leftovers, needs, run
 
 class Ring:
     program = ""
+    times = 1  # how often one rank may enter MPI: MPICH shuts its connection down at the end
 
     def setUp(self):
         self.before = leftovers()
@@ -36,9 +37,10 @@ class Ring:
         self.assertIn("rank 1 exited without calling MPI_Finalize", r.err)
 
     def test_through_a_script_with_unwritable_tmpdir(self):
-        r = run("-n", 2, "sh", "-c", f"'{self.path}' && '{self.path}'", env={"TMPDIR": "/proc/1"})
+        script = " && ".join([f"'{self.path}'"] * self.times)
+        r = run("-n", 2, "sh", "-c", script, env={"TMPDIR": "/proc/1"})
         self.quiet(r)
-        self.assertEqual(r.out.count("of 2 sum 1"), 4)
+        self.assertEqual(r.out.count("of 2 sum 1"), 2 * self.times)
 
 
 class Mpich(Ring, Case):
@@ -47,6 +49,7 @@ class Mpich(Ring, Case):
 
 class OpenMpi(Ring, Case):
     program = "mpi_ring_openmpi"
+    times = 2
 
 
 class Netpipe(Case):

@@ -2,16 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "info.hpp"
 
-#if __has_include("names/function_table.hpp")
 #include "names/function_table.hpp"
-#define ZIPMPI_HAS_FUNCTION_TABLE
-#endif
 
 #include <fmt/format.h>
 
 namespace zipmpi::tool {
 
-#ifdef ZIPMPI_HAS_FUNCTION_TABLE
 Json coverage_facts() {
     Json chapters = Json::array();
     for (const names::Chapter& c : names::chapters)
@@ -32,24 +28,20 @@ Json coverage_facts() {
     }
     return {{"functions", names::function_count}, {"implemented", implemented}, {"chapters", chapters}};
 }
-#else
-Json coverage_facts() { return nullptr; }
-#endif
 
 std::string coverage_text(const Json& coverage, bool list_missing) {
-    if (coverage.is_null()) return "This build holds no function table.\n";
-    std::string out = fmt::format("{:<40}{:>11}{:>9}{:>7}\n", "chapter", "implemented", "missing", "all");
+    std::string out = fmt::format("{:>11}{:>9}{:>6}  {}\n", "implemented", "missing", "all", "chapter");
     for (const Json& c : coverage.at("chapters")) {
         const int all = c.at("functions").get<int>();
         const int done = c.at("implemented").get<int>();
-        out += fmt::format("{:<40}{:>11}{:>9}{:>7}\n", c.at("chapter").get<std::string>(), done, all - done,
-                           all);
+        out +=
+            fmt::format("{:>11}{:>9}{:>6}  {}\n", done, all - done, all, c.at("chapter").get<std::string>());
         if (!list_missing) continue;
         for (const Json& name : c.at("missing")) out += "    " + name.get<std::string>() + "\n";
     }
     const int all = coverage.at("functions").get<int>();
     const int done = coverage.at("implemented").get<int>();
-    return out + fmt::format("{:<40}{:>11}{:>9}{:>7}\n", "all chapters", done, all - done, all) +
+    return out + fmt::format("{:>11}{:>9}{:>6}  all chapters\n", done, all - done, all) +
            "\nA function that is missing exists and returns MPI_ERR_UNSUPPORTED_OPERATION through the error "
            "handler.\n";
 }

@@ -21,7 +21,7 @@ Json knob_facts(); // after load_params()
 std::string knobs_text(const Json& knobs);
 std::string knobs_markdown(const Json& knobs); // docs/guide/knobs.md, independent of the environment
 
-Json coverage_facts(); // functions of the standard by chapter; null if the function table is not linked in
+Json coverage_facts(); // functions of the standard by chapter
 std::string coverage_text(const Json& coverage, bool list_missing);
 
 } // namespace zipmpi::tool

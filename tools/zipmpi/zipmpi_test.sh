@@ -96,7 +96,10 @@ check 2 info --missing
 says_four_parts
 
 check 0 info --coverage
+prints '^ *implemented +missing +all +chapter$'
+prints '^ +[0-9]+ +[0-9]+ +664 +all chapters$'
 check 0 info --coverage --missing
+prints '^    MPI_[A-Z][a-z_]+'
 check 0 info --coverage --json
 is_json coverage
 

@@ -37,7 +37,7 @@ struct Argument<void(T)> { // strips the parentheses around a type in a macro
 
 struct Table {
     std::array<Datatype, static_cast<size_t>(TypeId::count_)> types;
-    Table() {
+    constexpr Table() {
 #define ZIPMPI_X(id_, name_, ctype)                                                                          \
     {                                                                                                        \
         using T = typename Argument<void ctype>::type;                                                       \
@@ -54,12 +54,12 @@ struct Table {
     }
 };
 
+// Ready before any code runs: threads may meet here first.
+constinit Table table;
+
 } // namespace
 
-Datatype& builtin_type(TypeId id) noexcept {
-    static Table table;
-    return table.types[static_cast<size_t>(id)];
-}
+Datatype& builtin_type(TypeId id) noexcept { return table.types[static_cast<size_t>(id)]; }
 
 bool is_committed(const Datatype&) noexcept { return true; } // predefined types are
 

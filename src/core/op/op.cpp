@@ -12,7 +12,7 @@ namespace {
 
 struct Table {
     std::array<Op, static_cast<size_t>(OpId::count_)> ops;
-    Table() {
+    constexpr Table() {
         constexpr const char* names[] = {
 #define ZIPMPI_X(id, name) name,
             ZIPMPI_BUILTIN_OPS(ZIPMPI_X)
@@ -27,12 +27,12 @@ struct Table {
     }
 };
 
+// Ready before any code runs: threads may meet here first.
+constinit Table table;
+
 } // namespace
 
-Op& builtin_op(OpId id) noexcept {
-    static Table table;
-    return table.ops[static_cast<size_t>(id)];
-}
+Op& builtin_op(OpId id) noexcept { return table.ops[static_cast<size_t>(id)]; }
 
 bool op_takes(const Op& op, const Datatype& type) noexcept { return kernel_of(op.id, type.id) != nullptr; }
 

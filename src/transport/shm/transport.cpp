@@ -58,7 +58,8 @@ wire::RingLine* Transport::claim(Peer peer, Sent& why) {
     }
     if (o.produced - o.consumed_seen >= wire::ring_lines) {
         // Pairs with the store in give_back(): the consumer has read a line before it counts it as consumed.
-        const uint32_t consumed = o.ring->consumed.load(std::memory_order_acquire);
+        // seq_cst because it is also the last look after arm().
+        const uint32_t consumed = o.ring->consumed.load(std::memory_order_seq_cst);
         if (o.produced - consumed >= wire::ring_lines) { // also true if the consumer wrote nonsense
             mark_blocked(peer);
             why = Sent::would_block;

@@ -84,7 +84,8 @@ template <class Sink>
 int Transport::poll(Sink&& sink) {
     int delivered = 0;
     for (uint32_t w = 0; w < arrival_words_; ++w) {
-        if (block_->arrivals[w].load(std::memory_order_relaxed) == 0) continue;
+        // seq_cst: this is also the last look after arm() has counted the sleeper in (a plain load on x86).
+        if (block_->arrivals[w].load(std::memory_order_seq_cst) == 0) continue;
         // Pairs with the sender's fetch_or in publish(): lines stored before it are visible after this.
         uint64_t bits = block_->arrivals[w].exchange(0, std::memory_order_acq_rel);
         while (bits != 0) {
