@@ -5,14 +5,16 @@
 # Runs a program under a real Slurm: munged, slurmctld and one slurmd on this host, all state in a private
 # folder, ports picked free. Nothing of a Slurm already on the host is touched.
 #
-#   ci/slurm.sh                       boot_probe of build/release, its output checked
-#   ci/slurm.sh PROGRAM [ARGUMENT..]  any MPI program; it must exit with 0
+#   ci/slurm.sh                       boot_probe and exchange of the build, their output checked
+#   ci/slurm.sh PROGRAM [ARGUMENT..]  any MPI program; it must exit with 0 and be quiet on stderr
 #
-# Debian packages: slurm-wlm munge. Ends with 0 if every run held; 77 if Slurm is not installed.
+# The build is build/release, or the folder named by BUILD. Debian packages: slurm-wlm munge. Ends with 0 if every
+# run held; 77 if Slurm is not installed. Takes about 15 s.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-readonly RUN_LIMIT=20 # seconds for one srun
-for tool in srun sinfo slurmctld slurmd munged mungekey; do
+readonly RUN_LIMIT=30 # seconds for one srun
+build=$(readlink -f "${BUILD:-build/release}")
+for tool in srun salloc sinfo slurmctld slurmd munged mungekey; do
     PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null || { echo "slurm.sh: no $tool (packages slurm-wlm, munge)"; exit 77; }
 done
 PATH=$PATH:/usr/sbin:/sbin
@@ -102,45 +104,82 @@ complain() {
     failures=$((failures + 1))
 }
 
-# run_one MPI RANKS EXPECTED_PROTOCOL: the program must end well and, if it is the probe, say nothing on stderr
-# and show every rank once. --quiet: srun tells on stderr when a job has to wait for the end of the one before.
-run_one() {
-    local mpi=$1 n=$2 name="srun --mpi=$1 -n $2"
-    local -a arguments=("${program[@]}")
-    $probe && arguments+=("$n" "$3")
-    timeout -k 5 "$RUN_LIMIT" srun --quiet --mpi="$mpi" -N 1 -n "$n" "${arguments[@]}" </dev/null >"$state/out" 2>"$state/err"
-    local status=$?
-    if [ $status -ne 0 ]; then complain "$name: exit status $status"; return; fi
-    if $probe; then
-        [ -s "$state/err" ] && { complain "$name: stderr is not empty"; return; }
-        [ "$(sort -u -k2,2n "$state/out" | grep -c "^rank [0-9]* of $n protocol \"$3\"")" = "$n" ] ||
-            { complain "$name: not every rank showed itself"; return; }
-    fi
+# step MPI RANKS PROGRAM...: the program must end well and say nothing on stderr; its output is left in $state/out.
+# --quiet: srun tells on stderr when a job has to wait for the end of the one before.
+step() {
+    local name="srun --mpi=$1 -n $2 ${3##*/}" mpi=$1 n=$2 status=0
+    shift 2
+    timeout -k 5 "$RUN_LIMIT" srun --quiet --mpi="$mpi" -N 1 -n "$n" "$@" </dev/null >"$state/out" 2>"$state/err" || status=$?
+    if [ $status -ne 0 ]; then complain "$name: exit status $status"; return 1; fi
+    if [ -s "$state/err" ]; then complain "$name: stderr is not empty"; return 1; fi
     echo "ok: $name"
 }
 
-# Without a common protocol the ranks must stop, not run as N times rank 0.
-run_without_pmi() {
-    timeout -k 5 "$RUN_LIMIT" srun --mpi=none -N 1 -n 2 "${program[@]}" </dev/null >"$state/out" 2>"$state/err" &&
-        { complain "srun --mpi=none -n 2: exit status 0"; return; }
-    grep -q 'srun --mpi=pmix or srun --mpi=pmi2' "$state/err" && [ ! -s "$state/out" ] ||
-        { complain "srun --mpi=none -n 2: no helpful message"; return; }
-    echo "ok: srun --mpi=none -n 2 is refused with the remedy"
+# Every rank shows itself once, and the protocol is the expected one.
+probe_step() { # MPI RANKS PROTOCOL
+    step "$1" "$2" "$probe" "$2" "$3" || return
+    [ "$(sort -u -k2,2n "$state/out" | grep -c "^rank [0-9]* of $2 protocol \"$3\"")" = "$2" ] ||
+        complain "srun --mpi=$1 -n $2: not every rank showed itself"
 }
 
-probe=false
-program=("$@")
-if [ $# -eq 0 ]; then
-    probe=true
-    program=("$PWD/build/release/tests/boot/boot_probe")
-fi
-[ -x "${program[0]}" ] || command -v "${program[0]}" >/dev/null || { echo "slurm.sh: no program ${program[0]}"; exit 1; }
+exchange_step() { # MPI RANKS
+    step "$1" "$2" "${exchange[@]}" || return
+    [ "$(cat "$state/out")" = "exchange: ok, $2 ranks" ] || complain "srun --mpi=$1 -n $2: not the right output"
+}
+
+# What a shell of an allocation starts is one rank of its own, whatever the size of the allocation.
+singleton_in_allocation() {
+    local name="salloc -n 4 ${exchange[0]##*/}"
+    timeout -k 5 "$RUN_LIMIT" salloc -Q -N 1 -n 4 "${exchange[@]}" </dev/null >"$state/out" 2>"$state/err" ||
+        { complain "$name: exit status $?"; return; }
+    [ ! -s "$state/err" ] && [ "$(cat "$state/out")" = "exchange: ok, 1 ranks" ] || { complain "$name"; return; }
+    echo "ok: $name runs as a singleton"
+}
+
+# Without a common protocol the ranks must stop, not run as N times rank 0: a status, and what to do about it.
+refused_without_pmi() { # PROGRAM...
+    local name="srun --mpi=none -n 2 ${1##*/}"
+    timeout -k 5 "$RUN_LIMIT" srun --quiet --mpi=none -N 1 -n 2 "$@" </dev/null >"$state/out" 2>"$state/err" &&
+        { complain "$name: exit status 0"; return; }
+    [ ! -s "$state/out" ] || { complain "$name: a rank ran all the same"; return; }
+    local part
+    for part in 'cannot speak to it' '  where: ' '  why:   ' 'srun --mpi=pmix or srun --mpi=pmi2'; do
+        grep -q -e "$part" "$state/err" || { complain "$name: the message lacks '$part'"; return; }
+    done
+    [ "$(grep -c 'cannot speak to it' "$state/err")" -le 2 ] || { complain "$name: said more than once by a rank"; return; }
+    echo "ok: $name is refused with the remedy"
+}
+
+own_programs() {
+    local n mpi
+    for n in 1 2 3 4; do
+        probe_step pmix $n PMIx
+        probe_step pmi2 $n PMI-2
+    done
+    for n in 1 2 4 7; do
+        for mpi in pmix pmi2; do exchange_step $mpi $n; done
+    done
+    singleton_in_allocation
+    refused_without_pmi "$probe"
+    refused_without_pmi "${exchange[@]}"
+}
+
+given_program() {
+    local n
+    for n in 1 2 3 4; do
+        step pmix $n "$@"
+        step pmi2 $n "$@"
+    done
+    refused_without_pmi "$@"
+}
+
+probe=$build/tests/boot/boot_probe
+exchange=("$build/tests/starts/starts_exchange" small=2000 large=1048576)
+for program in "${1:-$probe}" "${1:-${exchange[0]}}"; do
+    command -v "$program" >/dev/null || { echo "slurm.sh: no program $program"; exit 1; }
+done
 
 write_configuration && start_daemons || exit 1
-for n in 1 2 3 4; do
-    run_one pmix $n PMIx
-    run_one pmi2 $n PMI-2
-done
-run_without_pmi
+if [ $# -gt 0 ]; then given_program "$@"; else own_programs; fi
 echo "slurm.sh: $failures failures, $SECONDS s"
 [ $failures -eq 0 ]

@@ -45,6 +45,15 @@ function(zipmpi_layer name)
     endif()
 endfunction()
 
+# Puts what is used of the C++ runtime into a library that other people's programs load, hidden: the dynamic linker need
+# not find and relocate libstdc++, libgcc_s and libm in each rank (docs/decisions/0006), and a program that brings its own
+# operator new or another libstdc++ cannot get in the way. Sanitizers need the shared ones.
+function(zipmpi_own_cxx_runtime target)
+    if(NOT ZIPMPI_SANITIZE)
+        target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+    endif()
+endfunction()
+
 # A GoogleTest executable whose cases appear in ctest one by one.
 function(zipmpi_unit_test name)
     cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})

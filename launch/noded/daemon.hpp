@@ -99,6 +99,7 @@ class Daemon {
     std::string file_scratch_, memory_scratch_; // directories for other MPIs, or empty
     std::string host_;
     rlimit open_files_{};
+    sigset_t ignored_signals_{};
 
     Phase phase_ = Phase::waiting_for_start;
     uint32_t live_ = 0, open_pipes_ = 0;

@@ -29,7 +29,8 @@ struct Verdict {
     if (getppid() != parent) _exit(127); // it died before we asked to die with it
     struct sigaction by_default {};
     by_default.sa_handler = SIG_DFL;
-    for (int s = 1; s < NSIG; ++s) sigaction(s, &by_default, nullptr);
+    for (int s = 1; s < NSIG; ++s)
+        if (sigismember(&plan.ignored, s) == 1) sigaction(s, &by_default, nullptr);
     for (int i = 0; i < 3; ++i)
         if (dup2(plan.stdio[i], i) < 0) give_up(verdict, "connect its standard streams");
     for (const int fd : plan.inherit)
@@ -45,6 +46,16 @@ struct Verdict {
 }
 
 } // namespace
+
+sigset_t ignored_signals() {
+    sigset_t ignored;
+    sigemptyset(&ignored);
+    for (int s = 1; s < NSIG; ++s) {
+        struct sigaction now {};
+        if (sigaction(s, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) sigaddset(&ignored, s);
+    }
+    return ignored;
+}
 
 pid_t spawn(const SpawnPlan& plan, const char*& failed_step) {
     volatile Verdict verdict{nullptr, 0};

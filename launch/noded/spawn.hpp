@@ -5,6 +5,7 @@
 // the child runs in the parent's memory (vfork) and makes system calls only.
 #pragma once
 
+#include <csignal>
 #include <cstddef>
 #include <sched.h>
 #include <string>
@@ -22,7 +23,12 @@ struct SpawnPlan {
     const cpu_set_t* cpus = nullptr;
     size_t cpu_bytes = 0;
     rlimit open_files{}; // the limit to go back to
+    sigset_t ignored{};  // signals that this process ignores and the new one must not
 };
+
+// Signals that this process ignores. Handlers end with exec, but what is ignored stays ignored. Some 64
+// system calls, so it is asked once and not for each child.
+sigset_t ignored_signals();
 
 // The pid, or -1 with errno and the step that failed. The child is leader of a process group of its own and
 // dies with its parent.

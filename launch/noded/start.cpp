@@ -73,6 +73,7 @@ void Daemon::start(const std::string& payload) {
     if (!prepare(why)) return start_failed(0, why, 1);
     if (request_.pmix) start_pmix();
     const auto cpus = placement();
+    ignored_signals_ = ignored_signals(); // after libpmix has changed them
     for (uint32_t i = 0; i < ranks_.size() && phase_ == Phase::running; ++i)
         if (!start_rank(i, cpus, why))
             start_failed(i, why, errno == ENOENT ? exit_not_found : exit_not_executable);
@@ -247,6 +248,7 @@ bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpu
     plan.cpus = cpus[local].empty() ? nullptr : set;
     plan.cpu_bytes = cpu_room.size();
     plan.open_files = open_files_;
+    plan.ignored = ignored_signals_;
     const char* step = "start it";
     r.pid = spawn(plan, step);
     if (r.pid < 0) return refuse(step);

@@ -8,6 +8,7 @@
 #include "boot/mpiexec.hpp"
 #include "boot/problem_here.hpp"
 #include "os/clock.hpp"
+#include "os/host.hpp"
 #include "os/socket.hpp"
 
 #include <algorithm>
@@ -62,8 +63,11 @@ bool spans_hosts(const Job& job, Problem& why) {
     return true;
 }
 
-// Gives the segment to every other rank of the node, in the order in which they come.
-bool hand_out(const Job& job, int listener, int segment_fd, Problem& why) {
+// Gives the segment to every other rank of the node, in the order in which they come, and finds out which
+// CPUs they have together: a launcher that binds leaves each of them one.
+bool hand_out(const Job& job, int listener, const NodeSegment& segment, Problem& why) {
+    os::CpuUnion cpus;
+    cpus.add(0);
     std::vector<int> missing(job.node_ranks.begin() + 1, job.node_ranks.end());
     const uint64_t deadline = os::now_ns() + uint64_t{meeting_limit_ms} * 1'000'000;
     while (!missing.empty()) {
@@ -78,8 +82,11 @@ bool hand_out(const Job& job, int listener, int segment_fd, Problem& why) {
             !os::read_all(peer.get(), &hello, sizeof hello, introduction_limit_ms))
             continue;
         const auto place = std::find(missing.begin(), missing.end(), static_cast<int>(hello.rank));
-        if (place != missing.end() && os::send_fd(peer.get(), segment_fd)) missing.erase(place);
+        if (place == missing.end() || !os::send_fd(peer.get(), segment.fd())) continue;
+        missing.erase(place);
+        cpus.add(who.pid);
     }
+    segment.set_usable_cpus(cpus.usable());
     if (missing.empty()) return true;
     why = not_met(job,
                   "rank " + list_of(missing) + " did not come for the shared memory within " +
@@ -107,7 +114,7 @@ bool lead(Job& job, NodeSegment& segment, Problem& why) {
                           "look for a message of the launcher; start the program with ZipMPI's mpiexec");
         return false;
     }
-    return ready && hand_out(job, listener.get(), segment.fd(), why);
+    return ready && hand_out(job, listener.get(), segment, why);
 }
 
 bool fetch(const Job& job, std::string_view name, os::Fd& fd, std::string& reason) {

@@ -4,11 +4,13 @@
 #include "boot/fake_launcher.hpp"
 #include "boot/job.hpp"
 #include "os/clock.hpp"
+#include "os/host.hpp"
 #include "os/socket.hpp"
 
 #include <fcntl.h>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -76,6 +78,40 @@ TEST(JoinSegment, WithoutMappingTheRanksAskEachOther) {
     no_mapping.mapping = false;
     all_join(3, false, no_mapping, 3 + 1, 3 * 2 + 2);
     all_join(3, true, no_mapping, 3 + 1, 3 * 2 + 2);
+}
+
+// Joins bound to one CPU, and waits until the segment knows of both.
+int join_bound(int fd, int rank, int cpu) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<size_t>(cpu), &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0) return 4;
+    Job job;
+    NodeSegment segment;
+    Problem why;
+    if (!start_as(fd, rank, 2, false, job, why) || !join_segment(job, segment, why)) return 1;
+    const uint64_t deadline = os::now_ns() + 20'000'000'000;
+    while (segment.header().usable_cpus.load() != 2)
+        if (os::now_ns() > deadline) return 3;
+    job.launcher->finalize();
+    return 0;
+}
+
+TEST(JoinSegment, RanksThatTheLauncherBoundApartDoNotShareACpu) {
+    cpu_set_t all;
+    std::vector<int> cpus;
+    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    for (int c = 0; c < CPU_SETSIZE; ++c)
+        if (CPU_ISSET(static_cast<size_t>(c), &all)) cpus.push_back(c);
+    if (os::usable_cpus() < 2 || cpus.size() < 2) GTEST_SKIP() << "there is one CPU only";
+    FakeLauncher fake(2, {});
+    std::vector<pid_t> children;
+    for (int r = 0; r < 2; ++r) {
+        const pid_t pid = fork();
+        if (pid == 0) _exit(join_bound(fake.client_fd(r), r, cpus[static_cast<size_t>(r)]));
+        children.push_back(pid);
+    }
+    EXPECT_EQ(failures_of(children), 0);
 }
 
 // Names of meeting points can be read by every user of the host.

@@ -81,7 +81,7 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
     h.world_size = static_cast<uint32_t>(world_size);
     h.cell_bytes = g.cell_bytes;
     h.cells_per_rank = g.cells_per_rank;
-    h.usable_cpus = static_cast<uint32_t>(os::usable_cpus());
+    out.set_usable_cpus(os::usable_cpus());
     h.total_bytes = g.total_bytes();
     h.world_ranks_offset = g.world_ranks_offset();
     h.blocks_offset = g.blocks_offset();

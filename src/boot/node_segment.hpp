@@ -28,6 +28,9 @@ class NodeSegment {
     [[nodiscard]] int fd() const { return fd_.get(); }
     [[nodiscard]] const wire::Geometry& geometry() const { return geometry_; }
     [[nodiscard]] const wire::SegmentHeader& header() const { return *at<wire::SegmentHeader>(0); }
+    void set_usable_cpus(int n) const {
+        at<wire::SegmentHeader>(0)->usable_cpus.store(static_cast<uint32_t>(n), std::memory_order_relaxed);
+    }
     [[nodiscard]] uint32_t local_ranks() const { return geometry_.local_ranks; }
     [[nodiscard]] int world_rank(uint32_t local) const {
         return static_cast<int>(at<uint32_t>(geometry_.world_ranks_offset())[local]);

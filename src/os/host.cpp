@@ -3,11 +3,12 @@
 #include "os/host.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cerrno>
 #include <cstdio>
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include <vector>
 
 namespace zipmpi::os {
 namespace {
@@ -32,19 +33,6 @@ int quota_cpus() noexcept {
     return static_cast<int>(std::max(1LL, quota / period));
 }
 
-int affinity_cpus() noexcept {
-    for (int size = 1024; size <= 1 << 20; size *= 2) { // the kernel says EINVAL while the mask is too small
-        cpu_set_t* set = CPU_ALLOC(size);
-        if (set == nullptr) return 1;
-        const size_t bytes = CPU_ALLOC_SIZE(size);
-        const bool ok = sched_getaffinity(0, bytes, set) == 0;
-        const int n = ok ? CPU_COUNT_S(bytes, set) : 0;
-        CPU_FREE(set);
-        if (ok) return std::max(1, n);
-    }
-    return 1;
-}
-
 } // namespace
 
 std::string host_name() {
@@ -52,10 +40,35 @@ std::string host_name() {
     return uname(&u) == 0 ? u.nodename : "localhost";
 }
 
-int usable_cpus() noexcept {
+void CpuUnion::add(pid_t pid) {
+    constexpr size_t most_words = (1U << 20) / 64;
+    std::vector<uint64_t> mask(std::max<size_t>(1024 / 64, bits_.size()));
+    const auto ask = [&] {
+        return sched_getaffinity(pid, mask.size() * sizeof mask[0],
+                                 reinterpret_cast<cpu_set_t*>(mask.data())) == 0;
+    };
+    bool known = ask();
+    while (!known && errno == EINVAL && mask.size() < most_words) { // the mask is too small
+        mask.resize(mask.size() * 2);
+        known = ask();
+    }
+    if (!known) return;
+    bits_.resize(mask.size());
+    for (size_t i = 0; i < mask.size(); ++i) bits_[i] |= mask[i];
+}
+
+int CpuUnion::usable() const noexcept {
+    int n = 0;
+    for (const uint64_t word : bits_) n += std::popcount(word);
     const int quota = quota_cpus();
-    const int allowed = affinity_cpus();
-    return quota > 0 ? std::min(quota, allowed) : allowed;
+    if (quota > 0) n = std::min(n, quota);
+    return std::max(n, 1);
+}
+
+int usable_cpus() noexcept {
+    CpuUnion own;
+    own.add(0);
+    return own.usable();
 }
 
 } // namespace zipmpi::os

@@ -85,5 +85,15 @@ TEST(Host, HasNameAndCpus) {
     EXPECT_LE(before, now_ns());
 }
 
+TEST(Host, CpusOfProcessesBoundApartAddUp) {
+    CpuUnion none;
+    none.add(-1); // nobody has this number
+    EXPECT_EQ(none.usable(), 1);
+    CpuUnion twice;
+    twice.add(0);
+    twice.add(0);
+    EXPECT_EQ(twice.usable(), usable_cpus());
+}
+
 } // namespace
 } // namespace zipmpi::os

@@ -32,7 +32,8 @@ struct SegmentHeader {
     uint32_t world_size;
     uint32_t cell_bytes; // payload of one cell, a multiple of the page size less one line
     uint32_t cells_per_rank;
-    uint32_t usable_cpus; // of the whole job on this node: more ranks than this is oversubscription
+    // of the whole job on this node: more ranks than this is oversubscription; grows while bound ranks join
+    std::atomic<uint32_t> usable_cpus;
     uint64_t total_bytes;
     uint64_t world_ranks_offset; // uint32_t[n]: local index -> rank in MPI_COMM_WORLD
     uint64_t blocks_offset;

@@ -53,11 +53,17 @@ class OpenMpi(Ring, Case):
 
 
 class Netpipe(Case):
+    """NetPIPE reports on stderr: hosts, then one line for each size. Anything else there is a complaint."""
+    own_lines = re.compile(r"\d+: \S+|Now starting the main loop|\s*\d+:\s+\d+ bytes.*Mbps in.*usec|")
+
     def pingpong(self, program):
+        before = leftovers()
         with tempfile.TemporaryDirectory(prefix="launch-test-") as directory:
-            r = run("-n", 2, needs(program), "-n", 20, "-p", 0, "-u", 64, "-o", os.path.join(directory, "np.out"))
+            r = run("-n", 2, needs(program), "-n", 20, "-p", 0, "-u", 1024, "-o", os.path.join(directory, "np.out"))
         self.assertEqual(r.code, 0, r)
-        self.assertRegex(r.err + r.out, re.compile(r"64 bytes.*Mbps"))
+        self.assertRegex(r.err + r.out, re.compile(r" 1024 bytes.*Mbps"))
+        self.assertEqual([line for line in r.err.splitlines() if not self.own_lines.fullmatch(line)], [], r)
+        self.assertEqual(leftovers(), before)
 
     def test_openmpi(self):
         self.pingpong("NPopenmpi")

@@ -25,7 +25,7 @@ Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_ran
     , eager_limit_(std::clamp<uint64_t>(static_cast<uint64_t>(eager_limit.get()), wire::inline_max,
                                         shm_.caps().bulk_max))
     , world_rank_(world_rank)
-    , oversubscribed_(segment.local_ranks() > segment.header().usable_cpus) {}
+    , usable_cpus_(segment.header().usable_cpus) {}
 
 const Incoming* Lane::probe(uint32_t context, int source, int tag) const {
     const Unexpected* u = matcher_.find_unexpected(context, source, tag);

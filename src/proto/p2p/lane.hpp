@@ -17,6 +17,7 @@
 #include "proto/p2p/operation_table.hpp"
 #include "transport/shm/transport.hpp"
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <vector>
@@ -53,7 +54,12 @@ class Lane {
     [[nodiscard]] transport::shm::Transport& shm() { return shm_; }
     [[nodiscard]] Counters& counters() { return shm_.own_block().counters; }
     [[nodiscard]] Recorder& recorder() { return shm_.own_block().recorder; }
-    [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
+    [[nodiscard]] bool oversubscribed() const {
+        return pending_of_peer_.size() > usable_cpus_.load(std::memory_order_relaxed);
+    }
+    // How many rounds a wait spins, as learned from earlier waits; proto/progress/wait.cpp.
+    [[nodiscard]] uint32_t spin_limit() const { return spin_limit_; }
+    void set_spin_limit(uint32_t rounds) { spin_limit_ = rounds; }
     [[nodiscard]] int world_rank() const { return world_rank_; }
 
   private:
@@ -95,8 +101,9 @@ class Lane {
     std::mutex mutex_;
     uint64_t eager_limit_;
     int world_rank_;
+    uint32_t spin_limit_ = UINT32_MAX;
     bool multithreaded_ = false;
-    bool oversubscribed_;
+    const std::atomic<uint32_t>& usable_cpus_; // in the segment: not known before all ranks have joined
 };
 
 } // namespace zipmpi::proto

@@ -5,6 +5,7 @@
 #include "base/param.hpp"
 #include "os/clock.hpp"
 
+#include <algorithm>
 #include <sched.h>
 
 namespace zipmpi::proto {
@@ -17,7 +18,7 @@ Param<int64_t> spins{
     Unit::none,
     Level::tuner,
     Scope::local,
-    "rounds of looking for work before the CPU is offered to others; 0 when ranks outnumber CPUs"};
+    "most rounds of looking for work before the CPU is offered to others; 0 when ranks outnumber CPUs"};
 Param<int64_t> yields{"wait.yields",
                       4,
                       {0, 1000000000},
@@ -28,6 +29,9 @@ Param<int64_t> yields{"wait.yields",
 
 // A sleep ends by itself after this time and looks again: a safety net, counted when it caught something.
 constexpr int64_t longest_sleep_ns = 1'000'000'000;
+
+// A rank never spins shorter than this: about what it costs to sleep and be woken.
+constexpr int64_t least_spins = 64;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
@@ -87,8 +91,24 @@ void sleep_once(Lane& lane, const WaitNote& note) {
 
 } // namespace
 
+// What arrives while we offer the CPU to others was made by a peer that shares it: the kernel may put two
+// ranks on one CPU although there are enough, and spinning only keeps the peer from running. What arrives
+// before or after that was made elsewhere, so the limit recovers.
+void learn_from(Lane& lane, uint32_t rounds) {
+    const int64_t most = spins.get();
+    const int64_t limit = std::min<int64_t>(lane.spin_limit(), most);
+    int64_t next = limit;
+    if (rounds <= limit)
+        next = limit * 2;
+    else if (rounds <= limit + yields.get())
+        next = limit / 2;
+    else
+        next = limit + limit / 4;
+    lane.set_spin_limit(static_cast<uint32_t>(std::clamp(next, std::min(least_spins, most), most)));
+}
+
 void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
-    const int64_t spin_rounds = lane.oversubscribed() ? 0 : spins.get();
+    const int64_t spin_rounds = lane.oversubscribed() ? 0 : std::min<int64_t>(lane.spin_limit(), spins.get());
     ++rounds;
     if (rounds <= spin_rounds) {
         if (lane.multithreaded()) { // another thread may want in

@@ -27,14 +27,19 @@ inline WaitNote note_on(const Operation& op, uint32_t collective_sequence = 0) {
 // meanwhile.
 void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note);
 
+// Something came after so many rounds: adjusts how long the next wait spins.
+void learn_from(Lane& lane, uint32_t rounds);
+
 template <class Done>
 void wait_until(Lane& lane, const Done& done, const WaitNote& note) {
     uint32_t rounds = 0;
     while (!done()) {
-        if (lane.progress() > 0)
+        if (lane.progress() > 0) {
+            if (rounds > 0) learn_from(lane, rounds);
             rounds = 0;
-        else if (!done())
+        } else if (!done()) {
             wait_round(lane, rounds, note);
+        }
     }
 }
 

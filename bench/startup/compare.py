@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long from calling the launcher until the last rank has left MPI_Init: ZipMPI, Open MPI and MPICH, each with its
+own compiler wrapper and launcher, in turns on this machine. Prints a section of Markdown.
+
+Ends with 0 if ours takes at most --limit of the faster peer's time, with 1 if it takes more, and with 77 if that was
+not measured: a peer is not installed, or the figures of the rounds lie too far apart."""
+import argparse
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+NOT_MEASURED = 77
+MOST_SPREAD = 0.15
+MOST_ROUNDS = 7
+RUN_LIMIT = 120  # seconds
+OURS = "ZipMPI"
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup.c")
+FOREIGN = ("PMI", "OMPI_", "ZIPMPI_", "MPIEXEC_", "HYDRA_", "SLURM_")
+
+
+class NotMeasured(Exception):
+    pass
+
+
+class Library:
+    def __init__(self, name, compiler, launcher):
+        self.name, self.compiler, self.launcher = name, compiler, launcher
+        self.program, self.seconds, self.whole = "", [], []
+
+    def build(self, folder):
+        for tool in (self.compiler, self.launcher[0]):
+            if shutil.which(tool) is None:
+                raise NotMeasured(f"{tool} is not installed")
+        self.program = os.path.join(folder, "startup_" + self.name.replace(" ", "_"))
+        subprocess.run([self.compiler, "-O2", SOURCE, "-o", self.program], check=True)
+
+    def command(self, ranks):
+        return [*self.launcher, "-n", str(ranks), self.program]
+
+    def once(self, ranks):
+        """Seconds until the last rank has left MPI_Init, and until the launcher has ended."""
+        env = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
+        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        begin = time.time_ns()
+        try:
+            run = subprocess.run(self.command(ranks), stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env,
+                                 timeout=RUN_LIMIT, check=False)
+        except subprocess.TimeoutExpired as late:
+            raise NotMeasured(f"{self.name} did not end within {RUN_LIMIT} s") from late
+        end = time.time_ns()
+        lines = [line.split() for line in run.stdout.splitlines() if line.startswith("startup ")]
+        if run.returncode != 0 or sorted(int(line[1]) for line in lines) != list(range(ranks)):
+            raise NotMeasured(f"{self.name} ended with status {run.returncode}, {len(lines)} ranks answered:\n" +
+                              run.stderr[-2000:])
+        return (max(int(line[4]) for line in lines) - begin) / 1e9, (end - begin) / 1e9
+
+    def measure(self, ranks, repeats):
+        """One figure of a round: the median of `repeats` runs, as short runs are noisier than long ones."""
+        runs = [self.once(ranks) for _ in range(repeats)]
+        self.seconds.append(statistics.median(run[0] for run in runs))
+        self.whole.append(statistics.median(run[1] for run in runs))
+
+    def median(self):
+        return statistics.median(self.seconds)
+
+    def spread(self):
+        """Distance of the quartiles in parts of the median."""
+        low, _, high = statistics.quantiles(self.seconds, n=4, method="inclusive")
+        return (high - low) / self.median()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default="build/release/bin", help="folder with our mpicc and mpiexec")
+    parser.add_argument("--ranks", type=int, default=128)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=0.5, help="most that ours may take, in parts of the faster peer")
+    return parser.parse_args()
+
+
+def measure_all(libraries, args):
+    with tempfile.TemporaryDirectory(prefix="startup-") as folder:
+        for library in libraries:
+            library.build(folder)
+        for library in libraries:
+            library.once(2)  # brings the files into memory
+        for done in range(1, MOST_ROUNDS + 1):
+            for library in libraries:
+                library.measure(args.ranks, 5 if library.name == OURS else 1)
+            if done >= max(args.rounds, 2) and all(library.spread() <= MOST_SPREAD for library in libraries):
+                return
+
+
+def commit():
+    known = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=os.path.dirname(SOURCE), capture_output=True,
+                           text=True, check=False)
+    return known.stdout.strip() or "unknown"
+
+
+def table(libraries, args):
+    print(f"### Start of {args.ranks} ranks on {len(os.sched_getaffinity(0))} cores\n")
+    print(f"{time.strftime('%Y-%m-%d')}, commit {commit()}, Linux {platform.release()}. From calling the launcher until "
+          "the last rank has left MPI_Init.\n")
+    print("| library | median | spread | rounds | until the launcher has ended | command |")
+    print("|---|---|---|---|---|---|")
+    for library in libraries:
+        command = " ".join([*map(os.path.basename, library.launcher), "-n", str(args.ranks), "./startup"])
+        print(f"| {library.name} | {library.median():.3f} s | {library.spread():.0%} | {len(library.seconds)} "
+              f"| {statistics.median(library.whole):.3f} s | `{command}` |")
+    print(flush=True)
+
+
+def verdict(libraries, args):
+    ours, *peers = libraries
+    best = min(peers, key=Library.median)
+    ratio = ours.median() / best.median()
+    print(f"Ours / faster peer ({best.name}): **{ratio:.3f}**; at most {args.limit} is wanted.")
+    far = [f"{library.name} {library.spread():.0%}" for library in libraries if library.spread() > MOST_SPREAD]
+    if far:
+        raise NotMeasured(f"the rounds lie more than {MOST_SPREAD:.0%} apart: {', '.join(far)}")
+    print("Held." if ratio <= args.limit else "NOT held.")
+    return 0 if ratio <= args.limit else 1
+
+
+def main():
+    args = arguments()
+    libraries = [
+        Library(OURS, os.path.join(args.bin, "mpicc"), [os.path.join(args.bin, "mpiexec")]),
+        Library("Open MPI", "mpicc.openmpi", ["mpirun.openmpi", "--oversubscribe"]),
+        Library("MPICH", "mpicc.mpich", ["mpiexec.mpich"]),
+    ]
+    try:
+        measure_all(libraries, args)
+        table(libraries, args)
+        return verdict(libraries, args)
+    except NotMeasured as reason:
+        print(f"Not measured: {reason}")
+        return NOT_MEASURED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
