@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A job to be killed: ring, allreduce and a long message, over and over for the milliseconds given. Every rank prints
-// "done" as its last act.
+// A job to be killed: ring, allreduce and a long message, over and over for the milliseconds given. Every
+// rank prints "done" as its last act.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int round = 0; more != 0; ++round) {
         const int count = round % 8 == 7 ? most : round % 8 * 100 + 1;
-        MPI_Sendrecv(out, count, MPI_INT, (rank + 1) % size, 1, in, most, MPI_INT, (rank + size - 1) % size, 1,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, count, MPI_INT, (rank + 1) % size, 1, in, most, MPI_INT, (rank + size - 1) % size,
+                     1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         const int mine = rank != 0 || MPI_Wtime() < end;
         MPI_Allreduce(&mine, &more, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     }

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Small, middle and large messages around a ring while the node's memory is short (short_memory.c makes it so).
-// With the argument "return" an error comes back to the program, which prints its class and ends the job with 5.
+// Small, middle and large messages around a ring while the node's memory is short (short_memory.c makes it
+// so). With the argument "return" an error comes back to the program, which prints its class and ends the job
+// with 5.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ static void check(int code, const char* call) {
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    if (argc > 1 && strcmp(argv[1], "return") == 0) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (argc > 1 && strcmp(argv[1], "return") == 0)
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

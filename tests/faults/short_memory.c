@@ -29,7 +29,9 @@ static int try_next(const char* name, int fd, int mode, off_t offset, off_t leng
     return ((Fallocate)dlsym(RTLD_NEXT, name))(fd, mode, offset, length);
 }
 
-int fallocate(int fd, int mode, off_t offset, off_t length) { return try_next("fallocate", fd, mode, offset, length); }
+int fallocate(int fd, int mode, off_t offset, off_t length) {
+    return try_next("fallocate", fd, mode, offset, length);
+}
 int fallocate64(int fd, int mode, off_t offset, off_t length) {
     return try_next("fallocate64", fd, mode, offset, length);
 }
