@@ -125,9 +125,10 @@ int Transport::take_cell(Sent& why) {
     for (uint32_t i = 0; i < cells_made_; ++i) {
         const uint32_t cell = next_cell_;
         next_cell_ = next_cell_ + 1 == cells_made_ ? 0 : next_cell_ + 1;
-        // Pairs with release_cell(): the reader is done with the bytes.
+        // Pairs with release_cell(): the reader is done with the bytes. seq_cst because it is also the last look
+        // after arm().
         if (reinterpret_cast<wire::CellHead*>(segment_.cell(self_, cell))
-                ->busy.load(std::memory_order_acquire) == 0)
+                ->busy.load(std::memory_order_seq_cst) == 0)
             return static_cast<int>(cell);
     }
     if (cells_made_ < g.cells_per_rank &&
