@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds mpi.h against the tables, and both against a copy of the published facts if there is one.
 
-check_facts.py REPOSITORY        ZIPMPI_MPI_FACTS may name a folder with prototypes.tsv, constants.tsv, types.tsv
+check_facts.py REPOSITORY        MPI_ABI_FACTS may name a folder with prototypes.tsv, constants.tsv, types.tsv
 """
 
 import os
@@ -95,9 +95,9 @@ def check_facts(folder):
 
 header_text = (ROOT / "include/mpi.h").read_text()
 check_header(header_text)
-published = os.environ.get("ZIPMPI_MPI_FACTS")
+published = os.environ.get("MPI_ABI_FACTS")
 if published:
     check_facts(Path(published))
 print("\n".join(faults) or f"{len(SPEC.entries)} prototypes, {len(SPEC.constants)} constants, {len(SPEC.typedefs)} types "
-      f"agree; compared with published facts: {'yes' if published else 'no, ZIPMPI_MPI_FACTS is not set'}")
+      f"agree; compared with published facts: {'yes' if published else 'no, MPI_ABI_FACTS is not set'}")
 sys.exit(1 if faults else 0)
