@@ -21,6 +21,7 @@ namespace zipmpi {
     X(inline_messages, "messages that fitted into one cache line")                                           \
     X(cells, "cells of the send buffer pool used")                                                           \
     X(rendezvous, "messages sent by rendezvous")                                                             \
+    X(kernel_copies, "messages taken out of the sender's buffer by the kernel")                              \
     X(ring_full, "times a sender found the ring to a peer full")                                             \
     X(no_cell, "times a sender found no free cell")                                                          \
     X(sleeps, "times the rank went to sleep while waiting")                                                  \

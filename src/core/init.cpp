@@ -86,7 +86,6 @@ Engine& start_engine(ThreadLevel level) {
         e->lane =
             std::make_unique<proto::Lane>(e->segment, static_cast<uint32_t>(e->job.local_index), e->job.rank);
         set_recorder(&own_block(*e).recorder);
-        own_block(*e).pid.store(getpid(), std::memory_order_relaxed);
         e->main_thread = pthread_self();
         the_engine = e;
     }

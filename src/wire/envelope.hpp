@@ -16,26 +16,34 @@ inline constexpr size_t inline_max = 40;
 // With a cell, the last 8 bytes of the payload hold the CellRef.
 inline constexpr size_t inline_max_with_cell = inline_max - 8;
 
+// A line that continues a message has 60 bytes. More than four of them are slower than a cell.
+inline constexpr size_t continuation_bytes = line_size - 4;
+inline constexpr size_t max_more_lines = 4;
+inline constexpr size_t lines_max = inline_max + max_more_lines * continuation_bytes;
+
 enum class Kind : uint8_t {
     none = 0,
     eager = 1,    // the whole message: in the payload, or in the cell
     rts = 2,      // payload: Rts; a message waits at the sender
     cts = 3,      // payload: Cts; the receiver is ready for the message
     fragment = 4, // payload: Fragment; a part of a message, in the cell
-    ack = 5,      // payload: Ack; a synchronous send was matched
+    ack =
+        5, // payload: Ack; a synchronous send was matched, or a message was taken out of the sender's buffer
 };
 
 // Flags of a message.
 inline constexpr uint8_t flag_synchronous = 1; // the sender waits for an Ack
 inline constexpr uint8_t flag_cell = 2;        // a CellRef closes the payload
+inline constexpr uint8_t flag_lines = 4;       // the message goes on in the lines that follow
 
 struct Envelope {
     Kind kind;
     uint8_t flags;
-    uint8_t inline_bytes; // valid bytes of payload, without the CellRef
-    uint8_t reserved;
-    uint32_t context; // which communicator, and point-to-point or collective
-    int32_t source;   // sender's rank in that communicator
+    uint8_t
+        inline_bytes; // valid bytes of payload, without the CellRef; with flag_lines: bytes in the last line
+    uint8_t more_lines; // with flag_lines: how many lines follow
+    uint32_t context;   // which communicator, and point-to-point or collective
+    int32_t source;     // sender's rank in that communicator
     int32_t tag;
     uint32_t sync_id; // with flag_synchronous: the sender's operation, to be named in the Ack
 };
@@ -52,6 +60,7 @@ struct CellRef {
 
 struct Rts {
     uint64_t bytes;
+    uint64_t address; // of the message in the sender's memory
     OperationId sender;
     uint32_t reserved;
 };
@@ -72,7 +81,7 @@ struct Ack {
     OperationId sender;
 };
 
-static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 16 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
+static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 24 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
               sizeof(Ack) == 4);
 static_assert(sizeof(Fragment) <= inline_max_with_cell);
 

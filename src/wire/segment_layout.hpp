@@ -53,6 +53,9 @@ struct RankBlock {
     alignas(line_size) std::atomic<uint32_t> state; // RankState
     std::atomic<int32_t> pid;
     std::atomic<int32_t> abort_code;
+    // a number at an address in the rank's own memory: whoever can read it there can read the rank's messages
+    std::atomic<uint64_t> probe_address;
+    std::atomic<uint64_t> probe_number;
     // where the rank sleeps: it counts itself in `sleepers`, looks once more, and waits for `wake` to change
     alignas(line_size) std::atomic<uint32_t> wake;
     std::atomic<uint32_t> sleepers;
@@ -60,6 +63,9 @@ struct RankBlock {
         wants_cell; // set by the rank when its pool is exhausted: whoever frees a cell wakes it
     // one bit per local rank: set by a sender after it has put lines into its ring to this rank
     alignas(line_size) std::atomic<uint64_t> arrivals[max_local_ranks / 64];
+    // one bit per local rank, written by the rank itself and rarely: it looks at that sender's ring directly,
+    // so the sender need not set its bit in arrivals
+    alignas(line_size) std::atomic<uint64_t> watched[max_local_ranks / 64];
     alignas(line_size) Counters counters;
     alignas(page_size) Recorder recorder;
 };

@@ -17,14 +17,23 @@ namespace zipmpi::wire {
 inline constexpr size_t page_size = 4096;
 inline constexpr uint32_t ring_lines = 63;
 
-// One message line. `mark` is the number of the message in this ring (1, 2, ...) cut to 32 bits; it is stored
-// last, with release, and read first, with acquire. A page of zeros is an empty ring.
+// The first line of a message, and for most the only one. `mark` is the number of the line in this ring (1,
+// 2, ...) cut to 32 bits; it is stored last and read first. A page of zeros is an empty ring.
 struct alignas(line_size) RingLine {
     std::atomic<uint32_t> mark;
     Envelope envelope;
     std::byte payload[inline_max];
 };
 static_assert(sizeof(RingLine) == line_size);
+
+// A line that continues the message of the line before it. Its mark counts like that of any other line, so
+// that what an earlier lap left there is never taken for a new message; it is read only after the first
+// line's mark.
+struct alignas(line_size) Continuation {
+    std::atomic<uint32_t> mark;
+    std::byte bytes[continuation_bytes];
+};
+static_assert(sizeof(Continuation) == line_size);
 static_assert(offsetof(RingLine, envelope) == 4 && offsetof(RingLine, payload) == 24);
 
 struct Ring {

@@ -15,6 +15,7 @@
 #include "boot/node_segment.hpp"
 #include "proto/p2p/match.hpp"
 #include "proto/p2p/operation_table.hpp"
+#include "transport/kcopy/reader.hpp"
 #include "transport/shm/transport.hpp"
 
 #include <atomic>
@@ -89,10 +90,14 @@ class Lane {
     void take_fragment(const transport::Arrival& a);
     void take_ack(const transport::Arrival& a);
 
+    // Two ranks on one CPU cannot copy at the same time, so one copy is better than two.
+    [[nodiscard]] uint64_t kcopy_min() const { return oversubscribed() ? 1 : kcopy_min_; }
+
     void finish(Operation& op);
     [[gnu::cold]] void finish_without_memory(Operation& send);
 
     transport::shm::Transport shm_;
+    transport::kcopy::Reader kcopy_;
     Matcher matcher_;
     OperationTable table_;
     std::deque<Pending> pending_;           // in order; per peer this order is the order of sending
@@ -100,6 +105,7 @@ class Lane {
     std::vector<Operation*> streams_;       // sends whose receiver is ready
     std::mutex mutex_;
     uint64_t eager_limit_;
+    uint64_t kcopy_min_;
     int world_rank_;
     uint32_t spin_limit_ = UINT32_MAX;
     bool multithreaded_ = false;

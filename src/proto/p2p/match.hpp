@@ -20,6 +20,7 @@ struct Incoming {
     uint64_t bytes = 0;
     const std::byte* data = nullptr; // eager: the bytes
     wire::OperationId sender = 0;    // rendezvous: the sender's operation
+    uint64_t address = 0;            // and where the message is in the sender's memory
     Operation* local = nullptr;      // from this process itself: the send that waits
 };
 

@@ -49,11 +49,12 @@ void Lane::arrived(const transport::Arrival& a) {
     switch (a.envelope.kind) {
     case wire::Kind::eager:
         take_message({a.envelope, a.from, a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes,
-                      a.bulk != nullptr ? a.bulk : a.payload, 0, nullptr});
+                      a.bulk != nullptr ? a.bulk : a.payload, 0, 0, nullptr});
         break;
     case wire::Kind::rts: {
         wire::Rts rts{};
-        if (read_payload(a, rts)) take_message({a.envelope, a.from, rts.bytes, nullptr, rts.sender, nullptr});
+        if (read_payload(a, rts))
+            take_message({a.envelope, a.from, rts.bytes, nullptr, rts.sender, rts.address, nullptr});
         break;
     }
     case wire::Kind::cts:
@@ -100,7 +101,15 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     finish(recv);
 }
 
+// By one copy out of the sender's buffer if the kernel lets us, else by asking for fragments.
 void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
+    if (recv.received >= kcopy_min() &&
+        kcopy_.read(message.from, message.address, recv.buffer, recv.received)) {
+        const wire::Ack ack{message.sender};
+        post_line(message.from, wire::Kind::ack, &ack, sizeof ack);
+        counters().add(Counter::kernel_copies);
+        return finish(recv);
+    }
     recv.moved = 0;
     recv.wanted = recv.received;
     wire::Cts cts{message.sender, 0, recv.wanted};
@@ -140,9 +149,7 @@ void Lane::take_ack(const transport::Arrival& a) {
     wire::Ack ack{};
     if (!read_payload(a, ack)) return;
     Operation* op = table_.find(ack.sender);
-    if (op == nullptr || op->kind != Operation::Kind::send || op->transport_peer != a.from ||
-        !op->synchronous)
-        return;
+    if (op == nullptr || op->kind != Operation::Kind::send || op->transport_peer != a.from) return;
     table_.remove(*op);
     finish(*op);
 }

@@ -52,7 +52,7 @@ Sent Lane::try_start(Operation& op) {
 
 Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
     e.kind = wire::Kind::rts;
-    const wire::Rts rts{op.bytes, table_.add(op), 0};
+    const wire::Rts rts{op.bytes, reinterpret_cast<uint64_t>(op.buffer), table_.add(op), 0};
     if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
     const Sent sent =
         shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts), sizeof rts);

@@ -5,6 +5,7 @@
 #include "os/futex.hpp"
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace zipmpi::transport::shm {
 
@@ -17,9 +18,11 @@ Transport::Transport(const boot::NodeSegment& segment, uint32_t self)
     , arrival_words_((segment.local_ranks() + 63) / 64)
     , caps_{wire::inline_max, wire::inline_max_with_cell, segment.geometry().cell_bytes}
     , out_(segment.local_ranks())
-    , in_(segment.local_ranks()) {
+    , in_(segment.local_ranks())
+    , watch_after_(segment.local_ranks() <= watch_slots + 1 ? 1 : std::max(4U, segment.local_ranks())) {
     for (uint32_t i = 0; i < segment.local_ranks(); ++i)
         identity_ &= segment.world_rank(i) == static_cast<int>(i);
+    block_->pid.store(getpid(), std::memory_order_relaxed);
 }
 
 int Transport::reach(int world_rank) const {
@@ -74,15 +77,30 @@ wire::RingLine* Transport::claim(Peer peer, Sent& why) {
     return &o.ring->line[o.slot];
 }
 
-void Transport::publish(Peer peer, wire::RingLine& line) {
+bool Transport::room_for(Peer peer, uint32_t lines) {
     Outgoing& o = out_[peer];
-    ++o.produced;
-    o.slot = o.slot + 1 == wire::ring_lines ? 0 : o.slot + 1;
-    line.mark.store(o.produced, std::memory_order_release);
+    if (o.produced - o.consumed_seen + lines <= wire::ring_lines) return true;
+    const uint32_t consumed = o.ring->consumed.load(std::memory_order_acquire); // as in claim()
+    if (o.produced - consumed > wire::ring_lines) return false;
+    o.consumed_seen = consumed;
+    return o.produced - consumed + lines <= wire::ring_lines;
+}
+
+// Makes lines visible that start with this one; the others have been written before.
+void Transport::publish(Peer peer, wire::RingLine& line, uint32_t lines) {
+    Outgoing& o = out_[peer];
+    const uint32_t first = o.produced + 1;
+    o.produced += lines;
+    o.slot = (o.slot + lines) % wire::ring_lines;
+    // seq_cst, all four: either we see that the receiver does not watch this ring (any more) and announce the
+    // line, or the receiver's look at the ring after it stopped watching sees the line (consider()). And
+    // either we see the sleeper, or the sleeper's last look, after it counted itself in, sees line or bit
+    // (arm()).
+    line.mark.store(first, std::memory_order_seq_cst);
     wire::RankBlock& to = segment_.block(peer);
-    // Both seq_cst: either we see the sleeper, or the sleeper's last look at the bitmap (after it counted
-    // itself in) sees our bit. Pairs with arm().
-    to.arrivals[self_ / 64].fetch_or(uint64_t{1} << (self_ % 64), std::memory_order_seq_cst);
+    const uint64_t bit = uint64_t{1} << (self_ % 64);
+    if ((to.watched[self_ / 64].load(std::memory_order_seq_cst) & bit) == 0)
+        to.arrivals[self_ / 64].fetch_or(bit, std::memory_order_seq_cst);
     if (to.sleepers.load(std::memory_order_seq_cst) != 0) wake(to);
 }
 
@@ -94,8 +112,48 @@ Sent Transport::send_short(Peer peer, const wire::Envelope& envelope, const std:
     line->envelope = envelope;
     line->envelope.inline_bytes = static_cast<uint8_t>(bytes);
     if (bytes != 0) std::memcpy(line->payload, payload, bytes);
-    publish(peer, *line);
+    publish(peer, *line, 1);
     return Sent::ok;
+}
+
+// A message of medium size in consecutive lines: no cell to be fetched, marked and freed. There is room for
+// them.
+void Transport::send_lines(Peer peer, const wire::Envelope& envelope, const std::byte* bytes, size_t n) {
+    const Outgoing& o = out_[peer];
+    wire::RingLine& first = o.ring->line[o.slot];
+    std::memcpy(first.payload, bytes, wire::inline_max);
+    uint32_t more = 0;
+    size_t last = 0;
+    for (size_t at = wire::inline_max; at < n; at += wire::continuation_bytes) {
+        ++more;
+        last = std::min(wire::continuation_bytes, n - at);
+        auto& next = reinterpret_cast<wire::Continuation&>(o.ring->line[(o.slot + more) % wire::ring_lines]);
+        next.mark.store(o.produced + 1 + more, std::memory_order_relaxed);
+        std::memcpy(next.bytes, bytes + at, last);
+    }
+    first.envelope = envelope;
+    first.envelope.flags |= wire::flag_lines;
+    first.envelope.inline_bytes = static_cast<uint8_t>(last);
+    first.envelope.more_lines = static_cast<uint8_t>(more);
+    publish(peer, first, 1 + more);
+}
+
+// Puts a message of several lines together; slot is that of the second. 0 if its envelope makes no sense.
+size_t Transport::gather_lines(const wire::Ring& ring, uint32_t slot, const wire::RingLine& first,
+                               std::byte* to) const {
+    const uint32_t more = first.envelope.more_lines;
+    const size_t last = first.envelope.inline_bytes;
+    if (more == 0 || more > wire::max_more_lines || last == 0 || last > wire::continuation_bytes) return 0;
+    std::memcpy(to, first.payload, wire::inline_max);
+    size_t at = wire::inline_max;
+    for (uint32_t i = 0; i < more; ++i) {
+        const auto& next =
+            reinterpret_cast<const wire::Continuation&>(ring.line[(slot + i) % wire::ring_lines]);
+        const size_t n = i + 1 == more ? last : wire::continuation_bytes;
+        std::memcpy(to + at, next.bytes, n);
+        at += n;
+    }
+    return at;
 }
 
 Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
@@ -103,7 +161,14 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     Sent why = Sent::ok;
     wire::RingLine* line = claim(peer, why);
     if (line == nullptr) return why;
-    const int cell = take_cell(why);
+    const auto lines = static_cast<uint32_t>(
+        1 + (bulk_bytes + wire::continuation_bytes - 1 - wire::inline_max) / wire::continuation_bytes);
+    if (bytes == 0 && bulk_bytes > wire::inline_max && bulk_bytes <= wire::lines_max &&
+        room_for(peer, lines)) {
+        send_lines(peer, envelope, bulk, bulk_bytes);
+        return Sent::ok;
+    }
+    const int cell = take_cell(bytes != 0, why);
     if (cell < 0) return why;
     std::byte* head = segment_.cell(self_, static_cast<uint32_t>(cell));
     std::memcpy(head + wire::line_size, bulk, bulk_bytes);
@@ -116,20 +181,24 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     const wire::CellRef ref{static_cast<uint32_t>(cell), static_cast<uint32_t>(bulk_bytes)};
     std::memcpy(line->payload + wire::inline_max_with_cell, &ref, sizeof ref);
     block_->counters.add(Counter::cells);
-    publish(peer, *line);
+    publish(peer, *line, 1);
     return Sent::ok;
 }
 
-int Transport::take_cell(Sent& why) {
+// Single messages use the first free cell, so that few cells are used while few are needed and stay in the
+// caches; the parts of a stream go round, because a cell that the reader has just freed is still in the
+// reader's cache.
+int Transport::take_cell(bool stream, Sent& why) {
     const wire::Geometry& g = segment_.geometry();
     for (uint32_t i = 0; i < cells_made_; ++i) {
-        const uint32_t cell = next_cell_;
-        next_cell_ = next_cell_ + 1 == cells_made_ ? 0 : next_cell_ + 1;
-        // Pairs with release_cell(): the reader is done with the bytes. seq_cst because it is also the last look
-        // after arm().
+        const uint32_t cell = stream ? (next_cell_ + i) % cells_made_ : i;
+        // Pairs with release_cell(): the reader is done with the bytes. seq_cst because it is also the last
+        // look after arm().
         if (reinterpret_cast<wire::CellHead*>(segment_.cell(self_, cell))
-                ->busy.load(std::memory_order_seq_cst) == 0)
-            return static_cast<int>(cell);
+                ->busy.load(std::memory_order_seq_cst) != 0)
+            continue;
+        next_cell_ = cell + 1;
+        return static_cast<int>(cell);
     }
     if (cells_made_ < g.cells_per_rank &&
         segment_.reserve(g.cell_offset(self_, cells_made_), g.cell_stride()))
@@ -166,8 +235,26 @@ void Transport::release_cell(Peer owner, const std::byte* bulk) {
     }
 }
 
-void Transport::give_back(Peer from, const Incoming& in) {
+// A sender has come by the bitmap often enough: it takes the place of the watched one that came least.
+void Transport::consider(Peer from) {
+    in_[from].by_bitmap = 0;
+    if (watching_ < watch_slots) {
+        watch_[watching_++] = {from, 0};
+    } else {
+        Watch* least = std::min_element(std::begin(watch_), std::end(watch_),
+                                        [](const Watch& a, const Watch& b) { return a.hits < b.hits; });
+        for (Watch& w : watch_) w.hits /= 2;
+        const Peer gone = least->peer;
+        *least = {from, 0};
+        block_->watched[gone / 64].fetch_and(~(uint64_t{1} << (gone % 64)), std::memory_order_seq_cst);
+        unwatched_.push_back(gone); // a line put there while it was watched was not announced
+    }
+    block_->watched[from / 64].fetch_or(uint64_t{1} << (from % 64), std::memory_order_seq_cst);
+}
+
+void Transport::give_back(Peer from, Incoming& in) {
     wire::Ring& ring = segment_.ring(self_, from);
+    in.given_back = in.taken;
     // seq_cst with the producer's arm(): either it sees the room, or we see that it waits for room.
     ring.consumed.store(in.taken, std::memory_order_seq_cst);
     if (ring.producer_waits.load(std::memory_order_seq_cst) != 0) {

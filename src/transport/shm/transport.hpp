@@ -9,6 +9,7 @@
 #include "boot/node_segment.hpp"
 #include "transport/concept.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <vector>
@@ -51,18 +52,40 @@ class Transport {
     };
     struct Incoming { // consumer side of the ring from one peer
         uint32_t taken = 0;
+        uint32_t given_back = 0; // how many of them the producer knows of
         uint32_t slot = 0;
+        uint32_t by_bitmap = 0; // arrivals learned from the bitmap since it was last considered for watching
+    };
+    // Consumed lines are told to the producer in batches: it needs to know only when its ring looks full.
+    static constexpr uint32_t give_back_lines = 16;
+    static_assert(2 * give_back_lines < wire::ring_lines);
+    // Senders whose rings are looked at directly: a line that is watched costs one cache miss less than one
+    // that is announced in the bitmap. Few, so that looking stays O(1).
+    static constexpr uint32_t watch_slots = 4;
+    struct Watch {
+        Peer peer = 0;
+        uint32_t hits = 0; // lately
     };
 
     wire::RingLine* claim(Peer peer, Sent& why);
-    void publish(Peer peer, wire::RingLine& line);
+    void publish(Peer peer, wire::RingLine& line, uint32_t lines);
+    [[nodiscard]] bool room_for(Peer peer, uint32_t lines);
+    void send_lines(Peer peer, const wire::Envelope& envelope, const std::byte* bytes, size_t n);
+    size_t gather_lines(const wire::Ring& ring, uint32_t slot, const wire::RingLine& first,
+                        std::byte* to) const;
     [[gnu::cold]] bool open(Peer peer);
     [[gnu::cold]] void mark_blocked(Peer peer);
-    int take_cell(Sent& why);
+    int take_cell(bool stream, Sent& why);
     void wake(wire::RankBlock& block);
     bool checked(Peer from, const wire::RingLine& line, const std::byte*& bulk, size_t& bulk_bytes) const;
     void release_cell(Peer owner, const std::byte* bulk);
-    void give_back(Peer from, const Incoming& in);
+    void give_back(Peer from, Incoming& in);
+    [[gnu::cold]] void consider(Peer from);
+    [[nodiscard]] bool line_waits(Peer from) const {
+        const Incoming& in = in_[from];
+        // seq_cst: also the last look after arm(), and after a ring is no longer watched.
+        return segment_.ring(self_, from).line[in.slot].mark.load(std::memory_order_seq_cst) == in.taken + 1;
+    }
     template <class Sink>
     int drain(Peer from, Sink& sink);
 
@@ -74,15 +97,25 @@ class Transport {
     bool identity_ = true; // local index == world rank for all: the job lives on this node
     std::vector<Outgoing> out_;
     std::vector<Incoming> in_;
-    std::vector<Peer> blocked_; // peers whose ring was full when last tried
+    Watch watch_[watch_slots];
+    uint32_t watching_ = 0;
+    uint32_t watch_after_;        // arrivals by bitmap before a sender is watched
+    std::vector<Peer> unwatched_; // were watched until now: their rings need one more look
+    std::vector<Peer> blocked_;   // peers whose ring was full when last tried
     uint32_t cells_made_ = 0;
-    uint32_t next_cell_ = 0;
+    uint32_t next_cell_ = 0; // of a stream
     bool cell_wanted_ = false;
 };
 
 template <class Sink>
 int Transport::poll(Sink&& sink) {
     int delivered = 0;
+    for (uint32_t i = 0; i < watching_; ++i)
+        if (line_waits(watch_[i].peer)) {
+            const int lines = drain(watch_[i].peer, sink);
+            watch_[i].hits += static_cast<uint32_t>(lines);
+            delivered += lines;
+        }
     for (uint32_t w = 0; w < arrival_words_; ++w) {
         // seq_cst: this is also the last look after arm() has counted the sleeper in (a plain load on x86).
         if (block_->arrivals[w].load(std::memory_order_seq_cst) == 0) continue;
@@ -91,8 +124,15 @@ int Transport::poll(Sink&& sink) {
         while (bits != 0) {
             const auto from = static_cast<Peer>(w * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
             bits &= bits - 1;
-            if (from < in_.size()) delivered += drain(from, sink);
+            if (from >= in_.size()) continue;
+            delivered += drain(from, sink);
+            if (++in_[from].by_bitmap >= watch_after_) consider(from);
         }
+    }
+    while (!unwatched_.empty()) {
+        const Peer peer = unwatched_.back();
+        unwatched_.pop_back();
+        delivered += drain(peer, sink);
     }
     return delivered;
 }
@@ -116,11 +156,20 @@ int Transport::drain(Peer from, Sink& sink) {
         in.slot = in.slot + 1 == wire::ring_lines ? 0 : in.slot + 1;
         const std::byte* bulk = nullptr;
         size_t bulk_bytes = 0;
+        if ((line.envelope.flags & wire::flag_lines) != 0) {
+            std::byte message[wire::lines_max];
+            bulk_bytes = gather_lines(ring, in.slot, line, message);
+            const uint32_t more = std::min<uint32_t>(line.envelope.more_lines, wire::max_more_lines);
+            in.taken += more;
+            in.slot = (in.slot + more) % wire::ring_lines;
+            if (bulk_bytes != 0) sink(Arrival{from, line.envelope, line.payload, message, bulk_bytes});
+            continue;
+        }
         if (!checked(from, line, bulk, bulk_bytes)) continue;
         sink(Arrival{from, line.envelope, line.payload, bulk, bulk_bytes});
         if (bulk != nullptr) release_cell(from, bulk);
     }
-    if (delivered > 0) give_back(from, in);
+    if (in.taken - in.given_back >= give_back_lines) give_back(from, in);
     if (delivered == static_cast<int>(wire::ring_lines)) // there may be more: come back
         block_->arrivals[from / 64].fetch_or(uint64_t{1} << (from % 64), std::memory_order_relaxed);
     return delivered;

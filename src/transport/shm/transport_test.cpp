@@ -5,6 +5,7 @@
 #include "transport/shm/transport.hpp"
 
 #include <gtest/gtest.h>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -44,6 +45,51 @@ TEST(Shm, ShortMessageArrivesWhole) {
               1);
     EXPECT_EQ(got, 1);
     EXPECT_EQ(b.poll([](const Arrival&) { FAIL(); }), 0);
+}
+
+TEST(Shm, MediumMessageInSeveralLines) {
+    const auto segment = make_segment(2);
+    Transport a(segment, 0);
+    Transport b(segment, 1);
+    std::vector<std::byte> data(wire::lines_max + 1);
+    for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7);
+    // every length, often enough that messages wrap around the end of the ring at every position
+    for (int round = 0; round < 5; ++round)
+        for (size_t n = wire::inline_max + 1; n <= data.size(); ++n) {
+            ASSERT_EQ(a.send_bulk(1, envelope(9), nullptr, 0, data.data(), n), Sent::ok);
+            int got = 0;
+            b.poll([&](const Arrival& m) {
+                ++got;
+                EXPECT_EQ(m.bulk_bytes, n);
+                EXPECT_EQ(std::memcmp(m.bulk, data.data(), n), 0);
+            });
+            ASSERT_EQ(got, 1);
+        }
+}
+
+TEST(Shm, ManySendersAreHeardWhoeverIsWatched) {
+    constexpr uint32_t ranks = 12; // more than can be watched
+    const auto segment = make_segment(ranks);
+    Transport to(segment, 0);
+    std::vector<std::unique_ptr<Transport>> from;
+    for (uint32_t r = 1; r < ranks; ++r) from.push_back(std::make_unique<Transport>(segment, r));
+    std::mt19937 random(815);
+    std::vector<uint32_t> sent(ranks);
+    std::vector<uint32_t> got(ranks);
+    for (int i = 0; i < 20000; ++i) {
+        const uint32_t r = 1 + random() % (random() % 2 == 0 ? 3 : ranks - 1);
+        if (from[r - 1]->send_short(0, envelope(1), bytes_of(&sent[r]), sizeof sent[r]) == Sent::ok)
+            ++sent[r];
+        if (random() % 3 != 0) continue;
+        to.poll([&](const Arrival& m) {
+            uint32_t number = 0;
+            std::memcpy(&number, m.payload, sizeof number);
+            EXPECT_EQ(number, got[m.from]++);
+        });
+    }
+    while (to.poll([&](const Arrival& m) { ++got[m.from]; }) > 0) {
+    }
+    EXPECT_EQ(got, sent);
 }
 
 TEST(Shm, FullRingBlocksAndRecovers) {

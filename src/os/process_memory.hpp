@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Memory of another process, read by the kernel: one copy, and the other process does nothing for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <sys/types.h>
+
+namespace zipmpi::os {
+
+// True if all bytes were read; false and errno otherwise.
+bool read_process_memory(pid_t pid, uint64_t address, std::byte* to, size_t bytes) noexcept;
+
+// Lets other processes of the same user read ours where the kernel asks for such a permission.
+void allow_reading_by_others() noexcept;
+
+} // namespace zipmpi::os

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/kcopy/reader.hpp"
+
+#include "base/param.hpp"
+#include "os/process_memory.hpp"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+namespace zipmpi::transport::kcopy {
+namespace {
+
+Param<bool> use{"kcopy.use", true, Level::user, Scope::local,
+                "receive large messages by a single copy through the kernel where it allows that"};
+
+} // namespace
+
+Reader::Reader(const boot::NodeSegment& segment, uint32_t self)
+    : segment_(segment)
+    , own_number_(0)
+    , states_(segment.local_ranks(), use ? State::unknown : State::refused) {
+    if (getrandom(&own_number_, sizeof own_number_, GRND_NONBLOCK) != sizeof own_number_)
+        own_number_ = static_cast<uint64_t>(getpid()) * 0x9e3779b97f4a7c15U;
+    wire::RankBlock& block = segment.block(self);
+    block.probe_number.store(own_number_, std::memory_order_relaxed);
+    // Pairs with the acquire load in probe().
+    block.probe_address.store(reinterpret_cast<uint64_t>(&own_number_), std::memory_order_release);
+    os::allow_reading_by_others();
+}
+
+bool Reader::probe(Peer from) const {
+    const wire::RankBlock& block = segment_.block(from);
+    const uint64_t address = block.probe_address.load(std::memory_order_acquire);
+    uint64_t number = 0;
+    return address != 0 &&
+           os::read_process_memory(block.pid.load(std::memory_order_relaxed), address,
+                                   reinterpret_cast<std::byte*>(&number), sizeof number) &&
+           number == block.probe_number.load(std::memory_order_relaxed);
+}
+
+bool Reader::read(Peer from, uint64_t address, std::byte* to, size_t bytes) {
+    State& state = states_[from];
+    if (state == State::unknown) state = probe(from) ? State::works : State::refused;
+    if (state == State::refused) return false;
+    if (os::read_process_memory(segment_.block(from).pid.load(std::memory_order_relaxed), address, to, bytes))
+        return true;
+    state = State::refused;
+    return false;
+}
+
+} // namespace zipmpi::transport::kcopy

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Kernel-assisted copy: a receiver takes a large message straight out of the sender's buffer. Whether the
+// kernel allows it is found out by trying: before the first copy from a peer a number is read from its memory
+// and compared with what the peer has written into the node segment, so that a process of the same pid in
+// another namespace is not mistaken for it. A pair that is refused, at first or later, goes on without;
+// permission may differ between the two directions.
+#pragma once
+
+#include "boot/node_segment.hpp"
+#include "transport/concept.hpp"
+
+#include <vector>
+
+namespace zipmpi::transport::kcopy {
+
+class Reader {
+  public:
+    Reader(const boot::NodeSegment& segment, uint32_t self);
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    // Copies from a peer's memory. False: not possible for this pair (any more), nothing usable was copied.
+    bool read(Peer from, uint64_t address, std::byte* to, size_t bytes);
+
+  private:
+    enum class State : uint8_t { unknown, works, refused };
+    bool probe(Peer from) const;
+
+    const boot::NodeSegment& segment_;
+    uint64_t own_number_; // peers read it to see whether they can
+    std::vector<State> states_;
+};
+
+} // namespace zipmpi::transport::kcopy
