@@ -6,8 +6,8 @@ import re
 import subprocess
 import unittest
 
-BIN = os.environ["ZIPMPI_BIN"]
-PROGRAMS = os.environ["ZIPMPI_DIAGNOSE"]
+BIN = os.environ["TEST_BIN"]
+PROGRAMS = os.environ["TEST_DIAGNOSE"]
 SECONDS = 30
 LAUNCHERS = ("PMI", "OMPI_", "SLURM_", "ZIPMPI_", "MPIEXEC_", "FLUX_", "PALS_", "MPI_LOCALNRANKS")
 PARTS = ("  where: ", "  why:   ", "  do:    ")

@@ -35,7 +35,7 @@ class ShortMemory(Case):
         self.assertEqual(code, 5, out + err)
         for line in out.splitlines():
             self.assertRegex(line, r"^MPI_\w+: MPI_ERR_NO_MEM$", out)
-        self.four_parts(err)
+        self.four_parts(err, "zipmpi")
         self.assertIn("called MPI_Abort with error code 5", err)
         return False
 

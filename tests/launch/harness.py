@@ -8,8 +8,8 @@ import time
 import unittest
 import uuid
 
-MPIEXEC = os.environ["ZIPMPI_MPIEXEC"]
-HELPERS = os.environ.get("ZIPMPI_TEST_HELPERS", "")
+MPIEXEC = os.environ["TEST_MPIEXEC"]
+HELPERS = os.environ.get("TEST_HELPERS", "")
 SECONDS = 20
 
 
