@@ -65,9 +65,6 @@ Unexpected* Matcher::keep(const Incoming& message) {
     return u;
 }
 
-void Matcher::discard(Unexpected& u) {
-    bucket(u.message.envelope.context).unexpected.remove(u);
-    std::free(&u);
-}
+void Matcher::release(Unexpected& u) { std::free(&u); }
 
 } // namespace zipmpi::proto
