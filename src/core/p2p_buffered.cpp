@@ -30,6 +30,7 @@ void delivered(proto::Operation& op) {
     auto& block = static_cast<SendBuffer::Block&>(op);
     Comm* comm = block.comm;
     --engine()->loose_sends;
+    if (op.error != Err::success) block.home->note_failure(op.error);
     block.home->release(block);
     release(*comm);
 }
@@ -63,13 +64,15 @@ Err detach(BufferOwner& owner, void*& memory, int64_t& size) {
     wait_until_empty(*owner);
     memory = owner->automatic() ? automatic_buffer : owner->memory();
     size = owner->size();
+    const Err failure = owner->take_failure();
     owner.reset();
-    return Err::success;
+    return failure;
 }
 
 Err flush(const BufferOwner& owner) {
-    if (owner != nullptr) wait_until_empty(*owner);
-    return Err::success;
+    if (owner == nullptr) return Err::success;
+    wait_until_empty(*owner);
+    return owner->take_failure();
 }
 
 Err iflush(const BufferOwner& owner, Comm* comm, Request*& request) {
@@ -107,7 +110,7 @@ Err send_buffered(const proto::Operation& op, Comm& comm) {
     comm.refs.fetch_add(1, std::memory_order_relaxed);
     ++engine()->loose_sends;
     lane().start_send(*block);
-    return Err::success;
+    return home->take_failure();
 }
 
 Err bsend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm) {

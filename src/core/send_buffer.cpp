@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <new>
-#include <utility>
 
 namespace zipmpi::core {
 namespace {

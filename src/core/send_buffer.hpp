@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace zipmpi::core {
@@ -45,6 +46,10 @@ class SendBuffer {
     Block* allocate(uint64_t bytes);
     void release(Block& block);
 
+    // A message that could not be sent after its call had returned; told by the next call on the buffer.
+    void note_failure(Err error) { failure_ = error; }
+    [[nodiscard]] Err take_failure() { return std::exchange(failure_, Err::success); }
+
     // Calls `reached` once all blocks that are under way now are released, at once if there are none.
     using Reached = void (*)(void* subject);
     void when_flushed(Reached reached, void* subject);
@@ -66,6 +71,7 @@ class SendBuffer {
     Block* first_ = nullptr;
     uint64_t blocks_ = 0;
     uint64_t last_number_ = 0;
+    Err failure_ = Err::success;
     std::vector<Flush> flushes_;
 };
 
