@@ -28,10 +28,6 @@ class RankMap {
     std::shared_ptr<const std::vector<int>> table_;
 };
 
-// Partitioned communication has contexts of its own beside those of its communicator: with this bit, even for
-// the descriptions that sender and receiver of a channel match by, odd for its messages.
-inline constexpr uint32_t partitioned_context = 1U << 31;
-
 struct Team {
     Lane* lane = nullptr;
     uint32_t context = 0; // even: point-to-point; the next, odd one: collectives

@@ -4,8 +4,6 @@
 // Buffered sends and their buffers. Every rank sends to the next one (itself if alone).
 #include "check.hpp"
 
-#include <cstring>
-
 namespace {
 
 int next() { return (rank_ + 1) % size_; }
@@ -31,7 +29,7 @@ void exact_size() {
     for (const int n : lengths) {
         auto data = numbers(n, 7 * n);
         CHECK(MPI_Bsend(data.data(), n, MPI_INT, next(), tag++, MPI_COMM_WORLD) == MPI_SUCCESS);
-        std::memset(data.data(), 0xee, static_cast<size_t>(n * bytes)); // it is the copy that travels
+        renumber(data, -n); // it is the copy that travels
     }
     tag = 0;
     for (const int n : lengths) expect(n, 7 * n, tag++, MPI_COMM_WORLD);

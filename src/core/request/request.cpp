@@ -22,7 +22,8 @@ template <class Done>
 void wait_on(int64_t n, Request** requests, const Done& done) {
     const proto::WaitNote note{[](const void* subject, uint32_t i) -> const proto::Operation* {
                                    const Request* r = static_cast<Request* const*>(subject)[i];
-                                   return inactive(r) || r->compound == nullptr ? r : r->compound->shown();
+                                   if (inactive(r) || r->kind == proto::Operation::Kind::none) return nullptr;
+                                   return r->compound == nullptr ? r : r->compound->shown();
                                },
                                requests, static_cast<uint32_t>(n), 0};
     proto::wait_until(lane(), done, note);

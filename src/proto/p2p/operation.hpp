@@ -16,6 +16,10 @@ namespace zipmpi::proto {
 inline constexpr int any_source = -1;
 inline constexpr int any_tag = -2;
 
+// Partitioned communication has contexts of its own beside those of its communicator: with this bit, even for
+// the descriptions that sender and receiver of a channel match by, odd for its messages.
+inline constexpr uint32_t partitioned_context = 1U << 31;
+
 struct Operation {
     enum class Kind : uint8_t { send, recv, none };
 

@@ -4,7 +4,6 @@
 
 #include "base/param.hpp"
 #include "os/clock.hpp"
-#include "proto/team.hpp"
 
 #include <algorithm>
 #include <sched.h>
