@@ -112,7 +112,8 @@ int main(int argc, char** argv) {
     receives();
     persistent_receive();
     matched_receive();
-    for (int round = 0; round < 20; ++round)
+    const int rounds = portable_ ? 0 : 20; // others do not always bring a cancelled send to its end
+    for (int round = 0; round < rounds; ++round)
         for (const int n : lengths)
             for (Send* send : {MPI_Isend, MPI_Issend}) sends(send, n);
     session.end("cancel");

@@ -6,11 +6,14 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mpi.h>
 #include <vector>
 
 inline int rank_ = 0;
 inline int size_ = 0;
+// Set by the argument "portable": leave out what other libraries are known to do differently, rightly or not.
+inline bool portable_ = false;
 
 inline void check_at(bool ok, const char* what, const char* file, int line) {
     if (ok) return;
@@ -31,8 +34,10 @@ inline int class_of(int code) {
 #define HAVE_MPI_41 (MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1))
 
 struct Session {
-    Session(int* argc, char*** argv) {
-        MPI_Init(argc, argv);
+    Session(int* argc, char*** argv, int threads = MPI_THREAD_SINGLE) {
+        int provided = 0;
+        MPI_Init_thread(argc, argv, threads, &provided);
+        for (int i = 1; i < *argc; ++i) portable_ = portable_ || std::strcmp((*argv)[i], "portable") == 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -78,9 +78,10 @@ void nobody() {
 void errors() {
     MPI_Message message = MPI_MESSAGE_NULL;
     int values[2] = {0, 0};
+    const int out[2] = {1, 2};
     CHECK(MPI_Mrecv(values, 1, MPI_INT, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS);
     MPI_Request send;
-    MPI_Isend(values, 2, MPI_INT, 0, 1, MPI_COMM_SELF, &send);
+    MPI_Isend(out, 2, MPI_INT, 0, 1, MPI_COMM_SELF, &send);
     MPI_Mprobe(0, 1, MPI_COMM_SELF, &message, MPI_STATUS_IGNORE);
     FAILS(MPI_Mrecv(values, 1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
     MPI_Wait(&send, MPI_STATUS_IGNORE);

@@ -22,9 +22,12 @@ struct Trio { // three receives from oneself; the second is too short for its me
         }
         for (int i = 0; i < 3; ++i) MPI_Send(out, 4, MPI_INT, 0, i, MPI_COMM_SELF);
     }
-    void check_errors() const {
-        CHECK(class_of(statuses[0].MPI_ERROR) == MPI_SUCCESS &&
-              class_of(statuses[2].MPI_ERROR) == MPI_SUCCESS);
+    void check_errors() {
+        for (const int i : {0, 2}) { // the standard leaves it open whether they are waited for
+            const int error = class_of(statuses[i].MPI_ERROR);
+            CHECK(error == MPI_SUCCESS || (error == MPI_ERR_PENDING && portable_));
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        }
         CHECK(class_of(statuses[1].MPI_ERROR) == MPI_ERR_TRUNCATE);
         for (const MPI_Request request : requests) CHECK(request == MPI_REQUEST_NULL);
         CHECK(values[0][3] == 4 && values[2][3] == 4 && values[1][2] == 0);
@@ -113,12 +116,14 @@ void exchanges(int n) {
     MPI_Isendrecv(out.data(), n, MPI_INT, next(), 1, in.data(), n, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG,
                   MPI_COMM_WORLD, &request);
     MPI_Wait(&request, &status);
-    CHECK(in == numbers(n, previous()) && status.MPI_SOURCE == previous() && count_of(status) == n);
+    CHECK(in == numbers(n, previous()));
+    CHECK(portable_ || (status.MPI_SOURCE == previous() && count_of(status) == n));
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Isendrecv_replace(out.data(), n, MPI_INT, next(), 2, previous(), 2, MPI_COMM_WORLD, &request);
     int flag = 0;
     while (flag == 0) MPI_Test(&request, &flag, &status);
-    CHECK(out == numbers(n, previous()) && status.MPI_TAG == 2 && count_of(status) == n);
+    CHECK(out == numbers(n, previous()));
+    CHECK(portable_ || (status.MPI_TAG == 2 && count_of(status) == n));
 }
 
 void exchanges_with_nobody() {
@@ -155,7 +160,7 @@ int main(int argc, char** argv) {
 #endif
 #if MPI_VERSION >= 4
     for (const int n : lengths) exchanges(n);
-    exchanges_with_nobody();
+    if (!portable_) exchanges_with_nobody();
 #endif
     session.end("requests");
 }
