@@ -42,6 +42,24 @@ class Implemented(unittest.TestCase):
         self.assertIn("array_of_requests_.store(array_of_requests);", waitsome)
         self.assertIn("array_of_statuses_.store(array_of_statuses, *outcount,", waitsome)
 
+    def test_a_look_at_requests_writes_none_back(self):
+        look = text("MPI_Request_get_status_some")
+        self.assertIn("array_of_requests_.load(", look)
+        self.assertNotIn("array_of_requests_.store(", look)
+
+    def test_an_input_by_address_is_loaded_and_never_stored(self):
+        cancel = text("MPI_Cancel")
+        self.assertIn('entry.out(request, "request")', cancel)
+        self.assertIn('entry.handle(*request, request_, "request")', cancel)
+        self.assertNotIn("handle_of", cancel)
+
+    def test_errors_of_a_message_go_to_its_communicator(self):
+        self.assertIn("entry.on_owner_of(message_);", text("MPI_Mrecv"))
+
+    def test_the_automatic_buffer_is_translated(self):
+        self.assertIn("core::buffer_attach(own_buffer(buffer), size)", text("MPI_Buffer_attach"))
+        self.assertIn("face_buffer(buffer_addr_)", text("MPI_Buffer_detach_c"))
+
     def test_a_function_that_may_be_called_any_time(self):
         self.assertNotIn("running", text("MPI_Initialized"))
 

@@ -44,8 +44,9 @@ class Context:
         return self.first("handle", "Session") or self.first("handle", "Session", "inout")
 
     @property
-    def requests(self):
-        return [p for p in self.params if p.kind.detail == "Request" and p.direction != "out"]
+    def owned(self):
+        """What belongs to a communicator without naming it: requests and messages that come in."""
+        return [p for p in self.params if p.kind.detail in ("Request", "Message") and p.direction != "out"]
 
     @property
     def root(self):
@@ -97,6 +98,9 @@ def handle(param, around):
         piece.check.append(not_null(param))
         value = "*" + param.name
         piece.store.append(f"*{param.name} = handle_of({own});")
+    elif "by-address" in param.marks:
+        piece.check.append(not_null(param))
+        value = "*" + param.name
     if param.direction == "out":
         piece.pass_on.append(own)
         return piece
@@ -115,11 +119,12 @@ def handle(param, around):
 
 
 def handle_array(param, own):
-    if param.kind.detail != "Request" or param.direction != "inout":
+    if param.kind.detail != "Request" or param.direction == "out":
         raise SpecError(f"array of {param.kind.name} has no conversion yet")
     return Piece(own, declare=[f"RequestArray {own};"],
                  check=[f"{own}.load(entry, {param.length}, {param.name}, {quoted(param)})"],
-                 pass_on=[f"{own}.data()"], store=[f"{own}.store({param.name});"])
+                 pass_on=[f"{own}.data()"],
+                 store=[f"{own}.store({param.name});"] if param.direction == "inout" else [])
 
 
 def count(param, around):
@@ -232,7 +237,7 @@ def string(param, around):
 
 
 def buffer(param, around):
-    piece = Piece(param.name, pass_on=[param.name])
+    piece = Piece(param.name, pass_on=[f"own_buffer({param.name})" if "automatic" in param.marks else param.name])
     number = around.after(param, lambda p: p.form == "count" and not p.is_array)
     datatype = around.after(param, lambda p: p.kind.detail == "Datatype" and not p.is_array)
     if number is not None and datatype is not None:
@@ -244,8 +249,9 @@ def buffer(param, around):
 
 def address(param, around):
     own = own_name(param)
+    value = f"face_buffer({own})" if "automatic" in param.marks else own
     return Piece(own, declare=[f"void* {own} = nullptr;"], check=[not_null(param)], pass_on=[own],
-                 store=[f"*static_cast<void**>({param.name}) = {own};"])
+                 store=[f"*static_cast<void**>({param.name}) = {value};"])
 
 
 def function(param, around):

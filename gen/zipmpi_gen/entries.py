@@ -88,10 +88,10 @@ def reject(checks):
 
 def owner_line(around):
     """Errors of a request are raised on its communicator, which must be known before the request is gone."""
-    if around.comm or around.session or not around.requests:
+    if around.comm or around.session or not around.owned:
         return ""
-    request = around.requests[0]
-    return f"    entry.on_request({own_name(request)}{'.first()' if request.is_array else ''});\n"
+    owned = around.owned[0]
+    return f"    entry.on_owner_of({own_name(owned)}{'.first()' if owned.is_array else ''});\n"
 
 
 def call_body(entry):

@@ -238,6 +238,7 @@ std::vector<const RankPlace*> largest_meeting(const Picture& picture) {
 Verdict odd_ones_out(const Picture& picture) {
     const auto meeting = largest_meeting(picture);
     std::vector<int> inside;
+    inside.reserve(meeting.size());
     for (const RankPlace* p : meeting) inside.push_back(p->rank);
     std::map<std::string, std::vector<int>> outside;
     size_t missing = 0;

@@ -84,8 +84,9 @@ struct Entry {
         return good;
     }
 
-    void on_request(const core::Request* request) noexcept {
-        if (request != nullptr) comm = core::comm_of(*request);
+    template <class T> // a request or a message
+    void on_owner_of(const T* object) noexcept {
+        if (object != nullptr) comm = core::comm_of(*object);
     }
 
     bool count(int64_t n, const char* param) noexcept {

@@ -27,6 +27,8 @@ core::Object* object_of(const values::Predefined& row) noexcept {
         return as_object(core::comm_world());
     case Kind::comm_self:
         return as_object(core::comm_self());
+    case Kind::message_no_proc:
+        return as_object(&core::message_no_proc());
     case Kind::none:
         break;
     }

@@ -22,6 +22,14 @@ inline void put_count(int64_t* out, int64_t value) noexcept { *out = value; }
 inline core::CountArray narrow_array(const int* data) noexcept { return {data, false}; }
 inline core::CountArray wide_array(const int64_t* data) noexcept { return {data, true}; }
 
+// MPI_BUFFER_AUTOMATIC on its way in and out.
+inline void* own_buffer(void* buffer) noexcept {
+    return buffer == MPI_BUFFER_AUTOMATIC ? core::automatic_buffer : buffer;
+}
+inline void* face_buffer(void* buffer) noexcept {
+    return buffer == core::automatic_buffer ? MPI_BUFFER_AUTOMATIC : buffer;
+}
+
 template <class E>
 int code_of(E own) noexcept {
     for (const auto& row : values::listed(own))

@@ -25,10 +25,21 @@ Op& builtin_op(OpId id) noexcept;
 Errhandler& errors_are_fatal() noexcept;
 Errhandler& errors_abort() noexcept;
 Errhandler& errors_return() noexcept;
+Message& message_no_proc() noexcept;
 
 // The integer of a builtin object that a face needs to find its own constant back.
 struct BuiltinName {
-    enum class Kind { none, type, op, errors_are_fatal, errors_abort, errors_return, comm_world, comm_self };
+    enum class Kind {
+        none,
+        type,
+        op,
+        errors_are_fatal,
+        errors_abort,
+        errors_return,
+        comm_world,
+        comm_self,
+        message_no_proc
+    };
     using enum Kind;
     Kind kind = none;
     int id = 0; // TypeId or OpId
@@ -41,6 +52,7 @@ uint32_t context_of(const Comm& comm) noexcept; // for the flight recorder
 bool is_inter(const Comm& comm) noexcept;
 std::string name_of(const Comm& comm);
 const Comm* comm_of(const Request& request) noexcept; // errors of a request are raised there
+const Comm* comm_of(const Message& message) noexcept;
 bool is_committed(const Datatype& type) noexcept;
 bool op_takes(const Op& op, const Datatype& type) noexcept;
 

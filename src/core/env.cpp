@@ -3,6 +3,7 @@
 //
 // Time, names, memory, predefined attributes, objects by number.
 #include "core/datatype/datatype.hpp"
+#include "core/message.hpp"
 #include "core/op/op.hpp"
 #include "core/request/request.hpp"
 #include "core/state.hpp"
@@ -109,6 +110,8 @@ Object* object_by_index(Class cls, uint32_t index) noexcept {
         return errhandler_by_index(index);
     case Class::session:
         return session_by_index(index);
+    case Class::message:
+        return message_by_index(index);
     default:
         return nullptr;
     }
@@ -128,6 +131,9 @@ BuiltinName builtin_name(const Object& object) noexcept {
     case Class::comm:
         if (&object == comm_world()) return {BuiltinName::comm_world, 0};
         if (&object == comm_self()) return {BuiltinName::comm_self, 0};
+        return {};
+    case Class::message:
+        if (&object == &message_no_proc()) return {BuiltinName::message_no_proc, 0};
         return {};
     default:
         return {};

@@ -4,6 +4,7 @@
 // The library comes up and goes down: MPI_Init, sessions, MPI_Finalize.
 #include "base/param.hpp"
 #include "base/recorder.hpp"
+#include "core/send_buffer.hpp"
 #include "core/state.hpp"
 #include "os/host.hpp"
 #include "proto/progress/wait.hpp"
@@ -97,7 +98,7 @@ Engine& start_engine(ThreadLevel level) {
 void leave_engine() {
     Engine& e = *the_engine;
     proto::wait_until(
-        *e.lane, [&] { return e.lane->drained(); }, proto::note_on(proto::Operation{}));
+        *e.lane, [&] { return e.lane->drained() && e.loose_sends == 0; }, proto::note_on(proto::Operation{}));
     set_state(e, wire::RankState::finalized);
     // A session that is opened later finds the engine as it is and needs no launcher any more.
     if (e.job.launcher != nullptr) e.job.launcher->finalize();
@@ -169,6 +170,7 @@ Err session_init(Info*, Errhandler* errhandler, Session*& session) {
 
 Err session_finalize(Session*& session) {
     Engine& e = *the_engine;
+    if (const Err err = session_flush_buffer(*session); err != Err::success) return err;
     release(session->errhandler);
     session_slab().destroy(*session);
     session = nullptr;

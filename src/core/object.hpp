@@ -58,9 +58,6 @@ struct Win : Object {
 struct File : Object {
     static constexpr Class class_id = Class::file;
 };
-struct Message : Object {
-    static constexpr Class class_id = Class::message;
-};
 
 // The object of class T with that integer form, or null.
 Object* object_by_index(Class cls, uint32_t index) noexcept;

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Point-to-point calls: from communicator, count and datatype to an operation on bytes.
+#include "core/p2p.hpp"
+
 #include "core/api.hpp"
-#include "core/comm/comm.hpp"
-#include "core/datatype/datatype.hpp"
-#include "core/request/request.hpp"
-#include "core/state.hpp"
 #include "proto/progress/wait.hpp"
 
 #include <cstdlib>
@@ -18,39 +16,14 @@ namespace {
 
 static_assert(any_source == proto::any_source && any_tag == proto::any_tag);
 
-uint64_t bytes_of(int64_t count, const Datatype& type) { return static_cast<uint64_t>(count * type.extent); }
-
-void start(proto::Operation& op) {
-    op.kind == proto::Operation::Kind::send ? lane().start_send(op) : lane().start_recv(op);
-}
-
 Err send_blocking(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
                   bool synchronous) {
     if (dest == proc_null) return Err::success;
     proto::Operation op = proto::make_send(comm.team, buf, bytes_of(count, type), dest, tag);
     op.synchronous = synchronous;
-    start(op);
+    start_operation(op);
     proto::wait_for(lane(), op);
     return op.error;
-}
-
-Err no_request() {
-    return fail(Err::no_mem, "complete requests before starting more", "no memory for another request");
-}
-
-Err start_request(const proto::Operation& op, Comm& comm, Datatype& type, Request*& request) {
-    request = make_request(op, comm, type);
-    if (request == nullptr) return no_request();
-    start(*request);
-    return Err::success;
-}
-
-Err request_to_nobody(Comm& comm, Datatype& type, Request*& request) {
-    request = make_request({}, comm, type);
-    if (request == nullptr) return no_request();
-    request->to_nobody = true;
-    request->complete = true;
-    return Err::success;
 }
 
 Err send_request(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
@@ -61,6 +34,27 @@ Err send_request(const void* buf, int64_t count, Datatype& type, int dest, int t
     return start_request(op, comm, type, request);
 }
 
+} // namespace
+
+Err no_request() {
+    return fail(Err::no_mem, "complete requests before starting more", "no memory for another request");
+}
+
+Err start_request(const proto::Operation& op, Comm& comm, Datatype& type, Request*& request) {
+    request = make_request(op, &comm, type);
+    if (request == nullptr) return no_request();
+    start_operation(*request);
+    return Err::success;
+}
+
+Err request_to_nobody(Comm& comm, Datatype& type, Request*& request) {
+    request = make_request({}, &comm, type);
+    if (request == nullptr) return no_request();
+    request->to_nobody = true;
+    request->complete = true;
+    return Err::success;
+}
+
 Status status_of_waiting(const proto::Incoming& message) {
     Status s;
     s.source = message.envelope.source;
@@ -68,8 +62,6 @@ Status status_of_waiting(const proto::Incoming& message) {
     s.bytes = static_cast<int64_t>(message.bytes);
     return s;
 }
-
-} // namespace
 
 Err send(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm) {
     return send_blocking(buf, count, type, dest, tag, comm, false);
@@ -93,7 +85,7 @@ Err recv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& co
         return Err::success;
     }
     proto::Operation op = proto::make_recv(comm.team, buf, bytes_of(count, type), source, tag);
-    start(op);
+    start_operation(op);
     proto::wait_for(lane(), op);
     if (status != nullptr) *status = status_of(op, type);
     return op.error;

@@ -30,6 +30,7 @@ struct Engine {
     ThreadLevel thread_level = ThreadLevel::single;
     pthread_t main_thread{};
     int sessions = 0;
+    uint64_t loose_sends = 0; // under way without a request of the program: buffered, or freed
     bool world_started = false;
     bool world_ended = false;
 };
@@ -49,5 +50,6 @@ Comm* comm_by_index(uint32_t index);
 Errhandler* errhandler_by_index(uint32_t index);
 Session* session_by_index(uint32_t index);
 Request* request_by_index(uint32_t index);
+Message* message_by_index(uint32_t index);
 
 } // namespace zipmpi::core

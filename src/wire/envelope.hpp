@@ -27,8 +27,9 @@ enum class Kind : uint8_t {
     rts = 2,      // payload: Rts; a message waits at the sender
     cts = 3,      // payload: Cts; the receiver is ready for the message
     fragment = 4, // payload: Fragment; a part of a message, in the cell
-    ack =
-        5, // payload: Ack; a synchronous send was matched, or a message was taken out of the sender's buffer
+    ack = 5,      // payload: Ack; a synchronous send was matched, or its message was copied out
+    withdraw = 6, // payload: Withdraw; the sender wants a message back that is not matched yet
+    withdrawn = 7 // payload: Withdraw; it was not, and is gone. A matched message gets no answer of its own
 };
 
 // Flags of a message.
@@ -81,8 +82,13 @@ struct Ack {
     OperationId sender;
 };
 
+struct Withdraw {
+    OperationId sender;
+    uint32_t context;
+};
+
 static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 24 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
-              sizeof(Ack) == 4);
+              sizeof(Ack) == 4 && sizeof(Withdraw) == 8);
 static_assert(sizeof(Fragment) <= inline_max_with_cell);
 
 } // namespace zipmpi::wire

@@ -4,6 +4,7 @@
 
 #include "base/recorder.hpp"
 #include "core/api.hpp"
+#include "core/send_buffer.hpp"
 #include "core/state.hpp"
 #include "proto/coll/coll.hpp"
 
@@ -21,7 +22,7 @@ Slab<Comm>& slab() {
 // segment and tells the others. An agreement of the members among themselves would let two threads that make
 // communicators at the same time, in different order on different ranks, end up with the same one.
 Err draw_context(Comm& comm, uint32_t& context) {
-    constexpr uint32_t limit = UINT32_MAX - 2 * first_free_context;
+    constexpr uint32_t limit = proto::partitioned_context - 2 * first_free_context;
     uint32_t drawn = 0;
     if (comm.team.rank == 0) {
         auto& counter = const_cast<wire::SegmentHeader&>(engine()->segment.header()).contexts_drawn;
@@ -32,7 +33,7 @@ Err draw_context(Comm& comm, uint32_t& context) {
     if (const Err e = proto::coll::broadcast(comm.team, &drawn, sizeof drawn, 0); e != Err::success) return e;
     if (drawn >= limit)
         return fail(Err::other, "make fewer communicators, or keep and reuse those that are needed again",
-                    "all 2^31 context ids of this job are used up");
+                    "all 2^30 context ids of this job are used up");
     context = first_free_context + drawn;
     return Err::success;
 }
@@ -81,6 +82,8 @@ Err comm_compare(Comm& a, Comm& b, Comparison& result) {
     }
     std::vector<int> ranks_a;
     std::vector<int> ranks_b;
+    ranks_a.reserve(static_cast<size_t>(a.team.size));
+    ranks_b.reserve(static_cast<size_t>(b.team.size));
     for (int r = 0; r < a.team.size; ++r) ranks_a.push_back(a.team.map.world(r));
     for (int r = 0; r < b.team.size; ++r) ranks_b.push_back(b.team.map.world(r));
     if (ranks_a == ranks_b) {

@@ -5,6 +5,7 @@
 #include "core/object.hpp"
 #include "proto/team.hpp"
 
+#include <memory>
 #include <string>
 
 namespace zipmpi::core {
@@ -15,17 +16,23 @@ struct Errhandler : Object {
     void* face_function = nullptr; // user: a function of the face's own type
 };
 
+class SendBuffer;
+
 struct Comm : Object {
     static constexpr Class class_id = Class::comm;
     proto::Team team;
     std::string name;
-    Errhandler* errhandler = nullptr; // counted
-    bool permanent = false;           // MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed by the user
+    Errhandler* errhandler = nullptr;        // counted
+    std::unique_ptr<SendBuffer> send_buffer; // attached for buffered sends
+    Session* session = nullptr;              // that it comes from; null: none
+    uint32_t partition_tags = 0;             // handed out to partitioned sends so far
+    bool permanent = false;                  // MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed by the user
 };
 
 struct Session : Object {
     static constexpr Class class_id = Class::session;
     Errhandler* errhandler = nullptr; // counted
+    std::unique_ptr<SendBuffer> send_buffer;
 };
 
 // A handler is shared by what uses it; the last user destroys one that was made by the user.

@@ -21,18 +21,24 @@ Slab<Request>& slab() {
 template <class Done>
 void wait_on(int64_t n, Request** requests, const Done& done) {
     const proto::WaitNote note{[](const void* subject, uint32_t i) -> const proto::Operation* {
-                                   return static_cast<Request* const*>(subject)[i];
+                                   const Request* r = static_cast<Request* const*>(subject)[i];
+                                   if (inactive(r) || r->kind == proto::Operation::Kind::none) return nullptr;
+                                   return r->compound == nullptr ? r : r->compound->shown();
                                },
                                requests, static_cast<uint32_t>(n), 0};
     proto::wait_until(lane(), done, note);
 }
 
-// Takes the result of a done request and frees it.
+// Takes the result of a done request; frees it, or leaves it ready for the next start.
 Err collect(Request*& request, Status* status) {
-    const Status s = request->to_nobody ? status_to_nobody() : status_of(*request, *request->type);
+    const Status s = status_of(*request);
     if (status != nullptr) *status = s;
-    destroy(*request);
-    request = nullptr;
+    if (request->persistent) {
+        request->active = false;
+    } else {
+        destroy(*request);
+        request = nullptr;
+    }
     return s.error;
 }
 
@@ -40,7 +46,7 @@ Err collect_all(int64_t n, Request** requests, Status* statuses) {
     Err result = Err::success;
     for (int64_t i = 0; i < n; ++i) {
         Status* status = statuses != nullptr ? &statuses[i] : nullptr;
-        if (requests[i] == nullptr) {
+        if (inactive(requests[i])) {
             if (status != nullptr) *status = empty_status();
         } else if (collect(requests[i], status) != Err::success) {
             result = Err::in_status;
@@ -51,19 +57,19 @@ Err collect_all(int64_t n, Request** requests, Status* statuses) {
 
 bool all_done(int64_t n, Request* const* requests) {
     for (int64_t i = 0; i < n; ++i)
-        if (requests[i] != nullptr && !requests[i]->done()) return false;
+        if (!inactive(requests[i]) && !requests[i]->done()) return false;
     return true;
 }
 
 bool none_active(int64_t n, Request* const* requests) {
     for (int64_t i = 0; i < n; ++i)
-        if (requests[i] != nullptr) return false;
+        if (!inactive(requests[i])) return false;
     return true;
 }
 
 int64_t first_done(int64_t n, Request* const* requests) {
     for (int64_t i = 0; i < n; ++i)
-        if (requests[i] != nullptr && requests[i]->done()) return i;
+        if (!inactive(requests[i]) && requests[i]->done()) return i;
     return -1;
 }
 
@@ -71,7 +77,7 @@ Err collect_some(int64_t n, Request** requests, int& outcount, int* indices, Sta
     Err result = Err::success;
     outcount = 0;
     for (int64_t i = 0; i < n; ++i) {
-        if (requests[i] == nullptr || !requests[i]->done()) continue;
+        if (inactive(requests[i]) || !requests[i]->done()) continue;
         if (collect(requests[i], statuses != nullptr ? &statuses[outcount] : nullptr) != Err::success)
             result = Err::in_status;
         indices[outcount++] = static_cast<int>(i);
@@ -86,19 +92,25 @@ Err nothing_active(Status* status) {
 
 } // namespace
 
-Request* make_request(const proto::Operation& op, Comm& comm, Datatype& type) {
+Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
     Request* r = slab().make();
     if (r == nullptr) return nullptr;
     static_cast<proto::Operation&>(*r) = op;
-    r->comm = &comm;
+    r->comm = comm;
     r->type = &type;
-    comm.refs.fetch_add(1, std::memory_order_relaxed);
+    if (comm != nullptr) comm->refs.fetch_add(1, std::memory_order_relaxed);
     return r;
 }
 
 void destroy(Request& request) {
-    release(*request.comm);
+    Comm* comm = request.comm;
     slab().destroy(request);
+    if (comm != nullptr) release(*comm);
+}
+
+void complete_whole(Request& request) {
+    request.complete = true;
+    if (request.on_done != nullptr) request.on_done(request);
 }
 
 const Comm* comm_of(const Request& request) noexcept { return request.comm; }
@@ -114,18 +126,26 @@ Status status_of(const proto::Operation& op, const Datatype& type) {
         if (type.size != type.extent && type.extent > 0) s.bytes = s.bytes / type.extent * type.size;
     }
     s.error = op.error;
+    s.cancelled = op.cancelled;
+    return s;
+}
+
+Status status_of(const Request& request) {
+    if (!request.to_nobody) return status_of(request, *request.type);
+    Status s = status_to_nobody();
+    s.error = request.error;
     return s;
 }
 
 Err wait(Request*& request, Status* status) {
-    if (request == nullptr) return nothing_active(status);
+    if (inactive(request)) return nothing_active(status);
     wait_on(1, &request, [&] { return request->done(); });
     return collect(request, status);
 }
 
 Err test(Request*& request, bool& flag, Status* status) {
     flag = true;
-    if (request == nullptr) return nothing_active(status);
+    if (inactive(request)) return nothing_active(status);
     if (!request->done()) lane().progress();
     flag = request->done();
     return flag ? collect(request, status) : Err::success;
@@ -174,25 +194,6 @@ Err testsome(int64_t n, Request** requests, int& outcount, int* indices, Status*
     if (none_active(n, requests)) return Err::success;
     lane().progress();
     return collect_some(n, requests, outcount, indices, statuses);
-}
-
-Err request_free(Request*& request) {
-    if (request->done())
-        destroy(*request);
-    else // it goes on by itself and goes away when it is done
-        request->on_done = [](proto::Operation& op) { destroy(static_cast<Request&>(op)); };
-    request = nullptr;
-    return Err::success;
-}
-
-Err request_get_status(Request* request, bool& flag, Status* status) {
-    flag = true;
-    if (request == nullptr) return nothing_active(status);
-    if (!request->done()) lane().progress();
-    flag = request->done();
-    if (flag && status != nullptr)
-        *status = request->to_nobody ? status_to_nobody() : status_of(*request, *request->type);
-    return Err::success;
 }
 
 } // namespace zipmpi::core

@@ -1,30 +1,63 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// A request: one operation, or, with a Compound, several that complete together.
 #pragma once
 
 #include "core/api.hpp"
 #include "core/object.hpp"
 #include "proto/p2p/operation.hpp"
 
+#include <memory>
+
 namespace zipmpi::core {
+
+// What a request has beyond one operation. The request's own operation then describes the whole and is never
+// started.
+struct Compound {
+    virtual ~Compound() = default;
+    // A part that is not done yet, for reports.
+    [[nodiscard]] virtual const proto::Operation* shown() const = 0;
+    // The request is freed while it is not active. True: something that a peer still counts on is under way;
+    // the request is destroyed when that has ended.
+    [[nodiscard]] virtual bool destroys_later() { return false; }
+};
 
 struct Request : Object, proto::Operation {
     static constexpr Class class_id = Class::request;
-    Comm* comm = nullptr;     // counted
+    enum class Role : uint8_t { single, buffered, exchange, partitioned_send, partitioned_recv };
+    using enum Role;
+
+    Comm* comm = nullptr;     // counted; null if it belongs to none
     Datatype* type = nullptr; // of a receive: for the count in the status
-    bool to_nobody = false;   // peer MPI_PROC_NULL
+    Role role = single;
+    bool to_nobody = false;  // peer MPI_PROC_NULL
+    bool persistent = false; // made by an _init function: completion makes it inactive
+    bool active = true;      // persistent: between start and completion call
+    std::unique_ptr<Compound> compound;
 };
 
-Request* make_request(const proto::Operation& op, Comm& comm, Datatype& type);
+// An operation that is part of a request.
+struct Part : proto::Operation {
+    Request* whole = nullptr;
+};
+
+// Null if memory is exhausted.
+Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type);
 void destroy(Request& request);
+// Marks a request done whose parts are. It may be gone afterwards.
+void complete_whole(Request& request);
 
 // The status of a completed operation.
 Status status_of(const proto::Operation& op, const Datatype& type);
+Status status_of(const Request& request);
 inline Status empty_status() { return {}; }
 inline Status status_to_nobody() {
     Status s;
     s.source = proc_null;
     return s;
 }
+
+inline bool inactive(const Request* request) { return request == nullptr || !request->active; }
 
 } // namespace zipmpi::core

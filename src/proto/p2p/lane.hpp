@@ -36,6 +36,12 @@ class Lane {
     void give_up_recv(Operation& op);
     // A waiting message that a receive with this pattern would get, or null.
     [[nodiscard]] const Incoming* probe(uint32_t context, int source, int tag) const;
+    // The same, taken out of matching: only receive_taken() gets it, and must get it.
+    [[nodiscard]] Unexpected* take(uint32_t context, int source, int tag);
+    void receive_taken(Operation& op, Unexpected& message);
+    // Asks for an operation to be ended: it completes soon, either as cancelled or as if nothing had been
+    // asked. A receive that is not matched and a send that has not left are cancelled at once.
+    void cancel(Operation& op);
     // For reports: a waiting message that this receive would get if its tag or communicator were another.
     [[nodiscard]] const Incoming* near_miss(const Operation& recv) const;
     // Moves whatever can move. Returns how many things happened.
@@ -92,6 +98,12 @@ class Lane {
 
     // Two ranks on one CPU cannot copy at the same time, so one copy is better than two.
     [[nodiscard]] uint64_t kcopy_min() const { return oversubscribed() ? 1 : kcopy_min_; }
+
+    // cancel.cpp
+    void finish_cancelled(Operation& op);
+    void cancel_send(Operation& op);
+    void take_withdraw(const transport::Arrival& a);
+    void take_withdrawn(const transport::Arrival& a);
 
     void finish(Operation& op);
     [[gnu::cold]] void finish_without_memory(Operation& send);

@@ -43,8 +43,8 @@ const Incoming* Matcher::near_miss(const Operation& recv, transport::Peer from) 
     for (const Bucket& b : buckets_)
         for (const Unexpected* u = b.unexpected.first(); u != nullptr && looks > 0; u = u->next, --looks) {
             const Incoming& m = u->message;
-            const bool collective = (m.envelope.context & 1U) != 0;
-            if (collective || (recv.source != any_source && m.from != from)) continue;
+            const bool internal = (m.envelope.context & (1U | partitioned_context)) != 0;
+            if (internal || (recv.source != any_source && m.from != from)) continue;
             if (m.envelope.context == recv.context) return &m;
             if (elsewhere == nullptr) elsewhere = &m;
         }
@@ -65,9 +65,6 @@ Unexpected* Matcher::keep(const Incoming& message) {
     return u;
 }
 
-void Matcher::discard(Unexpected& u) {
-    bucket(u.message.envelope.context).unexpected.remove(u);
-    std::free(&u);
-}
+void Matcher::release(Unexpected& u) { std::free(&u); }
 
 } // namespace zipmpi::proto

@@ -53,7 +53,20 @@ class Matcher {
     [[nodiscard]] const Incoming* near_miss(const Operation& recv, transport::Peer from) const;
     // Keeps a message, with a copy of its bytes. Null if memory is exhausted.
     Unexpected* keep(const Incoming& message);
-    void discard(Unexpected& u);
+    // Off the list, for a receive that will name it; release() frees it.
+    void take(Unexpected& u) { bucket(u.message.envelope.context).unexpected.remove(u); }
+    static void release(Unexpected& u);
+    void discard(Unexpected& u) {
+        take(u);
+        release(u);
+    }
+    // The first waiting message of a context that passes a test, or null.
+    template <class Test>
+    [[nodiscard]] Unexpected* find_if(uint32_t context, const Test& test) const {
+        Unexpected* u = bucket(context).unexpected.first();
+        while (u != nullptr && !(u->message.envelope.context == context && test(u->message))) u = u->next;
+        return u;
+    }
 
   private:
     struct Bucket {

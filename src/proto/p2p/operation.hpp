@@ -16,6 +16,10 @@ namespace zipmpi::proto {
 inline constexpr int any_source = -1;
 inline constexpr int any_tag = -2;
 
+// Partitioned communication has contexts of its own beside those of its communicator: with this bit, even for
+// the descriptions that sender and receiver of a channel match by, odd for its messages.
+inline constexpr uint32_t partitioned_context = 1U << 31;
+
 struct Operation {
     enum class Kind : uint8_t { send, recv, none };
 
@@ -36,6 +40,7 @@ struct Operation {
     int matched_tag = any_tag;
     uint64_t received = 0;
     Err error = Err::success;
+    bool cancelled = false;
 
     // --- while under way
     uint64_t moved = 0;  // bytes of a rendezvous copied so far
@@ -48,6 +53,16 @@ struct Operation {
     Operation* previous = nullptr;
 
     [[nodiscard]] bool done() const { return complete; }
+
+    // Back to where it was before its start, with the same arguments.
+    void reset() {
+        matched_source = any_source;
+        matched_tag = any_tag;
+        received = moved = wanted = 0;
+        error = Err::success;
+        cancelled = complete = false;
+        own_id = remote_id = 0;
+    }
 };
 
 // Doubly linked through the elements themselves: no allocation, removal in O(1).

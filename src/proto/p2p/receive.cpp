@@ -66,6 +66,12 @@ void Lane::arrived(const transport::Arrival& a) {
     case wire::Kind::ack:
         take_ack(a);
         break;
+    case wire::Kind::withdraw:
+        take_withdraw(a);
+        break;
+    case wire::Kind::withdrawn:
+        take_withdrawn(a);
+        break;
     case wire::Kind::none:
         break;
     }

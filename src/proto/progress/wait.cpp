@@ -44,7 +44,8 @@ void write_operation(WaitRecord& w, const Operation& op, uint32_t sequence) {
     w.peer.store(wild ? recorder_any : op.peer, relaxed);
     w.world_peer.store(wild ? recorder_any : op.world_peer, relaxed);
     w.tag.store(sequence != 0 ? recorder_none : op.tag == any_tag ? recorder_any : op.tag, relaxed);
-    w.context.store(op.context & ~1U, relaxed); // the odd context of a communicator carries its collectives
+    // A communicator is named by its first context: the odd one carries its collectives.
+    w.context.store(op.context & ~1U & ~partitioned_context, relaxed);
     w.sequence.store(sequence, relaxed);
     w.bytes.store(op.bytes, relaxed);
 }

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Matched probes: the probe takes the message out of matching, a receive names it.
+#include "core/message.hpp"
+#include "core/p2p.hpp"
+#include "proto/progress/wait.hpp"
+
+namespace zipmpi::core {
+namespace {
+
+Slab<Message>& slab() {
+    static Slab<Message> s;
+    return s;
+}
+
+Err found_nobody(Message*& message, Status* status) {
+    message = &message_no_proc();
+    if (status != nullptr) *status = status_to_nobody();
+    return Err::success;
+}
+
+Err found(proto::Unexpected& waiting, Comm& comm, Message*& message, Status* status) {
+    message->waiting = &waiting;
+    message->comm = &comm;
+    comm.refs.fetch_add(1, std::memory_order_relaxed);
+    if (status != nullptr) *status = status_of_waiting(waiting.message);
+    return Err::success;
+}
+
+// The object is made before the message is taken out, so that lack of memory loses no message.
+Err make_message(Message*& message) {
+    message = slab().make();
+    return message != nullptr ? Err::success
+                              : fail(Err::no_mem, "receive probed messages", "no memory for another message");
+}
+
+void destroy(Message*& message) {
+    Comm* comm = message->comm;
+    slab().destroy(*message);
+    message = nullptr;
+    release(*comm);
+}
+
+proto::Operation receive_of(void* buf, int64_t count, const Datatype& type, const Message& message) {
+    const wire::Envelope& e = message.waiting->message.envelope;
+    return proto::make_recv(message.comm->team, buf, bytes_of(count, type), e.source, e.tag);
+}
+
+} // namespace
+
+Message& message_no_proc() noexcept {
+    static Message message;
+    message.cls = Class::message;
+    return message;
+}
+
+Message* message_by_index(uint32_t index) { return slab().find(index); }
+
+const Comm* comm_of(const Message& message) noexcept { return message.comm; }
+
+Err mprobe(int source, int tag, Comm& comm, Message*& message, Status* status) {
+    if (source == proc_null) return found_nobody(message, status);
+    if (const Err e = make_message(message); e != Err::success) return e;
+    const proto::Operation pattern = proto::make_recv(comm.team, nullptr, 0, source, tag);
+    proto::Unexpected* waiting = nullptr;
+    proto::wait_until(
+        lane(),
+        [&] {
+            if (waiting == nullptr) waiting = lane().take(comm.team.context, source, tag);
+            return waiting != nullptr;
+        },
+        proto::note_on(pattern));
+    return found(*waiting, comm, message, status);
+}
+
+Err improbe(int source, int tag, Comm& comm, bool& flag, Message*& message, Status* status) {
+    flag = true;
+    if (source == proc_null) return found_nobody(message, status);
+    if (const Err e = make_message(message); e != Err::success) return e;
+    proto::Unexpected* waiting = lane().take(comm.team.context, source, tag);
+    if (waiting == nullptr) {
+        lane().progress();
+        waiting = lane().take(comm.team.context, source, tag);
+    }
+    flag = waiting != nullptr;
+    if (flag) return found(*waiting, comm, message, status);
+    slab().destroy(*message);
+    message = nullptr;
+    return Err::success;
+}
+
+Err mrecv(void* buf, int64_t count, Datatype& type, Message*& message, Status* status) {
+    if (message->waiting == nullptr) {
+        message = nullptr;
+        if (status != nullptr) *status = status_to_nobody();
+        return Err::success;
+    }
+    proto::Operation op = receive_of(buf, count, type, *message);
+    lane().receive_taken(op, *message->waiting);
+    destroy(message);
+    proto::wait_for(lane(), op);
+    if (status != nullptr) *status = status_of(op, type);
+    return op.error;
+}
+
+Err imrecv(void* buf, int64_t count, Datatype& type, Message*& message, Request*& request) {
+    if (message->waiting == nullptr) {
+        message = nullptr;
+        return request_to_nobody(*comm_self(), type, request);
+    }
+    request = make_request(receive_of(buf, count, type, *message), message->comm, type);
+    if (request == nullptr) return no_request();
+    lane().receive_taken(*request, *message->waiting);
+    destroy(message);
+    return Err::success;
+}
+
+} // namespace zipmpi::core

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Partitioned communication (chapter 4).
+#include "core/part/part.hpp"
+
+#include "core/part/channel.hpp"
+
+#include <new>
+
+namespace zipmpi::core {
+namespace {
+
+Channel& channel_of(Request& request) { return static_cast<Channel&>(*request.compound); }
+
+Err make_channel(const proto::Operation& whole, Request::Role role, int partitions, Comm& comm,
+                 Datatype& type, Request*& request) {
+    request = make_request(whole, &comm, type);
+    if (request == nullptr) return no_request();
+    request->role = role;
+    request->persistent = true;
+    request->active = false;
+    if (whole.kind == proto::Operation::Kind::none) {
+        request->to_nobody = true;
+        return Err::success;
+    }
+    const uint64_t partition_bytes = whole.bytes / static_cast<uint64_t>(partitions);
+    auto* channel = new (std::nothrow) Channel(*request, whole.buffer, partitions, partition_bytes);
+    if (channel == nullptr) {
+        destroy(*request);
+        request = nullptr;
+        return no_request();
+    }
+    request->compound.reset(channel);
+    channel->open();
+    return Err::success;
+}
+
+Err check_partitions(int partitions) {
+    return partitions > 0
+               ? Err::success
+               : fail(Err::arg, "pass at least one partition", "%d partitions are asked for", partitions);
+}
+
+Err active_send(const Request& request) {
+    if (request.role == Request::partitioned_send && request.active) return Err::success;
+    return fail(Err::request, "mark partitions of a request made by MPI_Psend_init after its start",
+                request.active ? "the request is not a partitioned send" : "the request is not active");
+}
+
+} // namespace
+
+void start_partitioned(Request& request) { channel_of(request).start(); }
+
+Err psend_init(const void* buf, int partitions, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
+               Info*, Request*& request) {
+    if (const Err e = check_partitions(partitions); e != Err::success) return e;
+    proto::Operation whole;
+    const uint64_t bytes = bytes_of(count, type) * static_cast<uint64_t>(partitions);
+    if (dest != proc_null) whole = proto::make_send(comm.team, buf, bytes, dest, tag);
+    return make_channel(whole, Request::partitioned_send, partitions, comm, type, request);
+}
+
+Err precv_init(void* buf, int partitions, int64_t count, Datatype& type, int source, int tag, Comm& comm,
+               Info*, Request*& request) {
+    if (const Err e = check_partitions(partitions); e != Err::success) return e;
+    proto::Operation whole;
+    const uint64_t bytes = bytes_of(count, type) * static_cast<uint64_t>(partitions);
+    if (source != proc_null) whole = proto::make_recv(comm.team, buf, bytes, source, tag);
+    return make_channel(whole, Request::partitioned_recv, partitions, comm, type, request);
+}
+
+Err pready_range(int low, int high, Request& request) {
+    if (const Err e = active_send(request); e != Err::success || request.to_nobody) return e;
+    for (int64_t p = low; p <= high; ++p)
+        if (const Err e = channel_of(request).ready(static_cast<int>(p)); e != Err::success) return e;
+    return Err::success;
+}
+
+Err pready(int partition, Request& request) { return pready_range(partition, partition, request); }
+
+Err pready_list(int n, const int* partitions, Request& request) {
+    if (n < 0) return fail(Err::arg, "pass a length of at least 0", "the list has %d partitions", n);
+    if (n > 0 && partitions == nullptr)
+        return fail(Err::arg, "pass a list of partitions", "array_of_partitions is a null pointer");
+    for (int i = 0; i < n; ++i)
+        if (const Err e = pready(partitions[i], request); e != Err::success) return e;
+    return Err::success;
+}
+
+Err parrived(Request* request, int partition, bool& flag) {
+    flag = true;
+    if (request != nullptr && request->role != Request::partitioned_recv)
+        return fail(Err::request, "ask for partitions of a request made by MPI_Precv_init",
+                    "the request is not a partitioned receive");
+    if (inactive(request) || request->to_nobody) return Err::success;
+    Channel& channel = channel_of(*request);
+    if (partition < 0 || partition >= channel.partitions())
+        return fail(Err::arg, "pass a partition from 0 to one less than their number",
+                    "partition %d of %d does not exist", partition, channel.partitions());
+    if (!channel.arrived(partition)) lane().progress();
+    flag = channel.arrived(partition);
+    return Err::success;
+}
+
+} // namespace zipmpi::core

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Persistent requests: made once, started many times.
+#include "core/p2p.hpp"
+#include "core/part/part.hpp"
+
+namespace zipmpi::core {
+namespace {
+
+Err make_persistent(const proto::Operation& op, Request::Role role, Comm& comm, Datatype& type,
+                    Request*& request) {
+    request = make_request(op, &comm, type);
+    if (request == nullptr) return no_request();
+    request->role = role;
+    request->persistent = true;
+    request->active = false;
+    return Err::success;
+}
+
+Err persistent_to_nobody(Comm& comm, Datatype& type, Request*& request) {
+    const Err e = make_persistent({}, Request::single, comm, type, request);
+    if (e == Err::success) request->to_nobody = true;
+    return e;
+}
+
+Err persistent_send(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
+                    bool synchronous, Request::Role role, Request*& request) {
+    if (dest == proc_null) return persistent_to_nobody(comm, type, request);
+    proto::Operation op = proto::make_send(comm.team, buf, bytes_of(count, type), dest, tag);
+    op.synchronous = synchronous;
+    return make_persistent(op, role, comm, type, request);
+}
+
+Err may_start(const Request* request) {
+    constexpr const char* what_to_do =
+        "start requests made by an _init function, and complete each start before the next";
+    if (request == nullptr) return fail(Err::request, what_to_do, "the request is MPI_REQUEST_NULL");
+    if (!request->persistent) return fail(Err::request, what_to_do, "the request is not persistent");
+    if (request->active) return fail(Err::request, what_to_do, "the request is active already");
+    return Err::success;
+}
+
+Err start_again(Request& request) {
+    request.reset();
+    if (request.to_nobody) {
+        request.complete = true;
+    } else if (request.role == Request::buffered) {
+        if (const Err e = send_buffered(request, *request.comm); e != Err::success) return e;
+        request.complete = true;
+    }
+    request.active = true;
+    if (request.complete) return Err::success;
+    if (request.compound != nullptr)
+        start_partitioned(request);
+    else
+        start_operation(request);
+    return Err::success;
+}
+
+} // namespace
+
+Err send_init(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
+              Request*& request) {
+    return persistent_send(buf, count, type, dest, tag, comm, false, Request::single, request);
+}
+
+Err ssend_init(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
+               Request*& request) {
+    return persistent_send(buf, count, type, dest, tag, comm, true, Request::single, request);
+}
+
+Err bsend_init(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
+               Request*& request) {
+    return persistent_send(buf, count, type, dest, tag, comm, false, Request::buffered, request);
+}
+
+Err recv_init(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request) {
+    if (source == proc_null) return persistent_to_nobody(comm, type, request);
+    return make_persistent(proto::make_recv(comm.team, buf, bytes_of(count, type), source, tag),
+                           Request::single, comm, type, request);
+}
+
+Err start(Request*& request) {
+    const Err e = may_start(request);
+    return e == Err::success ? start_again(*request) : e;
+}
+
+Err startall(int64_t n, Request** requests) {
+    for (int64_t i = 0; i < n; ++i)
+        if (const Err e = may_start(requests[i]); e != Err::success) return e;
+    for (int64_t i = 0; i < n; ++i)
+        if (const Err e = start_again(*requests[i]); e != Err::success) return e;
+    return Err::success;
+}
+
+} // namespace zipmpi::core
