@@ -83,7 +83,7 @@ def reference_of(results, bar, key, table):
 def compare(results, bar, key, table):
     ours = results.figure(OURS, key)
     if ours is None:
-        raise NotMeasured("ours is missing")
+        raise NotMeasured("no figure of ours")
     if "reference" not in bar:
         return ours.worst()
     reference = reference_of(results, bar, key, table)
@@ -108,6 +108,8 @@ def judge(results, bar, table):
     ratios = [point.ratio for point in points if point.ratio is not None]
     open_points = [point for point in points if point.ratio is None]
     why = f"{len(open_points)} of {len(points)} points: {open_points[0].why}" if open_points else ""
+    if not any(results.figure(OURS, point.key) for point in points):
+        why = "not in this set"
     if bar.get("rule") == "geometric mean":
         mean = geometric_mean(ratios) if ratios else None
         outcome = NOT_MEASURED if open_points else HELD if reaches(bar, mean) else MISSED

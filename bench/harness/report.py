@@ -36,17 +36,19 @@ def size_text(size):
     return str(size)
 
 
-def text_table(rows):
+def text_table(rows, words):
+    """The first column is words; the others are numbers, to the right, unless all are words."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:
-        cells = [row[0].ljust(widths[0])] + [text.rjust(width) for text, width in zip(row[1:], widths[1:])]
+        cells = [text.ljust(width) if words or not column else text.rjust(width)
+                 for column, (text, width) in enumerate(zip(row, widths))]
         lines.append("  ".join(cells).rstrip())
     return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
 
 
-def markdown_table(rows):
-    bar = "|" + "|".join(["---"] + ["---:"] * (len(rows[0]) - 1)) + "|"
+def markdown_table(rows, words):
+    bar = "|" + "|".join(["---"] + ["---" if words else "---:"] * (len(rows[0]) - 1)) + "|"
     lines = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in rows]
     return "\n".join([lines[0], bar, *lines[1:]])
 
@@ -57,8 +59,8 @@ class Report:
     def __init__(self, comparison, markdown):
         self.c, self.markdown = comparison, markdown
 
-    def table(self, rows):
-        return markdown_table(rows) if self.markdown else text_table(rows)
+    def table(self, rows, words=False):
+        return (markdown_table if self.markdown else text_table)(rows, words)
 
     def heading(self, text):
         return f"### {text}" if self.markdown else f"{text}\n{'=' * len(text)}"
@@ -79,7 +81,7 @@ class Report:
         for library in self.c["libraries"]:
             rows.append([library["title"], library["version"], library["command"]])
         rows += [[key, "not measured", why] for key, why in self.c["absent"].items()]
-        return self.table(rows)
+        return self.table(rows, words=True)
 
     def best_ratio(self, key):
         """Ours to the best peer there is. Marked where that comparison is too unsteady to count."""
@@ -142,7 +144,7 @@ class Report:
             wanted = f"at most {bar['at_most']}" if "at_most" in bar else f"at least {bar['at_least']}"
             outcome = verdict.outcome + (f" ({verdict.why})" if verdict.why else "")
             rows.append([bar["number"], bar["text"], wanted, found(verdict), outcome])
-        return [self.heading("Bars"), self.table(rows)]
+        return [self.heading("Bars"), self.table(rows, words=True)]
 
     def failures(self):
         if not self.c["failures"]:
@@ -150,7 +152,7 @@ class Report:
         rows = [["library", "run", "round", "why"]]
         for failure in self.c["failures"]:
             rows.append([failure["library"], failure["run"], str(failure["round"]), " ".join(failure["why"].split())[:120]])
-        return [self.heading("Runs that failed"), self.table(rows)]
+        return [self.heading("Runs that failed"), self.table(rows, words=True)]
 
     def whole(self):
         note = "A ratio with ? is not measured: a peer is missing, or figures lie too far apart."
@@ -158,14 +160,23 @@ class Report:
         return "\n\n".join(parts) + "\n"
 
 
+def place(key, bar):
+    """What tells a point of a bar from its others."""
+    ranks = f"{key.ranks} ranks" if len(bar["ranks"]) > 1 else ""
+    return ", ".join(filter(None, (size_text(key.size) if len(bar["sizes"]) > 1 else "", ranks)))
+
+
 def found(verdict):
     """The ratios of a bar, from the one that is furthest from it to the best."""
-    ratios = sorted((point.ratio for point in verdict.points if point.ratio is not None), reverse="at_most" in verdict.bar)
-    if not ratios:
+    bar = verdict.bar
+    points = sorted((point for point in verdict.points if point.ratio is not None), key=lambda point: point.ratio,
+                    reverse="at_most" in bar)
+    if not points:
         return NONE
-    if verdict.bar.get("rule") == "geometric mean":
-        return f"{geometric_mean(ratios):.2f}"
-    return f"{short(ratios[0])}" if len(ratios) == 1 else f"{short(ratios[0])} .. {short(ratios[-1])}"
+    if bar.get("rule") == "geometric mean":
+        return short(geometric_mean([point.ratio for point in points]))
+    ends = points[:1] if len(points) == 1 else (points[0], points[-1])
+    return " .. ".join(short(point.ratio) + (f" ({place(point.key, bar)})" if place(point.key, bar) else "") for point in ends)
 
 
 def as_json(c):
