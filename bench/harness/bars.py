@@ -39,7 +39,8 @@ def load(path=FILE):
     for bar in table["bar"]:
         unknown = set(bar) - KNOWN
         if unknown or ("at_most" in bar) == ("at_least" in bar):
-            raise ValueError(f"{path}: bar {bar.get('number')}: unknown {sorted(unknown)}, or not one of at_most, at_least")
+            raise ValueError(f"{path}: bar {bar.get('number')}: unknown words {sorted(unknown)}, or not exactly one of "
+                             "at_most and at_least")
     return table
 
 

@@ -9,7 +9,8 @@ from .libraries import BENCH
 
 
 def commit():
-    known = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=BENCH, capture_output=True, text=True, check=False)
+    command = ["git", "describe", "--always", "--dirty"]
+    known = subprocess.run(command, cwd=BENCH, capture_output=True, text=True, check=False)
     return known.stdout.strip() or "unknown"
 
 

@@ -11,8 +11,8 @@ BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOREIGN = ("PMI", "OMPI_", "ZIPMPI_", "MPIEXEC_", "HYDRA_", "SLURM_", "UCX_")
 MPI_PROGRAMS = ("latency", "bandwidth", "message_rate", "skew", "overlap", "crowd", "memory", "blocked", "startup")
 BARE_PROGRAMS = ("line", "copy", "futex")
-UCX_LAYER = ["--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any",
-             "-x", "UCX_TLS=posix,cma,self"]
+UCX_LAYER = ["--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "pml_ucx_tls", "any",
+             "--mca", "pml_ucx_devices", "any", "-x", "UCX_TLS=posix,cma,self"]
 
 
 def environment():
@@ -31,7 +31,7 @@ def first_line(command):
 
 
 class Library:
-    """One column. `pinned` are the launcher's words for one rank per core, `crowded` those for more ranks than cores."""
+    """One column. `pinned` are the launcher's words for a rank per core, `crowded` those for more ranks than cores."""
 
     def __init__(self, key, title, compiler, launcher, pinned, crowded, version):
         self.key, self.title, self.compiler, self.launcher = key, title, compiler, launcher
@@ -52,8 +52,8 @@ class Library:
     def build(self, programs, folder):
         self.folder = folder
         for program in programs:
-            subprocess.run([self.compiler, "-O2", self.source(program), "-o", os.path.join(folder, program)], check=True,
-                           env=environment())
+            command = [self.compiler, "-O2", self.source(program), "-o", os.path.join(folder, program)]
+            subprocess.run(command, check=True, env=environment())
 
     def command(self, program, arguments, ranks, cores):
         placing = self.pinned if ranks <= cores else self.crowded
@@ -76,7 +76,8 @@ class Bare(Library):
 def all_libraries(bin_folder):
     ours, openmpi = os.path.join(bin_folder, "mpiexec"), "mpirun.openmpi"
     return [
-        Library(OURS, "ZipMPI", os.path.join(bin_folder, "mpicc"), [ours], ["--bind-to", "core"], [], [ours, "--version"]),
+        Library(OURS, "ZipMPI", os.path.join(bin_folder, "mpicc"), [ours], ["--bind-to", "core"], [],
+                [ours, "--version"]),
         Library("openmpi", "Open MPI", "mpicc.openmpi", [openmpi], ["--bind-to", "core"], ["--oversubscribe"],
                 [openmpi, "--version"]),
         Library("openmpi_ucx", "Open MPI ucx", "mpicc.openmpi", [openmpi, *UCX_LAYER], ["--bind-to", "core"],

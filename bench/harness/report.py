@@ -10,8 +10,9 @@ TITLES = {
     "multi_pair": "Half round trip of several pairs at once", "skew_1": "Producer, consumer of 1 us",
     "skew_1000": "Producer, consumer of 1000 us", "skew_first_1000": "Producer, consumer of 1000 us, first time",
     "overlap": "Exchange hidden behind computing", "barrier": "Barrier", "allreduce": "Allreduce",
-    "crowded_ping_pong": "Half round trip of ranks 0 and 1, the others in a barrier", "memory_start": "Memory per rank after MPI_Init",
-    "memory_ring": "Memory per rank after talking to two neighbours", "memory_alltoall": "Memory per rank after an all-to-all",
+    "crowded_ping_pong": "Half round trip of ranks 0 and 1, the others in a barrier",
+    "memory_start": "Memory per rank after MPI_Init", "memory_ring": "Memory per rank after talking to two neighbours",
+    "memory_alltoall": "Memory per rank after an all-to-all",
     "startup": "Start-up", "blocked": "Processor time of a blocked rank",
 }
 NONE = "-"

@@ -52,8 +52,8 @@ class Library:
         """Seconds until the last rank has left MPI_Init, and until the launcher has ended."""
         begin = time.time_ns()
         try:
-            run = subprocess.run(self.command(ranks), stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment(),
-                                 timeout=RUN_LIMIT, check=False)
+            run = subprocess.run(self.command(ranks), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                 env=environment(), timeout=RUN_LIMIT, check=False)
         except subprocess.TimeoutExpired as late:
             raise NotMeasured(f"{self.name} did not end within {RUN_LIMIT} s") from late
         end = time.time_ns()
