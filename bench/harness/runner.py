@@ -103,16 +103,18 @@ def build(libraries, runs, folder, progress):
     usable, absent = [], {}
     wanted = {run.program for run in runs}
     for library in libraries:
-        missing = library.missing()
-        if missing:
-            absent[library.key] = f"{missing} is not there"
-            progress.note(f"{library.title}: {missing} is not there")
-            continue
-        place = os.path.join(folder, library.key)
-        os.makedirs(place)
-        programs = BARE_PROGRAMS if library.key == BARE else MPI_PROGRAMS
-        library.build([program for program in programs if program in wanted], place)
-        usable.append(library)
+        try:
+            missing = library.missing()
+            if missing:
+                raise RunFailed(f"{missing} is not there")
+            place = os.path.join(folder, library.key)
+            os.makedirs(place)
+            programs = BARE_PROGRAMS if library.key == BARE else MPI_PROGRAMS
+            library.build([program for program in programs if program in wanted], place)
+            usable.append(library)
+        except (RunFailed, subprocess.CalledProcessError) as reason:
+            absent[library.key] = getattr(reason, "stderr", None) or str(reason)
+            progress.note(f"{library.title}: {absent[library.key]}")
     return usable, absent
 
 
