@@ -27,7 +27,7 @@ def first_line(command):
         run = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False, env=environment())
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
-    return next((line.strip() for line in run.stdout.splitlines() if line.strip()), "unknown")
+    return next((" ".join(line.split()) for line in run.stdout.splitlines() if line.strip()), "unknown")
 
 
 class Library:

@@ -99,7 +99,11 @@ class Report:
         reference = self.c["results"].figure(best, key)
         if reference.median == 0:
             return NONE
-        steady = len(there) == len(table["peers"]) and all(f.steady(table["most_spread"]) for f in (ours, reference))
+        steady = ours.steady(table["most_spread"])
+        try:
+            bars.best_peer(self.c["results"], key, table["peers"], table["most_spread"])
+        except bars.NotMeasured:
+            steady = False
         return f"{ours.median / reference.median:.2f}" + ("" if steady else " ?")
 
     def figure_table(self, keys):

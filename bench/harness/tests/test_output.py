@@ -37,6 +37,13 @@ class Reports(unittest.TestCase):
             for part in ("ZipMPI", "0.50", "1.11", "1 Ki", "not measured", "gone", "a b"):
                 self.assertIn(part, text)
 
+    def test_a_ratio_that_does_not_count_is_marked(self):
+        unsteady = comparison()
+        for value in (0.1, 30.0, 0.2, 40.0, 0.3, 50.0, 0.4, 60.0):
+            unsteady["results"].add("mpich", 2, Line("latency", 8, value, "us"))
+        self.assertIn("0.50 ?", report.Report(unsteady, True).whole())
+        self.assertNotIn("0.50 ?", report.Report(comparison(), True).whole())
+
     def test_columns_of_markdown_agree(self):
         rows = [line for line in report.Report(comparison(), True).whole().splitlines() if line.startswith("|")]
         for first, second in zip(rows, rows[1:]):
