@@ -16,13 +16,17 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+# pylint: disable=wrong-import-position
+from harness.host import commit  # noqa: E402
+from harness.libraries import environment  # noqa: E402
+
 NOT_MEASURED = 77
 MOST_SPREAD = 0.15
 MOST_ROUNDS = 7
 RUN_LIMIT = 120  # seconds
 OURS = "ZipMPI"
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup.c")
-FOREIGN = ("PMI", "OMPI_", "ZIPMPI_", "MPIEXEC_", "HYDRA_", "SLURM_")
 
 
 class NotMeasured(Exception):
@@ -46,12 +50,10 @@ class Library:
 
     def once(self, ranks):
         """Seconds until the last rank has left MPI_Init, and until the launcher has ended."""
-        env = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
-        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         begin = time.time_ns()
         try:
-            run = subprocess.run(self.command(ranks), stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env,
-                                 timeout=RUN_LIMIT, check=False)
+            run = subprocess.run(self.command(ranks), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                 env=environment(), timeout=RUN_LIMIT, check=False)
         except subprocess.TimeoutExpired as late:
             raise NotMeasured(f"{self.name} did not end within {RUN_LIMIT} s") from late
         end = time.time_ns()
@@ -96,12 +98,6 @@ def measure_all(libraries, args):
                 library.measure(args.ranks, 5 if library.name == OURS else 1)
             if done >= max(args.rounds, 2) and all(library.spread() <= MOST_SPREAD for library in libraries):
                 return
-
-
-def commit():
-    known = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=os.path.dirname(SOURCE), capture_output=True,
-                           text=True, check=False)
-    return known.stdout.strip() or "unknown"
 
 
 def table(libraries, args):

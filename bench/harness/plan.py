@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is run: the sets of a comparison."""
+from typing import NamedTuple, Tuple
+
+from .bars import BARE, OURS
+
+EVERY_LIBRARY = ()
+LATENCY_SIZES = "0,1,8,40,64,256,1024,4096,8192,16384,32768,65536,262144,1048576,4194304"
+BANDWIDTH_SIZES = "1,8,64,256,1024,4096,8192,16384,32768,65536,262144,1048576,4194304"
+FEW_SIZES = "8,1024,16384,65536,1048576,4194304"
+COPY_SIZES = "4096,16384,65536,262144,1048576,4194304"
+LARGE_SIZES = "1048576,4194304"
+SETS = ("quick", "default", "oversubscribed", "all")
+
+
+class Run(NamedTuple):
+    program: str
+    arguments: Tuple[str, ...] = ()
+    ranks: int = 2
+    only: Tuple[str, ...] = EVERY_LIBRARY  # keys of the libraries that run it; all MPI libraries if empty
+    limit: int = 60  # seconds
+    most_rounds: int = 1000
+
+    def title(self):
+        words = [self.program, *(a for a in self.arguments if a.startswith(("ways", "memory")))]
+        return " ".join(words) + (f" with {self.ranks} ranks" if self.ranks > 2 else "")
+
+
+QUICK = [
+    Run("line", only=(BARE,)),
+    Run("latency", ("sizes=" + FEW_SIZES, "sweeps=5")),
+    Run("copy", ("sizes=" + LARGE_SIZES, "sweeps=5"), only=(BARE,)),
+    Run("bandwidth", ("sizes=8,1024,65536,1048576", "sweeps=5")),
+    Run("message_rate"),
+]
+DEFAULT = [
+    Run("line", only=(BARE,)),
+    Run("latency", ("sizes=" + LATENCY_SIZES,)),
+    Run("message_rate"),
+    Run("copy", ("sizes=" + COPY_SIZES,), only=(BARE,)),
+    Run("bandwidth", ("sizes=" + BANDWIDTH_SIZES, "sweeps=5")),
+    Run("bandwidth", ("sizes=" + LARGE_SIZES, "memory=alloc", "sweeps=5")),
+    Run("bandwidth", ("sizes=" + FEW_SIZES, "ways=2", "sweeps=5")),
+    Run("message_rate", ranks=4),
+    Run("skew", ("sizes=16384,65536",)),
+    Run("overlap", ("sizes=65536,1048576", "sweeps=5")),
+    Run("futex", only=(BARE,)),
+]
+
+
+def crowds():
+    runs = [Run("futex", only=(BARE,)), Run("crowd")]
+    for ranks in (32, 64, 128):
+        runs.append(Run("crowd", ("sweeps=5", "limit=3"), ranks, limit=150))
+    for ranks in (16, 64, 128):
+        runs.append(Run("memory", (), ranks, limit=150, most_rounds=3))
+    runs.append(Run("memory", (), 256, only=(OURS,), limit=150, most_rounds=3))
+    runs.append(Run("startup", (), 2))
+    runs.append(Run("startup", (), 128, limit=150, most_rounds=5))
+    runs.append(Run("blocked", ("seconds=10",), only=(OURS,), most_rounds=3))
+    return runs
+
+
+def runs_of(name):
+    if name == "all":
+        crowded = [run for run in crowds() if run.program != "futex"]
+        return DEFAULT + crowded
+    return {"quick": QUICK, "default": DEFAULT, "oversubscribed": crowds()}[name]

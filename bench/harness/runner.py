@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the programs of a set under every library in turns, round after round."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from . import ucx
+from .bars import BARE
+from .figures import Line, Results, parse
+from .libraries import BARE_PROGRAMS, MPI_PROGRAMS, environment
+
+GRACE = 5  # seconds a launcher has to clean up after SIGTERM
+SLOW = 12  # seconds; a run that takes longer is not repeated more often than ROUNDS_OF_SLOW
+ROUNDS_OF_SLOW = 3
+
+
+class RunFailed(Exception):
+    pass
+
+
+class Progress:
+    """One line that is rewritten on a terminal; one line per round elsewhere."""
+
+    def __init__(self, total, stream=sys.stderr):
+        self.total, self.done, self.stream = total, 0, stream
+        self.begin, self.terminal, self.last_round = time.monotonic(), stream.isatty(), 0
+
+    @staticmethod
+    def clock(seconds):
+        return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+    def show(self, round_number, rounds, what):
+        passed = time.monotonic() - self.begin
+        left = f", about {self.clock(passed / self.done * (self.total - self.done))} left" if self.done else ""
+        text = f"round {round_number} of {rounds}, {self.clock(passed)}{left}"
+        if self.terminal:
+            bar = "#" * (24 * self.done // self.total)
+            print(f"\r\033[K[{bar:<24}] {text}: {what}", end="", file=self.stream, flush=True)
+        elif round_number != self.last_round:
+            print(text, file=self.stream, flush=True)
+        self.last_round = round_number
+
+    def note(self, text):
+        print(("\r\033[K" if self.terminal else "") + text, file=self.stream, flush=True)
+
+    def end(self):
+        if self.terminal:
+            print("\r\033[K", end="", file=self.stream, flush=True)
+
+
+def end_group(process):
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            pass
+        try:
+            process.communicate(timeout=GRACE)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def output_of(command, limit):
+    """What a command prints to stdout. It is ended with all of its group after `limit` seconds."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=environment(), start_new_session=True)
+    try:
+        out, err = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired as late:
+        end_group(process)
+        raise RunFailed(f"did not end within {limit} s") from late
+    except BaseException:
+        end_group(process)
+        raise
+    if process.returncode != 0:
+        raise RunFailed(f"ended with status {process.returncode}: {(err or out).strip()[-500:]}")
+    return out
+
+
+def start_up(output, begin, ranks):
+    """Seconds from calling the launcher until the last rank had left MPI_Init."""
+    lines = [line.split() for line in output.splitlines() if line.startswith("startup ")]
+    if len(lines) != ranks:
+        raise RunFailed(f"{len(lines)} of {ranks} ranks answered")
+    return [Line("startup", 0, (max(int(line[4]) for line in lines) - begin) / 1e9, "s")]
+
+
+def execute(library, run, cores):
+    begin = time.time_ns()
+    output = output_of(library.command(run.program, run.arguments, run.ranks, cores), run.limit)
+    lines = start_up(output, begin, run.ranks) if run.program == "startup" else parse(output)
+    if not lines:
+        raise RunFailed("printed no result")
+    return lines
+
+
+def build(libraries, runs, folder, progress):
+    """Builds what is needed; returns the libraries that can be used and why others cannot."""
+    usable, absent = [], {}
+    wanted = {run.program for run in runs}
+    for library in libraries:
+        try:
+            missing = library.missing()
+            if missing:
+                raise RunFailed(f"{missing} is not there")
+            place = os.path.join(folder, library.key)
+            os.makedirs(place)
+            programs = BARE_PROGRAMS if library.key == BARE else MPI_PROGRAMS
+            library.build([program for program in programs if program in wanted], place)
+            usable.append(library)
+        except (RunFailed, subprocess.CalledProcessError) as reason:
+            absent[library.key] = getattr(reason, "stderr", None) or str(reason)
+            progress.note(f"{library.title}: {absent[library.key]}")
+    return usable, absent
+
+
+class Rounds:
+    def __init__(self, libraries, runs, rounds, cores):
+        self.libraries, self.runs, self.rounds, self.cores = libraries, runs, rounds, cores
+        self.results, self.failures, self.slow = Results(), [], set()
+        self.progress = Progress(rounds * sum(len(self.takers(run)) for run in runs))
+
+    def takers(self, run):
+        return [library for library in self.libraries
+                if (library.key in run.only if run.only else library.key != BARE)]
+
+    def due(self, library, run, number):
+        return number <= run.most_rounds and not (number > ROUNDS_OF_SLOW and (library.key, run) in self.slow)
+
+    def one(self, library, run, number):
+        begin = time.monotonic()
+        try:
+            for line in execute(library, run, self.cores):
+                self.results.add(library.key, run.ranks, line)
+        except RunFailed as reason:
+            self.failures.append({"library": library.key, "run": run.title(), "round": number, "why": str(reason)})
+            self.progress.note(f"{library.title}, {run.title()}: {reason}")
+        if time.monotonic() - begin > SLOW:
+            self.slow.add((library.key, run))
+
+    def all(self):
+        for number in range(1, self.rounds + 1):
+            for run in self.runs:
+                for library in self.takers(run):
+                    self.progress.show(number, self.rounds, f"{library.title}, {run.title()}")
+                    if self.due(library, run, number):
+                        self.one(library, run, number)
+                    self.progress.done += 1
+            if ucx.present():
+                for line in ucx.measure(self.cores):
+                    self.results.add(ucx.KEY, 2, line)
+        self.progress.end()
+        return self.results

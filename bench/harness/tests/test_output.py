@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+import io
+import json
+import os
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree
+import zlib
+
+from harness import bars, plan, report, runner
+from harness.figures import Line, Results
+from harness.plots import chart, glyphs, png
+
+
+def comparison():
+    results = Results()
+    for _ in range(5):
+        for library, factor in (("ours", 1), ("openmpi", 2), ("openmpi_ucx", 3), ("mpich", 4)):
+            for size in (0, 8, 1024):
+                results.add(library, 2, Line("latency", size, factor * (1 + size / 1000), "us"))
+        results.add("bare", 2, Line("line_ping_pong", 40, 0.9, "us"))
+    titles = {"ours": "ZipMPI", "openmpi": "Open MPI", "openmpi_ucx": "Open MPI ucx", "bare": "bare"}
+    libraries = [{"key": key, "title": title, "version": "1", "command": "run"} for key, title in titles.items()]
+    table = bars.load()
+    host = {"processor": "p", "cores": 2, "memory": "m", "virtual": False, "kernel": "k", "system": "s", "load": 0.0}
+    return {"date": "d", "commit": "c", "set": "quick", "rounds": 5, "seconds": 1.0, "host": host, "absent": {"mpich": "gone"},
+            "failures": [{"library": "mpich", "run": "latency", "round": 1, "why": "a\nb"}], "libraries": libraries,
+            "results": results, "table": table, "verdicts": bars.judge_all(results, table)}
+
+
+class Reports(unittest.TestCase):
+    def test_text_and_markdown(self):
+        for markdown in (False, True):
+            text = report.Report(comparison(), markdown).whole()
+            for part in ("ZipMPI", "0.50", "1.11", "1 Ki", "not measured", "gone", "a b"):
+                self.assertIn(part, text)
+
+    def test_a_ratio_that_does_not_count_is_marked(self):
+        unsteady = comparison()
+        for value in (0.1, 30.0, 0.2, 40.0, 0.3, 50.0, 0.4, 60.0):
+            unsteady["results"].add("mpich", 2, Line("latency", 8, value, "us"))
+        self.assertIn("0.50 ?", report.Report(unsteady, True).whole())
+        self.assertNotIn("0.50 ?", report.Report(comparison(), True).whole())
+
+    def test_columns_of_markdown_agree(self):
+        rows = [line for line in report.Report(comparison(), True).whole().splitlines() if line.startswith("|")]
+        for first, second in zip(rows, rows[1:]):
+            if second.startswith("|---"):
+                self.assertEqual(first.count("|"), second.count("|"))
+
+    def test_json_holds_all_rounds(self):
+        data = json.loads(json.dumps(report.as_json(comparison())))
+        self.assertEqual(len(data["figures"][0]["values"]), 5)
+        self.assertEqual(len(data["bars"]), len(bars.load()["bar"]))
+
+
+class Pictures(unittest.TestCase):
+    def test_both_forms_are_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            chart.draw_all(report.as_json(comparison()), folder)
+            xml.etree.ElementTree.parse(os.path.join(folder, "latency.svg"))
+            with open(os.path.join(folder, "latency.png"), "rb") as file:
+                self.assertTrue(file.read().startswith(b"\x89PNG"))
+            self.assertFalse(os.path.exists(os.path.join(folder, "bandwidth.svg")))  # nothing was measured
+
+    def test_pixels(self):
+        canvas = png.Canvas(20, 20)
+        canvas.disc(10, 10, 4, "#ff0000")
+        with tempfile.TemporaryDirectory() as folder:
+            canvas.save(os.path.join(folder, "p.png"))
+            with open(os.path.join(folder, "p.png"), "rb") as file:
+                data = file.read()
+        begin = data.index(b"IDAT") + 4
+        row = zlib.decompress(data[begin:data.index(b"IEND") - 8])[15 * (1 + 30 * 3):][:1 + 30 * 3]
+        self.assertEqual(row[1:4], b"\xff\xff\xff")
+        self.assertEqual(row[1 + 15 * 3:4 + 15 * 3], b"\xff\x00\x00")
+
+    def test_letters_are_whole(self):
+        for letter, chains in glyphs.STROKES.items():
+            for chain in chains.split():
+                self.assertEqual(len(chain) % 2, 0, letter)
+                self.assertTrue(all(digit in "01234" for digit in chain[::2]), letter)
+
+
+class Running(unittest.TestCase):
+    def test_a_run_that_hangs_is_ended(self):
+        begin = time.monotonic()
+        with self.assertRaises(runner.RunFailed):
+            runner.output_of(["sleep", "60"], 0.2)
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_a_run_that_fails_says_why(self):
+        with self.assertRaisesRegex(runner.RunFailed, "status 3: reason"):
+            runner.output_of(["sh", "-c", "echo reason >&2; exit 3"], 20)
+
+    def test_progress_in_plain_lines(self):
+        stream = io.StringIO()
+        progress = runner.Progress(4, stream)
+        for number in (1, 1, 2, 2):
+            progress.show(number, 2, "x")
+            progress.done += 1
+        self.assertEqual(len(stream.getvalue().splitlines()), 2)
+
+    def test_every_set_has_runs(self):
+        for name in plan.SETS:
+            self.assertTrue(plan.runs_of(name))
+
+
+if __name__ == "__main__":
+    unittest.main()

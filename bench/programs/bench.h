@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The loop of every MPI benchmark here. A point is one thing to time (one size, say). Its number of
+// iterations grows until a batch lasts one slice of time; that is the warm-up too. Then the points are swept
+// over several times, so that the batches of one point lie apart in time and a bad moment of the machine
+// spoils one batch of each instead of all of one. The figure of a point is the median of its batches.
+// Options: slice= seconds of a batch, sweeps=, limit= seconds after which no further sweep begins, most=
+// iterations of a batch, sizes=.
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include "sample.h"
+#include <mpi.h>
+
+enum { most_points = 32 };
+
+struct point {
+    const char* name;
+    size_t size;
+    long iterations;
+    double per_iteration[most_sweeps]; // seconds
+};
+
+struct bench {
+    int rank, ranks, sweeps;
+    double slice, limit;
+    long most;
+    int points;
+    struct point point[most_points];
+};
+
+// Seconds that `iterations` took, counted on rank 0. All ranks call it. `stamp` marks the payload of this
+// batch.
+typedef double (*batch_function)(const struct bench* bench, const struct point* point, long iterations,
+                                 char stamp);
+
+static inline struct bench begin_bench(int* argc, char*** argv) {
+    MPI_Init(argc, argv);
+    struct bench bench = {.sweeps = sweeps_option(*argc, *argv, 7),
+                          .slice = number_option(*argc, *argv, "slice", 0.003),
+                          .limit = number_option(*argc, *argv, "limit", 10),
+                          .most = (long)number_option(*argc, *argv, "most", 1e7)};
+    MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &bench.ranks);
+    return bench;
+}
+
+static inline void fail(const char* why) {
+    fprintf(stderr, "bench: %s\n", why);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static inline void need_ranks(const struct bench* bench, int least) {
+    if (bench->ranks < least) fail("too few ranks for this benchmark");
+}
+
+static inline void add_point(struct bench* bench, const char* name, size_t size) {
+    if (bench->points == most_points) fail("too many sizes");
+    bench->point[bench->points++] = (struct point){.name = name, .size = size, .iterations = 1};
+}
+
+static inline void add_sizes(struct bench* bench, const char* name, int argc, char** argv) {
+    size_t sizes[most_points];
+    const int count = message_sizes(argc, argv, sizes, most_points);
+    for (int i = 0; i < count; ++i) add_point(bench, name, sizes[i]);
+}
+
+static inline void mark(char* buffer, size_t size, char stamp) {
+    if (size) buffer[0] = buffer[size - 1] = stamp;
+}
+
+static inline void check(const char* buffer, size_t size, char stamp) {
+    if (size && (buffer[0] != stamp || buffer[size - 1] != stamp)) fail("wrong data in a received message");
+}
+
+static inline void compute(double seconds) {
+    for (const double end = MPI_Wtime() + seconds; MPI_Wtime() < end;) {
+    }
+}
+
+static inline void calibrate(const struct bench* bench, struct point* point, batch_function batch) {
+    for (long next = 1; next;) {
+        point->iterations = next;
+        const double took = batch(bench, point, next, 1);
+        if (took >= bench->slice || next >= bench->most)
+            next = 0;
+        else
+            next = took > bench->slice / 8 ? (long)((double)next * bench->slice / took) + 1 : next * 4;
+        if (next > bench->most) next = bench->most;
+        MPI_Bcast(&next, 1, MPI_LONG, 0, MPI_COMM_WORLD); // rank 0 decides
+    }
+}
+
+// Sweeps over all points; afterwards the median time of an iteration is in per_iteration[0] on rank 0.
+static inline void measure(struct bench* bench, batch_function batch) {
+    for (int i = 0; i < bench->points; ++i) calibrate(bench, &bench->point[i], batch);
+    const double begin = MPI_Wtime();
+    int done = 0;
+    for (int another = 1; another;) {
+        for (int i = 0; i < bench->points; ++i) {
+            struct point* point = &bench->point[i];
+            point->per_iteration[done] =
+                batch(bench, point, point->iterations, (char)(done + 2)) / (double)point->iterations;
+        }
+        ++done;
+        another = done < bench->sweeps && MPI_Wtime() - begin < bench->limit;
+        MPI_Bcast(&another, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < bench->points; ++i)
+        bench->point[i].per_iteration[0] = median(bench->point[i].per_iteration, done);
+}
+
+// The message passes to and fro between ranks 0 and 1; half of that is one iteration's worth of latency.
+static inline double ping_pong(int rank, char* out, char* in, size_t size, long iterations, char stamp) {
+    const int bytes = (int)size, peer = 1 - rank;
+    mark(out, size, stamp);
+    const double begin = MPI_Wtime();
+    for (long i = 0; i < iterations; ++i) {
+        if (rank == 0) MPI_Send(out, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+        MPI_Recv(in, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1) MPI_Send(out, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+    }
+    const double took = MPI_Wtime() - begin;
+    check(in, size, stamp);
+    return took;
+}
+
+#endif
