@@ -19,10 +19,11 @@ constexpr size_t aligned(size_t n) { return (n + alignment - 1) / alignment * al
 SendBuffer::SendBuffer(void* memory, int64_t size) noexcept
     : memory_(memory)
     , size_(size) {
+    auto* const start = static_cast<std::byte*>(memory);
     const auto at = reinterpret_cast<uintptr_t>(memory);
-    end_ = reinterpret_cast<std::byte*>(at + static_cast<uintptr_t>(size));
-    begin_ = reinterpret_cast<std::byte*>(aligned(at));
-    if (begin_ > end_) begin_ = end_;
+    const auto skipped = static_cast<int64_t>(aligned(at) - at);
+    end_ = start + size;
+    begin_ = skipped < size ? start + skipped : end_;
 }
 
 const SendBuffer::Block* SendBuffer::oldest() const {
