@@ -12,6 +12,11 @@
 namespace zipmpi::boot {
 
 FakeLauncher::FakeLauncher(int size, FakeBehaviour behaviour)
+    : FakeLauncher(size, std::move(behaviour), later) {
+    begin();
+}
+
+FakeLauncher::FakeLauncher(int size, FakeBehaviour behaviour, Later)
     : behaviour_(std::move(behaviour)) {
     if (behaviour_.mapping_text.empty())
         behaviour_.mapping_text = "(vector,(0,1," + std::to_string(size) + "))";
@@ -25,6 +30,9 @@ FakeLauncher::FakeLauncher(int size, FakeBehaviour behaviour)
     if (pipe(ends) != 0) std::abort();
     stop_read_.reset(ends[0]);
     stop_write_.reset(ends[1]);
+}
+
+void FakeLauncher::begin() {
     thread_ = std::thread([this] { serve(); });
 }
 

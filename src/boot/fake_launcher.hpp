@@ -24,6 +24,11 @@ struct FakeBehaviour {
 class FakeLauncher {
   public:
     FakeLauncher(int size, FakeBehaviour behaviour);
+    // A test that forks does so before begin(): a child of a process with threads may find locks taken for
+    // ever.
+    enum Later { later };
+    FakeLauncher(int size, FakeBehaviour behaviour, Later);
+    void begin();
     ~FakeLauncher(); // closes the connections and joins the thread
     FakeLauncher(const FakeLauncher&) = delete;
     FakeLauncher& operator=(const FakeLauncher&) = delete;

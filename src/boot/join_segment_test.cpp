@@ -54,13 +54,14 @@ int failures_of(const std::vector<pid_t>& children) {
 }
 
 void all_join(int size, bool version_2, const FakeBehaviour& behaviour, int puts, int gets) {
-    FakeLauncher fake(size, behaviour);
+    FakeLauncher fake(size, behaviour, FakeLauncher::later);
     std::vector<pid_t> children;
     for (int r = 0; r < size; ++r) {
         const pid_t pid = fork();
         if (pid == 0) _exit(live(fake.client_fd(r), r, size, version_2));
         children.push_back(pid);
     }
+    fake.begin();
     EXPECT_EQ(failures_of(children), 0);
     fake.stop();
     EXPECT_EQ(fake.puts, puts);
@@ -104,13 +105,14 @@ TEST(JoinSegment, RanksThatTheLauncherBoundApartDoNotShareACpu) {
     for (int c = 0; c < CPU_SETSIZE; ++c)
         if (CPU_ISSET(static_cast<size_t>(c), &all)) cpus.push_back(c);
     if (os::usable_cpus() < 2 || cpus.size() < 2) GTEST_SKIP() << "there is one CPU only";
-    FakeLauncher fake(2, {});
+    FakeLauncher fake(2, {}, FakeLauncher::later);
     std::vector<pid_t> children;
     for (int r = 0; r < 2; ++r) {
         const pid_t pid = fork();
         if (pid == 0) _exit(join_bound(fake.client_fd(r), r, cpus[static_cast<size_t>(r)]));
         children.push_back(pid);
     }
+    fake.begin();
     EXPECT_EQ(failures_of(children), 0);
 }
 
@@ -141,20 +143,32 @@ int pretend_to_be_rank_1() {
 
 TEST(JoinSegment, AStrangerGetsNothing) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
-    FakeLauncher fake(2, {});
+    FakeLauncher fake(2, {}, FakeLauncher::later);
     std::vector<pid_t> children;
-    const auto run = [&](auto body) {
+    int gates[3][2]; // a child starts when its gate is opened
+    const auto run = [&](int gate, auto body) {
+        ASSERT_EQ(pipe(gates[gate]), 0);
         const pid_t pid = fork();
-        if (pid == 0) _exit(body());
+        if (pid == 0) {
+            char byte = 0;
+            _exit(read(gates[gate][0], &byte, 1) == 1 ? body() : 9);
+        }
         children.push_back(pid);
     };
-    run([&] { return live(fake.client_fd(0), 0, 2, false); });
+    const auto open_gate = [&](int gate) { EXPECT_EQ(write(gates[gate][1], "g", 1), 1); };
+    run(0, [&] { return live(fake.client_fd(0), 0, 2, false); });
+    run(1, [] { return pretend_to_be_rank_1(); });
+    run(2, [&] { return live(fake.client_fd(1), 1, 2, false); });
+    fake.begin();
+    open_gate(0);
     for (int i = 0; i < 5000 && meeting_points().empty(); ++i) usleep(1000);
     ASSERT_FALSE(meeting_points().empty());
-    run([] { return pretend_to_be_rank_1(); });
+    open_gate(1);
     usleep(100'000); // the stranger comes first
-    run([&] { return live(fake.client_fd(1), 1, 2, false); });
+    open_gate(2);
     EXPECT_EQ(failures_of(children), 0);
+    for (const auto& gate : gates)
+        for (const int end : gate) close(end);
 }
 
 TEST(JoinSegment, SingletonHasASegmentOfItsOwn) {

@@ -135,7 +135,7 @@ TEST_P(Versions, IdentityAndExchange) {
 
 // abort() waits to be killed, so a process of its own calls it, and the test does what a launcher would.
 TEST_P(Versions, AbortReachesTheLauncher) {
-    FakeLauncher fake(1, {});
+    FakeLauncher fake(1, {}, FakeLauncher::later);
     const pid_t rank = fork();
     if (rank == 0) {
         Job job;
@@ -144,6 +144,7 @@ TEST_P(Versions, AbortReachesTheLauncher) {
             job.launcher->abort(7, "text; with=odd\ncharacters");
         _exit(1);
     }
+    fake.begin();
     for (int i = 0; i < 4000 && fake.aborted_with == -1; ++i) usleep(1000);
     EXPECT_EQ(fake.aborted_with, GetParam() ? 1 : 7);
     kill(rank, SIGKILL);
