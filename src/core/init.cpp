@@ -136,6 +136,7 @@ Err finalized(bool& flag) {
 
 Err finalize() {
     Engine& e = *the_engine;
+    const std::lock_guard guard(*e.lane); // waiting gives it up, so it must be held
     if (!e.world_started || e.world_ended)
         return fail(Err::other, "call MPI_Finalize once, after MPI_Init",
                     "MPI_COMM_WORLD is not initialised");
@@ -170,6 +171,7 @@ Err session_init(Info*, Errhandler* errhandler, Session*& session) {
 
 Err session_finalize(Session*& session) {
     Engine& e = *the_engine;
+    const std::lock_guard guard(*e.lane);
     if (const Err err = session_flush_buffer(*session); err != Err::success) return err;
     release(session->errhandler);
     session_slab().destroy(*session);
