@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/mpiexec/options.hpp"
 
+#include "base/words.hpp"
+
 #include "wire/segment_layout.hpp"
 
 #include <CLI/CLI.hpp>
@@ -65,21 +67,6 @@ std::string two_dashes(const std::string& word) {
                : word;
 }
 
-size_t distance(const std::string& a, const std::string& b) {
-    std::vector<size_t> row(b.size() + 1);
-    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (size_t i = 1; i <= a.size(); ++i) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.size(); ++j) {
-            const size_t above = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-            diagonal = above;
-        }
-    }
-    return row[b.size()];
-}
-
 Problem usage(const std::string& what, const std::string& where, const std::string& why,
               const std::string& todo) {
     return {what, "command line of mpiexec" + (where.empty() ? "" : ", " + where), why, todo};
@@ -92,7 +79,7 @@ Problem unknown_option(const std::string& word) {
     for (const auto& list : {std::vector<const char*>(std::begin(with_value), std::end(with_value)),
                              std::vector<const char*>(std::begin(without_value), std::end(without_value))})
         for (const char* known : list)
-            if (const size_t d = distance(name, known); d < best && std::string(known).size() > 2) {
+            if (const size_t d = edit_distance(name, known); d < best && std::string(known).size() > 2) {
                 best = d;
                 todo = std::string("did you mean ") + known + "? `mpiexec --help` lists all";
             }

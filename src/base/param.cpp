@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/param.hpp"
 
+#include "base/words.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -20,21 +22,6 @@ std::vector<std::string>& plain_variables() {
     // The last two are read by the compiler wrappers.
     static std::vector<std::string> list{"ZIPMPI_CONFIG", "ZIPMPI_CC", "ZIPMPI_CXX"};
     return list;
-}
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<size_t> row(b.size() + 1);
-    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (size_t i = 1; i <= a.size(); ++i) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.size(); ++j) {
-            const size_t up = row[j];
-            row[j] = std::min({up + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-            diagonal = up;
-        }
-    }
-    return row[b.size()];
 }
 
 ParamFault unknown_name(std::string origin, std::string_view name, bool as_env) {

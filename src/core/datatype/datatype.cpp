@@ -28,13 +28,6 @@ constexpr int64_t extent_of = sizeof(T);
 template <>
 constexpr int64_t extent_of<Unsupported> = 0;
 
-template <class>
-struct Argument;
-template <class T>
-struct Argument<void(T)> { // strips the parentheses around a type in a macro
-    using type = T;
-};
-
 struct Table {
     std::array<Datatype, static_cast<size_t>(TypeId::count_)> types;
     constexpr Table() {

@@ -32,6 +32,14 @@ struct Pair {
 };
 struct Unsupported {}; // this platform has no such type: size MPI_UNDEFINED
 
+// Strips the parentheses around a type in a list of builtin types: Argument<void (int)>::type is int.
+template <class>
+struct Argument;
+template <class T>
+struct Argument<void(T)> {
+    using type = T;
+};
+
 struct Datatype : Object {
     static constexpr Class class_id = Class::datatype;
     TypeId id{};

@@ -111,13 +111,6 @@ constexpr Kernel choose() {
         return nullptr;
 }
 
-template <class>
-struct Argument;
-template <class T>
-struct Argument<void(T)> {
-    using type = T;
-};
-
 template <OpId op>
 Kernel for_type(TypeId type) {
     switch (type) {

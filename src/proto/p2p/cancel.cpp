@@ -85,8 +85,8 @@ void Lane::take_withdraw(const transport::Arrival& a) {
 void Lane::take_withdrawn(const transport::Arrival& a) {
     wire::Withdraw w{};
     if (!read_withdraw(a, w)) return;
-    Operation* op = table_.find(w.sender);
-    if (op == nullptr || op->kind != Operation::Kind::send || op->transport_peer != a.from) return;
+    Operation* op = named_by(a, w.sender, Operation::Kind::send);
+    if (op == nullptr) return;
     table_.remove(*op);
     finish_cancelled(*op);
 }

@@ -92,6 +92,8 @@ class Lane {
     void take_message(const Incoming& message);
     void accept(Operation& recv, const Incoming& message);
     void accept_rendezvous(Operation& recv, const Incoming& message);
+    [[nodiscard]] Operation* named_by(const transport::Arrival& a, wire::OperationId id,
+                                      Operation::Kind kind) const;
     void take_cts(const transport::Arrival& a);
     void take_fragment(const transport::Arrival& a);
     void take_ack(const transport::Arrival& a);

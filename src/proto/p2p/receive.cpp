@@ -124,11 +124,17 @@ void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
     if (recv.wanted == 0) finish(recv);
 }
 
+// The operation that a peer names, if it is one of this kind with that peer: others are none of its business.
+Operation* Lane::named_by(const transport::Arrival& a, wire::OperationId id, Operation::Kind kind) const {
+    Operation* op = table_.find(id);
+    return op != nullptr && op->kind == kind && op->transport_peer == a.from ? op : nullptr;
+}
+
 void Lane::take_cts(const transport::Arrival& a) {
     wire::Cts cts{};
     if (!read_payload(a, cts)) return;
-    Operation* op = table_.find(cts.sender);
-    if (op == nullptr || op->kind != Operation::Kind::send || op->transport_peer != a.from) return;
+    Operation* op = named_by(a, cts.sender, Operation::Kind::send);
+    if (op == nullptr) return;
     table_.remove(*op);
     op->remote_id = cts.receiver;
     op->wanted = std::min(cts.bytes, op->bytes);
@@ -138,8 +144,8 @@ void Lane::take_cts(const transport::Arrival& a) {
 void Lane::take_fragment(const transport::Arrival& a) {
     wire::Fragment f{};
     if (!read_payload(a, f) || a.bulk == nullptr) return;
-    Operation* op = table_.find(f.receiver);
-    if (op == nullptr || op->kind != Operation::Kind::recv || op->transport_peer != a.from) return;
+    Operation* op = named_by(a, f.receiver, Operation::Kind::recv);
+    if (op == nullptr) return;
     if (f.offset > op->wanted || a.bulk_bytes > op->wanted - f.offset ||
         a.bulk_bytes > op->wanted - op->moved)
         return;
@@ -154,8 +160,8 @@ void Lane::take_fragment(const transport::Arrival& a) {
 void Lane::take_ack(const transport::Arrival& a) {
     wire::Ack ack{};
     if (!read_payload(a, ack)) return;
-    Operation* op = table_.find(ack.sender);
-    if (op == nullptr || op->kind != Operation::Kind::send || op->transport_peer != a.from) return;
+    Operation* op = named_by(a, ack.sender, Operation::Kind::send);
+    if (op == nullptr) return;
     table_.remove(*op);
     finish(*op);
 }
