@@ -7,7 +7,7 @@
 # design of queues, each way of copying, with one thread and with four. A failure prints its command, which has the seed.
 # SOAK_SEED=N begins with that seed, SOAK_LIMIT=N ends a run after N seconds (default 600).
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 build=${1:-build/release}
 messages=${2:-1000000}
 seed=${SOAK_SEED:-$(date +%s)}
