@@ -58,7 +58,7 @@ DEFAULT = [
 def crowds():
     runs = [Run("futex", only=(BARE,)), Run("crowd")]
     for ranks in (32, 64, 128):
-        runs.append(Run("crowd", ("sweeps=5", "limit=3"), ranks, limit=150))
+        runs.append(Run("crowd", ("slice=0.02", "sweeps=7", "limit=3"), ranks, limit=150))
     for ranks in (16, 64, 128):
         runs.append(Run("memory", (), ranks, limit=150, most_rounds=3))
     runs.append(Run("memory", (), 256, only=(OURS,), limit=150, most_rounds=3))
