@@ -86,6 +86,12 @@ class Pictures(unittest.TestCase):
                 self.assertTrue(file.read().startswith(b"\x89PNG"))
             self.assertFalse(os.path.exists(os.path.join(folder, "bandwidth.svg")))  # nothing was measured
 
+    def test_variants_over_ranks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            chart.draw_all(report.as_json(variation()), folder)
+            self.assertEqual(sorted(os.listdir(folder)), ["variants.png", "variants.svg"])
+            xml.etree.ElementTree.parse(os.path.join(folder, "variants.svg"))
+
     def test_pixels(self):
         canvas = png.Canvas(20, 20)
         canvas.disc(10, 10, 4, "#ff0000")
