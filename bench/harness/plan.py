@@ -72,10 +72,10 @@ def collectives():
     """What one iteration of shows is not repeated if that took a while: some peers need seconds for 128 ranks."""
     runs = []
     for ranks in (2, 4, 8, 16):
-        runs.append(Run("collectives", ("sizes=" + COLLECTIVE_SIZES, "sweeps=5", "slice=0.002", "limit=2", "hurry=0.02"),
+        runs.append(Run("collectives", ("sizes=" + COLLECTIVE_SIZES, "sweeps=5", "slice=0.002", "limit=2", "least=3", "hurry=0.3"),
                         ranks, limit=60))
     for ranks in (64, 128):
-        runs.append(Run("collectives", ("sizes=" + CROWDED_COLLECTIVE_SIZES, "sweeps=5", "slice=0.01", "limit=2", "hurry=0.05"),
+        runs.append(Run("collectives", ("sizes=" + CROWDED_COLLECTIVE_SIZES, "sweeps=5", "slice=0.01", "limit=2", "least=3", "hurry=0.3"),
                         ranks, limit=120, most_rounds=3))
     return runs
 
@@ -89,7 +89,7 @@ DATATYPES = [
 
 
 def patterns():
-    return [Run("patterns", ("slice=0.02", "sweeps=5", "limit=2", "hurry=0.2"), ranks, limit=60) for ranks in (2, 4, 16, 64, 128)]
+    return [Run("patterns", ("slice=0.02", "sweeps=5", "limit=2", "hurry=0.5"), ranks, limit=60) for ranks in (2, 4, 16, 64, 128)]
 
 
 def runs_of(name):

@@ -5,14 +5,15 @@
 // iterations grows until a batch lasts one slice of time; that is the warm-up too. Then the points are swept
 // over several times, so that the batches of one point lie apart in time and a bad moment of the machine
 // spoils one batch of each instead of all of one. The figure of a point is the median of its batches.
-// Options: slice= seconds of a batch, sweeps=, limit= seconds after which no further sweep begins, most=
-// iterations of a batch, hurry= seconds: a point of which one iteration takes longer is measured by that one
-// only, sizes=.
+// Options: slice= seconds of a batch, sweeps=, limit= seconds after which no further sweep begins, least= and
+// most= iterations of a batch, hurry= seconds: a point of which one iteration takes longer is measured by
+// that one only, sizes=.
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
 #include "sample.h"
 #include <mpi.h>
+#include <time.h>
 
 enum { most_points = 128 };
 
@@ -28,7 +29,7 @@ struct point {
 struct bench {
     int rank, ranks, sweeps;
     double slice, limit, hurry;
-    long most;
+    long least, most;
     int points;
     struct point point[most_points];
 };
@@ -44,6 +45,7 @@ static inline struct bench begin_bench(int* argc, char*** argv) {
                           .slice = number_option(*argc, *argv, "slice", 0.003),
                           .limit = number_option(*argc, *argv, "limit", 10),
                           .hurry = number_option(*argc, *argv, "hurry", 1e9),
+                          .least = (long)number_option(*argc, *argv, "least", 1),
                           .most = (long)number_option(*argc, *argv, "most", 1e7)};
     MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &bench.ranks);
@@ -83,6 +85,22 @@ static inline void compute(double seconds) {
     }
 }
 
+// A clock that all processes of a host share; MPI_Wtime need not be one.
+static inline double host_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+// From the moment when the first rank began until the last one ended, on rank 0. A rank's own time says
+// little when ranks run one after the other on few cores.
+static inline double from_first_to_last(double begin, double end) {
+    const double mine[2] = {-begin, end};
+    double all[2] = {0, 0};
+    MPI_Reduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    return all[0] + all[1];
+}
+
 static inline void calibrate(const struct bench* bench, struct point* point, batch_function batch) {
     point->batches = point->settled = 0;
     for (long next = 1; next;) {
@@ -101,6 +119,7 @@ static inline void calibrate(const struct bench* bench, struct point* point, bat
         point->settled = (int)decision[1];
     }
     point->batches = point->settled;
+    if (!point->settled && point->iterations < bench->least) point->iterations = bench->least;
 }
 
 // Whether there is a point that needs another sweep.

@@ -3,8 +3,9 @@
 //
 // Microseconds of one collective operation over the sizes of messages: the buffer of a broadcast or of a sum,
 // what goes to one rank in an all-to-all, what comes from one in an allgather, the whole vector of a
-// reduce-scatter. The root moves on with each iteration; the time is that of the slowest rank. What would
-// need more than 256 MiB in all ranks together is left out. Options: only= one of the names; see bench.h.
+// reduce-scatter. The root moves on with each iteration; the time is that from the first rank that began to
+// the last one that ended. What would need more than 256 MiB in all ranks together is left out. Options:
+// only= one of the names; see bench.h.
 #include "bench.h"
 
 enum { most_ranks = 1024 };
@@ -93,12 +94,9 @@ static double batch(const struct bench* bench, const struct point* point, long i
     const size_t count = point->size / sizeof(double);
     share_out(count);
     prepare(count, stamp);
-    const double begin = MPI_Wtime();
+    const double begin = host_time();
     for (long i = 0; i < iterations; ++i) operations[which].call(count, stamp, (int)(i % bench->ranks));
-    const double took = MPI_Wtime() - begin;
-    double slowest = 0;
-    MPI_Reduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    return slowest;
+    return from_first_to_last(begin, host_time());
 }
 
 static size_t memory_of(int operation, size_t size) {
@@ -131,6 +129,7 @@ int main(int argc, char** argv) {
     const size_t most = add_points(&bench, text_option(argc, argv, "only", ""), argc, argv);
     out = (double*)touched_memory(most);
     in = (double*)touched_memory(most);
+    for (int i = 0; i < 2; ++i) MPI_Barrier(MPI_COMM_WORLD); // all ranks have started
     measure(&bench, batch);
     for (int i = 0; i < bench.points && rank == 0; ++i)
         report(bench.point[i].name, bench.point[i].size, bench.point[i].per_iteration[0] * 1e6, "us");

@@ -193,13 +193,12 @@ static double batch(const struct bench* bench, const struct point* point, long i
     int which = 0;
     while (strcmp(patterns[which].name, point->name)) ++which;
     MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
+    const double begin = host_time();
     for (long i = 0; i < iterations; ++i) {
         stamp_message(out, ++turn);
         patterns[which].iterate(turn);
     }
-    MPI_Barrier(MPI_COMM_WORLD); // rank 0 is not always the last one
-    return MPI_Wtime() - begin;
+    return from_first_to_last(begin, host_time());
 }
 
 // The largest divisor of n that is at most its root of the given order.
