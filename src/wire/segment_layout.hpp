@@ -61,6 +61,9 @@ struct RankBlock {
     std::atomic<uint32_t> sleepers;
     std::atomic<uint32_t>
         wants_cell; // set by the rank when its pool is exhausted: whoever frees a cell wakes it
+    // once 1, it stays: before it sleeps this rank executes a barrier on behalf of all others, so senders
+    // that take part in such barriers need none of their own
+    std::atomic<uint32_t> fences_for_all;
     // one bit per local rank: set by a sender after it has put lines into its ring to this rank
     alignas(line_size) std::atomic<uint64_t> arrivals[max_local_ranks / 64];
     // one bit per local rank, written by the rank itself and rarely: it looks at that sender's ring directly,
