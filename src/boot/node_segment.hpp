@@ -35,6 +35,10 @@ class NodeSegment {
     [[nodiscard]] int world_rank(uint32_t local) const {
         return static_cast<int>(at<uint32_t>(geometry_.world_ranks_offset())[local]);
     }
+    [[nodiscard]] wire::PlaceEntry& place(uint32_t local) const {
+        return at<wire::PlaceEntry>(geometry_.places_offset())[local];
+    }
+    [[nodiscard]] wire::NodeFacts& facts() const { return at<wire::SegmentHeader>(0)->facts; }
     [[nodiscard]] wire::RankBlock& block(uint32_t local) const {
         return at<wire::RankBlock>(geometry_.blocks_offset())[local];
     }
