@@ -18,6 +18,8 @@ namespace zipmpi::boot {
 
 class NodeSegment {
   public:
+    // What one cell of a new segment holds, by the knob shm.cell_size.
+    static uint32_t new_cell_bytes();
     // Makes a segment for these world ranks. Sizes of cells come from the knobs shm.cell_size and shm.cells.
     static bool make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
                      NodeSegment& out, Problem& why);
