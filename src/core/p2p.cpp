@@ -31,6 +31,10 @@ Err send_request(const void* buf, int64_t count, Datatype& type, int dest, int t
     if (dest == proc_null) return request_to_nobody(comm, type, request);
     proto::Operation op = proto::make_send(comm.team, buf, bytes_of(count, type), dest, tag);
     op.synchronous = synchronous;
+    if (lane().send_at_once(op)) {
+        request = request_of_done_send();
+        return request != nullptr ? Err::success : no_request();
+    }
     return start_request(op, comm, type, request);
 }
 

@@ -45,6 +45,8 @@ Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) 
     if (comm == nullptr) return nullptr;
     comm->refs.store(1, std::memory_order_relaxed);
     comm->team = team;
+    comm->peers = team.size;
+    comm->context = team.context;
     comm->name = std::move(name);
     comm->errhandler = share(handler);
     if (!comm->name.empty()) record_comm_name(recorder(), team.context, comm->name.c_str());
@@ -52,7 +54,7 @@ Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) 
 }
 
 void release(Comm& comm) {
-    if (comm.refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (!let_go(comm)) return;
     record_comm_gone(recorder(), comm.team.context);
     release(comm.errhandler);
     slab().destroy(comm);
@@ -60,8 +62,6 @@ void release(Comm& comm) {
 
 Comm* comm_by_index(uint32_t index) { return slab().find(index); }
 
-int size_of(const Comm& comm) noexcept { return comm.team.size; }
-uint32_t context_of(const Comm& comm) noexcept { return comm.team.context; }
 bool is_inter(const Comm&) noexcept { return false; }
 std::string name_of(const Comm& comm) { return comm.name.empty() ? "an unnamed communicator" : comm.name; }
 

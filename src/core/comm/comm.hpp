@@ -18,7 +18,7 @@ struct Errhandler : Object {
 
 class SendBuffer;
 
-struct Comm : Object {
+struct Comm : CommFace {
     static constexpr Class class_id = Class::comm;
     proto::Team team;
     std::string name;
