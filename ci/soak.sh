@@ -17,7 +17,7 @@ program=$build/tests/mpi/random_messages
 
 designs=(default)
 if grep -q ZIPMPI_SHM_QUEUES docs/guide/knobs.md; then
-    designs+=(ZIPMPI_SHM_QUEUES=pairs ZIPMPI_SHM_QUEUES=orq ZIPMPI_SHM_QUEUES=cor ZIPMPI_SHM_QUEUES=watched)
+    designs+=(ZIPMPI_SHM_QUEUES=pairs ZIPMPI_SHM_QUEUES=shared ZIPMPI_SHM_QUEUES=expected ZIPMPI_SHM_QUEUES=watched)
 fi
 copies=(default ZIPMPI_P2P_KCOPY_MIN=1 ZIPMPI_KCOPY_USE=no "ZIPMPI_P2P_EAGER_LIMIT=64 ZIPMPI_KCOPY_USE=no")
 failures=0

@@ -17,7 +17,7 @@ VECTOR_SIZES = "2048,8192,32768,131072,524288"
 SETS = ("quick", "default", "oversubscribed", "collectives", "datatypes", "queues", "all")
 COMPARED_IN_ALL = ("default", "oversubscribed", "collectives", "datatypes")
 WITH_UCX = ("quick", "default", "all")  # beside ucx_perftest
-QUEUES = "ZIPMPI_SHM_QUEUES=pairs,orq,cor,watched"  # what the set "queues" varies
+QUEUES = "ZIPMPI_SHM_QUEUES=pairs,shared,expected,watched"  # what the set "queues" varies
 
 
 class Run(NamedTuple):
