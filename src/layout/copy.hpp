@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Copies of many short pieces. The length of a piece is known to the compiler where it is a common one; others
-// up to 64 bytes are made of two copies that overlap, so that no function is called per piece.
+// Copies of many short pieces. The length of a piece is known to the compiler where it is a common one;
+// others up to 64 bytes are made of two copies that overlap, so that no function is called per piece.
 #pragma once
 
 #include <cstddef>
@@ -48,20 +48,34 @@ struct Long {
 template <class Use>
 [[gnu::always_inline]] inline void with_copier(size_t length, const Use& use) {
     switch (length) {
-    case 1: return use(Fixed<1>{});
-    case 2: return use(Fixed<2>{});
-    case 3: return use(Fixed<3>{});
-    case 4: return use(Fixed<4>{});
-    case 8: return use(Fixed<8>{});
-    case 12: return use(Fixed<12>{});
-    case 16: return use(Fixed<16>{});
-    case 20: return use(Fixed<20>{});
-    case 24: return use(Fixed<24>{});
-    case 32: return use(Fixed<32>{});
-    case 40: return use(Fixed<40>{});
-    case 48: return use(Fixed<48>{});
-    case 64: return use(Fixed<64>{});
-    default: break;
+    case 1:
+        return use(Fixed<1>{});
+    case 2:
+        return use(Fixed<2>{});
+    case 3:
+        return use(Fixed<3>{});
+    case 4:
+        return use(Fixed<4>{});
+    case 8:
+        return use(Fixed<8>{});
+    case 12:
+        return use(Fixed<12>{});
+    case 16:
+        return use(Fixed<16>{});
+    case 20:
+        return use(Fixed<20>{});
+    case 24:
+        return use(Fixed<24>{});
+    case 32:
+        return use(Fixed<32>{});
+    case 40:
+        return use(Fixed<40>{});
+    case 48:
+        return use(Fixed<48>{});
+    case 64:
+        return use(Fixed<64>{});
+    default:
+        break;
     }
     if (length > 64) return use(Long{});
     if (length > 32) return use(Overlapped<32>{});
@@ -73,8 +87,7 @@ template <class Use>
 template <class Copier>
 inline void copy_row(std::byte* to, const std::byte* from, Steps row, size_t length) {
 #pragma GCC unroll 4
-    for (int64_t i = 0; i < row.count; ++i)
-        Copier::copy(to + i * row.to, from + i * row.from, length);
+    for (int64_t i = 0; i < row.count; ++i) Copier::copy(to + i * row.to, from + i * row.from, length);
 }
 
 // Rows of pieces: outer.count times inner.count of them.

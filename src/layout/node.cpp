@@ -47,16 +47,14 @@ Table& table() {
 bool is_run(const Placed& p) { return p.node->kind == Kind::run; }
 bool is_loop(const Placed& p) { return p.node->kind == Kind::loop; }
 
-// Parts in order without empty ones, short lists and sequences replaced by what they consist of, adjacent runs
-// merged.
+// Parts in order without empty ones, short lists and sequences replaced by what they consist of, adjacent
+// runs merged.
 class Flattened {
   public:
     void add(const Placed& p) {
         if (p.node == nullptr) return;
-        if (p.node->kind == Kind::list && p.node->places.size() <= splice_max)
-            return add_runs(p);
-        if (p.node->kind == Kind::sequence && p.node->places.size() <= splice_max)
-            return add_parts(p);
+        if (p.node->kind == Kind::list && p.node->places.size() <= splice_max) return add_runs(p);
+        if (p.node->kind == Kind::sequence && p.node->places.size() <= splice_max) return add_parts(p);
         if (is_run(p)) return add_run(p.at, p.node->size);
         close_run();
         parts_.push_back(p);
@@ -109,8 +107,8 @@ bool is_regular(const std::vector<Placed>& parts) {
 Placed list_or_sequence(const std::vector<Placed>& parts) {
     Node n;
     const bool only_runs = std::all_of(parts.begin(), parts.end(), is_run);
-    const bool equal = std::all_of(parts.begin(), parts.end(),
-                                   [&](const Placed& p) { return p.node == parts[0].node; });
+    const bool equal =
+        std::all_of(parts.begin(), parts.end(), [&](const Placed& p) { return p.node == parts[0].node; });
     n.kind = only_runs ? Kind::list : Kind::sequence;
     n.low = parts[0].node->low;
     n.high = parts[0].node->high;
@@ -165,8 +163,7 @@ Placed sequence(const std::vector<Placed>& parts) {
     const std::vector<Placed> all = flat.take();
     if (all.empty()) return {};
     if (all.size() == 1) return all[0];
-    if (is_regular(all))
-        return repeat(all[0], static_cast<int64_t>(all.size()), all[1].at - all[0].at);
+    if (is_regular(all)) return repeat(all[0], static_cast<int64_t>(all.size()), all[1].at - all[0].at);
     return list_or_sequence(all);
 }
 

@@ -3,8 +3,8 @@
 //
 // Where the bytes of a datatype lie, as a small tree: runs of contiguous bytes, loops, lists of runs, and
 // sequences of other nodes. Nodes are never changed and exist once: two layouts are equal if and only if they
-// are the same node. The functions below bring what they make into one normal form: adjacent runs are one run,
-// contiguous dimensions one loop, regular lists are loops.
+// are the same node. The functions below bring what they make into one normal form: adjacent runs are one
+// run, contiguous dimensions one loop, regular lists are loops.
 //
 // Threads: making and dropping nodes takes a lock of its own; everything else only reads.
 #pragma once

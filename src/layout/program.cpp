@@ -178,7 +178,8 @@ struct Lister {
     }
     bool runs(const Node& list, int64_t first, int64_t last, std::byte* memory) {
         for (int64_t i = first; i < last; ++i)
-            if (!piece(memory + list.places[static_cast<size_t>(i)], start_of(list, i + 1) - start_of(list, i)))
+            if (!piece(memory + list.places[static_cast<size_t>(i)],
+                       start_of(list, i + 1) - start_of(list, i)))
                 return false;
         return true;
     }

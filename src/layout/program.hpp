@@ -28,7 +28,8 @@ struct Program {
                (root->kind == Node::Kind::run && (count == 1 || extent == size));
     }
     [[nodiscard]] std::byte* start(const void* base) const {
-        return reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(base) + static_cast<uintptr_t>(first));
+        return reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(base) +
+                                            static_cast<uintptr_t>(first));
     }
 };
 using ProgramPtr = std::shared_ptr<const Program>;
@@ -36,8 +37,8 @@ using ProgramPtr = std::shared_ptr<const Program>;
 // Equal datatypes get the same program.
 ProgramPtr compile(const Placed& layout, int64_t extent);
 
-// Copies packed bytes [from, from + bytes) of `count` elements at base; `bytes` is cut at the end of the data.
-// Returns how many were copied.
+// Copies packed bytes [from, from + bytes) of `count` elements at base; `bytes` is cut at the end of the
+// data. Returns how many were copied.
 uint64_t pack(const Program& program, const void* base, int64_t count, uint64_t from, void* out,
               uint64_t bytes);
 uint64_t unpack(const Program& program, void* base, int64_t count, uint64_t from, const void* in,

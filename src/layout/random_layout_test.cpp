@@ -22,7 +22,9 @@ class Maker {
   public:
     explicit Maker(uint64_t seed)
         : random_(seed) {}
-    int64_t pick(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random_); }
+    int64_t pick(int64_t low, int64_t high) {
+        return std::uniform_int_distribution<int64_t>(low, high)(random_);
+    }
 
     Model make(int depth) {
         if (depth == 0) return unit();
@@ -89,8 +91,8 @@ void check_pieces(const Program& p, Memory& memory, int64_t count, const Places&
     uint64_t at = from;
     while (at < from + bytes) {
         uint64_t covered = 0;
-        const size_t n = list_pieces(p, memory.base(), count, at, from + bytes - at, pieces.data(), pieces.size(),
-                                     covered);
+        const size_t n = list_pieces(p, memory.base(), count, at, from + bytes - at, pieces.data(),
+                                     pieces.size(), covered);
         ASSERT_GT(covered, 0U);
         for (size_t i = 0; i < n; ++i)
             for (size_t k = 0; k < pieces[i].iov_len; ++k)
@@ -101,7 +103,8 @@ void check_pieces(const Program& p, Memory& memory, int64_t count, const Places&
 
 void check(Maker& maker, const Model& m) {
     const int64_t count = maker.pick(1, 4);
-    const int64_t extent = maker.pick(0, 1) == 0 ? static_cast<int64_t>(m.bytes.size()) : maker.pick(-50, 400);
+    const int64_t extent =
+        maker.pick(0, 1) == 0 ? static_cast<int64_t>(m.bytes.size()) : maker.pick(-50, 400);
     const ProgramPtr p = compile(m.layout, extent);
     ASSERT_EQ(p->size, static_cast<int64_t>(m.bytes.size()));
     if (m.bytes.empty()) return;
@@ -136,7 +139,8 @@ TEST(RandomLayout, MatchesTheModel) {
     RecordProperty("seed", std::to_string(seed));
     SCOPED_TRACE("seed " + std::to_string(seed));
     Maker maker(seed);
-    for (int i = 0; i < 20000 && !HasFatalFailure(); ++i) check(maker, maker.make(static_cast<int>(maker.pick(0, 6))));
+    for (int i = 0; i < 20000 && !HasFatalFailure(); ++i)
+        check(maker, maker.make(static_cast<int>(maker.pick(0, 6))));
 }
 
 } // namespace
