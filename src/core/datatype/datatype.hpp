@@ -12,6 +12,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace zipmpi::core {
 
@@ -60,6 +61,16 @@ struct Datatype : Object {
 // A type that is used by a request, or by another type, lives on after the program has freed it.
 void retain(Datatype& type);
 void release(Datatype& type);
+
+// A counted share of a datatype.
+struct ReleaseType {
+    void operator()(Datatype* type) const { release(*type); }
+};
+using TypeShare = std::unique_ptr<Datatype, ReleaseType>;
+inline TypeShare share(Datatype& type) {
+    retain(type);
+    return TypeShare(&type);
+}
 
 inline bool is_named(const Datatype& type) { return type.derived == nullptr; }
 Datatype* datatype_by_index(uint32_t index);
