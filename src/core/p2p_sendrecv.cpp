@@ -13,7 +13,7 @@ struct SendReceive : Compound {
     Part recv;
     Part send;
     TypeShare send_type; // of the send; that of the receive is the request's
-    Bytes copy; // of the bytes to be sent, where they are replaced
+    Bytes copy;          // of the bytes to be sent, where they are replaced
     [[nodiscard]] const proto::Operation* shown() const override { return recv.done() ? &send : &recv; }
 };
 

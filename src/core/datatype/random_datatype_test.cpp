@@ -101,11 +101,20 @@ class Maker {
             m.elements.push_back(static_cast<int64_t>(m.bytes.size()));
         };
         switch (type.id) {
-        case TypeId::FLOAT_INT: put(0, 4), put(4, 4); break;
-        case TypeId::DOUBLE_INT: put(0, 8), put(8, 4); break;
-        case TypeId::SHORT_INT: put(0, 2), put(4, 4); break;
-        case TypeId::LONG_DOUBLE_INT: put(0, 16), put(16, 4); break;
-        default: put(0, type.size);
+        case TypeId::FLOAT_INT:
+            put(0, 4), put(4, 4);
+            break;
+        case TypeId::DOUBLE_INT:
+            put(0, 8), put(8, 4);
+            break;
+        case TypeId::SHORT_INT:
+            put(0, 2), put(4, 4);
+            break;
+        case TypeId::LONG_DOUBLE_INT:
+            put(0, 16), put(16, 4);
+            break;
+        default:
+            put(0, type.size);
         }
         m.any = true;
         m.high = type.extent;
@@ -115,17 +124,24 @@ class Maker {
 
     Sample derived(int depth) {
         switch (pick(0, 6)) {
-        case 0: return vector(make(depth - 1));
-        case 1: return indexed(make(depth - 1));
-        case 2: return structure(depth);
-        case 3: return subarray(make(depth - 1));
-        case 4: return darray(make(depth - 1));
-        case 5: return resized(make(depth - 1));
-        default: return contiguous(make(depth - 1));
+        case 0:
+            return vector(make(depth - 1));
+        case 1:
+            return indexed(make(depth - 1));
+        case 2:
+            return structure(depth);
+        case 3:
+            return subarray(make(depth - 1));
+        case 4:
+            return darray(make(depth - 1));
+        case 5:
+            return resized(make(depth - 1));
+        default:
+            return contiguous(make(depth - 1));
         }
     }
 
-    static Sample finish(Err e, Datatype* type, Model model) {
+    static Sample finish(Err e, Datatype* const& type, Model model) {
         EXPECT_EQ(e, Err::success);
         return {TypeShare(type), std::move(model)};
     }
@@ -209,14 +225,15 @@ class Maker {
             while ((m.upper() - m.lower()) % m.alignment != 0) ++m.high;
         }
         Datatype* type = nullptr;
-        const Err e = type_create_struct(count, blocks.array(maybe()), places.array(true), types.data(), type,
-                                         maybe());
+        const Err e =
+            type_create_struct(count, blocks.array(maybe()), places.array(true), types.data(), type, maybe());
         return finish(e, type, std::move(m));
     }
 
     // Elements of an array that the test takes, in the order of memory.
     template <class Takes>
-    static Model array(const Model& old, const std::vector<int64_t>& sizes, bool fortran, const Takes& takes) {
+    static Model array(const Model& old, const std::vector<int64_t>& sizes, bool fortran,
+                       const Takes& takes) {
         std::vector<int64_t> at(sizes.size(), 0);
         int64_t total = 1;
         for (const int64_t s : sizes) total *= s;
@@ -295,9 +312,9 @@ class Maker {
         };
         Model m = array(old.model, sizes.wide, fortran, mine);
         Datatype* type = nullptr;
-        const Err e = type_create_darray(size, rank, dims, sizes.array(maybe()), how.data(), arguments.data(),
-                                         grid.data(), fortran ? order_fortran : order_c, *old.type, type,
-                                         maybe());
+        const Err e =
+            type_create_darray(size, rank, dims, sizes.array(maybe()), how.data(), arguments.data(),
+                               grid.data(), fortran ? order_fortran : order_c, *old.type, type, maybe());
         return finish(e, type, std::move(m));
     }
 
@@ -343,7 +360,9 @@ void check_elements(Maker& maker, const Sample& s) {
     int64_t elements = 0;
     get_elements(status, *s.type, elements);
     ASSERT_EQ(elements, cut ? undefined : (size > 0 ? expected : 0));
-    if (!cut && size > 0) ASSERT_EQ(bytes_of_elements(*s.type, expected), status.bytes);
+    if (!cut && size > 0) {
+        ASSERT_EQ(bytes_of_elements(*s.type, expected), status.bytes);
+    }
     int64_t count = 0;
     get_count(status, *s.type, count);
     ASSERT_EQ(count, rest == 0 ? (size > 0 ? whole : 0) : undefined);
@@ -355,13 +374,13 @@ struct Memory {
     std::byte* base() { return bytes.data() - low; }
 };
 
-void check_pieces(const layout::Program& p, std::byte* base, int64_t count, const std::vector<int64_t>& places,
-                  uint64_t from, uint64_t bytes) {
+void check_pieces(const layout::Program& p, std::byte* base, int64_t count,
+                  const std::vector<int64_t>& places, uint64_t from, uint64_t bytes) {
     std::vector<iovec> pieces(9);
     for (uint64_t at = from; at < from + bytes;) {
         uint64_t covered = 0;
-        const size_t n = layout::list_pieces(p, base, count, at, from + bytes - at, pieces.data(),
-                                             pieces.size(), covered);
+        const size_t n =
+            layout::list_pieces(p, base, count, at, from + bytes - at, pieces.data(), pieces.size(), covered);
         ASSERT_GT(covered, 0U);
         for (size_t i = 0; i < n; ++i)
             for (size_t k = 0; k < pieces[i].iov_len; ++k)

@@ -66,7 +66,8 @@ Shape shape_of(const Datatype& type) {
 Shape repeat(const Shape& what, int64_t count, int64_t stride) {
     Shape s;
     s.signature = repeated(what.signature, count);
-    if (count == 0) return s;
+    s.too_large = what.too_large;
+    if (count == 0 || !what.bounded) return s;
     Checked c;
     const int64_t last = c.times(count - 1, stride);
     s.size = c.times(what.size, count);
@@ -78,7 +79,7 @@ Shape repeat(const Shape& what, int64_t count, int64_t stride) {
     s.bounded = what.bounded;
     s.lower_set = what.lower_set;
     s.upper_set = what.upper_set;
-    s.too_large = what.too_large || c.overflow;
+    s.too_large |= c.overflow;
     if (!s.too_large) s.layout = layout::repeat(what.layout, count, stride);
     return s;
 }
