@@ -98,6 +98,55 @@ inline void copy_grid(std::byte* to, const std::byte* from, Steps outer, Steps i
     });
 }
 
+// One run of a structure: its places in an element on the two sides.
+struct Member {
+    int64_t to;
+    int64_t from;
+    size_t length;
+};
+inline constexpr size_t most_members = 3;
+
+// Calls use(copier) if this is the length of a number.
+template <class Use>
+[[gnu::always_inline]] inline bool with_number(size_t length, const Use& use) {
+    switch (length) {
+    case 1: return use(Fixed<1>{});
+    case 2: return use(Fixed<2>{});
+    case 4: return use(Fixed<4>{});
+    case 8: return use(Fixed<8>{});
+    case 16: return use(Fixed<16>{});
+    default: return false;
+    }
+}
+
+template <class... Copiers>
+inline void copy_record_row(std::byte* to, const std::byte* from, Steps row, const Member* members) {
+    Member m[sizeof...(Copiers)];
+    for (size_t k = 0; k < sizeof...(Copiers); ++k) m[k] = members[k];
+    for (int64_t i = 0; i < row.count; ++i, to += row.to, from += row.from) {
+        size_t k = 0;
+        ((Copiers::copy(to + m[k].to, from + m[k].from, 0), ++k), ...);
+    }
+}
+
+// Two or three runs of each of many structures. False: a length is none of a number, and nothing was copied.
+inline bool copy_records(std::byte* to, const std::byte* from, Steps row, const Member* members, size_t count) {
+    return with_number(members[0].length, [&](auto a) {
+        return with_number(members[1].length, [&](auto b) {
+            using A = decltype(a);
+            using B = decltype(b);
+            if (count == 2) {
+                copy_record_row<A, B>(to, from, row, members);
+                return true;
+            }
+            return with_number(members[2].length, [&](auto c) {
+                copy_record_row<A, B, decltype(c)>(to, from, row, members);
+                return true;
+            });
+        });
+    });
+}
+
 // One piece of any length.
 [[gnu::always_inline]] inline void copy_piece(std::byte* to, const std::byte* from, size_t length) {
     if (length >= 8) {

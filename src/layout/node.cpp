@@ -5,6 +5,7 @@
 #include "layout/unique_table.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace zipmpi::layout {
 namespace {
@@ -104,6 +105,14 @@ bool is_regular(const std::vector<Placed>& parts) {
     return true;
 }
 
+void fill_short_runs(Node& n, const std::vector<Placed>& parts) {
+    constexpr int64_t most = std::numeric_limits<int32_t>::max();
+    if (n.low < -most || n.high > most || n.size > most) return;
+    n.short_runs.reserve(parts.size());
+    for (size_t i = 0; i < parts.size(); ++i)
+        n.short_runs.push_back({static_cast<int32_t>(n.places[i]), static_cast<int32_t>(parts[i].node->size)});
+}
+
 Placed list_or_sequence(const std::vector<Placed>& parts) {
     Node n;
     const bool only_runs = std::all_of(parts.begin(), parts.end(), is_run);
@@ -126,6 +135,7 @@ Placed list_or_sequence(const std::vector<Placed>& parts) {
         n.high = std::max(n.high, place + p.node->high);
     }
     if (n.length == 0) n.starts.push_back(n.size);
+    if (only_runs) fill_short_runs(n, parts);
     return {parts[0].at, table().get(std::move(n))};
 }
 

@@ -37,6 +37,12 @@ struct Node {
     std::vector<int64_t> starts; // bytes of data before i, and in all; empty for a list of equal runs
     std::vector<NodePtr> parts;
     int64_t length = 0; // of each run of a list; 0: they differ
+    // list: the same in half the memory, for copying; empty if the numbers are too large
+    struct Run {
+        int32_t place;
+        int32_t length;
+    };
+    std::vector<Run> short_runs;
 };
 
 // A node whose first byte in packed order is `at` bytes from where the datatype is put. Null: no data.

@@ -66,21 +66,29 @@ void copy_pieces(std::byte* memory, std::byte* packed, Steps outer, Steps inner,
 
 template <Direction direction>
 void copy_runs(const Node& list, int64_t first, int64_t last, std::byte* memory, std::byte* packed) {
-    const int64_t* const places = list.places.data();
+    if (list.short_runs.empty()) {
+        for (int64_t i = first; i < last; ++i) {
+            const int64_t bytes = start_of(list, i + 1) - start_of(list, i);
+            copy_between<direction>(memory + list.places[static_cast<size_t>(i)], packed,
+                                    static_cast<size_t>(bytes));
+            packed += bytes;
+        }
+        return;
+    }
+    const Node::Run* run = &list.short_runs[static_cast<size_t>(first)];
+    const Node::Run* const end = run + (last - first);
     if (list.length == 0) {
-        const int64_t* const starts = list.starts.data();
-        for (int64_t i = first; i < last; ++i)
-            copy_between<direction>(memory + places[i], packed + (starts[i] - starts[first]),
-                                    static_cast<size_t>(starts[i + 1] - starts[i]));
+        for (; run != end; packed += run->length, ++run)
+            copy_between<direction>(memory + run->place, packed, static_cast<size_t>(run->length));
         return;
     }
     with_copier(static_cast<size_t>(list.length), [&](auto copier) {
         const auto length = static_cast<size_t>(list.length);
-        for (int64_t i = first; i < last; ++i, packed += length) {
+        for (; run != end; packed += length, ++run) {
             if constexpr (direction == Direction::pack)
-                copier.copy(packed, memory + places[i], length);
+                copier.copy(packed, memory + run->place, length);
             else
-                copier.copy(memory + places[i], packed, length);
+                copier.copy(memory + run->place, packed, length);
         }
     });
 }
@@ -97,6 +105,34 @@ void copy_entry(const Node& node, size_t i, std::byte* memory, std::byte* packed
                            start_of(node, static_cast<int64_t>(i) + 1) - start);
 }
 
+// Several short runs of each element together, as a loop over a structure does it. False: not of such lengths.
+template <Direction direction>
+bool copy_members(const Node& list, size_t first, size_t count, std::byte* memory, std::byte* packed,
+                  Steps elements) {
+    Member members[most_members];
+    for (size_t k = 0; k < count; ++k) {
+        const int64_t start = start_of(list, static_cast<int64_t>(first + k));
+        const int64_t end = start_of(list, static_cast<int64_t>(first + k) + 1);
+        const int64_t place = list.places[first + k];
+        members[k] = {direction == Direction::pack ? start : place,
+                      direction == Direction::pack ? place : start, static_cast<size_t>(end - start)};
+    }
+    if constexpr (direction == Direction::pack)
+        return copy_records(packed, memory, elements, members, count);
+    else
+        return copy_records(memory, packed, {elements.count, elements.from, elements.to}, members, count);
+}
+
+// How many entries from this one on were copied.
+template <Direction direction>
+size_t copy_some_entries(const Node& node, size_t i, std::byte* memory, std::byte* packed, Steps elements) {
+    if (node.kind == Kind::list)
+        for (size_t n = std::min(most_members, node.places.size() - i); n > 1; --n)
+            if (copy_members<direction>(node, i, n, memory, packed, elements)) return n;
+    copy_entry<direction>(node, i, memory, packed, elements);
+    return 1;
+}
+
 template <Direction direction>
 void copy_entries(const Node& node, std::byte* memory, std::byte* packed, Steps elements) {
     const size_t entries = node.places.size();
@@ -109,8 +145,8 @@ void copy_entries(const Node& node, std::byte* memory, std::byte* packed, Steps 
         if (node.kind == Kind::list && n == 1)
             copy_runs<direction>(node, 0, static_cast<int64_t>(entries), from, to);
         else
-            for (size_t i = 0; i < entries; ++i)
-                copy_entry<direction>(node, i, from, to, {n, elements.to, elements.from});
+            for (size_t i = 0; i < entries;)
+                i += copy_some_entries<direction>(node, i, from, to, {n, elements.to, elements.from});
     }
 }
 
