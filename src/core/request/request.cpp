@@ -92,6 +92,7 @@ Err nothing_active(Status* status) {
 Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
     Request* r = slab.make(op, comm, type);
     if (r == nullptr) return nullptr;
+    retain(type);
     if (comm != nullptr) hold(*comm);
     return r;
 }
@@ -109,7 +110,9 @@ Request* request_of_done_send() {
 void destroy(Request& request) {
     if (request.shared) return;
     Comm* comm = request.comm;
+    Datatype* type = request.type;
     slab.destroy(request);
+    if (type != nullptr) release(*type);
     if (comm != nullptr) release(*comm);
 }
 
@@ -122,13 +125,12 @@ const Comm* comm_of(const Request& request) noexcept { return request.comm; }
 
 Request* request_by_index(uint32_t index) { return slab.find(index); }
 
-Status status_of(const proto::Operation& op, const Datatype& type) {
+Status status_of(const proto::Operation& op) {
     Status s;
     if (op.kind == proto::Operation::Kind::recv) {
         s.source = op.matched_source;
         s.tag = op.matched_tag;
         s.bytes = static_cast<int64_t>(op.received);
-        if (type.size != type.extent && type.extent > 0) s.bytes = s.bytes / type.extent * type.size;
     }
     s.error = op.error;
     s.cancelled = op.cancelled;
@@ -136,7 +138,7 @@ Status status_of(const proto::Operation& op, const Datatype& type) {
 }
 
 Status status_of(const Request& request) {
-    if (!request.to_nobody) return status_of(request, *request.type);
+    if (!request.to_nobody) return status_of(static_cast<const proto::Operation&>(request));
     Status s = status_to_nobody();
     s.error = request.error;
     return s;
