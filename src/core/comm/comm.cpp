@@ -27,6 +27,14 @@ Comparison compare_groups(const Comm& a, const Comm& b) {
 
 } // namespace
 
+Hints understood(const Hints& hints) {
+    Hints kept;
+    for (const char* const key : {"mpi_assert_no_any_tag", "mpi_assert_no_any_source",
+                                  "mpi_assert_exact_length", "mpi_assert_allow_overtaking"})
+        if (const std::string* const value = hints.find(key); value != nullptr) kept.set(key, *value);
+    return kept;
+}
+
 Err no_comm() { return fail(Err::no_mem, "free memory", "no memory for another communicator"); }
 
 Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) {
@@ -142,8 +150,8 @@ Err comm_get_parent(Comm*& parent) {
     return Err::success;
 }
 
-Err comm_get_name(Comm& comm, std::string& name) {
-    name = comm.name;
+Err comm_get_name(Comm* comm, std::string& name) {
+    name = comm != nullptr ? comm->name : "MPI_COMM_NULL";
     return Err::success;
 }
 
@@ -160,7 +168,8 @@ Err comm_test_inter(Comm& comm, bool& flag) {
 
 Err comm_set_info(Comm& comm, Info* info) {
     if (info == nullptr) return fail(Err::info, "pass an info object", "info is MPI_INFO_NULL");
-    for (const auto& [key, value] : info->hints.pairs()) comm.hints.set(key, value);
+    const Hints known = understood(hints_of(*info));
+    for (const auto& [key, value] : known.pairs()) comm.hints.set(key, value);
     return Err::success;
 }
 
