@@ -18,8 +18,8 @@ namespace {
 Engine* the_engine = nullptr;
 std::mutex start_mutex; // two threads may open sessions at once
 
-Slab<Session>& session_slab() {
-    static Slab<Session> s;
+Slab<Session, std::mutex>& session_slab() {
+    static Slab<Session, std::mutex> s;
     return s;
 }
 

@@ -11,8 +11,8 @@
 namespace zipmpi::core {
 namespace {
 
-Slab<Errhandler>& slab() {
-    static Slab<Errhandler> s;
+Slab<Errhandler, std::mutex>& slab() {
+    static Slab<Errhandler, std::mutex> s;
     return s;
 }
 
