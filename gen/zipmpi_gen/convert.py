@@ -64,10 +64,15 @@ class Context:
         """When the parameter means nothing, as a C++ expression; empty: never."""
         if "root-only" in param.marks:
             return "!at_root"
+        stands_by = f"stands_by(*{own_name(self.comm)}, {self.root.name})" if self.root and self.comm else ""
+        if param.form == "buffer":
+            return stands_by
         buffer = self.buffer_before(param)
         describes_buffer = param.form == "count" or param.kind.detail == "Datatype"
         if buffer is not None and "in-place" in buffer.marks and describes_buffer:
-            return f"is_in_place({buffer.name})"
+            # of a reduction, what describes the buffer counts at the root as well
+            both = stands_by and not self.first("handle", "Op")
+            return f"is_in_place({buffer.name}) || {stands_by}" if both else f"is_in_place({buffer.name})"
         return ""
 
 
@@ -91,7 +96,7 @@ def handle(param, around):
     own = own_name(param)
     cls = param.kind.detail
     if param.is_array:
-        return handle_array(param, own)
+        return handle_array(param, own, around)
     piece = Piece(own, declare=[f"core::{cls}* {own} = nullptr;"])
     value = param.name
     if param.direction != "in":
@@ -118,7 +123,16 @@ def handle(param, around):
     return piece
 
 
-def handle_array(param, own):
+def datatype_array(param, own, around):
+    """One for each rank that the collective reaches."""
+    load = f"{own}.load(entry, core::size_of(*{own_name(around.comm)}), {param.name}, {quoted(param)})"
+    return Piece(own, declare=[f"DatatypeArray {own};"], check=[unless(around.ignored(param), load)],
+                 pass_on=[f"{own}.data()"])
+
+
+def handle_array(param, own, around):
+    if param.kind.detail == "Datatype" and param.direction == "in" and param.length == "*" and around.comm:
+        return datatype_array(param, own, around)
     if param.kind.detail != "Request" or param.direction == "out":
         raise SpecError(f"array of {param.kind.name} has no conversion yet")
     return Piece(own, declare=[f"RequestArray {own};"],
@@ -255,8 +269,10 @@ def address(param, around):
 
 
 def function(param, around):
+    """A callback that differs in the large-count form keeps its type: the callee must know which it gets."""
+    typed = param.c_type(False) != param.c_type(True)
     return Piece(param.name, check=[f"entry.function({param.name}, {quoted(param)})"],
-                 pass_on=[f"reinterpret_cast<void*>({param.name})"])
+                 pass_on=[param.name if typed else f"reinterpret_cast<void*>({param.name})"])
 
 
 def pointer(param, around):

@@ -77,6 +77,23 @@ class RequestArray {
     SmallArray<core::Request*> requests_;
 };
 
+class DatatypeArray {
+  public:
+    bool load(Entry& entry, int64_t n, const MPI_Datatype* from, const char* param) noexcept {
+        if (!entry.out_array(from, n, param)) return false;
+        if (!types_.resize(n)) return entry.refuse(checks::no_memory(n));
+        for (int64_t i = 0; i < n; ++i) {
+            core::Datatype*& type = types_.data()[i];
+            if (!entry.handle(from[i], type, param) || !entry.committed(from[i], *type, param)) return false;
+        }
+        return true;
+    }
+    core::Datatype** data() noexcept { return types_.data(); }
+
+  private:
+    SmallArray<core::Datatype*> types_;
+};
+
 class StatusArray {
   public:
     bool prepare(Entry& entry, int64_t n, const MPI_Status* to) noexcept {

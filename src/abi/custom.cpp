@@ -4,6 +4,11 @@
 
 #include "abi/abi_values.hpp"
 #include "abi/errors.hpp"
+#include "core/api.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstddef>
 
 namespace zipmpi::abi::custom {
 namespace {
@@ -33,6 +38,30 @@ Err act(const char* function, const core::HandlerAction& action, const core::Com
         break;
     }
     return Err::success;
+}
+
+// An int holds the count of MPI_User_function: more elements are several calls.
+void call_narrow(void* function, const void* in, void* inout, int64_t count, core::Datatype& type) {
+    MPI_Datatype handle = handle_of(&type);
+    int64_t lower = 0;
+    int64_t extent = 0;
+    static_cast<void>(core::type_get_extent(type, lower, extent));
+    auto* from = static_cast<std::byte*>(const_cast<void*>(in));
+    auto* to = static_cast<std::byte*>(inout);
+    while (count > 0) {
+        int n = static_cast<int>(std::min<int64_t>(count, INT_MAX));
+        const int64_t step = n * extent;
+        count -= n;
+        reinterpret_cast<MPI_User_function*>(function)(from, to, &n, &handle);
+        from += step;
+        to += step;
+    }
+}
+
+void call_wide(void* function, const void* in, void* inout, int64_t count, core::Datatype& type) {
+    MPI_Datatype handle = handle_of(&type);
+    MPI_Count n = count;
+    reinterpret_cast<MPI_User_function_c*>(function)(const_cast<void*>(in), inout, &n, &handle);
 }
 
 } // namespace
@@ -84,6 +113,14 @@ Err comm_get_attr(core::Comm& comm, int keyval, void* value, bool& found) {
         return fail(Err::keyval, "pass a key such as MPI_TAG_UB", "the key is MPI_KEYVAL_INVALID");
     return fail(Err::unsupported_operation, "use the predefined keys, such as MPI_TAG_UB",
                 "key %d: attributes of programs are not implemented in this version of ZipMPI", keyval);
+}
+
+Err op_create(MPI_User_function* function, bool commutes, core::Op*& op) {
+    return core::op_create(reinterpret_cast<void*>(function), call_narrow, commutes, op);
+}
+
+Err op_create(MPI_User_function_c* function, bool commutes, core::Op*& op) {
+    return core::op_create(reinterpret_cast<void*>(function), call_wide, commutes, op);
 }
 
 Err status_get_source(const MPI_Status& status, int& source) {

@@ -26,6 +26,10 @@ Err session_call_errhandler(core::Session& session, int code);
 // --- attributes
 Err comm_get_attr(core::Comm& comm, int keyval, void* value, bool& found);
 
+// --- operations of the program
+Err op_create(MPI_User_function* function, bool commutes, core::Op*& op);
+Err op_create(MPI_User_function_c* function, bool commutes, core::Op*& op);
+
 // --- statuses
 Err status_get_source(const MPI_Status& status, int& source);
 Err status_get_tag(const MPI_Status& status, int& tag);

@@ -112,6 +112,8 @@ Object* object_by_index(Class cls, uint32_t index) noexcept {
         return session_by_index(index);
     case Class::message:
         return message_by_index(index);
+    case Class::op:
+        return op_by_index(index);
     default:
         return nullptr;
     }
@@ -122,6 +124,7 @@ BuiltinName builtin_name(const Object& object) noexcept {
     case Class::datatype:
         return {BuiltinName::type, static_cast<int>(static_cast<const Datatype&>(object).id)};
     case Class::op:
+        if (!static_cast<const Op&>(object).predefined()) return {};
         return {BuiltinName::op, static_cast<int>(static_cast<const Op&>(object).id)};
     case Class::errhandler:
         if (&object == &errors_are_fatal()) return {BuiltinName::errors_are_fatal, 0};

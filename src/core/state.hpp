@@ -51,5 +51,6 @@ Errhandler* errhandler_by_index(uint32_t index);
 Session* session_by_index(uint32_t index);
 Request* request_by_index(uint32_t index);
 Message* message_by_index(uint32_t index);
+Op* op_by_index(uint32_t index);
 
 } // namespace zipmpi::core

@@ -21,12 +21,15 @@ class SendBuffer;
 struct Comm : Object {
     static constexpr Class class_id = Class::comm;
     proto::Team team;
+    std::unique_ptr<proto::Team> local; // of an intercommunicator; null for an intracommunicator
     std::string name;
     Errhandler* errhandler = nullptr;        // counted
     std::unique_ptr<SendBuffer> send_buffer; // attached for buffered sends
     Session* session = nullptr;              // that it comes from; null: none
     uint32_t partition_tags = 0;             // handed out to partitioned sends so far
     bool permanent = false;                  // MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed by the user
+
+    [[nodiscard]] bool inter() const { return local != nullptr; }
 };
 
 struct Session : Object {

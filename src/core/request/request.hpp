@@ -16,6 +16,8 @@ namespace zipmpi::core {
 // started.
 struct Compound {
     virtual ~Compound() = default;
+    // Begins another round of a persistent request.
+    virtual void start() {}
     // A part that is not done yet, for reports.
     [[nodiscard]] virtual const proto::Operation* shown() const = 0;
     // The request is freed while it is not active. True: something that a peer still counts on is under way;
@@ -25,7 +27,7 @@ struct Compound {
 
 struct Request : Object, proto::Operation {
     static constexpr Class class_id = Class::request;
-    enum class Role : uint8_t { single, buffered, exchange, partitioned_send, partitioned_recv };
+    enum class Role : uint8_t { single, buffered, exchange, partitioned_send, partitioned_recv, collective };
     using enum Role;
 
     Comm* comm = nullptr;     // counted; null if it belongs to none

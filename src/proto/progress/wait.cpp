@@ -35,7 +35,14 @@ constexpr int64_t least_spins = 64;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-void write_operation(WaitRecord& w, const Operation& op, uint32_t sequence) {
+// A message of a collective that is waited for as a request: its tag is the number of the collective.
+uint32_t sequence_of(const Operation& op, uint32_t given) {
+    const bool collective = (op.context & 1U) != 0 && (op.context & partitioned_context) == 0;
+    return given == 0 && collective ? static_cast<uint32_t>(op.tag) : given;
+}
+
+void write_operation(WaitRecord& w, const Operation& op, uint32_t note_sequence) {
+    const uint32_t sequence = sequence_of(op, note_sequence);
     const WaitKind kind = sequence != 0                      ? WaitKind::collective
                           : op.kind == Operation::Kind::send ? WaitKind::send
                                                              : WaitKind::recv;
