@@ -45,6 +45,8 @@ class NodeSegment {
                                   uint32_t index) const { // head, then the bytes one line later
         return at<std::byte>(geometry_.cell_offset(owner, index));
     }
+    [[nodiscard]] wire::BoardArea& board_area() const { return at<wire::SegmentHeader>(0)->boards; }
+    [[nodiscard]] std::byte* board(uint64_t offset) const { return at<std::byte>(offset); }
     // Reserves memory in the segment before its first use. False: memory is short.
     [[nodiscard]] bool reserve(uint64_t offset, uint64_t bytes) const {
         return os::reserve(fd_.get(), offset, bytes);

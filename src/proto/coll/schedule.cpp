@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/coll/schedule.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -69,6 +70,13 @@ void Schedule::wait() {
 }
 
 std::byte* Schedule::scratch(size_t bytes) {
+    constexpr size_t alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+    if (bytes <= sizeof first_scratch_ - first_scratch_used_) {
+        std::byte* place = first_scratch_ + first_scratch_used_;
+        first_scratch_used_ = std::min(sizeof first_scratch_,
+                                       (first_scratch_used_ + bytes + alignment - 1) / alignment * alignment);
+        return place;
+    }
     std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[bytes != 0 ? bytes : 1]);
     if (memory == nullptr) {
         refuse(fail(Err::no_mem, "use smaller counts or free memory",

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "proto/coll/combine.hpp"
+#include "proto/coll/inline_list.hpp"
 #include "proto/progress/wait.hpp"
 #include "proto/team.hpp"
 
@@ -109,8 +110,10 @@ class Schedule : private Deferred {
     Combine combine_;
     void (*on_end_)(void*) = nullptr;
     void* on_end_argument_ = nullptr;
-    std::vector<Step> steps_;
+    InlineList<Step, 4> steps_;
     std::vector<Message> messages_; // does not grow after the start
+    alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) std::byte first_scratch_[128];
+    size_t first_scratch_used_ = 0;
     std::vector<std::unique_ptr<std::byte[]>> scratch_;
 };
 

@@ -4,6 +4,9 @@
 // The one place where algorithms are chosen. What a choice depends on is the same on all ranks.
 #include "base/param.hpp"
 #include "proto/coll/algorithms.hpp"
+#include "proto/coll/shm/shm.hpp"
+
+#include <algorithm>
 
 namespace zipmpi::proto::coll {
 namespace {
@@ -47,10 +50,12 @@ Constants constants() {
             static_cast<double>(combine_mib_ns.get()) / MiB};
 }
 
-void barrier(Schedule& s, Team& t) { barrier_dissemination::build(s, t); }
+void barrier(Schedule& s, Team& t) {
+    if (!shm::barrier(s, t)) barrier_dissemination::build(s, t);
+}
 
 void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
-    if (t.size == 1 || bytes == 0) return;
+    if (t.size == 1 || bytes == 0 || shm::broadcast(s, t, data, bytes, root)) return;
     const Shape shape = shape_of(t, bytes);
     const Constants c = constants();
     if (broadcast_scatter_allgather::cost(shape, c) < broadcast_binomial::cost(shape, c))
@@ -60,13 +65,13 @@ void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
 }
 
 void reduce(Schedule& s, Team& t, const void* mine, void* result, int root) {
-    if (s.operation().count == 0) return;
+    if (s.operation().count == 0 || shm::reduce(s, t, mine, result, root)) return;
     reduce_binomial::build(s, t, mine, result, root);
 }
 
 void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
     const Combine& op = s.operation();
-    if (op.count == 0) return;
+    if (op.count == 0 || shm::allreduce(s, t, mine, result)) return;
     const Shape shape = shape_of(t, op.bytes());
     const Constants c = constants();
     const bool ring = op.commutative && t.size > 1 && op.count >= t.size &&
@@ -75,14 +80,17 @@ void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
 }
 
 void scan(Schedule& s, Team& t, const void* mine, void* result) {
-    if (s.operation().count != 0) scan_doubling::build(s, t, mine, result, false);
+    if (s.operation().count == 0 || shm::scan(s, t, mine, result, false)) return;
+    scan_doubling::build(s, t, mine, result, false);
 }
 
 void exscan(Schedule& s, Team& t, const void* mine, void* result) {
-    if (s.operation().count != 0) scan_doubling::build(s, t, mine, result, true);
+    if (s.operation().count == 0 || shm::scan(s, t, mine, result, true)) return;
+    scan_doubling::build(s, t, mine, result, true);
 }
 
 void reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts) {
+    if (s.operation().count == 0 || shm::reduce_scatter(s, t, mine, result, counts)) return;
     reduce_scatter_direct::build(s, t, mine, result, counts);
 }
 
@@ -95,7 +103,7 @@ void reduce_scatter_block(Schedule& s, Team& t, const void* mine, void* result, 
 }
 
 void gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root) {
-    if (t.size == 1 || block == 0) return;
+    if (t.size == 1 || block == 0 || shm::gather(s, t, mine, all, block, root)) return;
     const Shape shape = shape_of(t, block);
     const Constants c = constants();
     if (gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
@@ -107,7 +115,7 @@ void gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int
 }
 
 void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root) {
-    if (t.size == 1 || block == 0) return;
+    if (t.size == 1 || block == 0 || shm::scatter(s, t, all, mine, block, root)) return;
     const Shape shape = shape_of(t, block);
     const Constants c = constants();
     if (gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
@@ -119,7 +127,7 @@ void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, in
 }
 
 void allgather(Schedule& s, Team& t, void* all, size_t block) {
-    if (t.size == 1 || block == 0) return;
+    if (t.size == 1 || block == 0 || shm::allgather(s, t, all, block)) return;
     const Shape shape = shape_of(t, block);
     const Constants c = constants();
     if (allgather_dissemination::cost(shape, c) < allgather_ring::cost(shape, c))
@@ -129,7 +137,7 @@ void allgather(Schedule& s, Team& t, void* all, size_t block) {
 }
 
 void alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
-    if (block == 0) return;
+    if (block == 0 || shm::alltoall(s, t, send, recv, block)) return;
     const Blocks out = equal_blocks(s, t, send, block);
     const Blocks in = equal_blocks(s, t, recv, block);
     if (!out.empty() && !in.empty()) alltoall_direct::build(s, t, out, in);

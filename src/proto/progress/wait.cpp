@@ -83,7 +83,7 @@ void sleep_once(Lane& lane, const WaitNote& note) {
     auto& shm = lane.shm();
     Recorder& r = lane.recorder();
     const uint32_t ticket = shm.arm();
-    if (lane.progress() == 0) {
+    if (lane.progress() == 0 && (note.last_look == nullptr || !note.last_look(note.waiter))) {
         write_note(lane, note, r);
         r.asleep_since_ns.store(os::now_ns(), relaxed);
         r.asleep.store(1, std::memory_order_release); // pairs with the launcher's acquire: waits[] is written
