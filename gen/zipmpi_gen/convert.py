@@ -123,15 +123,8 @@ def handle(param, around):
     return piece
 
 
-def datatype_array(param, own, around):
-    """One for each rank that the collective reaches."""
-    load = f"{own}.load(entry, core::size_of(*{own_name(around.comm)}), {param.name}, {quoted(param)})"
-    return Piece(own, declare=[f"DatatypeArray {own};"], check=[unless(around.ignored(param), load)],
-                 pass_on=[f"{own}.data()"])
-
-
 def handle_array(param, own, around):
-    if param.kind.detail == "Datatype" and param.direction == "in" and param.length == "*" and around.comm:
+    if param.kind.detail == "Datatype" and param.direction != "inout":
         return datatype_array(param, own, around)
     if param.kind.detail != "Request" or param.direction == "out":
         raise SpecError(f"array of {param.kind.name} has no conversion yet")
@@ -141,12 +134,42 @@ def handle_array(param, own, around):
                  store=[f"{own}.store({param.name});"] if param.direction == "inout" else [])
 
 
+def datatype_array(param, own, around):
+    """Of a collective: one for each rank that it reaches, and they must be committed."""
+    piece = Piece(own, declare=[f"DatatypeArray {own};"], pass_on=[f"{own}.data()"])
+    if param.length == "*":
+        reached = f"core::size_of(*{own_name(around.comm)})"
+        load = f"{own}.load_committed(entry, {reached}, {param.name}, {quoted(param)})"
+        piece.check.append(unless(around.ignored(param), load))
+    elif param.direction == "in":
+        piece.check.append(f"{own}.load(entry, {param.length}, {param.name}, {quoted(param)})")
+    else:
+        piece.check.append(f"{own}.prepare(entry, {param.length}, {param.name}, {quoted(param)})")
+        piece.store.append(f"{own}.store({param.name});")
+    return piece
+
+
+def array_there(param, around):
+    """An array of known length may be a null pointer if it has no elements."""
+    if any(p.name == param.length for p in around.params):
+        return f"entry.out_array({param.name}, {param.length}, {quoted(param)})"
+    return not_null(param)
+
+
+def count_array(param, around):
+    check = unless(around.ignored(param), array_there(param, around))
+    if param.direction != "in":
+        if param.kind.narrow == "int":
+            raise SpecError(f"{around.entry.name}: array of {param.kind.name} to be written has no conversion yet")
+        return Piece(own_name(param), check=[check], pass_on=[param.name])
+    width = "wide" if param.c_type(around.entry.wide)[0].split()[-1] != "int" else "narrow"
+    return Piece(own_name(param), check=[check], pass_on=[f"{width}_array({param.name})"])
+
+
 def count(param, around):
     own = own_name(param)
     if param.is_array:
-        width = "wide" if param.c_type(around.entry.wide)[0].split()[-1] != "int" else "narrow"
-        return Piece(own, check=[unless(around.ignored(param), not_null(param))],
-                     pass_on=[f"{width}_array({param.name})"])
+        return count_array(param, around)
     if param.direction == "in":
         check = {"nonnegative": [f"entry.count({param.name}, {quoted(param)})"],
                  "positive": [f"entry.positive({param.name}, {quoted(param)})"], "-": []}[param.kind.check]
@@ -157,7 +180,7 @@ def count(param, around):
 
 
 def integer(param, around):
-    if param.is_array and param.direction != "in":
+    if param.is_array and (param.direction != "in" or any(p.name == param.length for p in around.params)):
         return Piece(param.name, check=[f"entry.out_array({param.name}, {param.length}, {quoted(param)})"],
                      pass_on=[param.name])
     if param.direction == "in":

@@ -98,13 +98,16 @@ Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
     static_cast<proto::Operation&>(*r) = op;
     r->comm = comm;
     r->type = &type;
+    retain(type);
     if (comm != nullptr) comm->refs.fetch_add(1, std::memory_order_relaxed);
     return r;
 }
 
 void destroy(Request& request) {
     Comm* comm = request.comm;
+    Datatype* type = request.type;
     slab().destroy(request);
+    if (type != nullptr) release(*type);
     if (comm != nullptr) release(*comm);
 }
 
@@ -117,13 +120,12 @@ const Comm* comm_of(const Request& request) noexcept { return request.comm; }
 
 Request* request_by_index(uint32_t index) { return slab().find(index); }
 
-Status status_of(const proto::Operation& op, const Datatype& type) {
+Status status_of(const proto::Operation& op) {
     Status s;
     if (op.kind == proto::Operation::Kind::recv) {
         s.source = op.matched_source;
         s.tag = op.matched_tag;
         s.bytes = static_cast<int64_t>(op.received);
-        if (type.size != type.extent && type.extent > 0) s.bytes = s.bytes / type.extent * type.size;
     }
     s.error = op.error;
     s.cancelled = op.cancelled;
@@ -131,7 +133,7 @@ Status status_of(const proto::Operation& op, const Datatype& type) {
 }
 
 Status status_of(const Request& request) {
-    if (!request.to_nobody) return status_of(request, *request.type);
+    if (!request.to_nobody) return status_of(static_cast<const proto::Operation&>(request));
     Status s = status_to_nobody();
     s.error = request.error;
     return s;

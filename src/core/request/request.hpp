@@ -31,7 +31,7 @@ struct Request : Object, proto::Operation {
     using enum Role;
 
     Comm* comm = nullptr;     // counted; null if it belongs to none
-    Datatype* type = nullptr; // of a receive: for the count in the status
+    Datatype* type = nullptr; // counted: the program may free it meanwhile
     Role role = single;
     bool to_nobody = false;  // peer MPI_PROC_NULL
     bool persistent = false; // made by an _init function: completion makes it inactive
@@ -51,7 +51,7 @@ void destroy(Request& request);
 void complete_whole(Request& request);
 
 // The status of a completed operation.
-Status status_of(const proto::Operation& op, const Datatype& type);
+Status status_of(const proto::Operation& op);
 Status status_of(const Request& request);
 inline Status empty_status() { return {}; }
 inline Status status_to_nobody() {

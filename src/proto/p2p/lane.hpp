@@ -120,6 +120,9 @@ class Lane {
     void take_fragment(const transport::Arrival& a);
     void take_ack(const transport::Arrival& a);
 
+    // Bytes of a send as a transport wants them: its own, or packed into memory that the next call reuses.
+    [[nodiscard]] const std::byte* packed(const Operation& op, uint64_t from, uint64_t bytes);
+
     // Two ranks on one CPU cannot copy at the same time, so one copy is better than two.
     [[nodiscard]] uint64_t kcopy_min() const { return oversubscribed() ? 1 : kcopy_min_; }
 
@@ -141,6 +144,7 @@ class Lane {
     std::vector<uint32_t> pending_of_peer_; // entries of pending_ per peer
     std::vector<Operation*> streams_;       // sends whose receiver is ready
     IntrusiveList<Deferred> deferred_;
+    std::vector<std::byte> staging_;        // packed bytes on their way into a cell
     std::mutex mutex_;
     uint64_t eager_limit_;
     uint64_t kcopy_min_;
