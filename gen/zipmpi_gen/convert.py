@@ -110,7 +110,7 @@ def handle(param, around):
         piece.pass_on.append(own)
         return piece
     ignored = around.ignored(param)
-    optional = "optional" in param.marks or cls == "Info"
+    optional = "optional" in param.marks or (cls == "Info" and "required" not in param.marks)
     if param is around.comm:
         find = "on"
     else:
@@ -220,7 +220,7 @@ def tag(param, around):
 def logical(param, around):
     own = own_name(param)
     if param.is_array:
-        raise SpecError(f"{around.entry.name}: array of logicals has no conversion yet")
+        return integer(param, around)
     if param.direction == "in":
         return Piece(own, pass_on=[f"{param.name} != 0"])
     return Piece(own, declare=[f"bool {own} = false;"], check=[not_null(param)], pass_on=[own],
@@ -260,8 +260,8 @@ def status(param, around):
 
 def string(param, around):
     own = own_name(param)
-    if param.direction == "in":
-        return Piece(param.name, check=[not_null(param)], pass_on=[param.name])
+    if param.direction == "in" or "raw" in param.marks:
+        return Piece(param.name, check=[] if "optional" in param.marks else [not_null(param)], pass_on=[param.name])
     length = next(p for p in around.params if p.form == "string length")
     piece = Piece(own, declare=[f"std::string {own};"], check=[not_null(length)], pass_on=[own])
     if length.direction == "inout":
@@ -291,10 +291,17 @@ def address(param, around):
                  store=[f"*static_cast<void**>({param.name}) = {value};"])
 
 
+def weights(param, around):
+    """An array, or one of two addresses that stand for none."""
+    convert_to = "own_weights" if param.direction == "in" else "own_weights_out"
+    return Piece(param.name, pass_on=[f"{convert_to}({param.name})"])
+
+
 def function(param, around):
     """A callback that differs in the large-count form keeps its type: the callee must know which it gets."""
     typed = param.c_type(False) != param.c_type(True)
-    return Piece(param.name, check=[f"entry.function({param.name}, {quoted(param)})"],
+    optional = "optional" in param.marks
+    return Piece(param.name, check=[] if optional else [f"entry.function({param.name}, {quoted(param)})"],
                  pass_on=[param.name if typed else f"reinterpret_cast<void*>({param.name})"])
 
 
@@ -308,7 +315,7 @@ def nothing(param, around):
 
 FORMS = {"handle": handle, "count": count, "length": length, "int": integer, "rank": rank, "tag": tag, "logical": logical, "enum": enum,
          "status": status, "string": string, "string length": nothing, "buffer": buffer, "address": address,
-         "function": function, "pointer": pointer, "raw": pointer, "none": nothing}
+         "function": function, "weights": weights, "pointer": pointer, "raw": pointer, "none": nothing}
 
 
 def convert(param, around):

@@ -65,8 +65,6 @@ coll::InterRoot inter_root(int root) {
     return {coll::Part::other_side, root};
 }
 
-size_t wire_bytes(int64_t count, const Datatype& type) { return bytes_of(count, type); }
-
 Err check_counts(CountArray counts, int n) {
     for (int i = 0; i < n; ++i)
         if (counts[i] < 0)
@@ -75,19 +73,16 @@ Err check_counts(CountArray counts, int n) {
     return Err::success;
 }
 
-struct Plan::Unpack {};
-
 Plan::~Plan() {
     if (op_ != nullptr) release(*op_);
+    for (Datatype* type : types_) release(*type);
 }
 
-const std::byte* Plan::outgoing(const void* buf, int64_t, Datatype&) {
-    return static_cast<const std::byte*>(buf);
+void Plan::keep(Datatype& type) {
+    if (is_named(type)) return;
+    retain(type);
+    types_.push_back(&type);
 }
-
-std::byte* Plan::incoming(void* buf, int64_t, Datatype&) { return static_cast<std::byte*>(buf); }
-
-std::byte* Plan::in_and_out(void* buf, int64_t, Datatype&) { return static_cast<std::byte*>(buf); }
 
 coll::Block* Plan::blocks(int n) {
     return reinterpret_cast<coll::Block*>(schedule_.scratch(static_cast<size_t>(n) * sizeof(coll::Block)));
@@ -145,68 +140,9 @@ coll::Blocks Plan::copy_of(coll::Blocks from) {
     return {list, from.size()};
 }
 
-// --- reductions
-
-namespace {
-
-struct UserOperation {
-    Op* op;
-    Datatype* type;
-};
-
-// The program's function may call MPI: no lock is held meanwhile.
-void apply_user(const void* context, const void* in, void* inout, int64_t count) {
-    const auto& user = *static_cast<const UserOperation*>(context);
-    unlock_engine();
-    user.op->call(user.op->face_function, in, inout, count, *user.type);
-    lock_engine();
-}
-
-} // namespace
-
-coll::Combine combine_of(Op& op, Datatype& type, int64_t count) {
-    coll::Combine c;
-    c.count = count;
-    c.element_bytes = static_cast<size_t>(type.extent);
-    c.commutative = op.commutative;
-    if (op.predefined()) c.apply = kernel_of(op.id, type.id);
-    return c;
-}
-
-void Plan::reduce_with(Op& op, Datatype& type, int64_t count) {
-    coll::Combine c = combine_of(op, type, count);
-    if (!op.predefined()) {
-        op_ = share(op);
-        c.context = schedule_.make<UserOperation>(&op, &type);
-        c.apply_with = apply_user;
-    }
-    schedule_.use(c);
-}
-
-const std::byte* Plan::operands_in(const void* buf, int64_t, Datatype&) {
-    return static_cast<const std::byte*>(buf);
-}
-
-std::byte* Plan::operands_out(void* buf, int64_t, Datatype&) { return static_cast<std::byte*>(buf); }
-
-std::byte* Plan::operands_in_and_out(void* buf, int64_t, Datatype&) { return static_cast<std::byte*>(buf); }
-
 Err not_between_groups(const char* function) {
     return fail(Err::comm, "call it on an intracommunicator, such as one made by MPI_Intercomm_merge",
                 "%s is not defined on an intercommunicator", function);
 }
-
-Err reduce_local(const void* in, void* inout, int64_t count, Datatype& type, Op& op) {
-    coll::Combine c = combine_of(op, type, count);
-    const UserOperation user{&op, &type};
-    if (!op.predefined()) {
-        c.context = &user;
-        c.apply_with = apply_user;
-    }
-    c(in, inout, count);
-    return Err::success;
-}
-
-void Plan::seal() {}
 
 } // namespace zipmpi::core

@@ -69,7 +69,9 @@ class Plan {
     void seal();
 
   private:
-    struct Unpack;
+    struct Conversion;
+    void keep(Datatype& type);
+    Conversion* conversion(void* buf, int64_t count, Datatype& type);
     template <class Place>
     proto::coll::Blocks list_blocks(CountArray counts, int n, const Place& place);
     proto::coll::Block out_block(const void* buf, int64_t offset, int64_t count, Datatype& type);
@@ -77,8 +79,10 @@ class Plan {
 
     Comm& comm_;
     proto::coll::Schedule schedule_;
-    std::vector<Unpack*> unpacks_;
-    Op* op_ = nullptr; // counted
+    std::vector<Conversion*> unpacks_;
+    std::vector<Datatype*> types_; // counted: the program may free them before the collective is done
+    Op* op_ = nullptr;             // counted
+    bool packed_operands_ = false; // elements of a reduction are packed on their way
 };
 
 // How many bytes elements of a type have on their way.

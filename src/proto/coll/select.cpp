@@ -65,13 +65,13 @@ void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
 }
 
 void reduce(Schedule& s, Team& t, const void* mine, void* result, int root) {
-    if (s.operation().count == 0 || shm::reduce(s, t, mine, result, root)) return;
+    if (s.operation().bytes() == 0 || shm::reduce(s, t, mine, result, root)) return;
     reduce_binomial::build(s, t, mine, result, root);
 }
 
 void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
     const Combine& op = s.operation();
-    if (op.count == 0 || shm::allreduce(s, t, mine, result)) return;
+    if (op.bytes() == 0 || shm::allreduce(s, t, mine, result)) return;
     const Shape shape = shape_of(t, op.bytes());
     const Constants c = constants();
     const bool ring = op.commutative && t.size > 1 && op.count >= t.size &&
@@ -80,17 +80,17 @@ void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
 }
 
 void scan(Schedule& s, Team& t, const void* mine, void* result) {
-    if (s.operation().count == 0 || shm::scan(s, t, mine, result, false)) return;
+    if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, false)) return;
     scan_doubling::build(s, t, mine, result, false);
 }
 
 void exscan(Schedule& s, Team& t, const void* mine, void* result) {
-    if (s.operation().count == 0 || shm::scan(s, t, mine, result, true)) return;
+    if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, true)) return;
     scan_doubling::build(s, t, mine, result, true);
 }
 
 void reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts) {
-    if (s.operation().count == 0 || shm::reduce_scatter(s, t, mine, result, counts)) return;
+    if (s.operation().bytes() == 0 || shm::reduce_scatter(s, t, mine, result, counts)) return;
     reduce_scatter_direct::build(s, t, mine, result, counts);
 }
 
