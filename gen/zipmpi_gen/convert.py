@@ -134,11 +134,15 @@ def handle_array(param, own, around):
                  store=[f"{own}.store({param.name});"] if param.direction == "inout" else [])
 
 
+# Lengths that are known from the communicator.
+REACHED = {"*": "size_of", "sources": "sources_of", "destinations": "destinations_of"}
+
+
 def datatype_array(param, own, around):
     """Of a collective: one for each rank that it reaches, and they must be committed."""
     piece = Piece(own, declare=[f"DatatypeArray {own};"], pass_on=[f"{own}.data()"])
-    if param.length == "*":
-        reached = f"core::size_of(*{own_name(around.comm)})"
+    if param.length in REACHED:
+        reached = f"core::{REACHED[param.length]}(*{own_name(around.comm)})"
         load = f"{own}.load_committed(entry, {reached}, {param.name}, {quoted(param)})"
         piece.check.append(unless(around.ignored(param), load))
     elif param.direction == "in":

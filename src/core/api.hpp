@@ -448,4 +448,41 @@ Err op_free(Op*& op);
 Err op_commutative(Op& op, bool& commutes);
 Err reduce_local(const void* in, void* inout, int64_t count, Datatype& type, Op& op);
 
+// --- collectives with the neighbours in a topology (chapter 8)
+Err neighbor_allgather(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                       Datatype& rtype, Comm& comm);
+Err ineighbor_allgather(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                        Datatype& rtype, Comm& comm, Request*& request);
+Err neighbor_allgather_init(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                            Datatype& rtype, Comm& comm, Info* info, Request*& request);
+Err neighbor_allgatherv(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, CountArray rcounts,
+                        CountArray displs, Datatype& rtype, Comm& comm);
+Err ineighbor_allgatherv(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, CountArray rcounts,
+                         CountArray displs, Datatype& rtype, Comm& comm, Request*& request);
+Err neighbor_allgatherv_init(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
+                             CountArray rcounts, CountArray displs, Datatype& rtype, Comm& comm, Info* info,
+                             Request*& request);
+Err neighbor_alltoall(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                      Datatype& rtype, Comm& comm);
+Err ineighbor_alltoall(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                       Datatype& rtype, Comm& comm, Request*& request);
+Err neighbor_alltoall_init(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                           Datatype& rtype, Comm& comm, Info* info, Request*& request);
+Err neighbor_alltoallv(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype& stype, void* rbuf,
+                       CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm);
+Err ineighbor_alltoallv(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype& stype, void* rbuf,
+                        CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm,
+                        Request*& request);
+Err neighbor_alltoallv_init(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype& stype,
+                            void* rbuf, CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm,
+                            Info* info, Request*& request);
+Err neighbor_alltoallw(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes,
+                       void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm);
+Err ineighbor_alltoallw(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes,
+                        void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm,
+                        Request*& request);
+Err neighbor_alltoallw_init(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes,
+                            void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm,
+                            Info* info, Request*& request);
+
 } // namespace zipmpi::core

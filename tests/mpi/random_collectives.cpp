@@ -423,8 +423,12 @@ void run_thread(unsigned seed, int rounds, MPI_Comm comm, const std::vector<Oper
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(comm, &copy);
     places.push_back(place_of(copy));
+    MPI_Comm half = MPI_COMM_NULL; // of the ranks, in reverse order
+    MPI_Comm_split(comm, whole.rank % 2, -whole.rank, &half);
+    places.push_back(place_of(half));
     for (int r = 0; r < rounds; ++r) run_batch(random, own, places, ops, r * 10);
     MPI_Comm_free(&copy);
+    MPI_Comm_free(&half);
 }
 
 int argument(int argc, char** argv, const char* name, int otherwise) {

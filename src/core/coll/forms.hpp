@@ -39,4 +39,18 @@ Err reduce_scatter(const Form& form, const void* sbuf, void* rbuf, CountArray rc
 Err reduce_scatter_block(const Form& form, const void* sbuf, void* rbuf, int64_t rcount, Datatype& type,
                          Op& op, Comm& comm);
 
+// --- with the neighbours in a topology
+Err neighbor_allgather(const Form& form, const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
+                       int64_t rcount, Datatype& rtype, Comm& comm);
+Err neighbor_allgatherv(const Form& form, const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
+                        CountArray rcounts, CountArray displs, Datatype& rtype, Comm& comm);
+Err neighbor_alltoall(const Form& form, const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
+                      int64_t rcount, Datatype& rtype, Comm& comm);
+Err neighbor_alltoallv(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls,
+                       Datatype& stype, void* rbuf, CountArray rcounts, CountArray rdispls, Datatype& rtype,
+                       Comm& comm);
+Err neighbor_alltoallw(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls,
+                       Datatype** stypes, void* rbuf, CountArray rcounts, CountArray rdispls,
+                       Datatype** rtypes, Comm& comm);
+
 } // namespace zipmpi::core

@@ -6,6 +6,7 @@
 // program get them with their real layout, a batch at a time.
 #include "core/coll/plan.hpp"
 #include "core/datatype/contiguous.hpp"
+#include "core/engine.hpp"
 
 #include <algorithm>
 
