@@ -8,24 +8,64 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace zipmpi::proto {
 
-// Rank in the communicator -> rank in the job. Consecutive ranks need no table.
+// Rank in the communicator -> rank in the job. Ranks at equal distances need no table; others share one.
 class RankMap {
   public:
-    explicit RankMap(int first = 0)
-        : first_(first) {}
+    explicit RankMap(int first = 0, int stride = 1)
+        : first_(first)
+        , stride_(stride) {}
     explicit RankMap(std::shared_ptr<const std::vector<int>> table)
         : table_(std::move(table)) {}
     [[nodiscard]] int world(int rank) const {
-        return table_ == nullptr ? first_ + rank : (*table_)[static_cast<size_t>(rank)];
+        return table_ == nullptr ? first_ + stride_ * rank : (*table_)[static_cast<size_t>(rank)];
+    }
+    [[nodiscard]] bool strided() const { return table_ == nullptr; }
+    [[nodiscard]] int stride() const { return stride_; } // if strided
+    // The same ranks for certain, without looking at them.
+    [[nodiscard]] bool same_as(const RankMap& other) const {
+        return table_ == other.table_ &&
+               (table_ != nullptr || (first_ == other.first_ && stride_ == other.stride_));
     }
 
   private:
     int first_ = 0;
+    int stride_ = 1;
     std::shared_ptr<const std::vector<int>> table_;
+};
+
+namespace coll {
+class Boards;
+}
+
+// What a team has in shared memory. A copy of a team is another team: it has none yet.
+class BoardsHolder {
+  public:
+    BoardsHolder() = default;
+    BoardsHolder(const BoardsHolder&) noexcept {}
+    BoardsHolder(BoardsHolder&& other) noexcept
+        : boards_(std::exchange(other.boards_, nullptr)) {}
+    BoardsHolder& operator=(const BoardsHolder& other) noexcept {
+        if (this != &other) reset();
+        return *this;
+    }
+    BoardsHolder& operator=(BoardsHolder&& other) noexcept {
+        std::swap(boards_, other.boards_);
+        return *this;
+    }
+    ~BoardsHolder() {
+        if (boards_ != nullptr) reset();
+    }
+    [[nodiscard]] coll::Boards* get() const { return boards_; }
+    void set(coll::Boards* boards) { boards_ = boards; }
+    void reset() noexcept; // leaves them
+
+  private:
+    coll::Boards* boards_ = nullptr;
 };
 
 struct Team {
@@ -35,6 +75,7 @@ struct Team {
     int size = 1;
     RankMap map;
     uint32_t collectives = 0; // started so far; the same on all members
+    BoardsHolder boards = {};
 };
 
 // An operation on this team, ready to be started.

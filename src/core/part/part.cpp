@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Partitioned communication (chapter 4).
-#include "core/part/part.hpp"
-
 #include "core/part/channel.hpp"
 
 #include <new>
@@ -50,14 +48,11 @@ Err active_send(const Request& request) {
 
 } // namespace
 
-void start_partitioned(Request& request) { channel_of(request).start(); }
-
 Err psend_init(const void* buf, int partitions, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
                Info*, Request*& request) {
     if (const Err e = check_partitions(partitions); e != Err::success) return e;
     proto::Operation whole;
-    const uint64_t bytes = bytes_of(count, type) * static_cast<uint64_t>(partitions);
-    if (dest != proc_null) whole = proto::make_send(comm.team, buf, bytes, dest, tag);
+    if (dest != proc_null) whole = send_of(buf, count * partitions, type, dest, tag, comm);
     return make_channel(whole, Request::partitioned_send, partitions, comm, type, request);
 }
 
@@ -65,8 +60,7 @@ Err precv_init(void* buf, int partitions, int64_t count, Datatype& type, int sou
                Info*, Request*& request) {
     if (const Err e = check_partitions(partitions); e != Err::success) return e;
     proto::Operation whole;
-    const uint64_t bytes = bytes_of(count, type) * static_cast<uint64_t>(partitions);
-    if (source != proc_null) whole = proto::make_recv(comm.team, buf, bytes, source, tag);
+    if (source != proc_null) whole = recv_of(buf, count * partitions, type, source, tag, comm);
     return make_channel(whole, Request::partitioned_recv, partitions, comm, type, request);
 }
 

@@ -16,16 +16,31 @@ namespace zipmpi::core {
 // started.
 struct Compound {
     virtual ~Compound() = default;
+    // Begins another round of a persistent request.
+    virtual void start() {}
     // A part that is not done yet, for reports.
     [[nodiscard]] virtual const proto::Operation* shown() const = 0;
     // The request is freed while it is not active. True: something that a peer still counts on is under way;
     // the request is destroyed when that has ended.
     [[nodiscard]] virtual bool destroys_later() { return false; }
+    // Of generalized requests: the status of the done one; its end; the wish to cancel it.
+    virtual void query(Status&) {}
+    virtual Err freed() { return Err::success; }
+    virtual Err cancel(bool) { return Err::success; }
 };
 
 struct Request : Object, proto::Operation {
     static constexpr Class class_id = Class::request;
-    enum class Role : uint8_t { single, buffered, exchange, partitioned_send, partitioned_recv };
+    enum class Role : uint8_t {
+        single,
+        buffered,
+        exchange,
+        partitioned_send,
+        partitioned_recv,
+        collective,
+        composed,
+        generalized
+    };
     using enum Role;
 
     Request(const proto::Operation& op, Comm* owner, Datatype& data)
@@ -34,7 +49,7 @@ struct Request : Object, proto::Operation {
         , type(&data) {}
 
     Comm* comm;     // counted; null if it belongs to none
-    Datatype* type; // of a receive: for the count in the status
+    Datatype* type; // counted: the program may free it meanwhile
     Role role = single;
     bool to_nobody = false;  // peer MPI_PROC_NULL
     bool persistent = false; // made by an _init function: completion makes it inactive
@@ -57,7 +72,7 @@ void destroy(Request& request);
 void complete_whole(Request& request);
 
 // The status of a completed operation.
-Status status_of(const proto::Operation& op, const Datatype& type);
+Status status_of(const proto::Operation& op);
 Status status_of(const Request& request);
 inline Status empty_status() { return {}; }
 inline Status status_to_nobody() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/err.hpp"
+#include "layout/program.hpp"
 #include "proto/p2p/keyed_queues.hpp"
 #include "wire/envelope.hpp"
 
@@ -34,6 +35,9 @@ struct Operation {
     int world_peer = 0;          // the same in MPI_COMM_WORLD; recv from any_source: -1
     std::byte* buffer = nullptr; // a send never writes through it
     uint64_t bytes = 0;          // recv: room in the buffer
+    const layout::Program* layout = nullptr; // of the elements at buffer; null: the bytes themselves
+    int64_t elements = 0;                    // with a layout: how many there are at buffer
+    uint64_t first_byte = 0;                 // with a layout: where in their packed bytes the message begins
     void (*on_done)(Operation&) = nullptr;
 
     // --- result of a receive

@@ -3,6 +3,7 @@
 //
 // The sending half of a lane.
 #include "proto/p2p/lane.hpp"
+#include "proto/p2p/payload.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -43,10 +44,18 @@ bool Lane::send_at_once(Operation& op) {
 }
 
 Sent Lane::send_eager(transport::Peer peer, const wire::Envelope& e, const Operation& op) {
-    if (op.bytes > wire::inline_max) return shm_.send_bulk(peer, e, nullptr, 0, op.buffer, op.bytes);
-    const Sent sent = shm_.send_short(peer, e, op.buffer, op.bytes);
+    const std::byte* const data = packed(op, 0, op.bytes);
+    if (op.bytes > wire::inline_max) return shm_.send_bulk(peer, e, nullptr, 0, data, op.bytes);
+    const Sent sent = shm_.send_short(peer, e, data, op.bytes);
     if (sent == Sent::ok) counters().add(Counter::inline_messages);
     return sent;
+}
+
+const std::byte* Lane::packed(const Operation& op, uint64_t from, uint64_t bytes) {
+    if (op.layout == nullptr) return op.buffer + from;
+    if (staging_.size() < bytes) staging_.resize(std::max<size_t>(bytes, shm_.caps().bulk_max));
+    load_payload(op, from, staging_.data(), bytes);
+    return staging_.data();
 }
 
 // Sends the first line of a message. After ok the operation is done or waits for the peer; no_memory finishes
@@ -67,7 +76,8 @@ Sent Lane::try_start(Operation& op) {
 
 Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
     e.kind = wire::Kind::rts;
-    const wire::Rts rts{op.bytes, reinterpret_cast<uint64_t>(op.buffer), table_.add(op), 0};
+    const uint64_t address = op.layout == nullptr ? reinterpret_cast<uint64_t>(op.buffer) : 0;
+    const wire::Rts rts{op.bytes, address, table_.add(op), 0};
     if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
     const Sent sent =
         shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts), sizeof rts);
@@ -84,19 +94,19 @@ void Lane::send_to_self(Operation& op) {
     Incoming message;
     message.envelope = {wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
     message.bytes = op.bytes;
-    message.data = op.buffer;
     message.local = &op;
     if (Operation* recv = matcher_.take_posted(message.envelope)) return accept(*recv, message);
     counters().add(Counter::unexpected);
     const bool buffered = op.bytes <= eager_limit_ && !op.synchronous;
-    if (buffered)
+    if (buffered) { // else the send's own buffer serves when a receive comes
         message.local = nullptr;
-    else
-        message.data = nullptr; // the send's own buffer serves when a receive comes
+        message.data = packed(op, 0, op.bytes);
+    }
     if (matcher_.keep(message) == nullptr)
         op.error =
             fail(Err::no_mem, "receive messages before sending more to the own rank",
                  "no memory for %llu bytes sent to the own rank", static_cast<unsigned long long>(op.bytes));
+    if (multithreaded_) shm_.wake_own(); // another thread may probe for it
     if (buffered || op.error != Err::success) finish(op);
 }
 
@@ -145,7 +155,7 @@ bool Lane::push_fragments(Operation& op, int& sent) {
         const size_t n = std::min<uint64_t>(shm_.caps().bulk_max, op.wanted - op.moved);
         const wire::Fragment f{op.remote_id, 0, op.moved};
         const Sent result = shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f),
-                                           sizeof f, op.buffer + op.moved, n);
+                                           sizeof f, packed(op, op.moved, n), n);
         if (result == Sent::would_block) return false;
         if (result == Sent::no_memory) {
             finish_without_memory(op);

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Error handlers.
+#include "core/errhandler/errhandler.hpp"
+
+#include "core/file/file.hpp"
+#include "core/state.hpp"
+#include "core/win/win.hpp"
+
+namespace zipmpi::core {
+namespace {
+
+Slab<Errhandler, std::mutex>& slab() {
+    static Slab<Errhandler, std::mutex> s;
+    return s;
+}
+
+struct Permanent : Errhandler {
+    constexpr explicit Permanent(Kind k) {
+        cls = Class::errhandler;
+        index = static_cast<uint32_t>(k);
+        kind = k;
+    }
+};
+// Ready before any code runs: threads may meet here first.
+constinit Permanent permanent[] = {Permanent(Errhandler::Kind::fatal), Permanent(Errhandler::Kind::abort),
+                                   Permanent(Errhandler::Kind::give_back)};
+
+bool is_permanent(const Errhandler& h) { return h.kind != Errhandler::Kind::user; }
+
+Err make_user_handler(void* face_function, Errhandler*& handler) {
+    handler = slab().make();
+    if (handler == nullptr) return fail(Err::no_mem, "free memory", "no memory for another error handler");
+    handler->kind = Errhandler::Kind::user;
+    handler->face_function = face_function;
+    handler->refs.store(1, std::memory_order_relaxed);
+    return Err::success;
+}
+
+// Of MPI_FILE_NULL: what files that are opened start with.
+Errhandler*& files_start_with() {
+    static Errhandler* handler = share(errors_return());
+    return handler;
+}
+
+Errhandler*& handler_of_file(File* file) { return file != nullptr ? file->errhandler : files_start_with(); }
+
+} // namespace
+
+void replace(Errhandler*& current, Errhandler& handler) {
+    Errhandler* const fresh = share(handler); // first: both may be the same
+    release(current);
+    current = fresh;
+}
+
+Errhandler* share(Errhandler& handler) {
+    hold(handler);
+    return &handler;
+}
+
+void release(Errhandler*& handler) {
+    Errhandler* h = handler;
+    handler = nullptr;
+    if (let_go(*h) && !is_permanent(*h)) slab().destroy(*h);
+}
+
+Errhandler* errhandler_by_index(uint32_t index) { return slab().find(index); }
+
+Errhandler& errors_are_fatal() noexcept { return permanent[0]; }
+Errhandler& errors_abort() noexcept { return permanent[1]; }
+Errhandler& errors_return() noexcept { return permanent[2]; }
+
+HandlerAction action_of(const Errhandler& handler) noexcept {
+    switch (handler.kind) {
+    case Errhandler::Kind::fatal:
+        return {HandlerAction::fatal, nullptr};
+    case Errhandler::Kind::abort:
+        return {HandlerAction::abort, nullptr};
+    case Errhandler::Kind::give_back:
+        return {HandlerAction::give_back, nullptr};
+    case Errhandler::Kind::user:
+        break;
+    }
+    return {HandlerAction::call, handler.face_function};
+}
+
+HandlerAction handler_of(const Comm* comm) noexcept {
+    if (comm == nullptr && engine() != nullptr)
+        comm = engine()->self; // where errors without a communicator go
+    return comm != nullptr && comm->cls == Class::comm ? action_of(*comm->errhandler)
+                                                       : HandlerAction{HandlerAction::fatal, nullptr};
+}
+
+HandlerAction handler_of(const Session& session) noexcept { return action_of(*session.errhandler); }
+
+Err errhandler_free(Errhandler*& handler) {
+    release(handler);
+    return Err::success;
+}
+
+Err comm_create_errhandler(void* face_function, Errhandler*& handler) {
+    return make_user_handler(face_function, handler);
+}
+
+Err session_create_errhandler(void* face_function, Errhandler*& handler) {
+    return make_user_handler(face_function, handler);
+}
+
+Err win_create_errhandler(void* face_function, Errhandler*& handler) {
+    return make_user_handler(face_function, handler);
+}
+
+Err file_create_errhandler(void* face_function, Errhandler*& handler) {
+    return make_user_handler(face_function, handler);
+}
+
+Err win_set_errhandler(Win& win, Errhandler& handler) {
+    replace(win.errhandler, handler);
+    return Err::success;
+}
+
+Err win_get_errhandler(Win& win, Errhandler*& handler) {
+    handler = share(*win.errhandler);
+    return Err::success;
+}
+
+Err file_set_errhandler(File* file, Errhandler& handler) {
+    replace(handler_of_file(file), handler);
+    return Err::success;
+}
+
+Err file_get_errhandler(File* file, Errhandler*& handler) {
+    handler = share(*handler_of_file(file));
+    return Err::success;
+}
+
+HandlerAction handler_of(const Win& win) noexcept { return action_of(*win.errhandler); }
+HandlerAction handler_of(File* file) noexcept { return action_of(*handler_of_file(file)); }
+
+Err comm_set_errhandler(Comm& comm, Errhandler& handler) {
+    replace(comm.errhandler, handler);
+    return Err::success;
+}
+
+Err comm_get_errhandler(Comm& comm, Errhandler*& handler) {
+    handler = share(*comm.errhandler);
+    return Err::success;
+}
+
+Err session_set_errhandler(Session& session, Errhandler& handler) {
+    replace(session.errhandler, handler);
+    return Err::success;
+}
+
+Err session_get_errhandler(Session& session, Errhandler*& handler) {
+    handler = share(*session.errhandler);
+    return Err::success;
+}
+
+} // namespace zipmpi::core
