@@ -37,7 +37,9 @@ class Context:
 
     @property
     def comm(self):
-        return self.first("handle", "Comm") or self.first("handle", "Comm", "inout")
+        """The communicator that the call is on. One that may be null is an argument like others."""
+        comm = self.first("handle", "Comm") or self.first("handle", "Comm", "inout")
+        return comm if comm is not None and "optional" not in comm.marks else None
 
     @property
     def session(self):
@@ -105,7 +107,7 @@ def handle(param, around):
         piece.pass_on.append(own)
         return piece
     ignored = around.ignored(param)
-    optional = "optional" in param.marks or cls == "Info"
+    optional = "optional" in param.marks or (cls == "Info" and "required" not in param.marks)
     if param is around.comm:
         find = "on"
     else:
@@ -119,6 +121,8 @@ def handle(param, around):
 
 
 def handle_array(param, own):
+    if param.kind.detail == "Datatype" and param.direction != "inout":
+        return datatype_array(param, own)
     if param.kind.detail != "Request" or param.direction == "out":
         raise SpecError(f"array of {param.kind.name} has no conversion yet")
     return Piece(own, declare=[f"RequestArray {own};"],
@@ -127,12 +131,37 @@ def handle_array(param, own):
                  store=[f"{own}.store({param.name});"] if param.direction == "inout" else [])
 
 
+def datatype_array(param, own):
+    piece = Piece(own, declare=[f"DatatypeArray {own};"], pass_on=[f"{own}.data()"])
+    if param.direction == "in":
+        piece.check.append(f"{own}.load(entry, {param.length}, {param.name}, {quoted(param)})")
+    else:
+        piece.check.append(f"{own}.prepare(entry, {param.length}, {param.name}, {quoted(param)})")
+        piece.store.append(f"{own}.store({param.name});")
+    return piece
+
+
+def array_there(param, around):
+    """An array of known length may be a null pointer if it has no elements."""
+    if any(p.name == param.length for p in around.params):
+        return f"entry.out_array({param.name}, {param.length}, {quoted(param)})"
+    return not_null(param)
+
+
+def count_array(param, around):
+    check = unless(around.ignored(param), array_there(param, around))
+    if param.direction != "in":
+        if param.kind.narrow == "int":
+            raise SpecError(f"{around.entry.name}: array of {param.kind.name} to be written has no conversion yet")
+        return Piece(own_name(param), check=[check], pass_on=[param.name])
+    width = "wide" if param.c_type(around.entry.wide)[0].split()[-1] != "int" else "narrow"
+    return Piece(own_name(param), check=[check], pass_on=[f"{width}_array({param.name})"])
+
+
 def count(param, around):
     own = own_name(param)
     if param.is_array:
-        width = "wide" if param.c_type(around.entry.wide)[0].split()[-1] != "int" else "narrow"
-        return Piece(own, check=[unless(around.ignored(param), not_null(param))],
-                     pass_on=[f"{width}_array({param.name})"])
+        return count_array(param, around)
     if param.direction == "in":
         check = {"nonnegative": [f"entry.count({param.name}, {quoted(param)})"],
                  "positive": [f"entry.positive({param.name}, {quoted(param)})"], "-": []}[param.kind.check]
@@ -143,7 +172,7 @@ def count(param, around):
 
 
 def integer(param, around):
-    if param.is_array and param.direction != "in":
+    if param.is_array and (param.direction != "in" or any(p.name == param.length for p in around.params)):
         return Piece(param.name, check=[f"entry.out_array({param.name}, {param.length}, {quoted(param)})"],
                      pass_on=[param.name])
     if param.direction == "in":
@@ -183,7 +212,7 @@ def tag(param, around):
 def logical(param, around):
     own = own_name(param)
     if param.is_array:
-        raise SpecError(f"{around.entry.name}: array of logicals has no conversion yet")
+        return integer(param, around)
     if param.direction == "in":
         return Piece(own, pass_on=[f"{param.name} != 0"])
     return Piece(own, declare=[f"bool {own} = false;"], check=[not_null(param)], pass_on=[own],
@@ -223,8 +252,8 @@ def status(param, around):
 
 def string(param, around):
     own = own_name(param)
-    if param.direction == "in":
-        return Piece(param.name, check=[not_null(param)], pass_on=[param.name])
+    if param.direction == "in" or "raw" in param.marks:
+        return Piece(param.name, check=[] if "optional" in param.marks else [not_null(param)], pass_on=[param.name])
     length = next(p for p in around.params if p.form == "string length")
     piece = Piece(own, declare=[f"std::string {own};"], check=[not_null(length)], pass_on=[own])
     if length.direction == "inout":
@@ -254,8 +283,15 @@ def address(param, around):
                  store=[f"*static_cast<void**>({param.name}) = {value};"])
 
 
+def weights(param, around):
+    """An array, or one of two addresses that stand for none."""
+    convert_to = "own_weights" if param.direction == "in" else "own_weights_out"
+    return Piece(param.name, pass_on=[f"{convert_to}({param.name})"])
+
+
 def function(param, around):
-    return Piece(param.name, check=[f"entry.function({param.name}, {quoted(param)})"],
+    optional = "optional" in param.marks
+    return Piece(param.name, check=[] if optional else [f"entry.function({param.name}, {quoted(param)})"],
                  pass_on=[f"reinterpret_cast<void*>({param.name})"])
 
 
@@ -269,7 +305,7 @@ def nothing(param, around):
 
 FORMS = {"handle": handle, "count": count, "length": length, "int": integer, "rank": rank, "tag": tag, "logical": logical, "enum": enum,
          "status": status, "string": string, "string length": nothing, "buffer": buffer, "address": address,
-         "function": function, "pointer": pointer, "raw": pointer, "none": nothing}
+         "function": function, "weights": weights, "pointer": pointer, "raw": pointer, "none": nothing}
 
 
 def convert(param, around):

@@ -9,12 +9,19 @@
 #include "core/builtin.hpp"
 #include "core/object.hpp"
 
+#include <atomic>
 #include <string>
 
 namespace zipmpi::core {
 
 enum class Phase : int { before_init, running, after_finalize };
-Phase phase() noexcept;
+
+// What every call reads, so that it costs a load and a compare.
+namespace live {
+extern std::atomic<Phase> phase;
+extern std::atomic<bool> multithreaded;
+} // namespace live
+inline Phase phase() noexcept { return live::phase.load(std::memory_order_relaxed); }
 
 // Predefined objects. Datatypes, operations, error handlers exist always; communicators from init to
 // finalize.
@@ -26,6 +33,8 @@ Errhandler& errors_are_fatal() noexcept;
 Errhandler& errors_abort() noexcept;
 Errhandler& errors_return() noexcept;
 Message& message_no_proc() noexcept;
+Group& group_empty() noexcept;
+Info& info_env() noexcept;
 
 // The integer of a builtin object that a face needs to find its own constant back.
 struct BuiltinName {
@@ -38,7 +47,9 @@ struct BuiltinName {
         errors_return,
         comm_world,
         comm_self,
-        message_no_proc
+        message_no_proc,
+        group_empty,
+        info_env
     };
     using enum Kind;
     Kind kind = none;
@@ -46,9 +57,13 @@ struct BuiltinName {
 };
 BuiltinName builtin_name(const Object& object) noexcept;
 
-// What a face asks of a communicator while it checks arguments.
-int size_of(const Comm& comm) noexcept;         // of the remote group for an intercommunicator
-uint32_t context_of(const Comm& comm) noexcept; // for the flight recorder
+// What a face asks of a communicator while it checks arguments. Its objects begin with a CommFace.
+inline int size_of(const Comm& comm) noexcept { // of the remote group for an intercommunicator
+    return reinterpret_cast<const CommFace&>(comm).peers;
+}
+inline uint32_t context_of(const Comm& comm) noexcept { // for the flight recorder
+    return reinterpret_cast<const CommFace&>(comm).context;
+}
 bool is_inter(const Comm& comm) noexcept;
 std::string name_of(const Comm& comm);
 const Comm* comm_of(const Request& request) noexcept; // errors of a request are raised there
@@ -57,8 +72,14 @@ bool is_committed(const Datatype& type) noexcept;
 bool op_takes(const Op& op, const Datatype& type) noexcept;
 
 // Taken by a face around each call; does nothing below MPI_THREAD_MULTIPLE.
-void lock_engine() noexcept;
-void unlock_engine() noexcept;
+void lock_lane() noexcept;
+void unlock_lane() noexcept;
+inline void lock_engine() noexcept {
+    if (live::multithreaded.load(std::memory_order_relaxed)) lock_lane();
+}
+inline void unlock_engine() noexcept {
+    if (live::multithreaded.load(std::memory_order_relaxed)) unlock_lane();
+}
 
 // How an error ends. A face calls handler_of() and acts on it: user handlers are the face's functions.
 struct HandlerAction {
@@ -69,6 +90,8 @@ struct HandlerAction {
 };
 HandlerAction handler_of(const Comm* comm) noexcept; // null: the handler for errors without a communicator
 HandlerAction handler_of(const Session& session) noexcept;
+HandlerAction handler_of(const Win& win) noexcept;
+HandlerAction handler_of(File* file) noexcept; // null: that of files to be opened
 HandlerAction action_of(const Errhandler& handler) noexcept;
 
 // Prints what, where, why and what to do, and ends the job (fatal) or the communicator's ranks (abort).

@@ -18,8 +18,8 @@ namespace {
 Engine* the_engine = nullptr;
 std::mutex start_mutex; // two threads may open sessions at once
 
-Slab<Session>& session_slab() {
-    static Slab<Session> s;
+Slab<Session, std::mutex>& session_slab() {
+    static Slab<Session, std::mutex> s;
     return s;
 }
 
@@ -44,7 +44,10 @@ void set_state(const Engine& e, wire::RankState state) {
 
 ThreadLevel raise_thread_level(Engine& e, ThreadLevel level) {
     if (level > e.thread_level) e.thread_level = level;
-    if (e.thread_level == ThreadLevel::multiple) e.lane->set_multithreaded();
+    if (e.thread_level == ThreadLevel::multiple) {
+        e.lane->set_multithreaded();
+        live::multithreaded.store(true, std::memory_order_relaxed);
+    }
     return e.thread_level;
 }
 
@@ -58,23 +61,24 @@ void make_world(Engine& e) {
 
 } // namespace
 
+proto::Lane* the_lane = nullptr;
+
 Engine* engine() noexcept { return the_engine; }
 Comm* comm_world() noexcept { return the_engine != nullptr ? the_engine->world : nullptr; }
 Comm* comm_self() noexcept { return the_engine != nullptr ? the_engine->self : nullptr; }
 
-Phase phase() noexcept {
-    const Engine* e = the_engine;
-    if (e == nullptr) return Phase::before_init;
-    if (e->sessions > 0 || (e->world_started && !e->world_ended)) return Phase::running;
-    return e->world_ended ? Phase::after_finalize : Phase::before_init;
+constinit std::atomic<Phase> live::phase{Phase::before_init};
+constinit std::atomic<bool> live::multithreaded{false};
+
+static void refresh_phase() {
+    const Engine& e = *the_engine;
+    Phase now = e.world_ended ? Phase::after_finalize : Phase::before_init;
+    if (e.sessions > 0 || (e.world_started && !e.world_ended)) now = Phase::running;
+    live::phase.store(now, std::memory_order_relaxed);
 }
 
-void lock_engine() noexcept {
-    if (the_engine != nullptr) the_engine->lane->lock();
-}
-void unlock_engine() noexcept {
-    if (the_engine != nullptr) the_engine->lane->unlock();
-}
+void lock_lane() noexcept { the_engine->lane->lock(); }
+void unlock_lane() noexcept { the_engine->lane->unlock(); }
 
 Engine& start_engine(ThreadLevel level) {
     if (the_engine == nullptr) {
@@ -89,6 +93,7 @@ Engine& start_engine(ThreadLevel level) {
         set_recorder(&own_block(*e).recorder);
         e->main_thread = pthread_self();
         the_engine = e;
+        the_lane = e->lane.get();
     }
     set_state(*the_engine, wire::RankState::running);
     raise_thread_level(*the_engine, level);
@@ -114,6 +119,7 @@ Err init_thread(int*, char***, ThreadLevel required, ThreadLevel& provided) {
     Engine& e = start_engine(required);
     make_world(e);
     e.world_started = true;
+    refresh_phase();
     e.main_thread = pthread_self();
     provided = e.thread_level;
     return Err::success;
@@ -140,11 +146,15 @@ Err finalize() {
     if (!e.world_started || e.world_ended)
         return fail(Err::other, "call MPI_Finalize once, after MPI_Init",
                     "MPI_COMM_WORLD is not initialised");
+    // The first thing to happen, while all of MPI still works: programs hang their own clean-up on it.
+    static_cast<void>(e.self->attributes.erase_all(*e.self));
+    static_cast<void>(e.world->attributes.erase_all(*e.world));
     if (e.sessions == 0) leave_engine();
     release(*e.world);
     release(*e.self);
     e.world = e.self = nullptr;
     e.world_ended = true;
+    refresh_phase();
     return Err::success;
 }
 
@@ -158,14 +168,16 @@ Err is_thread_main(bool& flag) {
     return Err::success;
 }
 
-Err session_init(Info*, Errhandler* errhandler, Session*& session) {
+Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
     const std::lock_guard guard(start_mutex);
     Engine& e = start_engine(
         ThreadLevel::multiple); // sessions are made for libraries that know nothing of each other
     session = session_slab().make();
     if (session == nullptr) return fail(Err::no_mem, "free memory", "no memory for another session");
     session->errhandler = share(errhandler != nullptr ? *errhandler : errors_are_fatal());
+    if (info != nullptr) session->hints = hints_of(*info);
     ++e.sessions;
+    refresh_phase();
     return Err::success;
 }
 
@@ -177,24 +189,10 @@ Err session_finalize(Session*& session) {
     session_slab().destroy(*session);
     session = nullptr;
     if (--e.sessions == 0 && e.world_started == e.world_ended) leave_engine();
+    refresh_phase();
     return Err::success;
 }
 
 Session* session_by_index(uint32_t index) { return session_slab().find(index); }
-
-static constexpr const char* process_sets[] = {"mpi://WORLD", "mpi://SELF"};
-
-Err session_get_num_psets(Session&, Info*, int& count) {
-    count = static_cast<int>(std::size(process_sets));
-    return Err::success;
-}
-
-Err session_get_nth_pset(Session&, Info*, int n, std::string& name) {
-    if (n < 0 || n >= static_cast<int>(std::size(process_sets)))
-        return fail(Err::arg, "pass a number below what MPI_Session_get_num_psets gives",
-                    "there is no process set %d", n);
-    name = process_sets[n];
-    return Err::success;
-}
 
 } // namespace zipmpi::core

@@ -24,12 +24,31 @@ enum class Class : uint32_t { // values chosen so that random memory is not mist
     file = 0x5a4d0009,
     session = 0x5a4d000a,
     message = 0x5a4d000b,
+    keyval = 0x5a4d000c,
 };
 
 struct Object {
     Class cls = Class::none; // none after the object was freed
     uint32_t index = 0;      // number within its class, stable while it lives: the integer form of its handle
     std::atomic<int32_t> refs{0};
+};
+
+// Counting who uses an object. Plain adds: the engine lock is held, and a locked instruction would wait until
+// all earlier stores, such as those of a message to another core, have been carried out.
+inline void hold(Object& object) noexcept {
+    object.refs.store(object.refs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+// True: that was the last one.
+[[nodiscard]] inline bool let_go(Object& object) noexcept {
+    const int32_t left = object.refs.load(std::memory_order_relaxed) - 1;
+    object.refs.store(left, std::memory_order_relaxed);
+    return left == 0;
+}
+
+// How a communicator begins: what is read of it at every call.
+struct CommFace : Object {
+    int32_t peers = 0; // how many ranks can be addressed
+    uint32_t context = 0;
 };
 
 struct Comm;
@@ -43,21 +62,6 @@ struct Win;
 struct File;
 struct Session;
 struct Message;
-
-// An object of a class that no code makes yet still has a type, so that faces can be generated for all of
-// MPI.
-struct Group : Object {
-    static constexpr Class class_id = Class::group;
-};
-struct Info : Object {
-    static constexpr Class class_id = Class::info;
-};
-struct Win : Object {
-    static constexpr Class class_id = Class::win;
-};
-struct File : Object {
-    static constexpr Class class_id = Class::file;
-};
 
 // The object of class T with that integer form, or null.
 Object* object_by_index(Class cls, uint32_t index) noexcept;

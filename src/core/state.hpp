@@ -7,6 +7,7 @@
 #include "boot/job.hpp"
 #include "core/api.hpp"
 #include "core/comm/comm.hpp"
+#include "core/comm/context.hpp"
 #include "core/engine.hpp"
 #include "core/slab.hpp"
 #include "proto/p2p/lane.hpp"
@@ -15,11 +16,6 @@
 #include <pthread.h>
 
 namespace zipmpi::core {
-
-// Contexts: even ones, the odd one after each is for its collectives; 0 means none.
-inline constexpr uint32_t world_context = 2;
-inline constexpr uint32_t self_context = 4;
-inline constexpr uint32_t first_free_context = 6;
 
 struct Engine {
     boot::Job job;
@@ -38,7 +34,8 @@ struct Engine {
 // Null before the first initialisation. Once there, it stays until the process ends: queues in the node
 // segment have state on both sides and cannot be started anew.
 Engine* engine() noexcept;
-inline proto::Lane& lane() noexcept { return *engine()->lane; }
+extern proto::Lane* the_lane; // of the engine
+inline proto::Lane& lane() noexcept { return *the_lane; }
 
 // Brings the engine up if it is not. Does not return if the launcher cannot be understood: prints why and
 // exits.
@@ -51,5 +48,7 @@ Errhandler* errhandler_by_index(uint32_t index);
 Session* session_by_index(uint32_t index);
 Request* request_by_index(uint32_t index);
 Message* message_by_index(uint32_t index);
+Group* group_by_index(uint32_t index);
+Info* info_by_index(uint32_t index);
 
 } // namespace zipmpi::core

@@ -5,10 +5,11 @@
 // or by the lowest rank of the node under a foreign launcher; a segment of zeros with a filled header is
 // ready for use, so no rank has to wait for another before it sends.
 //
-//   header | world ranks, places | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse
+//   header | world ranks, places | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse | contexts,
+//   sparse
 //
 // Header, world ranks, places and rank blocks are reserved by the maker; a ring or cell is reserved by its
-// producer on first use: memory follows use.
+// producer on first use, a page of contexts by who draws from it: memory follows use.
 #pragma once
 
 #include "base/counters.hpp"
@@ -25,6 +26,7 @@ namespace zipmpi::wire {
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
 inline constexpr uint32_t segment_version = 2;
 inline constexpr uint32_t max_local_ranks = 4096;
+inline constexpr uint32_t contexts = 1U << 16; // ids of communicators that a node can have at a time
 
 struct SegmentHeader {
     uint64_t magic;
@@ -41,8 +43,8 @@ struct SegmentHeader {
     uint64_t rings_offset;
     uint64_t cells_offset;
     char job_id[64];
-    std::atomic<uint32_t> contexts_drawn; // of new communicators, by the first rank of each
-    std::atomic<uint32_t> fatal_errors;   // ranks that ended the job by an error; the first one prints it
+    std::atomic<uint32_t> context_hint; // below it no context is likely to be free
+    std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
     NodeFacts facts;
 };
 static_assert(sizeof(SegmentHeader) <= page_size);
@@ -63,6 +65,9 @@ struct RankBlock {
     std::atomic<uint32_t> sleepers;
     std::atomic<uint32_t>
         wants_cell; // set by the rank when its pool is exhausted: whoever frees a cell wakes it
+    // once 1, it stays: before it sleeps this rank executes a barrier on behalf of all others, so senders
+    // that take part in such barriers need none of their own
+    std::atomic<uint32_t> fences_for_all;
     // one bit per local rank: set by a sender after it has put lines into its ring to this rank
     alignas(line_size) std::atomic<uint64_t> arrivals[max_local_ranks / 64];
     // one bit per local rank, written by the rank itself and rarely: it looks at that sender's ring directly,
@@ -100,8 +105,12 @@ struct Geometry {
     [[nodiscard]] constexpr uint64_t cell_offset(uint32_t owner, uint32_t cell) const {
         return cells_offset() + (uint64_t{owner} * cells_per_rank + cell) * cell_stride();
     }
-    [[nodiscard]] constexpr uint64_t total_bytes() const {
+    // uint32_t[contexts]: how many processes hold the context, 0: free
+    [[nodiscard]] constexpr uint64_t contexts_offset() const {
         return cells_offset() + uint64_t{local_ranks} * cells_per_rank * cell_stride();
+    }
+    [[nodiscard]] constexpr uint64_t total_bytes() const {
+        return contexts_offset() + uint64_t{contexts} * sizeof(uint32_t);
     }
     [[nodiscard]] constexpr bool valid() const {
         return local_ranks >= 1 && local_ranks <= max_local_ranks && cells_per_rank >= 1 &&

@@ -12,18 +12,16 @@
 namespace zipmpi::core {
 namespace {
 
-Slab<Request>& slab() {
-    static Slab<Request> s;
-    return s;
-}
+constinit Slab<Request> slab;
 
 // Waits for `done` while the report shows those of the requests that are not.
 template <class Done>
 void wait_on(int64_t n, Request** requests, const Done& done) {
     const proto::WaitNote note{[](const void* subject, uint32_t i) -> const proto::Operation* {
                                    const Request* r = static_cast<Request* const*>(subject)[i];
-                                   if (inactive(r) || r->kind == proto::Operation::Kind::none) return nullptr;
-                                   return r->compound == nullptr ? r : r->compound->shown();
+                                   if (inactive(r)) return nullptr;
+                                   if (r->compound != nullptr) return r->compound->shown();
+                                   return r->kind != proto::Operation::Kind::none ? r : nullptr;
                                },
                                requests, static_cast<uint32_t>(n), 0};
     proto::wait_until(lane(), done, note);
@@ -31,14 +29,16 @@ void wait_on(int64_t n, Request** requests, const Done& done) {
 
 // Takes the result of a done request; frees it, or leaves it ready for the next start.
 Err collect(Request*& request, Status* status) {
-    const Status s = status_of(*request);
-    if (status != nullptr) *status = s;
+    Status s = status_of(*request);
     if (request->persistent) {
         request->active = false;
     } else {
+        const Err e = request->compound != nullptr ? request->compound->freed() : Err::success;
+        if (s.error == Err::success) s.error = e;
         destroy(*request);
         request = nullptr;
     }
+    if (status != nullptr) *status = s;
     return s.error;
 }
 
@@ -93,18 +93,29 @@ Err nothing_active(Status* status) {
 } // namespace
 
 Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
-    Request* r = slab().make();
+    Request* r = slab.make(op, comm, type);
     if (r == nullptr) return nullptr;
-    static_cast<proto::Operation&>(*r) = op;
-    r->comm = comm;
-    r->type = &type;
-    if (comm != nullptr) comm->refs.fetch_add(1, std::memory_order_relaxed);
+    retain(type);
+    if (comm != nullptr) hold(*comm);
     return r;
 }
 
+Request* request_of_done_send() {
+    static Request* done = nullptr; // under the engine lock
+    if (done != nullptr) return done;
+    done = make_request({}, nullptr, builtin_type(TypeId::BYTE));
+    if (done == nullptr) return nullptr;
+    done->kind = proto::Operation::Kind::send;
+    done->complete = done->shared = true;
+    return done;
+}
+
 void destroy(Request& request) {
+    if (request.shared) return;
     Comm* comm = request.comm;
-    slab().destroy(request);
+    Datatype* type = request.type;
+    slab.destroy(request);
+    if (type != nullptr) release(*type);
     if (comm != nullptr) release(*comm);
 }
 
@@ -115,15 +126,14 @@ void complete_whole(Request& request) {
 
 const Comm* comm_of(const Request& request) noexcept { return request.comm; }
 
-Request* request_by_index(uint32_t index) { return slab().find(index); }
+Request* request_by_index(uint32_t index) { return slab.find(index); }
 
-Status status_of(const proto::Operation& op, const Datatype& type) {
+Status status_of(const proto::Operation& op) {
     Status s;
     if (op.kind == proto::Operation::Kind::recv) {
         s.source = op.matched_source;
         s.tag = op.matched_tag;
         s.bytes = static_cast<int64_t>(op.received);
-        if (type.size != type.extent && type.extent > 0) s.bytes = s.bytes / type.extent * type.size;
     }
     s.error = op.error;
     s.cancelled = op.cancelled;
@@ -131,7 +141,11 @@ Status status_of(const proto::Operation& op, const Datatype& type) {
 }
 
 Status status_of(const Request& request) {
-    if (!request.to_nobody) return status_of(request, *request.type);
+    if (!request.to_nobody) {
+        Status s = status_of(static_cast<const proto::Operation&>(request));
+        if (request.compound != nullptr) request.compound->query(s);
+        return s;
+    }
     Status s = status_to_nobody();
     s.error = request.error;
     return s;
@@ -152,7 +166,11 @@ Err test(Request*& request, bool& flag, Status* status) {
 }
 
 Err waitall(int64_t n, Request** requests, Status* statuses) {
-    wait_on(n, requests, [&] { return all_done(n, requests); });
+    int64_t done = 0; // so many from the first on: they are not looked at again
+    wait_on(n, requests, [&] {
+        while (done < n && (inactive(requests[done]) || requests[done]->done())) ++done;
+        return done == n;
+    });
     return collect_all(n, requests, statuses);
 }
 
