@@ -37,7 +37,9 @@ class Context:
 
     @property
     def comm(self):
-        return self.first("handle", "Comm") or self.first("handle", "Comm", "inout")
+        """The communicator that the call is on. One that may be null is an argument like others."""
+        comm = self.first("handle", "Comm") or self.first("handle", "Comm", "inout")
+        return comm if comm is not None and "optional" not in comm.marks else None
 
     @property
     def session(self):
@@ -105,7 +107,7 @@ def handle(param, around):
         piece.pass_on.append(own)
         return piece
     ignored = around.ignored(param)
-    optional = "optional" in param.marks or cls == "Info"
+    optional = "optional" in param.marks or (cls == "Info" and "required" not in param.marks)
     if param is around.comm:
         find = "on"
     else:
@@ -210,7 +212,7 @@ def tag(param, around):
 def logical(param, around):
     own = own_name(param)
     if param.is_array:
-        raise SpecError(f"{around.entry.name}: array of logicals has no conversion yet")
+        return integer(param, around)
     if param.direction == "in":
         return Piece(own, pass_on=[f"{param.name} != 0"])
     return Piece(own, declare=[f"bool {own} = false;"], check=[not_null(param)], pass_on=[own],
@@ -250,8 +252,8 @@ def status(param, around):
 
 def string(param, around):
     own = own_name(param)
-    if param.direction == "in":
-        return Piece(param.name, check=[not_null(param)], pass_on=[param.name])
+    if param.direction == "in" or "raw" in param.marks:
+        return Piece(param.name, check=[] if "optional" in param.marks else [not_null(param)], pass_on=[param.name])
     length = next(p for p in around.params if p.form == "string length")
     piece = Piece(own, declare=[f"std::string {own};"], check=[not_null(length)], pass_on=[own])
     if length.direction == "inout":
@@ -281,8 +283,15 @@ def address(param, around):
                  store=[f"*static_cast<void**>({param.name}) = {value};"])
 
 
+def weights(param, around):
+    """An array, or one of two addresses that stand for none."""
+    convert_to = "own_weights" if param.direction == "in" else "own_weights_out"
+    return Piece(param.name, pass_on=[f"{convert_to}({param.name})"])
+
+
 def function(param, around):
-    return Piece(param.name, check=[f"entry.function({param.name}, {quoted(param)})"],
+    optional = "optional" in param.marks
+    return Piece(param.name, check=[] if optional else [f"entry.function({param.name}, {quoted(param)})"],
                  pass_on=[f"reinterpret_cast<void*>({param.name})"])
 
 
@@ -296,7 +305,7 @@ def nothing(param, around):
 
 FORMS = {"handle": handle, "count": count, "length": length, "int": integer, "rank": rank, "tag": tag, "logical": logical, "enum": enum,
          "status": status, "string": string, "string length": nothing, "buffer": buffer, "address": address,
-         "function": function, "pointer": pointer, "raw": pointer, "none": nothing}
+         "function": function, "weights": weights, "pointer": pointer, "raw": pointer, "none": nothing}
 
 
 def convert(param, around):

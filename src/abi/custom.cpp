@@ -3,6 +3,7 @@
 #include "abi/custom.hpp"
 
 #include "abi/abi_values.hpp"
+#include "abi/added_errors.hpp"
 #include "abi/errors.hpp"
 
 namespace zipmpi::abi::custom {
@@ -18,21 +19,18 @@ bool is_tool_code(int code) {
     return false;
 }
 
-Err act(const char* function, const core::HandlerAction& action, const core::Comm* comm,
-        const core::Session* session, int code) {
-    Err err = Err::unknown;
-    static_cast<void>(err_of(code, err)); // a code that is not ours stays unknown
+// Brings a code to a handler. True: it is a function of the program, to be called.
+bool to_be_called(const char* function, const core::HandlerAction& action, const core::Comm* comm, int code) {
     switch (action.kind) {
     case core::HandlerAction::fatal:
     case core::HandlerAction::abort:
-        core::die(function, err, comm);
+        core::die(function, explained(any_err_of(code)), comm);
     case core::HandlerAction::call:
-        call_handler(action.face_function, comm, session, code);
-        break;
+        return true;
     case core::HandlerAction::give_back:
         break;
     }
-    return Err::success;
+    return false;
 }
 
 } // namespace
@@ -53,8 +51,8 @@ Err abi_get_version(int& major, int& minor) {
 
 Err error_class(int code, int& error_class) {
     Err err = Err::success;
-    if (!err_of(code, err) && !is_tool_code(code)) return unknown_code(code);
-    error_class = code;
+    if (!err_of(code, err) && !is_tool_code(code) && !is_added_code(code)) return unknown_code(code);
+    error_class = is_added_code(code) ? class_of_added(code) : code;
     return Err::success;
 }
 
@@ -63,27 +61,31 @@ Err error_string(int code, std::string& text) {
 }
 
 Err comm_call_errhandler(core::Comm& comm, int code) {
-    return act("MPI_Comm_call_errhandler", core::handler_of(&comm), &comm, nullptr, code);
+    const core::HandlerAction action = core::handler_of(&comm);
+    if (to_be_called("MPI_Comm_call_errhandler", action, &comm, code))
+        call_handler(action.face_function, &comm, nullptr, code);
+    return Err::success;
 }
 
 Err session_call_errhandler(core::Session& session, int code) {
-    return act("MPI_Session_call_errhandler", core::handler_of(session), nullptr, &session, code);
+    const core::HandlerAction action = core::handler_of(session);
+    if (to_be_called("MPI_Session_call_errhandler", action, nullptr, code))
+        call_handler(action.face_function, nullptr, &session, code);
+    return Err::success;
 }
 
-Err comm_get_attr(core::Comm& comm, int keyval, void* value, bool& found) {
-    if (value == nullptr)
-        return fail(Err::arg, "pass the address of a pointer", "attribute_val is a null pointer");
-    for (const auto& row : values::listed(core::PredefinedAttribute{})) {
-        if (row.code != keyval) continue;
-        const int* data = nullptr;
-        const Err err = core::comm_get_predefined_attribute(comm, row.own, data, found);
-        if (err == Err::success && found) *static_cast<const int**>(value) = data;
-        return err;
-    }
-    if (keyval == MPI_KEYVAL_INVALID)
-        return fail(Err::keyval, "pass a key such as MPI_TAG_UB", "the key is MPI_KEYVAL_INVALID");
-    return fail(Err::unsupported_operation, "use the predefined keys, such as MPI_TAG_UB",
-                "key %d: attributes of programs are not implemented in this version of ZipMPI", keyval);
+Err win_call_errhandler(core::Win& win, int code) {
+    const core::HandlerAction action = core::handler_of(win);
+    if (to_be_called("MPI_Win_call_errhandler", action, nullptr, code))
+        call_handler(action.face_function, &win, code);
+    return Err::success;
+}
+
+Err file_call_errhandler(core::File* file, int code) {
+    const core::HandlerAction action = core::handler_of(file);
+    if (to_be_called("MPI_File_call_errhandler", action, nullptr, code))
+        call_handler(action.face_function, file, code);
+    return Err::success;
 }
 
 Err status_get_source(const MPI_Status& status, int& source) {

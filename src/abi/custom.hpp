@@ -16,15 +16,53 @@ namespace zipmpi::abi::custom {
 Err finalize();
 Err pcontrol(int level);
 Err abi_get_version(int& major, int& minor);
+Err abi_get_info(core::Info*& info);
+Err abi_set_fortran_info(core::Info* info);
+Err abi_get_fortran_info(core::Info*& info); // null: not set
+Err abi_set_fortran_booleans(int size, void* yes, void* no);
+Err abi_get_fortran_booleans(int size, void* yes, void* no, bool& is_set);
 
 // --- errors
 Err error_class(int code, int& error_class);
 Err error_string(int code, std::string& text);
 Err comm_call_errhandler(core::Comm& comm, int code);
 Err session_call_errhandler(core::Session& session, int code);
+Err win_call_errhandler(core::Win& win, int code);
+Err file_call_errhandler(core::File* file, int code);
+Err add_error_class(int& error_class);
+Err add_error_code(int error_class, int& code);
+Err add_error_string(int code, const char* text);
+Err remove_error_class(int error_class);
+Err remove_error_code(int code);
+Err remove_error_string(int code);
 
 // --- attributes
+Err comm_create_keyval(void* copy, void* erase, int& keyval, void* extra_state);
+Err type_create_keyval(void* copy, void* erase, int& keyval, void* extra_state);
+Err win_create_keyval(void* copy, void* erase, int& keyval, void* extra_state);
+Err comm_free_keyval(int& keyval);
+Err type_free_keyval(int& keyval);
+Err win_free_keyval(int& keyval);
+Err comm_set_attr(core::Comm& comm, int keyval, void* value);
+Err type_set_attr(core::Datatype& type, int keyval, void* value);
+Err win_set_attr(core::Win& win, int keyval, void* value);
+Err comm_delete_attr(core::Comm& comm, int keyval);
+Err type_delete_attr(core::Datatype& type, int keyval);
+Err win_delete_attr(core::Win& win, int keyval);
 Err comm_get_attr(core::Comm& comm, int keyval, void* value, bool& found);
+Err type_get_attr(core::Datatype& type, int keyval, void* value, bool& found);
+Err win_get_attr(core::Win& win, int keyval, void* value, bool& found);
+
+// --- info objects
+Err info_get_nthkey(core::Info& info, int n, char* key);
+Err info_get_string(core::Info& info, const char* key, int& length, char* value, bool& found);
+Err info_get(core::Info& info, const char* key, int length, char* value, bool& found);
+Err info_get_valuelen(core::Info& info, const char* key, int& length, bool& found);
+
+// --- generalized requests
+Err grequest_start(void* query_function, void* free_function, void* cancel_function, void* extra_state,
+                   core::Request*& request);
+Err grequest_complete(core::Request& request);
 
 // --- statuses
 Err status_get_source(const MPI_Status& status, int& source);

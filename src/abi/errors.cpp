@@ -3,6 +3,7 @@
 #include "abi/errors.hpp"
 
 #include "abi/abi_values.hpp"
+#include "abi/added_errors.hpp"
 #include "abi/handles.hpp"
 #include "names/function_table.hpp"
 
@@ -30,6 +31,7 @@ const values::ToolError* tool_error(int code) noexcept {
 } // namespace
 
 int code_of(Err err) noexcept {
+    if (is_foreign(err)) return foreign_code(err);
     for (const values::ErrorCode& row : values::error_codes)
         if (row.err == err) return row.code;
     return MPI_ERR_UNKNOWN;
@@ -42,6 +44,19 @@ bool err_of(int code, Err& err) noexcept {
         return true;
     }
     return false;
+}
+
+Err any_err_of(int code) noexcept {
+    Err err = Err::success;
+    return err_of(code, err) ? err : foreign_error(code);
+}
+
+Err explained(Err err) noexcept {
+    if (!is_foreign(err)) return err;
+    const int code = foreign_code(err);
+    const std::string text = text_of_added(code);
+    return fail(err, "see what the program means by this code", "error code %d%s%s", code,
+                text.empty() ? "" : ": ", text.empty() ? " of the program" : text.c_str());
 }
 
 int remember(uint32_t function, int code) noexcept {
@@ -65,7 +80,7 @@ int raise(uint32_t function, Err err, const core::Comm* comm, const core::Sessio
     switch (action.kind) {
     case core::HandlerAction::fatal:
     case core::HandlerAction::abort:
-        core::die(last.function, err, comm);
+        core::die(last.function, explained(err), comm);
     case core::HandlerAction::call:
         call_handler(action.face_function, comm, session, code);
         break;
@@ -85,7 +100,19 @@ void die_outside(uint32_t function) noexcept {
     core::die(name, err, nullptr);
 }
 
+void call_handler(void* face_function, core::Win* win, int code) noexcept {
+    call_with<MPI_Win_errhandler_function>(face_function, win, code);
+}
+
+void call_handler(void* face_function, core::File* file, int code) noexcept {
+    call_with<MPI_File_errhandler_function>(face_function, file, code);
+}
+
 bool error_text(int code, std::string& text) {
+    if (is_added_code(code)) {
+        text = text_of_added(code); // the program's words, without any of ours
+        return true;
+    }
     const bool recent = last.function != nullptr && last.code == code && code != MPI_SUCCESS;
     text = recent ? std::string(last.function) + ": " : std::string();
     Err err = Err::success;

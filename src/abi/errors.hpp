@@ -18,6 +18,11 @@ int code_of(Err err) noexcept;
 // False if the code is none of this ABI's classes.
 bool err_of(int code, Err& err) noexcept;
 
+// Any code, also of the program's own. 0 is success.
+Err any_err_of(int code) noexcept;
+// Puts the program's own text into the detail of an error that the engine knows nothing of.
+Err explained(Err err) noexcept;
+
 // Calls the handler of the communicator or session, or the one for errors that belong to neither. Returns
 // the code, or not at all.
 [[gnu::cold]] int raise(uint32_t function, Err err, const core::Comm* comm,
@@ -30,6 +35,9 @@ int remember(uint32_t function, int code) noexcept;
 // Calls a handler of the program.
 void call_handler(void* face_function, const core::Comm* comm, const core::Session* session,
                   int code) noexcept;
+
+void call_handler(void* face_function, core::Win* win, int code) noexcept;
+void call_handler(void* face_function, core::File* file, int code) noexcept;
 
 // What MPI_Error_string gives: with function and cause if it was the last error of this thread.
 bool error_text(int code, std::string& text);

@@ -29,6 +29,10 @@ core::Object* object_of(const values::Predefined& row) noexcept {
         return as_object(core::comm_self());
     case Kind::message_no_proc:
         return as_object(&core::message_no_proc());
+    case Kind::group_empty:
+        return as_object(&core::group_empty());
+    case Kind::info_env:
+        return as_object(&core::info_env());
     case Kind::none:
         break;
     }

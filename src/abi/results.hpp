@@ -30,6 +30,13 @@ inline void* face_buffer(void* buffer) noexcept {
     return buffer == core::automatic_buffer ? MPI_BUFFER_AUTOMATIC : buffer;
 }
 
+// MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY on their way in.
+inline const int* own_weights(const int* weights) noexcept {
+    if (weights == MPI_UNWEIGHTED) return core::unweighted;
+    return weights == MPI_WEIGHTS_EMPTY ? core::weights_empty : weights;
+}
+inline int* own_weights_out(int* weights) noexcept { return const_cast<int*>(own_weights(weights)); }
+
 template <class E>
 int code_of(E own) noexcept {
     for (const auto& row : values::listed(own))

@@ -18,11 +18,12 @@ constexpr Text texts[] = {
 
 std::string_view err_name(Err e) noexcept {
     if (e == Err::success) return "MPI_SUCCESS";
-    return e < Err::last_ ? texts[static_cast<int>(e)].name : "MPI_ERR_UNKNOWN";
+    return !is_foreign(e) && e < Err::last_ ? texts[static_cast<int>(e)].name : "MPI_ERR_UNKNOWN";
 }
 
 std::string_view err_text(Err e) noexcept {
-    return e < Err::last_ ? texts[static_cast<int>(e)].text : "an unknown error";
+    return !is_foreign(e) && e < Err::last_ ? texts[static_cast<int>(e)].text
+                                            : "an error of the program's own";
 }
 
 ErrDetail& last_error() noexcept {

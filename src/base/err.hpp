@@ -84,6 +84,12 @@ enum class Err : int {
         last_ // number of classes
 };
 
+// A code of a face that is no class of the engine, such as one that the program has added: kept as it is, in
+// a negative value. Functions of the program may return any.
+constexpr Err foreign_error(int code) noexcept { return code > 0 ? static_cast<Err>(~code) : Err::other; }
+constexpr bool is_foreign(Err e) noexcept { return static_cast<int>(e) < 0; }
+constexpr int foreign_code(Err e) noexcept { return ~static_cast<int>(e); }
+
 // "MPI_ERR_TRUNCATE" and its meaning in words.
 std::string_view err_name(Err e) noexcept;
 std::string_view err_text(Err e) noexcept;

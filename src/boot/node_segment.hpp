@@ -45,6 +45,12 @@ class NodeSegment {
                                   uint32_t index) const { // head, then the bytes one line later
         return at<std::byte>(geometry_.cell_offset(owner, index));
     }
+    [[nodiscard]] std::atomic<uint32_t>& context_hint() const {
+        return at<wire::SegmentHeader>(0)->context_hint;
+    }
+    [[nodiscard]] std::atomic<uint32_t>* context_holders() const {
+        return at<std::atomic<uint32_t>>(geometry_.contexts_offset());
+    }
     // Reserves memory in the segment before its first use. False: memory is short.
     [[nodiscard]] bool reserve(uint64_t offset, uint64_t bytes) const {
         return os::reserve(fd_.get(), offset, bytes);

@@ -8,12 +8,14 @@
 // Conventions for targets, in the order of the MPI function's parameters:
 //   handle in -> T&, out and inout -> T*& (null = the null handle), arrays -> T** with their length before
 //   counts, sizes, displacements -> int64_t; arrays of them -> CountArray; ranks and tags -> int
-//   logical out -> bool&; status out -> Status*, null = ignored; text out -> std::string&
+//   logical out -> bool&, arrays of them -> int* (not 0: true); status out -> Status*, null = ignored; text
+//   out -> std::string&
 // Threads: the face holds the engine lock (core/engine.hpp) around each call whose table row does not say
 // otherwise.
 #pragma once
 
 #include "base/err.hpp"
+#include "core/attr/keyval.hpp"
 #include "core/object.hpp"
 
 #include <cstdint>
@@ -35,7 +37,9 @@ inline constexpr int distribute_block = 17;
 inline constexpr int distribute_cyclic = 18;
 inline constexpr int distribute_default = 19; // the argument of a distribution is not given
 inline const void* const in_place = reinterpret_cast<const void*>(1);
-inline void* const automatic_buffer = reinterpret_cast<void*>(2); // MPI_BUFFER_AUTOMATIC
+inline const int* const unweighted = reinterpret_cast<const int*>(3);    // MPI_UNWEIGHTED
+inline const int* const weights_empty = reinterpret_cast<const int*>(4); // MPI_WEIGHTS_EMPTY
+inline void* const automatic_buffer = reinterpret_cast<void*>(2);        // MPI_BUFFER_AUTOMATIC
 
 struct Status {
     int source = any_source;
@@ -76,6 +80,8 @@ enum class Combiner {
     resized,
     value_index
 };
+enum class TopologyKind { none, cart, graph, dist_graph };
+enum class SplitType { shared, hw_guided, hw_unguided, resource_guided, none };
 
 // --- start and end (chapter 11)
 Err init(int* argc, char*** argv);
@@ -90,6 +96,10 @@ Err session_init(Info* info, Errhandler* errhandler, Session*& session); // eith
 Err session_finalize(Session*& session);
 Err session_get_num_psets(Session& session, Info* info, int& count);
 Err session_get_nth_pset(Session& session, Info* info, int n, std::string& name);
+Err session_get_info(Session& session, Info*& info);
+Err session_get_pset_info(Session& session, const char* pset, Info*& info);
+Err comm_disconnect(Comm*& comm);
+Err comm_get_parent(Comm*& parent); // null: started by nobody
 
 // --- environment (chapter 9)
 double wtime();
@@ -107,16 +117,81 @@ Err comm_get_errhandler(Comm& comm, Errhandler*& handler);
 Err session_create_errhandler(void* face_function, Errhandler*& handler);
 Err session_set_errhandler(Session& session, Errhandler& handler);
 Err session_get_errhandler(Session& session, Errhandler*& handler);
+Err win_create_errhandler(void* face_function, Errhandler*& handler);
+Err win_set_errhandler(Win& win, Errhandler& handler);
+Err win_get_errhandler(Win& win, Errhandler*& handler);
+Err file_create_errhandler(void* face_function, Errhandler*& handler);
+Err file_set_errhandler(File* file, Errhandler& handler); // null: of files that are opened later
+Err file_get_errhandler(File* file, Errhandler*& handler);
+Err get_hw_resource_info(Info*& info);
+
+// --- info objects (chapter 10)
+Err info_create(Info*& info);
+Err info_create_env(int argc, char** argv, Info*& info);
+Err info_dup(Info& info, Info*& copy);
+Err info_free(Info*& info);
+Err info_set(Info& info, const char* key, const char* value);
+Err info_delete(Info& info, const char* key);
+Err info_find(Info& info, const char* key, const std::string*& value); // null: no such key
+Err info_get_nkeys(Info& info, int& count);
+Err info_get_nthkey(Info& info, int n, std::string& key);
+
+// --- groups (chapter 7); ranks in lists are checked here
+Err group_size(Group& group, int& size);
+Err group_rank(Group& group, int& rank);
+Err group_compare(Group& a, Group& b, Comparison& result);
+Err group_translate_ranks(Group& a, int n, const int* ranks_a, Group& b, int* ranks_b);
+Err group_incl(Group& group, int n, const int* ranks, Group*& result);
+Err group_excl(Group& group, int n, const int* ranks, Group*& result);
+Err group_range_incl(Group& group, int n, const int (*ranges)[3], Group*& result);
+Err group_range_excl(Group& group, int n, const int (*ranges)[3], Group*& result);
+Err group_union(Group& a, Group& b, Group*& result);
+Err group_intersection(Group& a, Group& b, Group*& result);
+Err group_difference(Group& a, Group& b, Group*& result);
+Err group_from_session_pset(Session& session, const char* pset, Group*& group);
+Err group_free(Group*& group);
 
 // --- communicators (chapter 7)
 Err comm_size(Comm& comm, int& size);
 Err comm_rank(Comm& comm, int& rank);
 Err comm_compare(Comm& a, Comm& b, Comparison& result);
+Err comm_group(Comm& comm, Group*& group);
+Err comm_remote_size(Comm& comm, int& size);
+Err comm_remote_group(Comm& comm, Group*& group);
 Err comm_dup(Comm& comm, Comm*& copy);
+Err comm_dup_with_info(Comm& comm, Info* info, Comm*& copy);
+Err comm_idup(Comm& comm, Comm*& copy, Request*& request); // the copy may be used when the request is done
+Err comm_idup_with_info(Comm& comm, Info* info, Comm*& copy, Request*& request);
+Err comm_create(Comm& comm, Group& group, Comm*& result);
+Err comm_create_group(Comm& comm, Group& group, int tag, Comm*& result);
+Err comm_create_from_group(Group& group, const char* tag, Info* info, Errhandler& handler, Comm*& result);
+Err comm_split(Comm& comm, int color, int key, Comm*& result);
+Err comm_split_type(Comm& comm, SplitType type, int key, Info* info, Comm*& result);
 Err comm_free(Comm*& comm);
-Err comm_get_name(Comm& comm, std::string& name);
+Err comm_get_name(Comm* comm, std::string& name); // null handles have names as well
 Err comm_set_name(Comm& comm, const char* name);
+Err comm_get_info(Comm& comm, Info*& info);
+Err comm_set_info(Comm& comm, Info* info);
 Err comm_test_inter(Comm& comm, bool& flag);
+Err intercomm_create(Comm& local, int local_leader, Comm* peer, int remote_leader, int tag, Comm*& result);
+Err intercomm_create_from_groups(Group& here, int leader, Group& there, int other_leader, const char* tag,
+                                 Info* info, Errhandler& handler, Comm*& result);
+Err intercomm_merge(Comm& comm, bool high, Comm*& result);
+
+// --- attributes and names (chapter 7); keys are made in core/attr/keyval.hpp
+Err comm_set_attr(Comm& comm, uint32_t key, void* value);
+Err comm_get_attr(Comm& comm, uint32_t key, void*& value, bool& found);
+Err comm_delete_attr(Comm& comm, uint32_t key);
+Err type_set_attr(Datatype& type, uint32_t key, void* value);
+Err type_get_attr(Datatype& type, uint32_t key, void*& value, bool& found);
+Err type_delete_attr(Datatype& type, uint32_t key);
+Err type_get_name(Datatype* type, std::string& name);
+Err type_set_name(Datatype& type, const char* name);
+Err win_set_attr(Win& win, uint32_t key, void* value);
+Err win_get_attr(Win& win, uint32_t key, void*& value, bool& found);
+Err win_delete_attr(Win& win, uint32_t key);
+Err win_get_name(Win* win, std::string& name);
+Err win_set_name(Win& win, const char* name);
 // Attributes that the standard predefines. The value is an int that lives as long as the library.
 enum class PredefinedAttribute { tag_ub, io, host, wtime_is_global, appnum, lastusedcode, universe_size };
 Err comm_get_predefined_attribute(Comm& comm, PredefinedAttribute which, const int*& value, bool& found);
@@ -127,8 +202,6 @@ Err type_get_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_get_true_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_commit(Datatype*& type);
 Err type_free(Datatype*& type);
-Err type_get_name(Datatype& type, std::string& name);
-Err type_set_name(Datatype& type, const char* name);
 Err get_count(const Status& status, Datatype& type, int64_t& count);    // undefined if not whole
 Err get_elements(const Status& status, Datatype& type, int64_t& count); // undefined if not whole
 int64_t bytes_of_elements(const Datatype& type, int64_t elements);      // basic ones
@@ -244,6 +317,33 @@ Err pready(int partition, Request& request);
 Err pready_range(int low, int high, Request& request); // both included
 Err pready_list(int n, const int* partitions, Request& request);
 Err parrived(Request* request, int partition, bool& flag);
+
+// --- topologies (chapter 8)
+Err topo_test(Comm& comm, TopologyKind& kind);
+Err dims_create(int nnodes, int ndims, int* dims);
+Err cart_create(Comm& comm, int ndims, const int* dims, const int* periods, bool reorder, Comm*& result);
+Err cart_map(Comm& comm, int ndims, const int* dims, const int* periods, int& place);
+Err cartdim_get(Comm& comm, int& ndims);
+Err cart_get(Comm& comm, int maxdims, int* dims, int* periods, int* coords);
+Err cart_rank(Comm& comm, const int* coords, int& rank);
+Err cart_coords(Comm& comm, int rank, int maxdims, int* coords);
+Err cart_shift(Comm& comm, int direction, int disp, int& source, int& destination);
+Err cart_sub(Comm& comm, const int* remain, Comm*& result);
+Err graph_create(Comm& comm, int nnodes, const int* index, const int* edges, bool reorder, Comm*& result);
+Err graph_map(Comm& comm, int nnodes, const int* index, const int* edges, int& place);
+Err graphdims_get(Comm& comm, int& nnodes, int& nedges);
+Err graph_get(Comm& comm, int maxindex, int maxedges, int* index, int* edges);
+Err graph_neighbors_count(Comm& comm, int rank, int& count);
+Err graph_neighbors(Comm& comm, int rank, int max, int* neighbors);
+// weights may be unweighted or weights_empty
+Err dist_graph_create(Comm& comm, int64_t n, const int* sources, const int* degrees, const int* destinations,
+                      const int* weights, Info* info, bool reorder, Comm*& result);
+Err dist_graph_create_adjacent(Comm& comm, int indegree, const int* sources, const int* source_weights,
+                               int outdegree, const int* destinations, const int* destination_weights,
+                               Info* info, bool reorder, Comm*& result);
+Err dist_graph_neighbors_count(Comm& comm, int& indegree, int& outdegree, bool& weighted);
+Err dist_graph_neighbors(Comm& comm, int64_t max_in, int* sources, int* source_weights, int64_t max_out,
+                         int* destinations, int* destination_weights);
 
 // --- collectives (chapter 6); IN_PLACE arrives as in_place
 Err barrier(Comm& comm);

@@ -26,6 +26,8 @@ Errhandler& errors_are_fatal() noexcept;
 Errhandler& errors_abort() noexcept;
 Errhandler& errors_return() noexcept;
 Message& message_no_proc() noexcept;
+Group& group_empty() noexcept;
+Info& info_env() noexcept;
 
 // The integer of a builtin object that a face needs to find its own constant back.
 struct BuiltinName {
@@ -38,7 +40,9 @@ struct BuiltinName {
         errors_return,
         comm_world,
         comm_self,
-        message_no_proc
+        message_no_proc,
+        group_empty,
+        info_env
     };
     using enum Kind;
     Kind kind = none;
@@ -69,6 +73,8 @@ struct HandlerAction {
 };
 HandlerAction handler_of(const Comm* comm) noexcept; // null: the handler for errors without a communicator
 HandlerAction handler_of(const Session& session) noexcept;
+HandlerAction handler_of(const Win& win) noexcept;
+HandlerAction handler_of(File* file) noexcept; // null: that of files to be opened
 HandlerAction action_of(const Errhandler& handler) noexcept;
 
 // Prints what, where, why and what to do, and ends the job (fatal) or the communicator's ranks (abort).

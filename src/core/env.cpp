@@ -3,6 +3,8 @@
 //
 // Time, names, memory, predefined attributes, objects by number.
 #include "core/datatype/datatype.hpp"
+#include "core/group/group.hpp"
+#include "core/info/info.hpp"
 #include "core/message.hpp"
 #include "core/op/op.hpp"
 #include "core/request/request.hpp"
@@ -114,6 +116,10 @@ Object* object_by_index(Class cls, uint32_t index) noexcept {
         return message_by_index(index);
     case Class::datatype:
         return datatype_by_index(index);
+    case Class::group:
+        return group_by_index(index);
+    case Class::info:
+        return info_by_index(index);
     default:
         return nullptr;
     }
@@ -138,6 +144,12 @@ BuiltinName builtin_name(const Object& object) noexcept {
         return {};
     case Class::message:
         if (&object == &message_no_proc()) return {BuiltinName::message_no_proc, 0};
+        return {};
+    case Class::group:
+        if (&object == &group_empty()) return {BuiltinName::group_empty, 0};
+        return {};
+    case Class::info:
+        if (&object == &info_env()) return {BuiltinName::info_env, 0};
         return {};
     default:
         return {};

@@ -18,8 +18,8 @@ namespace {
 Engine* the_engine = nullptr;
 std::mutex start_mutex; // two threads may open sessions at once
 
-Slab<Session>& session_slab() {
-    static Slab<Session> s;
+Slab<Session, std::mutex>& session_slab() {
+    static Slab<Session, std::mutex> s;
     return s;
 }
 
@@ -140,6 +140,9 @@ Err finalize() {
     if (!e.world_started || e.world_ended)
         return fail(Err::other, "call MPI_Finalize once, after MPI_Init",
                     "MPI_COMM_WORLD is not initialised");
+    // The first thing to happen, while all of MPI still works: programs hang their own clean-up on it.
+    static_cast<void>(e.self->attributes.erase_all(*e.self));
+    static_cast<void>(e.world->attributes.erase_all(*e.world));
     if (e.sessions == 0) leave_engine();
     release(*e.world);
     release(*e.self);
@@ -158,13 +161,14 @@ Err is_thread_main(bool& flag) {
     return Err::success;
 }
 
-Err session_init(Info*, Errhandler* errhandler, Session*& session) {
+Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
     const std::lock_guard guard(start_mutex);
     Engine& e = start_engine(
         ThreadLevel::multiple); // sessions are made for libraries that know nothing of each other
     session = session_slab().make();
     if (session == nullptr) return fail(Err::no_mem, "free memory", "no memory for another session");
     session->errhandler = share(errhandler != nullptr ? *errhandler : errors_are_fatal());
+    if (info != nullptr) session->hints = hints_of(*info);
     ++e.sessions;
     return Err::success;
 }
@@ -181,20 +185,5 @@ Err session_finalize(Session*& session) {
 }
 
 Session* session_by_index(uint32_t index) { return session_slab().find(index); }
-
-static constexpr const char* process_sets[] = {"mpi://WORLD", "mpi://SELF"};
-
-Err session_get_num_psets(Session&, Info*, int& count) {
-    count = static_cast<int>(std::size(process_sets));
-    return Err::success;
-}
-
-Err session_get_nth_pset(Session&, Info*, int n, std::string& name) {
-    if (n < 0 || n >= static_cast<int>(std::size(process_sets)))
-        return fail(Err::arg, "pass a number below what MPI_Session_get_num_psets gives",
-                    "there is no process set %d", n);
-    name = process_sets[n];
-    return Err::success;
-}
 
 } // namespace zipmpi::core

@@ -24,6 +24,7 @@ enum class Class : uint32_t { // values chosen so that random memory is not mist
     file = 0x5a4d0009,
     session = 0x5a4d000a,
     message = 0x5a4d000b,
+    keyval = 0x5a4d000c,
 };
 
 struct Object {
@@ -43,21 +44,6 @@ struct Win;
 struct File;
 struct Session;
 struct Message;
-
-// An object of a class that no code makes yet still has a type, so that faces can be generated for all of
-// MPI.
-struct Group : Object {
-    static constexpr Class class_id = Class::group;
-};
-struct Info : Object {
-    static constexpr Class class_id = Class::info;
-};
-struct Win : Object {
-    static constexpr Class class_id = Class::win;
-};
-struct File : Object {
-    static constexpr Class class_id = Class::file;
-};
 
 // The object of class T with that integer form, or null.
 Object* object_by_index(Class cls, uint32_t index) noexcept;

@@ -7,6 +7,7 @@
 #include "boot/job.hpp"
 #include "core/api.hpp"
 #include "core/comm/comm.hpp"
+#include "core/comm/context.hpp"
 #include "core/engine.hpp"
 #include "core/slab.hpp"
 #include "proto/p2p/lane.hpp"
@@ -15,11 +16,6 @@
 #include <pthread.h>
 
 namespace zipmpi::core {
-
-// Contexts: even ones, the odd one after each is for its collectives; 0 means none.
-inline constexpr uint32_t world_context = 2;
-inline constexpr uint32_t self_context = 4;
-inline constexpr uint32_t first_free_context = 6;
 
 struct Engine {
     boot::Job job;
@@ -51,5 +47,7 @@ Errhandler* errhandler_by_index(uint32_t index);
 Session* session_by_index(uint32_t index);
 Request* request_by_index(uint32_t index);
 Message* message_by_index(uint32_t index);
+Group* group_by_index(uint32_t index);
+Info* info_by_index(uint32_t index);
 
 } // namespace zipmpi::core

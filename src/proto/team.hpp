@@ -12,19 +12,28 @@
 
 namespace zipmpi::proto {
 
-// Rank in the communicator -> rank in the job. Consecutive ranks need no table.
+// Rank in the communicator -> rank in the job. Ranks at equal distances need no table; others share one.
 class RankMap {
   public:
-    explicit RankMap(int first = 0)
-        : first_(first) {}
+    explicit RankMap(int first = 0, int stride = 1)
+        : first_(first)
+        , stride_(stride) {}
     explicit RankMap(std::shared_ptr<const std::vector<int>> table)
         : table_(std::move(table)) {}
     [[nodiscard]] int world(int rank) const {
-        return table_ == nullptr ? first_ + rank : (*table_)[static_cast<size_t>(rank)];
+        return table_ == nullptr ? first_ + stride_ * rank : (*table_)[static_cast<size_t>(rank)];
+    }
+    [[nodiscard]] bool strided() const { return table_ == nullptr; }
+    [[nodiscard]] int stride() const { return stride_; } // if strided
+    // The same ranks for certain, without looking at them.
+    [[nodiscard]] bool same_as(const RankMap& other) const {
+        return table_ == other.table_ &&
+               (table_ != nullptr || (first_ == other.first_ && stride_ == other.stride_));
     }
 
   private:
     int first_ = 0;
+    int stride_ = 1;
     std::shared_ptr<const std::vector<int>> table_;
 };
 

@@ -5,10 +5,11 @@
 // or by the lowest rank of the node under a foreign launcher; a segment of zeros with a filled header is
 // ready for use, so no rank has to wait for another before it sends.
 //
-//   header | world ranks | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse
+//   header | world ranks | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse | contexts,
+//   sparse
 //
 // Header, world ranks and rank blocks are reserved by the maker; a ring or cell is reserved by its producer
-// on first use: memory follows use.
+// on first use, a page of contexts by who draws from it: memory follows use.
 #pragma once
 
 #include "base/counters.hpp"
@@ -22,8 +23,9 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 1;
+inline constexpr uint32_t segment_version = 2;
 inline constexpr uint32_t max_local_ranks = 4096;
+inline constexpr uint32_t contexts = 1U << 16; // ids of communicators that a node can have at a time
 
 struct SegmentHeader {
     uint64_t magic;
@@ -40,8 +42,8 @@ struct SegmentHeader {
     uint64_t rings_offset;
     uint64_t cells_offset;
     char job_id[64];
-    std::atomic<uint32_t> contexts_drawn; // of new communicators, by the first rank of each
-    std::atomic<uint32_t> fatal_errors;   // ranks that ended the job by an error; the first one prints it
+    std::atomic<uint32_t> context_hint; // below it no context is likely to be free
+    std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
 };
 static_assert(sizeof(SegmentHeader) <= page_size);
 
@@ -94,8 +96,12 @@ struct Geometry {
     [[nodiscard]] constexpr uint64_t cell_offset(uint32_t owner, uint32_t cell) const {
         return cells_offset() + (uint64_t{owner} * cells_per_rank + cell) * cell_stride();
     }
-    [[nodiscard]] constexpr uint64_t total_bytes() const {
+    // uint32_t[contexts]: how many processes hold the context, 0: free
+    [[nodiscard]] constexpr uint64_t contexts_offset() const {
         return cells_offset() + uint64_t{local_ranks} * cells_per_rank * cell_stride();
+    }
+    [[nodiscard]] constexpr uint64_t total_bytes() const {
+        return contexts_offset() + uint64_t{contexts} * sizeof(uint32_t);
     }
     [[nodiscard]] constexpr bool valid() const {
         return local_ranks >= 1 && local_ranks <= max_local_ranks && cells_per_rank >= 1 &&

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Communicators as objects: their life, and what can be asked of them.
 #include "core/comm/comm.hpp"
 
 #include "base/recorder.hpp"
-#include "core/api.hpp"
-#include "core/send_buffer.hpp"
+#include "core/comm/make.hpp"
+#include "core/group/group.hpp"
 #include "core/state.hpp"
-#include "proto/coll/coll.hpp"
-
-#include <algorithm>
+#include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {
 namespace {
@@ -18,27 +18,24 @@ Slab<Comm>& slab() {
     return s;
 }
 
-// A context that no other communicator on this node has: the first rank draws it from a counter in the node
-// segment and tells the others. An agreement of the members among themselves would let two threads that make
-// communicators at the same time, in different order on different ranks, end up with the same one.
-Err draw_context(Comm& comm, uint32_t& context) {
-    constexpr uint32_t limit = proto::partitioned_context - 2 * first_free_context;
-    uint32_t drawn = 0;
-    if (comm.team.rank == 0) {
-        auto& counter = const_cast<wire::SegmentHeader&>(engine()->segment.header()).contexts_drawn;
-        drawn = counter.load(std::memory_order_relaxed);
-        while (drawn < limit && !counter.compare_exchange_weak(drawn, drawn + 2, std::memory_order_relaxed)) {
-        }
-    }
-    if (const Err e = proto::coll::broadcast(comm.team, &drawn, sizeof drawn, 0); e != Err::success) return e;
-    if (drawn >= limit)
-        return fail(Err::other, "make fewer communicators, or keep and reuse those that are needed again",
-                    "all 2^30 context ids of this job are used up");
-    context = first_free_context + drawn;
-    return Err::success;
+Comparison compare_groups(const Comm& a, const Comm& b) {
+    const Comparison own = compare(own_members(a), own_members(b));
+    if (!a.inter()) return own;
+    const Comparison remote = compare(members_of(a.team), members_of(b.team));
+    return own > remote ? own : remote;
 }
 
 } // namespace
+
+Hints understood(const Hints& hints) {
+    Hints kept;
+    for (const char* const key : {"mpi_assert_no_any_tag", "mpi_assert_no_any_source",
+                                  "mpi_assert_exact_length", "mpi_assert_allow_overtaking"})
+        if (const std::string* const value = hints.find(key); value != nullptr) kept.set(key, *value);
+    return kept;
+}
+
+Err no_comm() { return fail(Err::no_mem, "free memory", "no memory for another communicator"); }
 
 Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) {
     Comm* comm = slab().make();
@@ -51,22 +48,43 @@ Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) 
     return comm;
 }
 
+Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhandler& handler) {
+    Comm* const comm = make_comm(across, "", handler);
+    if (comm != nullptr) comm->local = std::make_unique<proto::Team>(local);
+    return comm;
+}
+
 void release(Comm& comm) {
     if (comm.refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     record_comm_gone(recorder(), comm.team.context);
+    give_back_context(comm.team.context);
+    if (comm.local != nullptr) give_back_context(comm.local->context);
     release(comm.errhandler);
     slab().destroy(comm);
 }
 
 Comm* comm_by_index(uint32_t index) { return slab().find(index); }
 
+proto::Team make_team(const Members& members, int rank, uint32_t context) {
+    return {engine()->lane.get(), context, rank, members.size(), members.map(), 0};
+}
+
+Members members_of(const proto::Team& team) { return {team.map, team.size}; }
+
+InterContexts draw_inter_contexts(int own_leader, int other_leader, int own_size, int other_size) {
+    InterContexts drawn;
+    drawn.local = draw_context(own_size);
+    if (own_leader < other_leader) drawn.across = draw_context(own_size + other_size);
+    return drawn;
+}
+
 int size_of(const Comm& comm) noexcept { return comm.team.size; }
 uint32_t context_of(const Comm& comm) noexcept { return comm.team.context; }
-bool is_inter(const Comm&) noexcept { return false; }
+bool is_inter(const Comm& comm) noexcept { return comm.inter(); }
 std::string name_of(const Comm& comm) { return comm.name.empty() ? "an unnamed communicator" : comm.name; }
 
 Err comm_size(Comm& comm, int& size) {
-    size = comm.team.size;
+    size = comm.own_team().size;
     return Err::success;
 }
 
@@ -75,47 +93,65 @@ Err comm_rank(Comm& comm, int& rank) {
     return Err::success;
 }
 
-Err comm_compare(Comm& a, Comm& b, Comparison& result) {
-    if (&a == &b) {
-        result = Comparison::ident;
-        return Err::success;
-    }
-    std::vector<int> ranks_a;
-    std::vector<int> ranks_b;
-    ranks_a.reserve(static_cast<size_t>(a.team.size));
-    ranks_b.reserve(static_cast<size_t>(b.team.size));
-    for (int r = 0; r < a.team.size; ++r) ranks_a.push_back(a.team.map.world(r));
-    for (int r = 0; r < b.team.size; ++r) ranks_b.push_back(b.team.map.world(r));
-    if (ranks_a == ranks_b) {
-        result = Comparison::congruent;
-        return Err::success;
-    }
-    std::sort(ranks_a.begin(), ranks_a.end());
-    std::sort(ranks_b.begin(), ranks_b.end());
-    result = ranks_a == ranks_b ? Comparison::similar : Comparison::unequal;
+Err comm_remote_size(Comm& comm, int& size) {
+    if (!comm.inter()) return not_inter(comm);
+    size = comm.team.size;
     return Err::success;
 }
 
-Err comm_dup(Comm& comm, Comm*& copy) {
-    proto::Team team = comm.team;
-    team.collectives = 0;
-    if (const Err e = draw_context(comm, team.context); e != Err::success) return e;
-    copy = make_comm(team, "", *comm.errhandler);
-    return copy != nullptr ? Err::success
-                           : fail(Err::no_mem, "free memory", "no memory for another communicator");
+Err comm_group(Comm& comm, Group*& group) { return make_group(own_members(comm), comm.session, group); }
+
+Err comm_remote_group(Comm& comm, Group*& group) {
+    if (!comm.inter()) return not_inter(comm);
+    return make_group(members_of(comm.team), comm.session, group);
+}
+
+Err not_inter(const Comm& comm) {
+    return fail(Err::comm, "pass an intercommunicator", "%s is an intracommunicator", name_of(comm).c_str());
+}
+
+Err not_intra(const Comm& comm) {
+    return fail(Err::comm, "pass an intracommunicator", "%s is an intercommunicator", name_of(comm).c_str());
+}
+
+Err comm_compare(Comm& a, Comm& b, Comparison& result) {
+    if (&a == &b) {
+        result = Comparison::ident;
+    } else if (a.inter() != b.inter()) {
+        result = Comparison::unequal;
+    } else {
+        result = compare_groups(a, b);
+        if (result == Comparison::ident) result = Comparison::congruent;
+    }
+    return Err::success;
 }
 
 Err comm_free(Comm*& comm) {
     if (comm->permanent)
         return fail(Err::comm, "free only communicators that the program has made", "%s cannot be freed",
                     comm->name.c_str());
+    if (const Err e = comm->attributes.erase_all(*comm); e != Err::success) return e;
     release(*comm);
     comm = nullptr;
     return Err::success;
 }
 
-Err comm_get_name(Comm& comm, std::string& name) {
-    name = comm.name;
+Err comm_disconnect(Comm*& comm) {
+    constexpr int only_the_handle = 1;
+    if (!comm->permanent)
+        proto::wait_until(
+            lane(), [&] { return comm->refs.load(std::memory_order_relaxed) == only_the_handle; },
+            proto::note_on(proto::Operation{}));
+    return comm_free(comm);
+}
+
+Err comm_get_parent(Comm*& parent) {
+    parent = nullptr; // processes are not started by other processes here
+    return Err::success;
+}
+
+Err comm_get_name(Comm* comm, std::string& name) {
+    name = comm != nullptr ? comm->name : "MPI_COMM_NULL";
     return Err::success;
 }
 
@@ -126,8 +162,17 @@ Err comm_set_name(Comm& comm, const char* name) {
 }
 
 Err comm_test_inter(Comm& comm, bool& flag) {
-    flag = is_inter(comm);
+    flag = comm.inter();
     return Err::success;
 }
+
+Err comm_set_info(Comm& comm, Info* info) {
+    if (info == nullptr) return fail(Err::info, "pass an info object", "info is MPI_INFO_NULL");
+    const Hints known = understood(hints_of(*info));
+    for (const auto& [key, value] : known.pairs()) comm.hints.set(key, value);
+    return Err::success;
+}
+
+Err comm_get_info(Comm& comm, Info*& info) { return make_info(comm.hints, info); }
 
 } // namespace zipmpi::core

@@ -1,8 +1,20 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// A communicator: how its members reach each other, and what is attached to it.
+//
+// An intracommunicator has one Team for messages and collectives. An intercommunicator has two:
+//   team    reaches the remote group: ranks in calls on it are remote ranks. team.rank is the own rank in the
+//           local group, which is what the remote side sees as the source; team.size is the remote size.
+//   local   the local group, with a context of its own: collectives inside it work as on any team.
+// So point-to-point code uses `team` and need not ask; collectives ask inter().
 #pragma once
 
+#include "core/attr/attr.hpp"
+#include "core/errhandler/errhandler.hpp"
+#include "core/info/info.hpp"
 #include "core/object.hpp"
+#include "core/session.hpp"
 #include "proto/team.hpp"
 
 #include <memory>
@@ -10,37 +22,33 @@
 
 namespace zipmpi::core {
 
-struct Errhandler : Object {
-    static constexpr Class class_id = Class::errhandler;
-    enum class Kind { fatal, abort, give_back, user } kind = Kind::fatal;
-    void* face_function = nullptr; // user: a function of the face's own type
-};
-
+struct Topology; // core/topo/topology.hpp
 class SendBuffer;
 
 struct Comm : Object {
     static constexpr Class class_id = Class::comm;
     proto::Team team;
+    std::unique_ptr<proto::Team> local; // of an intercommunicator; null for an intracommunicator
     std::string name;
-    Errhandler* errhandler = nullptr;        // counted
-    std::unique_ptr<SendBuffer> send_buffer; // attached for buffered sends
-    Session* session = nullptr;              // that it comes from; null: none
-    uint32_t partition_tags = 0;             // handed out to partitioned sends so far
-    bool permanent = false;                  // MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed by the user
+    Errhandler* errhandler = nullptr;         // counted
+    Attributes attributes;                    // of the program
+    std::shared_ptr<const Topology> topology; // null: none; shared by copies
+    std::unique_ptr<SendBuffer> send_buffer;  // attached for buffered sends
+    Session* session = nullptr;               // that it comes from; null: none
+    Hints hints;                              // from info objects
+    uint32_t partition_tags = 0;              // handed out to partitioned sends so far
+    bool permanent = false;                   // MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed by the user
+
+    [[nodiscard]] bool inter() const { return local != nullptr; }
+    // The group that this process belongs to, for collectives inside it.
+    [[nodiscard]] proto::Team& own_team() { return local != nullptr ? *local : team; }
+    [[nodiscard]] const proto::Team& own_team() const { return local != nullptr ? *local : team; }
 };
 
-struct Session : Object {
-    static constexpr Class class_id = Class::session;
-    Errhandler* errhandler = nullptr; // counted
-    std::unique_ptr<SendBuffer> send_buffer;
-};
-
-// A handler is shared by what uses it; the last user destroys one that was made by the user.
-Errhandler* share(Errhandler& handler);
-void release(Errhandler*& handler);
-
-// A communicator lives while its handle or a request on it does.
+// A communicator lives while its handle or a request on it does. The last release gives its contexts back.
+// Null if memory is exhausted.
 Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler);
+Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhandler& handler);
 void release(Comm& comm);
 
 } // namespace zipmpi::core

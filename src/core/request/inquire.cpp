@@ -38,6 +38,8 @@ bool none_active(int64_t n, Request* const* requests) {
 void go_away(proto::Operation& op) {
     auto& request = static_cast<Request&>(op);
     if (request.kind == proto::Operation::Kind::send) --engine()->loose_sends;
+    if (request.compound != nullptr)
+        static_cast<void>(request.compound->freed()); // nobody is there to be told
     destroy(request);
 }
 
@@ -90,6 +92,7 @@ Err cancel(Request& request) {
     if (!request.active)
         return fail(Err::request, "cancel a persistent request between its start and its completion only",
                     "the request is not active");
+    if (request.role == Request::generalized) return request.compound->cancel(request.done());
     if (request.role == Request::single) lane().cancel(request); // the other roles end by themselves
     return Err::success;
 }
@@ -102,7 +105,9 @@ Err request_free(Request*& request) {
         if (r.kind == proto::Operation::Kind::send) ++engine()->loose_sends;
         r.on_done = go_away;
     } else if (r.compound == nullptr || !r.compound->destroys_later()) {
+        const Err e = r.compound != nullptr ? r.compound->freed() : Err::success;
         destroy(r);
+        return e;
     }
     return Err::success;
 }

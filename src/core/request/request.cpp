@@ -22,8 +22,9 @@ template <class Done>
 void wait_on(int64_t n, Request** requests, const Done& done) {
     const proto::WaitNote note{[](const void* subject, uint32_t i) -> const proto::Operation* {
                                    const Request* r = static_cast<Request* const*>(subject)[i];
-                                   if (inactive(r) || r->kind == proto::Operation::Kind::none) return nullptr;
-                                   return r->compound == nullptr ? r : r->compound->shown();
+                                   if (inactive(r)) return nullptr;
+                                   if (r->compound != nullptr) return r->compound->shown();
+                                   return r->kind != proto::Operation::Kind::none ? r : nullptr;
                                },
                                requests, static_cast<uint32_t>(n), 0};
     proto::wait_until(lane(), done, note);
@@ -31,14 +32,16 @@ void wait_on(int64_t n, Request** requests, const Done& done) {
 
 // Takes the result of a done request; frees it, or leaves it ready for the next start.
 Err collect(Request*& request, Status* status) {
-    const Status s = status_of(*request);
-    if (status != nullptr) *status = s;
+    Status s = status_of(*request);
     if (request->persistent) {
         request->active = false;
     } else {
+        const Err e = request->compound != nullptr ? request->compound->freed() : Err::success;
+        if (s.error == Err::success) s.error = e;
         destroy(*request);
         request = nullptr;
     }
+    if (status != nullptr) *status = s;
     return s.error;
 }
 
@@ -133,7 +136,11 @@ Status status_of(const proto::Operation& op) {
 }
 
 Status status_of(const Request& request) {
-    if (!request.to_nobody) return status_of(static_cast<const proto::Operation&>(request));
+    if (!request.to_nobody) {
+        Status s = status_of(static_cast<const proto::Operation&>(request));
+        if (request.compound != nullptr) request.compound->query(s);
+        return s;
+    }
     Status s = status_to_nobody();
     s.error = request.error;
     return s;

@@ -21,11 +21,23 @@ struct Compound {
     // The request is freed while it is not active. True: something that a peer still counts on is under way;
     // the request is destroyed when that has ended.
     [[nodiscard]] virtual bool destroys_later() { return false; }
+    // Of generalized requests: the status of the done one; its end; the wish to cancel it.
+    virtual void query(Status&) {}
+    virtual Err freed() { return Err::success; }
+    virtual Err cancel(bool) { return Err::success; }
 };
 
 struct Request : Object, proto::Operation {
     static constexpr Class class_id = Class::request;
-    enum class Role : uint8_t { single, buffered, exchange, partitioned_send, partitioned_recv };
+    enum class Role : uint8_t {
+        single,
+        buffered,
+        exchange,
+        partitioned_send,
+        partitioned_recv,
+        composed,
+        generalized
+    };
     using enum Role;
 
     Comm* comm = nullptr;     // counted; null if it belongs to none

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Error handlers.
+#include "core/errhandler/errhandler.hpp"
+
+#include "core/file/file.hpp"
 #include "core/state.hpp"
+#include "core/win/win.hpp"
 
 namespace zipmpi::core {
 namespace {
 
-Slab<Errhandler>& slab() {
-    static Slab<Errhandler> s;
+Slab<Errhandler, std::mutex>& slab() {
+    static Slab<Errhandler, std::mutex> s;
     return s;
 }
 
@@ -34,13 +38,21 @@ Err make_user_handler(void* face_function, Errhandler*& handler) {
     return Err::success;
 }
 
-void replace(Errhandler*& current, Errhandler& handler) {
-    Errhandler* old = current;
-    current = share(handler);
-    release(old);
+// Of MPI_FILE_NULL: what files that are opened start with.
+Errhandler*& files_start_with() {
+    static Errhandler* handler = share(errors_return());
+    return handler;
 }
 
+Errhandler*& handler_of_file(File* file) { return file != nullptr ? file->errhandler : files_start_with(); }
+
 } // namespace
+
+void replace(Errhandler*& current, Errhandler& handler) {
+    Errhandler* const fresh = share(handler); // first: both may be the same
+    release(current);
+    current = fresh;
+}
 
 Errhandler* share(Errhandler& handler) {
     handler.refs.fetch_add(1, std::memory_order_relaxed);
@@ -94,6 +106,37 @@ Err comm_create_errhandler(void* face_function, Errhandler*& handler) {
 Err session_create_errhandler(void* face_function, Errhandler*& handler) {
     return make_user_handler(face_function, handler);
 }
+
+Err win_create_errhandler(void* face_function, Errhandler*& handler) {
+    return make_user_handler(face_function, handler);
+}
+
+Err file_create_errhandler(void* face_function, Errhandler*& handler) {
+    return make_user_handler(face_function, handler);
+}
+
+Err win_set_errhandler(Win& win, Errhandler& handler) {
+    replace(win.errhandler, handler);
+    return Err::success;
+}
+
+Err win_get_errhandler(Win& win, Errhandler*& handler) {
+    handler = share(*win.errhandler);
+    return Err::success;
+}
+
+Err file_set_errhandler(File* file, Errhandler& handler) {
+    replace(handler_of_file(file), handler);
+    return Err::success;
+}
+
+Err file_get_errhandler(File* file, Errhandler*& handler) {
+    handler = share(*handler_of_file(file));
+    return Err::success;
+}
+
+HandlerAction handler_of(const Win& win) noexcept { return action_of(*win.errhandler); }
+HandlerAction handler_of(File* file) noexcept { return action_of(*handler_of_file(file)); }
 
 Err comm_set_errhandler(Comm& comm, Errhandler& handler) {
     replace(comm.errhandler, handler);

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Attributes in the face: numbers of keys, the program's functions, and the values that are predefined.
+#include "abi/abi_values.hpp"
+#include "abi/added_errors.hpp"
+#include "abi/custom.hpp"
+#include "abi/errors.hpp"
+
+namespace zipmpi::abi {
+namespace {
+
+// The numbers of the program's keys follow those of predefined ones.
+constexpr int first_keyval = static_cast<int>(first_user_value);
+
+int number_of(uint32_t key) { return first_keyval + static_cast<int>(key); }
+uint32_t key_of(int keyval) {
+    return keyval >= first_keyval ? static_cast<uint32_t>(keyval - first_keyval) : UINT32_MAX;
+}
+
+template <class T, class CopyFunction, class DeleteFunction>
+struct Calls {
+    static Err copy(void* function, core::Object& owner, uint32_t key, void* extra_state, void* value,
+                    void*& copied, bool& wanted) {
+        int flag = 0;
+        const int code = reinterpret_cast<CopyFunction*>(function)(
+            handle_of(reinterpret_cast<T*>(&owner)), number_of(key), extra_state, value, &copied, &flag);
+        wanted = flag != 0;
+        return any_err_of(code);
+    }
+    static Err erase(void* function, core::Object& owner, uint32_t key, void* value, void* extra_state) {
+        return any_err_of(reinterpret_cast<DeleteFunction*>(function)(handle_of(reinterpret_cast<T*>(&owner)),
+                                                                      number_of(key), value, extra_state));
+    }
+    static constexpr core::AttributeCalls table{copy, erase};
+};
+using CommCalls = Calls<core::Comm, MPI_Comm_copy_attr_function, MPI_Comm_delete_attr_function>;
+using TypeCalls = Calls<core::Datatype, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function>;
+using WinCalls = Calls<core::Win, MPI_Win_copy_attr_function, MPI_Win_delete_attr_function>;
+
+// The predefined functions are small numbers, the same for all three kinds of objects.
+Err create(core::Keyed keyed, const core::AttributeCalls& calls, void* copy, void* erase, int& keyval,
+           void* extra_state) {
+    using Copy = core::KeyvalFunctions::Copy;
+    core::KeyvalFunctions functions{keyed, Copy::call, copy, erase, extra_state, &calls};
+    if (copy == reinterpret_cast<void*>(MPI_COMM_NULL_COPY_FN)) functions.copy = Copy::never;
+    if (copy == reinterpret_cast<void*>(MPI_COMM_DUP_FN)) functions.copy = Copy::as_is;
+    uint32_t key = 0;
+    const Err e = core::keyval_create(functions, key);
+    if (e == Err::success) keyval = number_of(key);
+    return e;
+}
+
+Err free_key(core::Keyed keyed, int& keyval) {
+    const Err e = core::keyval_free(keyed, key_of(keyval));
+    if (e == Err::success) keyval = MPI_KEYVAL_INVALID;
+    return e;
+}
+
+template <class Owner>
+Err get(Owner& owner, int keyval, void* value, bool& found,
+        Err (*engine_get)(Owner&, uint32_t, void*&, bool&)) {
+    if (value == nullptr)
+        return fail(Err::arg, "pass the address of a pointer", "attribute_val is a null pointer");
+    void* attached = nullptr;
+    const Err e = engine_get(owner, key_of(keyval), attached, found);
+    if (e == Err::success && found) *static_cast<void**>(value) = attached;
+    return e;
+}
+
+// True if the key is one of those that MPI predefines for communicators.
+bool get_predefined(core::Comm& comm, int keyval, const int*& data, bool& found, Err& err) {
+    for (const auto& row : values::listed(core::PredefinedAttribute{})) {
+        if (row.code != keyval) continue;
+        err = core::comm_get_predefined_attribute(comm, row.own, data, found);
+        if (row.own == core::PredefinedAttribute::lastusedcode) {
+            data = last_used_code();
+            found = true;
+        }
+        return true;
+    }
+    return false;
+}
+
+} // namespace
+
+namespace custom {
+
+Err comm_create_keyval(void* copy, void* erase, int& keyval, void* extra_state) {
+    return create(core::Keyed::comm, CommCalls::table, copy, erase, keyval, extra_state);
+}
+Err type_create_keyval(void* copy, void* erase, int& keyval, void* extra_state) {
+    return create(core::Keyed::type, TypeCalls::table, copy, erase, keyval, extra_state);
+}
+Err win_create_keyval(void* copy, void* erase, int& keyval, void* extra_state) {
+    return create(core::Keyed::win, WinCalls::table, copy, erase, keyval, extra_state);
+}
+Err comm_free_keyval(int& keyval) { return free_key(core::Keyed::comm, keyval); }
+Err type_free_keyval(int& keyval) { return free_key(core::Keyed::type, keyval); }
+Err win_free_keyval(int& keyval) { return free_key(core::Keyed::win, keyval); }
+
+Err comm_set_attr(core::Comm& comm, int keyval, void* value) {
+    return core::comm_set_attr(comm, key_of(keyval), value);
+}
+Err type_set_attr(core::Datatype& type, int keyval, void* value) {
+    return core::type_set_attr(type, key_of(keyval), value);
+}
+Err win_set_attr(core::Win& win, int keyval, void* value) {
+    return core::win_set_attr(win, key_of(keyval), value);
+}
+Err comm_delete_attr(core::Comm& comm, int keyval) { return core::comm_delete_attr(comm, key_of(keyval)); }
+Err type_delete_attr(core::Datatype& type, int keyval) {
+    return core::type_delete_attr(type, key_of(keyval));
+}
+Err win_delete_attr(core::Win& win, int keyval) { return core::win_delete_attr(win, key_of(keyval)); }
+
+Err comm_get_attr(core::Comm& comm, int keyval, void* value, bool& found) {
+    const int* data = nullptr;
+    Err err = Err::success;
+    if (value == nullptr || !get_predefined(comm, keyval, data, found, err))
+        return get(comm, keyval, value, found, core::comm_get_attr);
+    if (err == Err::success && found) *static_cast<const int**>(value) = data;
+    return err;
+}
+Err type_get_attr(core::Datatype& type, int keyval, void* value, bool& found) {
+    return get(type, keyval, value, found, core::type_get_attr);
+}
+Err win_get_attr(core::Win& win, int keyval, void* value, bool& found) {
+    return get(win, keyval, value, found, core::win_get_attr);
+}
+
+} // namespace custom
+} // namespace zipmpi::abi

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/comm/link.hpp"
+
+#include "core/state.hpp"
+#include "proto/progress/wait.hpp"
+
+#include <climits>
+
+namespace zipmpi::core {
+namespace {
+
+constexpr uint32_t collective_bit = 1;
+
+int negative_tag(int tag) {
+    const int shifted = INT_MIN + tag;
+    return shifted == any_tag ? shifted + 1 : shifted;
+}
+
+// Different texts get different tags but by a chance of one in 2^31.
+int tag_of(const char* text) {
+    uint32_t hash = 2166136261U; // FNV-1a
+    for (; *text != '\0'; ++text) hash = (hash ^ static_cast<unsigned char>(*text)) * 16777619U;
+    return static_cast<int>(hash & INT_MAX);
+}
+
+} // namespace
+
+Link::Link(const proto::Team& team, int tag)
+    : team_(team)
+    , tag_(negative_tag(tag)) {
+    team_.context |= collective_bit;
+}
+
+Link Link::collective(proto::Team& team) {
+    Link link(team, 0);
+    link.tag_ = static_cast<int>(++team.collectives & INT_MAX);
+    return link;
+}
+
+Link Link::out_of_nothing(const char* text) {
+    Engine& e = *engine();
+    const proto::Team job{e.lane.get(), creation_context, e.job.rank, e.job.size, proto::RankMap(0), 0};
+    return {job, tag_of(text)};
+}
+
+proto::Operation Link::outgoing(int to, const void* data, size_t bytes) const {
+    return proto::make_send(team_, data, bytes, to, tag_);
+}
+
+proto::Operation Link::incoming(int from, void* data, size_t bytes) const {
+    return proto::make_recv(team_, data, bytes, from, tag_);
+}
+
+Err Link::run(proto::Operation op) const {
+    op.kind == proto::Operation::Kind::send ? lane().start_send(op) : lane().start_recv(op);
+    proto::wait_for(lane(), op);
+    return op.error;
+}
+
+Err Link::send(int to, const void* data, size_t bytes) const { return run(outgoing(to, data, bytes)); }
+Err Link::recv(int from, void* data, size_t bytes) const { return run(incoming(from, data, bytes)); }
+
+Err Link::shift(int to, const void* out, size_t out_bytes, int from, void* in, size_t in_bytes) const {
+    proto::Operation s = outgoing(to, out, out_bytes);
+    proto::Operation r = incoming(from, in, in_bytes);
+    return proto::exchange(lane(), r, s);
+}
+
+Err Link::broadcast(const std::vector<int>& ranks, int own, void* data, size_t bytes) const {
+    const int n = static_cast<int>(ranks.size());
+    int bit = 1;
+    while (bit < n && (own & bit) == 0) bit *= 2; // the lowest bit set: how the parent differs
+    if (own != 0)
+        if (const Err e = recv(ranks[static_cast<size_t>(own - bit)], data, bytes); e != Err::success)
+            return e;
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (own + bit < n)
+            if (const Err e = send(ranks[static_cast<size_t>(own + bit)], data, bytes); e != Err::success)
+                return e;
+    return Err::success;
+}
+
+} // namespace zipmpi::core

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Info objects: pairs of texts, in the order in which their keys were first set. They are short: looked
+// through from the front.
+#pragma once
+
+#include "base/err.hpp"
+#include "core/object.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace zipmpi::core {
+
+class Hints {
+  public:
+    [[nodiscard]] const std::string* find(std::string_view key) const;
+    void set(std::string_view key, std::string_view value);
+    bool erase(std::string_view key);
+    [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& pairs() const { return pairs_; }
+
+  private:
+    std::vector<std::pair<std::string, std::string>> pairs_;
+};
+
+struct Info : Object {
+    static constexpr Class class_id = Class::info;
+    Hints hints;
+};
+
+// What is in it. That of MPI_INFO_ENV is found out when somebody asks.
+const Hints& hints_of(Info& info);
+
+Err make_info(Hints hints, Info*& info);
+
+} // namespace zipmpi::core

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Graphs that every process knows as a whole.
+#include "core/state.hpp"
+#include "core/topo/make.hpp"
+#include "core/topo/reorder.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::core {
+namespace {
+
+Err check_graph(const Comm& comm, int nnodes, const int* index, const int* edges, Graph& graph) {
+    if (const Err e = need_intra(comm); e != Err::success) return e;
+    if (nnodes < 0 || nnodes > comm.team.size)
+        return fail(Err::arg, "pass at most as many nodes as the communicator has ranks",
+                    "nnodes is %d, %s has %d ranks", nnodes, name_of(comm).c_str(), comm.team.size);
+    if (nnodes == 0) return Err::success;
+    if (index == nullptr) return fail(Err::arg, "pass an array", "index is a null pointer");
+    for (int i = 0; i < nnodes; ++i)
+        if (index[i] < (i > 0 ? index[i - 1] : 0))
+            return fail(Err::arg, "pass the number of edges of the nodes up to each", "index[%d] is %d", i,
+                        index[i]);
+    const int count = index[nnodes - 1];
+    if (count > 0 && edges == nullptr) return fail(Err::arg, "pass an array", "edges is a null pointer");
+    for (int i = 0; i < count; ++i)
+        if (edges[i] < 0 || edges[i] >= nnodes)
+            return fail(Err::arg, "pass nodes of the graph", "edges[%d] is %d, the graph has %d nodes", i,
+                        edges[i], nnodes);
+    graph.index.assign(index, index + nnodes);
+    graph.edges.assign(edges, edges + count);
+    return Err::success;
+}
+
+std::vector<int> order_of(const Comm& comm, const Graph& graph, bool reorder) {
+    std::vector<Edge> edges;
+    int at = 0;
+    for (size_t node = 0; reorder && node < graph.index.size(); ++node)
+        for (; at < graph.index[node]; ++at)
+            edges.push_back({static_cast<int>(node), graph.edges[static_cast<size_t>(at)], 1});
+    return place_on(comm, static_cast<int>(graph.index.size()), edges);
+}
+
+Err graph_of(const Comm& comm, const Graph*& graph) {
+    const Topology* topology = nullptr;
+    const Err e = topology_of(comm, TopologyKind::graph, topology);
+    if (e == Err::success) graph = &topology->graph;
+    return e;
+}
+
+int first_edge(const Graph& graph, int rank) {
+    return rank > 0 ? graph.index[static_cast<size_t>(rank) - 1] : 0;
+}
+
+} // namespace
+
+Err graph_create(Comm& comm, int nnodes, const int* index, const int* edges, bool reorder, Comm*& result) {
+    auto topology = std::make_shared<Topology>();
+    topology->kind = TopologyKind::graph;
+    if (const Err e = check_graph(comm, nnodes, index, edges, topology->graph); e != Err::success) return e;
+    const std::vector<int> order = order_of(comm, topology->graph, reorder);
+    return make_with_topology(comm, order, std::move(topology), result);
+}
+
+Err graph_map(Comm& comm, int nnodes, const int* index, const int* edges, int& place) {
+    Graph graph;
+    if (const Err e = check_graph(comm, nnodes, index, edges, graph); e != Err::success) return e;
+    place = own_place_in(order_of(comm, graph, true), comm);
+    return Err::success;
+}
+
+Err graphdims_get(Comm& comm, int& nnodes, int& nedges) {
+    const Graph* graph = nullptr;
+    if (const Err e = graph_of(comm, graph); e != Err::success) return e;
+    nnodes = static_cast<int>(graph->index.size());
+    nedges = static_cast<int>(graph->edges.size());
+    return Err::success;
+}
+
+Err graph_get(Comm& comm, int maxindex, int maxedges, int* index, int* edges) {
+    const Graph* graph = nullptr;
+    if (const Err e = graph_of(comm, graph); e != Err::success) return e;
+    if (maxindex < static_cast<int>(graph->index.size()) || maxedges < static_cast<int>(graph->edges.size()))
+        return fail(Err::arg, "pass arrays as long as MPI_Graphdims_get says",
+                    "there is room for %d nodes and %d edges, the graph has %zu and %zu", maxindex, maxedges,
+                    graph->index.size(), graph->edges.size());
+    std::copy(graph->index.begin(), graph->index.end(), index);
+    std::copy(graph->edges.begin(), graph->edges.end(), edges);
+    return Err::success;
+}
+
+Err graph_neighbors_count(Comm& comm, int rank, int& count) {
+    const Graph* graph = nullptr;
+    if (const Err e = graph_of(comm, graph); e != Err::success) return e;
+    count = graph->index[static_cast<size_t>(rank)] - first_edge(*graph, rank);
+    return Err::success;
+}
+
+Err graph_neighbors(Comm& comm, int rank, int max, int* neighbors) {
+    const Graph* graph = nullptr;
+    int count = 0;
+    if (const Err e = graph_of(comm, graph); e != Err::success) return e;
+    if (const Err e = graph_neighbors_count(comm, rank, count); e != Err::success) return e;
+    if (max < count)
+        return fail(Err::arg, "pass an array as long as MPI_Graph_neighbors_count says",
+                    "maxneighbors is %d, rank %d has %d", max, rank, count);
+    std::copy_n(graph->edges.begin() + first_edge(*graph, rank), count, neighbors);
+    return Err::success;
+}
+
+} // namespace zipmpi::core
