@@ -23,7 +23,7 @@ Err found_nobody(Message*& message, Status* status) {
 Err found(proto::Unexpected& waiting, Comm& comm, Message*& message, Status* status) {
     message->waiting = &waiting;
     message->comm = &comm;
-    comm.refs.fetch_add(1, std::memory_order_relaxed);
+    hold(comm);
     if (status != nullptr) *status = status_of_waiting(waiting.message);
     return Err::success;
 }

@@ -131,11 +131,11 @@ Err make_type(Shape shape, Contents contents, Datatype*& type) {
 }
 
 void retain(Datatype& type) {
-    if (type.derived != nullptr) type.refs.fetch_add(1, std::memory_order_relaxed);
+    if (type.derived != nullptr) hold(type);
 }
 
 void release(Datatype& type) {
-    if (type.derived == nullptr || type.refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (type.derived == nullptr || !let_go(type)) return;
     const std::unique_ptr<Derived> gone(type.derived);
     slab().destroy(type);
     for (Datatype* part : gone->contents.types) release(*part);
