@@ -159,10 +159,14 @@ Err type_create_resized(Datatype& old, int64_t lower, int64_t extent, Datatype*&
 Err type_dup(Datatype& old, Datatype*& type) {
     if (const Err e = usable(old); e != Err::success) return e;
     Arguments a(Combiner::dup, false);
-    const Err e = make_type(shape_of(old), a.of(old), type);
-    if (e != Err::success) return e;
+    if (const Err e = make_type(shape_of(old), a.of(old), type); e != Err::success) return e;
     type->derived->committed = is_committed(old);
-    return copy_type_attributes(old, *type);
+    const Err e = copy_type_attributes(old, *type);
+    if (e != Err::success) {
+        release(*type);
+        type = nullptr;
+    }
+    return e;
 }
 
 } // namespace zipmpi::core

@@ -158,7 +158,9 @@ Err type_free(Datatype*& type) {
     if (type->derived == nullptr || type->derived->permanent)
         return fail(Err::type, "free datatypes that were made by a constructor only",
                     "a predefined datatype cannot be freed");
-    if (const Err e = drop_type_extras(*type); e != Err::success) return e;
+    if (type->derived->handles == 1)
+        if (const Err e = drop_type_extras(*type); e != Err::success) return e;
+    --type->derived->handles;
     release(*type);
     type = nullptr;
     return Err::success;

@@ -9,8 +9,6 @@
 #include "core/datatype/datatype.hpp"
 #include "core/datatype/shape.hpp"
 
-#include <string>
-
 namespace zipmpi::core {
 
 // The arguments of the constructor, as MPI_Type_get_contents gives them back.
@@ -27,6 +25,7 @@ struct Derived {
     Shape shape;
     layout::ProgramPtr program;
     bool committed = false;
+    int handles = 1;        // that the program has: attributes go with the last of them
     bool permanent = false; // an unnamed predefined type cannot be freed
 };
 

@@ -134,8 +134,9 @@ class Lane {
     void take_fragment(const transport::Arrival& a);
     void take_ack(const transport::Arrival& a);
 
-    // Bytes of a send as a transport wants them: its own, or packed into memory that the next call reuses.
-    [[nodiscard]] const std::byte* packed(const Operation& op, uint64_t from, uint64_t bytes);
+    // Memory for packed bytes, until the next call.
+    [[nodiscard]] std::byte* staging(uint64_t bytes);
+    [[nodiscard]] bool read_from_sender(const Operation& recv, const Incoming& message);
 
     // Sizes at which the path to a peer changes.
     [[nodiscard]] const Thresholds& limits(transport::Peer peer) {
@@ -177,7 +178,7 @@ class Lane {
     std::vector<uint64_t> full_in_pass_;    // per peer: the last pass over pending_ that found its ring full
     uint64_t pass_ = 0;
     std::vector<Operation*> streams_; // sends whose receiver is ready
-    std::vector<std::byte> staging_;  // packed bytes on their way into a cell
+    std::vector<std::byte> staging_;  // packed bytes between two layouts
     IntrusiveList<Deferred> deferred_;
     std::mutex mutex_;
     int world_rank_;

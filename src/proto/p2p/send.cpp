@@ -12,6 +12,26 @@ namespace zipmpi::proto {
 
 using transport::Sent;
 
+namespace {
+
+// Part of a message on its way into a cell.
+struct Slice {
+    const Operation& op;
+    uint64_t from;
+    uint64_t bytes;
+    [[nodiscard]] transport::Bulk bulk() const {
+        if (op.layout == nullptr) return {op.buffer + from, bytes};
+        return {nullptr, bytes,
+                [](const void* subject, std::byte* to) {
+                    const Slice& s = *static_cast<const Slice*>(subject);
+                    load_payload(s.op, s.from, to, s.bytes);
+                },
+                this};
+    }
+};
+
+} // namespace
+
 void Lane::start_send(Operation& op) {
     counters().add(Counter::sends);
     counters().add(Counter::send_bytes, op.bytes);
@@ -46,17 +66,19 @@ bool Lane::send_at_once(Operation& op) {
 }
 
 Sent Lane::send_eager(transport::Peer peer, const wire::Envelope& e, const Operation& op) {
-    const std::byte* const data = packed(op, 0, op.bytes);
-    if (op.bytes > wire::inline_max) return shm_.send_bulk(peer, e, nullptr, 0, data, op.bytes);
-    const Sent sent = shm_.send_short(peer, e, data, op.bytes);
+    if (op.bytes > wire::inline_max) {
+        const Slice all{op, 0, op.bytes};
+        return shm_.send_bulk(peer, e, nullptr, 0, all.bulk());
+    }
+    std::byte packed[wire::inline_max];
+    if (op.layout != nullptr) load_payload(op, 0, packed, op.bytes);
+    const Sent sent = shm_.send_short(peer, e, op.layout != nullptr ? packed : op.buffer, op.bytes);
     if (sent == Sent::ok) counters().add(Counter::inline_messages);
     return sent;
 }
 
-const std::byte* Lane::packed(const Operation& op, uint64_t from, uint64_t bytes) {
-    if (op.layout == nullptr) return op.buffer + from;
+std::byte* Lane::staging(uint64_t bytes) {
     if (staging_.size() < bytes) staging_.resize(std::max<size_t>(bytes, shm_.caps().bulk_max));
-    load_payload(op, from, staging_.data(), bytes);
     return staging_.data();
 }
 
@@ -117,7 +139,11 @@ void Lane::send_to_self(Operation& op) {
     const bool buffered = op.bytes <= shm_.caps().bulk_max && !op.synchronous;
     if (buffered) { // else the send's own buffer serves when a receive comes
         message.local = nullptr;
-        message.data = packed(op, 0, op.bytes);
+        message.data = op.buffer;
+        if (op.layout != nullptr) {
+            message.data = staging(op.bytes);
+            load_payload(op, 0, staging(op.bytes), op.bytes);
+        }
     }
     if (matcher_.keep(message) == nullptr)
         op.error =
@@ -175,8 +201,9 @@ bool Lane::push_fragments(Operation& op, int& sent) {
         if (shm_.cells_out(t.window_bytes / t.fragment_bytes)) return false;
         const size_t n = std::min<uint64_t>(t.fragment_bytes, op.wanted - op.moved);
         const wire::Fragment f{op.remote_id, 0, op.moved};
+        const Slice slice{op, op.moved, n};
         const Sent result = shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f),
-                                           sizeof f, packed(op, op.moved, n), n);
+                                           sizeof f, slice.bulk());
         if (result == Sent::would_block) return false;
         if (result == Sent::no_memory) {
             finish_without_memory(op);
