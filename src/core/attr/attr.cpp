@@ -46,6 +46,8 @@ Keyval* keyval_by_index(uint32_t index, Keyed keyed) {
     return key != nullptr && key->keyed == keyed ? key : nullptr;
 }
 
+bool keyval_exists(Keyed keyed, uint32_t key) noexcept { return keyval_by_index(key, keyed) != nullptr; }
+
 Err keyval_create(const KeyvalFunctions& functions, uint32_t& key) {
     Keyval* const made = slab().make();
     if (made == nullptr) return fail(Err::no_mem, "free memory", "no memory for another attribute key");
