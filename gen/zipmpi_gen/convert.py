@@ -121,6 +121,8 @@ def handle(param, around):
 
 
 def handle_array(param, own):
+    if param.kind.detail == "Datatype" and param.direction != "inout":
+        return datatype_array(param, own)
     if param.kind.detail != "Request" or param.direction == "out":
         raise SpecError(f"array of {param.kind.name} has no conversion yet")
     return Piece(own, declare=[f"RequestArray {own};"],
@@ -129,12 +131,37 @@ def handle_array(param, own):
                  store=[f"{own}.store({param.name});"] if param.direction == "inout" else [])
 
 
+def datatype_array(param, own):
+    piece = Piece(own, declare=[f"DatatypeArray {own};"], pass_on=[f"{own}.data()"])
+    if param.direction == "in":
+        piece.check.append(f"{own}.load(entry, {param.length}, {param.name}, {quoted(param)})")
+    else:
+        piece.check.append(f"{own}.prepare(entry, {param.length}, {param.name}, {quoted(param)})")
+        piece.store.append(f"{own}.store({param.name});")
+    return piece
+
+
+def array_there(param, around):
+    """An array of known length may be a null pointer if it has no elements."""
+    if any(p.name == param.length for p in around.params):
+        return f"entry.out_array({param.name}, {param.length}, {quoted(param)})"
+    return not_null(param)
+
+
+def count_array(param, around):
+    check = unless(around.ignored(param), array_there(param, around))
+    if param.direction != "in":
+        if param.kind.narrow == "int":
+            raise SpecError(f"{around.entry.name}: array of {param.kind.name} to be written has no conversion yet")
+        return Piece(own_name(param), check=[check], pass_on=[param.name])
+    width = "wide" if param.c_type(around.entry.wide)[0].split()[-1] != "int" else "narrow"
+    return Piece(own_name(param), check=[check], pass_on=[f"{width}_array({param.name})"])
+
+
 def count(param, around):
     own = own_name(param)
     if param.is_array:
-        width = "wide" if param.c_type(around.entry.wide)[0].split()[-1] != "int" else "narrow"
-        return Piece(own, check=[unless(around.ignored(param), not_null(param))],
-                     pass_on=[f"{width}_array({param.name})"])
+        return count_array(param, around)
     if param.direction == "in":
         check = {"nonnegative": [f"entry.count({param.name}, {quoted(param)})"],
                  "positive": [f"entry.positive({param.name}, {quoted(param)})"], "-": []}[param.kind.check]
@@ -145,7 +172,7 @@ def count(param, around):
 
 
 def integer(param, around):
-    if param.is_array and param.direction != "in":
+    if param.is_array and (param.direction != "in" or any(p.name == param.length for p in around.params)):
         return Piece(param.name, check=[f"entry.out_array({param.name}, {param.length}, {quoted(param)})"],
                      pass_on=[param.name])
     if param.direction == "in":

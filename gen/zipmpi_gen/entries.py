@@ -97,7 +97,10 @@ def owner_line(around):
 def call_body(entry):
     around = Context(entry)
     pieces = [(p, convert(p, around)) for p in entry.params]
-    arguments = ", ".join(a for _, piece in pieces for a in piece.pass_on)
+    passed = [a for _, piece in pieces for a in piece.pass_on]
+    if entry.function.pass_large:
+        passed.append("true" if entry.wide else "false")
+    arguments = ", ".join(passed)
     out = f"    Entry entry{{{entry.id}}};\n"
     out += "".join(f"    {line}\n" for _, piece in pieces for line in piece.declare)
     out += check_lines(entry, around, pieces)

@@ -15,7 +15,7 @@ PLAIN_MARKS = {
 }
 VALUED_MARKS = {"fn", "as", "used"}
 FUNCTION_KEYS = {"large", "returns", "target", "custom", "anytime", "lock", "record", "errors", "deprecated",
-                 "fortran", "params"}
+                 "fortran", "params", "pass_large"}
 # A C type that is a pointer by itself: the direction does not add another.
 POINTER_FORMS = {"buffer", "address", "pointer", "status", "string", "function"}
 
@@ -87,6 +87,7 @@ class Function:
     errors: str = "handler"
     deprecated: str = None
     fortran: str = None
+    pass_large: bool = False  # the target is told which of the two forms was called
 
     @property
     def implemented(self):

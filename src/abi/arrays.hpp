@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arrays that change their form on the way: requests and statuses. Short ones live on the stack.
+// Arrays that change their form on the way: requests, datatypes and statuses. Short ones live on the stack.
 #pragma once
 
 #include "abi/entry.hpp"
@@ -37,7 +37,7 @@ class SmallArray {
     [[nodiscard]] T* data() noexcept { return data_; }
 
   private:
-    static constexpr int64_t inline_size = 16;
+    static constexpr int64_t inline_size = 64;
     int64_t size_ = 0;
     T* data_ = nullptr;
     alignas(T) std::byte inline_[inline_size * sizeof(T)];
@@ -46,6 +46,7 @@ class SmallArray {
 
 namespace checks {
 [[gnu::cold]] Err bad_element(int64_t index, const void* value, const char* param) noexcept;
+[[gnu::cold]] Err bad_type(int64_t index, MPI_Datatype value, const char* param) noexcept;
 [[gnu::cold]] Err no_memory(int64_t elements) noexcept;
 } // namespace checks
 
@@ -75,6 +76,35 @@ class RequestArray {
 
   private:
     SmallArray<core::Request*> requests_;
+};
+
+class DatatypeArray {
+  public:
+    bool load(Entry& entry, int64_t n, const MPI_Datatype* from, const char* param) noexcept {
+        if (!prepare(entry, n, from, param)) return false;
+        for (int64_t i = 0; i < n; ++i) {
+            types_.data()[i] = find<core::Datatype>(from[i]);
+            if (types_.data()[i] == nullptr) [[unlikely]]
+                return entry.refuse(checks::bad_type(i, from[i], param));
+        }
+        return true;
+    }
+    bool prepare(Entry& entry, int64_t n, const MPI_Datatype* to, const char* param) noexcept {
+        n = std::max<int64_t>(n, 0);
+        if (!entry.out_array(to, n, param)) return false;
+        if (!types_.resize(n)) return entry.refuse(checks::no_memory(n));
+        std::fill_n(types_.data(), n, nullptr);
+        return true;
+    }
+    // Elements that were not written stay as they are.
+    void store(MPI_Datatype* to) noexcept {
+        for (int64_t i = 0; i < types_.size(); ++i)
+            if (types_.data()[i] != nullptr) to[i] = handle_of(types_.data()[i]);
+    }
+    core::Datatype** data() noexcept { return types_.data(); }
+
+  private:
+    SmallArray<core::Datatype*> types_;
 };
 
 class StatusArray {

@@ -135,11 +135,15 @@ Err type_set_attr(core::Datatype& type, int keyval, void* value) {
 Err win_set_attr(core::Win& win, int keyval, void* value) {
     return set(core::Keyed::win, win, keyval, value, core::win_set_attr);
 }
-Err comm_delete_attr(core::Comm& comm, int keyval) { return erase(core::Keyed::comm, comm, keyval, core::comm_delete_attr); }
+Err comm_delete_attr(core::Comm& comm, int keyval) {
+    return erase(core::Keyed::comm, comm, keyval, core::comm_delete_attr);
+}
 Err type_delete_attr(core::Datatype& type, int keyval) {
     return erase(core::Keyed::type, type, keyval, core::type_delete_attr);
 }
-Err win_delete_attr(core::Win& win, int keyval) { return erase(core::Keyed::win, win, keyval, core::win_delete_attr); }
+Err win_delete_attr(core::Win& win, int keyval) {
+    return erase(core::Keyed::win, win, keyval, core::win_delete_attr);
+}
 
 Err comm_get_attr(core::Comm& comm, int keyval, void* value, bool& found) {
     const int* data = nullptr;

@@ -129,6 +129,12 @@ Err bad_element(int64_t index, const void* value, const char* param) noexcept {
                 param, index, reinterpret_cast<uintptr_t>(value));
 }
 
+Err bad_type(int64_t index, MPI_Datatype value, const char* param) noexcept {
+    return fail(Err::type, "pass valid datatypes that were not freed",
+                "%s[%" PRId64 "] has the value %#" PRIxPTR ", which is no datatype, or one that was freed",
+                param, index, reinterpret_cast<uintptr_t>(value));
+}
+
 Err no_memory(int64_t elements) noexcept {
     return fail(Err::no_mem, "free memory, or complete fewer requests in one call",
                 "no memory for an array of %" PRId64 " elements", elements);

@@ -129,10 +129,7 @@ Err status_set_cancelled(MPI_Status& status, bool cancelled) {
 }
 
 Err status_set_elements(MPI_Status& status, core::Datatype& type, int64_t count) {
-    int64_t size = 0;
-    const Err err = core::type_size(type, size);
-    if (err != Err::success) return err;
-    set_bytes(status, count * size);
+    set_bytes(status, core::bytes_of_elements(type, count));
     return Err::success;
 }
 

@@ -30,6 +30,12 @@ inline constexpr int proc_null = -3;
 inline constexpr int root_here = -4; // MPI_ROOT
 inline constexpr int undefined = -32766;
 inline constexpr int tag_max = 2147483647;
+inline constexpr int order_c = 0xC;
+inline constexpr int order_fortran = 0xF;
+inline constexpr int distribute_none = 16;
+inline constexpr int distribute_block = 17;
+inline constexpr int distribute_cyclic = 18;
+inline constexpr int distribute_default = 19; // the argument of a distribution is not given
 inline const void* const in_place = reinterpret_cast<const void*>(1);
 inline const int* const unweighted = reinterpret_cast<const int*>(3);    // MPI_UNWEIGHTED
 inline const int* const weights_empty = reinterpret_cast<const int*>(4); // MPI_WEIGHTS_EMPTY
@@ -56,6 +62,26 @@ enum class ThreadLevel { single, funneled, serialized, multiple };
 enum class Comparison { ident, congruent, similar, unequal };
 enum class TopologyKind { none, cart, graph, dist_graph };
 enum class SplitType { shared, hw_guided, hw_unguided, resource_guided, none };
+enum class TypeClass { integer, real, complex, logical };
+enum class Combiner {
+    named,
+    dup,
+    contiguous,
+    vector,
+    hvector,
+    indexed,
+    hindexed,
+    indexed_block,
+    hindexed_block,
+    structure,
+    subarray,
+    darray,
+    f90_real,
+    f90_complex,
+    f90_integer,
+    resized,
+    value_index
+};
 
 // --- start and end (chapter 11)
 Err init(int* argc, char*** argv);
@@ -159,8 +185,6 @@ Err comm_delete_attr(Comm& comm, uint32_t key);
 Err type_set_attr(Datatype& type, uint32_t key, void* value);
 Err type_get_attr(Datatype& type, uint32_t key, void*& value, bool& found);
 Err type_delete_attr(Datatype& type, uint32_t key);
-Err type_get_name(Datatype* type, std::string& name);
-Err type_set_name(Datatype& type, const char* name);
 Err win_set_attr(Win& win, uint32_t key, void* value);
 Err win_get_attr(Win& win, uint32_t key, void*& value, bool& found);
 Err win_delete_attr(Win& win, uint32_t key);
@@ -170,11 +194,60 @@ Err win_set_name(Win& win, const char* name);
 enum class PredefinedAttribute { tag_ub, io, host, wtime_is_global, appnum, lastusedcode, universe_size };
 Err comm_get_predefined_attribute(Comm& comm, PredefinedAttribute which, const int*& value, bool& found);
 
-// --- datatypes (chapter 5)
+// --- datatypes (chapter 5); `large` says that the large-count form was called, for MPI_Type_get_contents
 Err type_size(Datatype& type, int64_t& size);
 Err type_get_extent(Datatype& type, int64_t& lower, int64_t& extent);
+Err type_get_true_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_commit(Datatype*& type);
-Err get_count(const Status& status, Datatype& type, int64_t& count); // undefined if not whole
+Err type_free(Datatype*& type);
+Err type_get_name(Datatype* type, std::string& name); // null: of the null handle
+Err type_set_name(Datatype& type, const char* name);
+Err get_count(const Status& status, Datatype& type, int64_t& count);    // undefined if not whole
+Err get_elements(const Status& status, Datatype& type, int64_t& count); // undefined if not whole
+int64_t bytes_of_elements(const Datatype& type, int64_t elements);      // basic ones
+Err type_contiguous(int64_t count, Datatype& old, Datatype*& type, bool large);
+Err type_vector(int64_t count, int64_t block, int64_t stride, Datatype& old, Datatype*& type, bool large);
+Err type_create_hvector(int64_t count, int64_t block, int64_t stride, Datatype& old, Datatype*& type,
+                        bool large);
+Err type_indexed(int64_t count, CountArray blocks, CountArray places, Datatype& old, Datatype*& type,
+                 bool large);
+Err type_create_hindexed(int64_t count, CountArray blocks, CountArray places, Datatype& old, Datatype*& type,
+                         bool large);
+Err type_create_indexed_block(int64_t count, int64_t block, CountArray places, Datatype& old, Datatype*& type,
+                              bool large);
+Err type_create_hindexed_block(int64_t count, int64_t block, CountArray places, Datatype& old,
+                               Datatype*& type, bool large);
+Err type_create_struct(int64_t count, CountArray blocks, CountArray places, Datatype** types, Datatype*& type,
+                       bool large);
+Err type_create_subarray(int64_t dims, CountArray sizes, CountArray subsizes, CountArray starts, int order,
+                         Datatype& old, Datatype*& type, bool large);
+Err type_create_darray(int size, int rank, int64_t dims, CountArray sizes, const int* distributions,
+                       const int* arguments, const int* grid, int order, Datatype& old, Datatype*& type,
+                       bool large);
+Err type_create_resized(Datatype& old, int64_t lower, int64_t extent, Datatype*& type, bool large);
+Err type_dup(Datatype& old, Datatype*& type);
+Err type_get_value_index(Datatype& value, Datatype& index, Datatype*& pair); // null: there is none
+Err type_create_f90_real(int precision, int range, Datatype*& type);
+Err type_create_f90_complex(int precision, int range, Datatype*& type);
+Err type_create_f90_integer(int range, Datatype*& type);
+Err type_match_size(TypeClass type_class, int size, Datatype*& type);
+Err type_get_envelope(Datatype& type, int64_t& integers, int64_t& addresses, int64_t& types,
+                      Combiner& combiner);
+Err type_get_envelope(Datatype& type, int64_t& integers, int64_t& addresses, int64_t& large_counts,
+                      int64_t& types, Combiner& combiner);
+Err type_get_contents(Datatype& type, int64_t max_integers, int64_t max_addresses, int64_t max_types,
+                      int* integers, int64_t* addresses, Datatype** types);
+Err type_get_contents(Datatype& type, int64_t max_integers, int64_t max_addresses, int64_t max_large_counts,
+                      int64_t max_types, int* integers, int64_t* addresses, int64_t* large_counts,
+                      Datatype** types);
+Err pack(const void* in, int64_t count, Datatype& type, void* out, int64_t size, int64_t& position, Comm&);
+Err unpack(const void* in, int64_t size, int64_t& position, void* out, int64_t count, Datatype& type, Comm&);
+Err pack_size(int64_t count, Datatype& type, Comm&, int64_t& size);
+Err pack_external(const char* format, const void* in, int64_t count, Datatype& type, void* out, int64_t size,
+                  int64_t& position);
+Err unpack_external(const char* format, const void* in, int64_t size, int64_t& position, void* out,
+                    int64_t count, Datatype& type);
+Err pack_external_size(const char* format, int64_t count, Datatype& type, int64_t& size);
 
 // --- point-to-point (chapter 3); peers and tags are checked by the face
 Err send(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm);

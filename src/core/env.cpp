@@ -118,6 +118,8 @@ Object* object_by_index(Class cls, uint32_t index) noexcept {
         return group_by_index(index);
     case Class::info:
         return info_by_index(index);
+    case Class::datatype:
+        return datatype_by_index(index);
     default:
         return nullptr;
     }
@@ -126,7 +128,9 @@ Object* object_by_index(Class cls, uint32_t index) noexcept {
 BuiltinName builtin_name(const Object& object) noexcept {
     switch (object.cls) {
     case Class::datatype:
-        return {BuiltinName::type, static_cast<int>(static_cast<const Datatype&>(object).id)};
+        if (const auto& type = static_cast<const Datatype&>(object); is_named(type))
+            return {BuiltinName::type, static_cast<int>(type.id)};
+        return {};
     case Class::op:
         return {BuiltinName::op, static_cast<int>(static_cast<const Op&>(object).id)};
     case Class::errhandler:

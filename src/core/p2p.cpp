@@ -7,10 +7,6 @@
 #include "core/api.hpp"
 #include "proto/progress/wait.hpp"
 
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-
 namespace zipmpi::core {
 namespace {
 
@@ -19,7 +15,8 @@ static_assert(any_source == proto::any_source && any_tag == proto::any_tag);
 Err send_blocking(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
                   bool synchronous) {
     if (dest == proc_null) return Err::success;
-    proto::Operation op = proto::make_send(comm.team, buf, bytes_of(count, type), dest, tag);
+    const TypeShare hold = share(type); // another thread may free it
+    proto::Operation op = send_of(buf, count, type, dest, tag, comm);
     op.synchronous = synchronous;
     start_operation(op);
     proto::wait_for(lane(), op);
@@ -29,8 +26,12 @@ Err send_blocking(const void* buf, int64_t count, Datatype& type, int dest, int 
 Err send_request(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
                  bool synchronous, Request*& request) {
     if (dest == proc_null) return request_to_nobody(comm, type, request);
-    proto::Operation op = proto::make_send(comm.team, buf, bytes_of(count, type), dest, tag);
+    proto::Operation op = send_of(buf, count, type, dest, tag, comm);
     op.synchronous = synchronous;
+    if (lane().send_at_once(op)) {
+        request = request_of_done_send();
+        return request != nullptr ? Err::success : no_request();
+    }
     return start_request(op, comm, type, request);
 }
 
@@ -38,6 +39,11 @@ Err send_request(const void* buf, int64_t count, Datatype& type, int dest, int t
 
 Err no_request() {
     return fail(Err::no_mem, "complete requests before starting more", "no memory for another request");
+}
+
+Err no_copy() {
+    return fail(Err::no_mem, "use two buffers, with MPI_Sendrecv or MPI_Isendrecv",
+                "no memory to keep a copy of the send data");
 }
 
 Err start_request(const proto::Operation& op, Comm& comm, Datatype& type, Request*& request) {
@@ -84,17 +90,17 @@ Err recv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& co
         if (status != nullptr) *status = status_to_nobody();
         return Err::success;
     }
-    proto::Operation op = proto::make_recv(comm.team, buf, bytes_of(count, type), source, tag);
+    const TypeShare hold = share(type);
+    proto::Operation op = recv_of(buf, count, type, source, tag, comm);
     start_operation(op);
     proto::wait_for(lane(), op);
-    if (status != nullptr) *status = status_of(op, type);
+    if (status != nullptr) *status = status_of(op);
     return op.error;
 }
 
 Err irecv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request) {
     if (source == proc_null) return request_to_nobody(comm, type, request);
-    return start_request(proto::make_recv(comm.team, buf, bytes_of(count, type), source, tag), comm, type,
-                         request);
+    return start_request(recv_of(buf, count, type, source, tag, comm), comm, type, request);
 }
 
 Err sendrecv(const void* sbuf, int64_t scount, Datatype& stype, int dest, int stag, void* rbuf,
@@ -104,22 +110,22 @@ Err sendrecv(const void* sbuf, int64_t scount, Datatype& stype, int dest, int st
         if (status != nullptr) *status = status_to_nobody();
         return send(sbuf, scount, stype, dest, stag, comm);
     }
-    proto::Operation r = proto::make_recv(comm.team, rbuf, bytes_of(rcount, rtype), source, rtag);
-    proto::Operation s = proto::make_send(comm.team, sbuf, bytes_of(scount, stype), dest, stag);
+    const TypeShare hold_recv = share(rtype);
+    const TypeShare hold_send = share(stype);
+    proto::Operation r = recv_of(rbuf, rcount, rtype, source, rtag, comm);
+    proto::Operation s = send_of(sbuf, scount, stype, dest, stag, comm);
     const Err error = proto::exchange(lane(), r, s);
-    if (status != nullptr) *status = status_of(r, rtype);
+    if (status != nullptr) *status = status_of(r);
     return error;
 }
 
 Err sendrecv_replace(void* buf, int64_t count, Datatype& type, int dest, int stag, int source, int rtag,
                      Comm& comm, Status* status) {
-    const uint64_t bytes = bytes_of(count, type);
-    const std::unique_ptr<void, decltype(&std::free)> copy(std::malloc(bytes != 0 ? bytes : 1), &std::free);
-    if (copy == nullptr)
-        return fail(Err::no_mem, "use MPI_Sendrecv with two buffers",
-                    "no memory to keep a copy of the send data");
-    if (bytes != 0) std::memcpy(copy.get(), buf, bytes);
-    return sendrecv(copy.get(), count, type, dest, stag, buf, count, type, source, rtag, comm, status);
+    const Bytes copy = make_bytes(packed_bytes(count, type));
+    if (copy == nullptr) return no_copy();
+    pack_all(copy.get(), buf, count, type);
+    return sendrecv(copy.get(), static_cast<int64_t>(packed_bytes(count, type)), builtin_type(TypeId::BYTE),
+                    dest, stag, buf, count, type, source, rtag, comm, status);
 }
 
 Err probe(int source, int tag, Comm& comm, Status* status) {

@@ -5,14 +5,33 @@
 #pragma once
 
 #include "core/comm/comm.hpp"
-#include "core/datatype/datatype.hpp"
+#include "core/datatype/contiguous.hpp"
 #include "core/request/request.hpp"
 #include "core/state.hpp"
 
 namespace zipmpi::core {
 
-inline uint64_t bytes_of(int64_t count, const Datatype& type) {
-    return static_cast<uint64_t>(count * type.extent);
+// Operations on elements of a datatype: their bytes, packed.
+inline void set_layout(proto::Operation& op, int64_t count, const Datatype& type) {
+    if (type.program == nullptr) return;
+    if (type.program->contiguous(count)) {
+        op.buffer = type.program->start(op.buffer);
+    } else {
+        op.layout = type.program;
+        op.elements = count;
+    }
+}
+inline proto::Operation send_of(const void* buf, int64_t count, const Datatype& type, int dest, int tag,
+                                const Comm& comm) {
+    proto::Operation op = proto::make_send(comm.team, buf, packed_bytes(count, type), dest, tag);
+    set_layout(op, count, type);
+    return op;
+}
+inline proto::Operation recv_of(void* buf, int64_t count, const Datatype& type, int source, int tag,
+                                const Comm& comm) {
+    proto::Operation op = proto::make_recv(comm.team, buf, packed_bytes(count, type), source, tag);
+    set_layout(op, count, type);
+    return op;
 }
 
 inline void start_operation(proto::Operation& op) {
@@ -20,6 +39,7 @@ inline void start_operation(proto::Operation& op) {
 }
 
 [[gnu::cold]] Err no_request();
+[[gnu::cold]] Err no_copy(); // of what a replacing call sends
 Err start_request(const proto::Operation& op, Comm& comm, Datatype& type, Request*& request);
 // A request with peer MPI_PROC_NULL: done from the start.
 Err request_to_nobody(Comm& comm, Datatype& type, Request*& request);

@@ -4,9 +4,9 @@
 // Buffered sends, and the buffers they use: one of the process, of each communicator, of each session.
 #include "core/p2p.hpp"
 #include "core/send_buffer.hpp"
+#include "proto/p2p/payload.hpp"
 #include "proto/progress/wait.hpp"
 
-#include <cstring>
 #include <new>
 
 namespace zipmpi::core {
@@ -103,11 +103,12 @@ Err send_buffered(const proto::Operation& op, Comm& comm) {
     }
     if (block == nullptr) return no_room(home, op.bytes);
     static_cast<proto::Operation&>(*block) = op;
-    if (op.bytes != 0) std::memcpy(block->bytes(), op.buffer, op.bytes);
+    proto::load_payload(op, 0, block->bytes(), op.bytes);
     block->buffer = block->bytes();
+    block->layout = nullptr;
     block->on_done = delivered;
     block->comm = &comm;
-    comm.refs.fetch_add(1, std::memory_order_relaxed);
+    hold(comm);
     ++engine()->loose_sends;
     lane().start_send(*block);
     return home->take_failure();
@@ -115,12 +116,12 @@ Err send_buffered(const proto::Operation& op, Comm& comm) {
 
 Err bsend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm) {
     if (dest == proc_null) return Err::success;
-    return send_buffered(proto::make_send(comm.team, buf, bytes_of(count, type), dest, tag), comm);
+    return send_buffered(send_of(buf, count, type, dest, tag, comm), comm);
 }
 
 Err ibsend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm, Request*& request) {
     if (dest == proc_null) return request_to_nobody(comm, type, request);
-    const proto::Operation op = proto::make_send(comm.team, buf, bytes_of(count, type), dest, tag);
+    const proto::Operation op = send_of(buf, count, type, dest, tag, comm);
     if (const Err e = send_buffered(op, comm); e != Err::success) return e;
     request = make_request(op, &comm, type);
     if (request == nullptr) return no_request();

@@ -23,7 +23,7 @@ Err found_nobody(Message*& message, Status* status) {
 Err found(proto::Unexpected& waiting, Comm& comm, Message*& message, Status* status) {
     message->waiting = &waiting;
     message->comm = &comm;
-    comm.refs.fetch_add(1, std::memory_order_relaxed);
+    hold(comm);
     if (status != nullptr) *status = status_of_waiting(waiting.message);
     return Err::success;
 }
@@ -44,7 +44,7 @@ void destroy(Message*& message) {
 
 proto::Operation receive_of(void* buf, int64_t count, const Datatype& type, const Message& message) {
     const wire::Envelope& e = message.waiting->message.envelope;
-    return proto::make_recv(message.comm->team, buf, bytes_of(count, type), e.source, e.tag);
+    return recv_of(buf, count, type, e.source, e.tag, *message.comm);
 }
 
 } // namespace
@@ -96,11 +96,12 @@ Err mrecv(void* buf, int64_t count, Datatype& type, Message*& message, Status* s
         if (status != nullptr) *status = status_to_nobody();
         return Err::success;
     }
+    const TypeShare hold = share(type);
     proto::Operation op = receive_of(buf, count, type, *message);
     lane().receive_taken(op, *message->waiting);
     destroy(message);
     proto::wait_for(lane(), op);
-    if (status != nullptr) *status = status_of(op, type);
+    if (status != nullptr) *status = status_of(op);
     return op.error;
 }
 

@@ -4,21 +4,16 @@
 // A send and a receive as one request.
 #include "core/p2p.hpp"
 
-#include <cstdlib>
-#include <cstring>
+#include <new>
 
 namespace zipmpi::core {
 namespace {
 
-struct FreeMemory {
-    void operator()(void* memory) const { std::free(memory); }
-};
-using Copy = std::unique_ptr<void, FreeMemory>;
-
 struct SendReceive : Compound {
     Part recv;
     Part send;
-    Copy copy; // of the bytes to be sent, where they are replaced
+    TypeShare send_type; // of the send; that of the receive is the request's
+    Bytes copy;          // of the bytes to be sent, where they are replaced
     [[nodiscard]] const proto::Operation* shown() const override { return recv.done() ? &send : &recv; }
 };
 
@@ -34,16 +29,17 @@ void part_done(proto::Operation& op) {
     if (parts.recv.done() && parts.send.done()) complete_whole(whole);
 }
 
-Err exchange_request(const void* sbuf, uint64_t sbytes, int dest, int stag, void* rbuf, uint64_t rbytes,
-                     Datatype& rtype, int source, int rtag, Comm& comm, Copy copy, Request*& request) {
+Err exchange_request(const proto::Operation& send, const proto::Operation& recv, Datatype& stype,
+                     Datatype& rtype, Comm& comm, Bytes copy, Request*& request) {
     std::unique_ptr<SendReceive> parts(new (std::nothrow) SendReceive);
     proto::Operation whole;
     whole.kind = proto::Operation::Kind::recv;
     request = parts != nullptr ? make_request(whole, &comm, rtype) : nullptr;
     if (request == nullptr) return no_request();
     SendReceive& both = *parts;
-    static_cast<proto::Operation&>(both.recv) = proto::make_recv(comm.team, rbuf, rbytes, source, rtag);
-    static_cast<proto::Operation&>(both.send) = proto::make_send(comm.team, sbuf, sbytes, dest, stag);
+    static_cast<proto::Operation&>(both.recv) = recv;
+    static_cast<proto::Operation&>(both.send) = send;
+    both.send_type = share(stype);
     both.recv.whole = both.send.whole = request;
     both.recv.on_done = both.send.on_done = part_done;
     both.copy = std::move(copy);
@@ -68,23 +64,22 @@ Err isendrecv(const void* sbuf, int64_t scount, Datatype& stype, int dest, int s
               int64_t rcount, Datatype& rtype, int source, int rtag, Comm& comm, Request*& request) {
     if (dest == proc_null) return irecv(rbuf, rcount, rtype, source, rtag, comm, request);
     if (source == proc_null) return send_alone(sbuf, scount, stype, dest, stag, comm, request);
-    return exchange_request(sbuf, bytes_of(scount, stype), dest, stag, rbuf, bytes_of(rcount, rtype), rtype,
-                            source, rtag, comm, nullptr, request);
+    return exchange_request(send_of(sbuf, scount, stype, dest, stag, comm),
+                            recv_of(rbuf, rcount, rtype, source, rtag, comm), stype, rtype, comm, nullptr,
+                            request);
 }
 
 Err isendrecv_replace(void* buf, int64_t count, Datatype& type, int dest, int stag, int source, int rtag,
                       Comm& comm, Request*& request) {
     if (dest == proc_null) return irecv(buf, count, type, source, rtag, comm, request);
     if (source == proc_null) return send_alone(buf, count, type, dest, stag, comm, request);
-    const uint64_t bytes = bytes_of(count, type);
-    Copy copy(std::malloc(bytes != 0 ? bytes : 1));
-    if (copy == nullptr)
-        return fail(Err::no_mem, "use MPI_Isendrecv with two buffers",
-                    "no memory to keep a copy of the send data");
-    if (bytes != 0) std::memcpy(copy.get(), buf, bytes);
-    const void* sent = copy.get();
-    return exchange_request(sent, bytes, dest, stag, buf, bytes, type, source, rtag, comm, std::move(copy),
-                            request);
+    const uint64_t bytes = packed_bytes(count, type);
+    Bytes copy = make_bytes(bytes);
+    if (copy == nullptr) return no_copy();
+    pack_all(copy.get(), buf, count, type);
+    const proto::Operation send = proto::make_send(comm.team, copy.get(), bytes, dest, stag);
+    return exchange_request(send, recv_of(buf, count, type, source, rtag, comm), type, type, comm,
+                            std::move(copy), request);
 }
 
 } // namespace zipmpi::core

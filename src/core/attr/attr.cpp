@@ -16,12 +16,12 @@ Slab<Keyval>& slab() {
 }
 
 Keyval* share(Keyval& key) {
-    key.refs.fetch_add(1, std::memory_order_relaxed);
+    hold(key);
     return &key;
 }
 
 void release(Keyval& key) {
-    if (key.refs.fetch_sub(1, std::memory_order_acq_rel) == 1) slab().destroy(key);
+    if (let_go(key)) slab().destroy(key);
 }
 
 Err call_delete(const Keyval& key, Object& owner, void* value) {

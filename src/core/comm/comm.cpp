@@ -42,6 +42,8 @@ Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) 
     if (comm == nullptr) return nullptr;
     comm->refs.store(1, std::memory_order_relaxed);
     comm->team = team;
+    comm->peers = team.size;
+    comm->context = team.context;
     comm->name = std::move(name);
     comm->errhandler = share(handler);
     if (!comm->name.empty()) record_comm_name(recorder(), team.context, comm->name.c_str());
@@ -55,7 +57,7 @@ Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhan
 }
 
 void release(Comm& comm) {
-    if (comm.refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (!let_go(comm)) return;
     record_comm_gone(recorder(), comm.team.context);
     give_back_context(comm.team.context);
     if (comm.local != nullptr) give_back_context(comm.local->context);
@@ -78,8 +80,6 @@ InterContexts draw_inter_contexts(int own_leader, int other_leader, int own_size
     return drawn;
 }
 
-int size_of(const Comm& comm) noexcept { return comm.team.size; }
-uint32_t context_of(const Comm& comm) noexcept { return comm.team.context; }
 bool is_inter(const Comm& comm) noexcept { return comm.inter(); }
 std::string name_of(const Comm& comm) { return comm.name.empty() ? "an unnamed communicator" : comm.name; }
 

@@ -3,9 +3,15 @@
 #include "core/datatype/datatype.hpp"
 
 #include "core/api.hpp"
+#include "core/attr/type_attributes.hpp"
+#include "core/datatype/derived.hpp"
 #include "core/engine.hpp"
+#include "core/slab.hpp"
 
 #include <array>
+#include <cstddef>
+#include <memory>
+#include <new>
 
 namespace zipmpi::core {
 namespace {
@@ -28,6 +34,14 @@ constexpr int64_t extent_of = sizeof(T);
 template <>
 constexpr int64_t extent_of<Unsupported> = 0;
 
+template <class T>
+constexpr int64_t true_extent_of() { // up to the end of the last member
+    if constexpr (requires(T pair) { pair.index; })
+        return static_cast<int64_t>(offsetof(T, index) + sizeof(T::index));
+    else
+        return extent_of<T>;
+}
+
 struct Table {
     std::array<Datatype, static_cast<size_t>(TypeId::count_)> types;
     constexpr Table() {
@@ -41,6 +55,8 @@ struct Table {
         d.name = name_;                                                                                      \
         d.size = Size<T>::value;                                                                             \
         d.extent = extent_of<T>;                                                                             \
+        d.true_extent = true_extent_of<T>();                                                                 \
+        d.alignment = alignof(T);                                                                            \
     }
         ZIPMPI_BUILTIN_TYPES(ZIPMPI_X)
 #undef ZIPMPI_X
@@ -50,11 +66,103 @@ struct Table {
 // Ready before any code runs: threads may meet here first.
 constinit Table table;
 
+template <class T>
+void describe_pair(Datatype& type) {
+    if constexpr (requires(T pair) { pair.index; }) {
+        static const layout::ProgramPtr program =
+            layout::compile(layout::sequence({layout::run(sizeof(T::value)),
+                                              {offsetof(T, index), layout::run(sizeof(T::index)).node}}),
+                            sizeof(T));
+        if (!program->contiguous(2)) type.program = program.get();
+    }
+}
+
+// Pairs with padding are the only predefined types with a layout.
+bool describe_pairs() {
+#define ZIPMPI_X(id, name, ctype)                                                                            \
+    describe_pair<typename Argument<void ctype>::type>(builtin_type(TypeId::id));
+    ZIPMPI_BUILTIN_TYPES(ZIPMPI_X)
+#undef ZIPMPI_X
+    return true;
+}
+[[maybe_unused]] const bool pairs_described = describe_pairs();
+
+Slab<Datatype>& slab() {
+    static auto* s = new Slab<Datatype>; // types may be used until the very end
+    return *s;
+}
+
+// The layout is compiled with the type, not at its commit: types are made of each other before they are
+// committed, and a compiled part makes the whole cheaper.
+void take_shape(Datatype& type) {
+    Derived& d = *type.derived;
+    type.size = d.shape.size;
+    type.lower = d.shape.lower;
+    type.extent = d.shape.extent();
+    type.alignment = d.shape.alignment;
+    if (const layout::Node* node = d.shape.layout.node.get()) {
+        type.true_lower = d.shape.layout.at + node->low;
+        type.true_extent = node->high - node->low;
+    }
+    d.program = layout::compile(d.shape.layout, type.extent);
+    const bool plain = d.program->contiguous(2) && d.program->first == 0;
+    type.program = plain ? nullptr : d.program.get();
+}
+
 } // namespace
+
+Err make_type(Shape shape, Contents contents, Datatype*& type) {
+    if (shape.too_large)
+        return fail(Err::arg, "use smaller counts or displacements",
+                    "the datatype would have more bytes, or reach further, than 63 bits can say");
+    Datatype* made = slab().make();
+    if (made != nullptr) made->derived = new (std::nothrow) Derived;
+    if (made == nullptr || made->derived == nullptr) {
+        if (made != nullptr) slab().destroy(*made);
+        return fail(Err::no_mem, "free datatypes", "no memory for another datatype");
+    }
+    made->refs.store(1, std::memory_order_relaxed);
+    for (Datatype* part : contents.types) retain(*part);
+    made->derived->contents = std::move(contents);
+    made->derived->shape = std::move(shape);
+    take_shape(*made);
+    type = made;
+    return Err::success;
+}
+
+void retain(Datatype& type) {
+    if (type.derived != nullptr) hold(type);
+}
+
+void release(Datatype& type) {
+    if (type.derived == nullptr || !let_go(type)) return;
+    const std::unique_ptr<Derived> gone(type.derived);
+    slab().destroy(type);
+    for (Datatype* part : gone->contents.types) release(*part);
+}
+
+Datatype* datatype_by_index(uint32_t index) { return slab().find(index); }
 
 Datatype& builtin_type(TypeId id) noexcept { return table.types[static_cast<size_t>(id)]; }
 
-bool is_committed(const Datatype&) noexcept { return true; } // predefined types are
+bool is_committed(const Datatype& type) noexcept {
+    return type.derived == nullptr || type.derived->committed;
+}
+
+Err type_commit(Datatype*& type) {
+    if (type->derived != nullptr) type->derived->committed = true;
+    return Err::success;
+}
+
+Err type_free(Datatype*& type) {
+    if (type->derived == nullptr || type->derived->permanent)
+        return fail(Err::type, "free datatypes that were made by a constructor only",
+                    "a predefined datatype cannot be freed");
+    if (const Err e = erase_type_attributes(*type); e != Err::success) return e;
+    release(*type);
+    type = nullptr;
+    return Err::success;
+}
 
 Err type_size(Datatype& type, int64_t& size) {
     size = type.size;
@@ -62,13 +170,14 @@ Err type_size(Datatype& type, int64_t& size) {
 }
 
 Err type_get_extent(Datatype& type, int64_t& lower, int64_t& extent) {
-    lower = 0;
+    lower = type.lower;
     extent = type.extent;
     return Err::success;
 }
 
-Err type_commit(Datatype*& type) {
-    if (type == nullptr) return fail(Err::type, "pass a datatype", "the datatype is MPI_DATATYPE_NULL");
+Err type_get_true_extent(Datatype& type, int64_t& lower, int64_t& extent) {
+    lower = type.true_lower;
+    extent = type.true_extent;
     return Err::success;
 }
 
@@ -78,6 +187,15 @@ Err get_count(const Status& status, Datatype& type, int64_t& count) {
     else
         count = status.bytes % type.size == 0 ? status.bytes / type.size : undefined;
     return Err::success;
+}
+
+Err get_elements(const Status& status, Datatype& type, int64_t& count) {
+    if (!elements_in(*signature_of(type), status.bytes, count)) count = undefined;
+    return Err::success;
+}
+
+int64_t bytes_of_elements(const Datatype& type, int64_t elements) {
+    return bytes_in(*signature_of(type), elements);
 }
 
 } // namespace zipmpi::core

@@ -76,10 +76,14 @@ Err Channel::check_description() const {
 
 proto::Operation Channel::message(int index) const {
     const proto::Team& team = whole_.comm->team;
-    std::byte* const bytes = buffer_ + static_cast<uint64_t>(index) * message_bytes_;
+    const uint64_t first = static_cast<uint64_t>(index) * message_bytes_;
+    std::byte* const bytes = whole_.layout == nullptr ? buffer_ + first : buffer_;
     const int tag = description_.first_tag + index;
     proto::Operation op = sends() ? proto::make_send(team, bytes, message_bytes_, whole_.peer, tag)
                                   : proto::make_recv(team, bytes, message_bytes_, whole_.peer, tag);
+    op.layout = whole_.layout;
+    op.elements = whole_.elements;
+    op.first_byte = first;
     op.context = (team.context + 1) | proto::partitioned_context;
     op.on_done = on_message;
     return op;

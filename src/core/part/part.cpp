@@ -56,8 +56,7 @@ Err psend_init(const void* buf, int partitions, int64_t count, Datatype& type, i
                Info*, Request*& request) {
     if (const Err e = check_partitions(partitions); e != Err::success) return e;
     proto::Operation whole;
-    const uint64_t bytes = bytes_of(count, type) * static_cast<uint64_t>(partitions);
-    if (dest != proc_null) whole = proto::make_send(comm.team, buf, bytes, dest, tag);
+    if (dest != proc_null) whole = send_of(buf, count * partitions, type, dest, tag, comm);
     return make_channel(whole, Request::partitioned_send, partitions, comm, type, request);
 }
 
@@ -65,8 +64,7 @@ Err precv_init(void* buf, int partitions, int64_t count, Datatype& type, int sou
                Info*, Request*& request) {
     if (const Err e = check_partitions(partitions); e != Err::success) return e;
     proto::Operation whole;
-    const uint64_t bytes = bytes_of(count, type) * static_cast<uint64_t>(partitions);
-    if (source != proc_null) whole = proto::make_recv(comm.team, buf, bytes, source, tag);
+    if (source != proc_null) whole = recv_of(buf, count * partitions, type, source, tag, comm);
     return make_channel(whole, Request::partitioned_recv, partitions, comm, type, request);
 }
 

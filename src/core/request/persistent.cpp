@@ -27,7 +27,7 @@ Err persistent_to_nobody(Comm& comm, Datatype& type, Request*& request) {
 Err persistent_send(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
                     bool synchronous, Request::Role role, Request*& request) {
     if (dest == proc_null) return persistent_to_nobody(comm, type, request);
-    proto::Operation op = proto::make_send(comm.team, buf, bytes_of(count, type), dest, tag);
+    proto::Operation op = send_of(buf, count, type, dest, tag, comm);
     op.synchronous = synchronous;
     return make_persistent(op, role, comm, type, request);
 }
@@ -77,8 +77,8 @@ Err bsend_init(const void* buf, int64_t count, Datatype& type, int dest, int tag
 
 Err recv_init(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request) {
     if (source == proc_null) return persistent_to_nobody(comm, type, request);
-    return make_persistent(proto::make_recv(comm.team, buf, bytes_of(count, type), source, tag),
-                           Request::single, comm, type, request);
+    return make_persistent(recv_of(buf, count, type, source, tag, comm), Request::single, comm, type,
+                           request);
 }
 
 Err start(Request*& request) {

@@ -12,10 +12,7 @@
 namespace zipmpi::core {
 namespace {
 
-Slab<Request>& slab() {
-    static Slab<Request> s;
-    return s;
-}
+constinit Slab<Request> slab;
 
 // Waits for `done` while the report shows those of the requests that are not.
 template <class Done>
@@ -96,18 +93,29 @@ Err nothing_active(Status* status) {
 } // namespace
 
 Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
-    Request* r = slab().make();
+    Request* r = slab.make(op, comm, type);
     if (r == nullptr) return nullptr;
-    static_cast<proto::Operation&>(*r) = op;
-    r->comm = comm;
-    r->type = &type;
-    if (comm != nullptr) comm->refs.fetch_add(1, std::memory_order_relaxed);
+    retain(type);
+    if (comm != nullptr) hold(*comm);
     return r;
 }
 
+Request* request_of_done_send() {
+    static Request* done = nullptr; // under the engine lock
+    if (done != nullptr) return done;
+    done = make_request({}, nullptr, builtin_type(TypeId::BYTE));
+    if (done == nullptr) return nullptr;
+    done->kind = proto::Operation::Kind::send;
+    done->complete = done->shared = true;
+    return done;
+}
+
 void destroy(Request& request) {
+    if (request.shared) return;
     Comm* comm = request.comm;
-    slab().destroy(request);
+    Datatype* type = request.type;
+    slab.destroy(request);
+    if (type != nullptr) release(*type);
     if (comm != nullptr) release(*comm);
 }
 
@@ -118,15 +126,14 @@ void complete_whole(Request& request) {
 
 const Comm* comm_of(const Request& request) noexcept { return request.comm; }
 
-Request* request_by_index(uint32_t index) { return slab().find(index); }
+Request* request_by_index(uint32_t index) { return slab.find(index); }
 
-Status status_of(const proto::Operation& op, const Datatype& type) {
+Status status_of(const proto::Operation& op) {
     Status s;
     if (op.kind == proto::Operation::Kind::recv) {
         s.source = op.matched_source;
         s.tag = op.matched_tag;
         s.bytes = static_cast<int64_t>(op.received);
-        if (type.size != type.extent && type.extent > 0) s.bytes = s.bytes / type.extent * type.size;
     }
     s.error = op.error;
     s.cancelled = op.cancelled;
@@ -135,7 +142,7 @@ Status status_of(const proto::Operation& op, const Datatype& type) {
 
 Status status_of(const Request& request) {
     if (!request.to_nobody) {
-        Status s = status_of(request, *request.type);
+        Status s = status_of(static_cast<const proto::Operation&>(request));
         if (request.compound != nullptr) request.compound->query(s);
         return s;
     }
@@ -159,7 +166,11 @@ Err test(Request*& request, bool& flag, Status* status) {
 }
 
 Err waitall(int64_t n, Request** requests, Status* statuses) {
-    wait_on(n, requests, [&] { return all_done(n, requests); });
+    int64_t done = 0; // so many from the first on: they are not looked at again
+    wait_on(n, requests, [&] {
+        while (done < n && (inactive(requests[done]) || requests[done]->done())) ++done;
+        return done == n;
+    });
     return collect_all(n, requests, statuses);
 }
 

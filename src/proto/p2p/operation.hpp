@@ -6,6 +6,8 @@
 #pragma once
 
 #include "base/err.hpp"
+#include "layout/program.hpp"
+#include "proto/p2p/keyed_queues.hpp"
 #include "wire/envelope.hpp"
 
 #include <cstddef>
@@ -33,6 +35,9 @@ struct Operation {
     int world_peer = 0;          // the same in MPI_COMM_WORLD; recv from any_source: -1
     std::byte* buffer = nullptr; // a send never writes through it
     uint64_t bytes = 0;          // recv: room in the buffer
+    const layout::Program* layout = nullptr; // of the elements at buffer; null: the bytes themselves
+    int64_t elements = 0;                    // with a layout: how many there are at buffer
+    uint64_t first_byte = 0;                 // with a layout: where in their packed bytes the message begins
     void (*on_done)(Operation&) = nullptr;
 
     // --- result of a receive
@@ -49,8 +54,8 @@ struct Operation {
     wire::OperationId remote_id = 0;
     uint32_t transport_peer = 0;
     bool complete = false; // read and written under the lane's lock
-    Operation* next = nullptr;
-    Operation* previous = nullptr;
+    uint64_t order = 0;    // of a posted receive among all
+    QueueLink<Operation> link;
 
     [[nodiscard]] bool done() const { return complete; }
 

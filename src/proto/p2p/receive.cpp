@@ -4,6 +4,7 @@
 // The receiving half of a lane. Everything that comes from a peer is checked before it is used; what makes no
 // sense is dropped.
 #include "proto/p2p/lane.hpp"
+#include "proto/p2p/payload.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -97,8 +98,10 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     counters().add(Counter::receives);
     counters().add(Counter::receive_bytes, recv.received);
     if (message.envelope.kind == wire::Kind::rts) return accept_rendezvous(recv, message);
-    const std::byte* data = message.local != nullptr ? message.local->buffer : message.data;
-    if (recv.received != 0) std::memcpy(recv.buffer, data, recv.received);
+    if (message.local != nullptr)
+        copy_payload(*message.local, recv, recv.received);
+    else
+        store_payload(recv, 0, message.data, recv.received);
     if ((message.envelope.flags & wire::flag_synchronous) != 0) {
         const wire::Ack ack{message.envelope.sync_id};
         post_line(message.from, wire::Kind::ack, &ack, sizeof ack);
@@ -109,7 +112,7 @@ void Lane::accept(Operation& recv, const Incoming& message) {
 
 // By one copy out of the sender's buffer if the kernel lets us, else by asking for fragments.
 void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
-    if (recv.received >= kcopy_min() &&
+    if (recv.received >= kcopy_min() && message.address != 0 && recv.layout == nullptr &&
         kcopy_.read(message.from, message.address, recv.buffer, recv.received)) {
         const wire::Ack ack{message.sender};
         post_line(message.from, wire::Kind::ack, &ack, sizeof ack);
@@ -149,7 +152,7 @@ void Lane::take_fragment(const transport::Arrival& a) {
     if (f.offset > op->wanted || a.bulk_bytes > op->wanted - f.offset ||
         a.bulk_bytes > op->wanted - op->moved)
         return;
-    std::memcpy(op->buffer + f.offset, a.bulk, a.bulk_bytes);
+    store_payload(*op, f.offset, a.bulk, a.bulk_bytes);
     op->moved += a.bulk_bytes;
     if (op->moved == op->wanted) {
         table_.remove(*op);

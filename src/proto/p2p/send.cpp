@@ -3,6 +3,7 @@
 //
 // The sending half of a lane.
 #include "proto/p2p/lane.hpp"
+#include "proto/p2p/payload.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -31,6 +32,32 @@ void Lane::start_send(Operation& op) {
     }
 }
 
+bool Lane::send_at_once(Operation& op) {
+    if (op.bytes > eager_limit_ || op.synchronous || op.world_peer == world_rank_) return false;
+    const int peer = shm_.reach(op.world_peer);
+    if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0) return false;
+    const wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
+    if (send_eager(static_cast<transport::Peer>(peer), e, op) != Sent::ok) return false;
+    counters().add(Counter::sends);
+    counters().add(Counter::send_bytes, op.bytes);
+    return true;
+}
+
+Sent Lane::send_eager(transport::Peer peer, const wire::Envelope& e, const Operation& op) {
+    const std::byte* const data = packed(op, 0, op.bytes);
+    if (op.bytes > wire::inline_max) return shm_.send_bulk(peer, e, nullptr, 0, data, op.bytes);
+    const Sent sent = shm_.send_short(peer, e, data, op.bytes);
+    if (sent == Sent::ok) counters().add(Counter::inline_messages);
+    return sent;
+}
+
+const std::byte* Lane::packed(const Operation& op, uint64_t from, uint64_t bytes) {
+    if (op.layout == nullptr) return op.buffer + from;
+    if (staging_.size() < bytes) staging_.resize(std::max<size_t>(bytes, shm_.caps().bulk_max));
+    load_payload(op, from, staging_.data(), bytes);
+    return staging_.data();
+}
+
 // Sends the first line of a message. After ok the operation is done or waits for the peer; no_memory finishes
 // it with an error.
 Sent Lane::try_start(Operation& op) {
@@ -40,10 +67,7 @@ Sent Lane::try_start(Operation& op) {
         e.flags = wire::flag_synchronous;
         e.sync_id = table_.add(op);
     }
-    const bool in_line = op.bytes <= wire::inline_max;
-    const Sent sent = in_line ? shm_.send_short(op.transport_peer, e, op.buffer, op.bytes)
-                              : shm_.send_bulk(op.transport_peer, e, nullptr, 0, op.buffer, op.bytes);
-    if (sent == Sent::ok && in_line) counters().add(Counter::inline_messages);
+    const Sent sent = send_eager(op.transport_peer, e, op);
     if (op.synchronous && sent != Sent::ok) table_.remove(op);
     if (sent == Sent::no_memory) finish_without_memory(op);
     if (sent == Sent::ok && !op.synchronous) finish(op);
@@ -52,7 +76,8 @@ Sent Lane::try_start(Operation& op) {
 
 Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
     e.kind = wire::Kind::rts;
-    const wire::Rts rts{op.bytes, reinterpret_cast<uint64_t>(op.buffer), table_.add(op), 0};
+    const uint64_t address = op.layout == nullptr ? reinterpret_cast<uint64_t>(op.buffer) : 0;
+    const wire::Rts rts{op.bytes, address, table_.add(op), 0};
     if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
     const Sent sent =
         shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts), sizeof rts);
@@ -69,15 +94,14 @@ void Lane::send_to_self(Operation& op) {
     Incoming message;
     message.envelope = {wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
     message.bytes = op.bytes;
-    message.data = op.buffer;
     message.local = &op;
     if (Operation* recv = matcher_.take_posted(message.envelope)) return accept(*recv, message);
     counters().add(Counter::unexpected);
     const bool buffered = op.bytes <= eager_limit_ && !op.synchronous;
-    if (buffered)
+    if (buffered) { // else the send's own buffer serves when a receive comes
         message.local = nullptr;
-    else
-        message.data = nullptr; // the send's own buffer serves when a receive comes
+        message.data = packed(op, 0, op.bytes);
+    }
     if (matcher_.keep(message) == nullptr)
         op.error =
             fail(Err::no_mem, "receive messages before sending more to the own rank",
@@ -101,25 +125,25 @@ void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload,
 // Tries what found its ring full before, in order; a peer that is still full keeps its entries in place.
 int Lane::send_pending() {
     int sent = 0;
-    std::deque<Pending> still;
-    std::vector<transport::Peer> full;
-    while (!pending_.empty()) {
-        const Pending p = pending_.front();
-        pending_.pop_front();
-        const bool waits = std::find(full.begin(), full.end(), p.peer) != full.end();
+    ++pass_;
+    const size_t n = pending_.size(); // what completes may start sends, which queue behind
+    size_t kept = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const Pending p = pending_[i];
         Sent result = Sent::would_block;
-        if (!waits)
+        if (full_in_pass_[p.peer] != pass_)
             result =
                 p.op != nullptr ? try_start(*p.op) : shm_.send_short(p.peer, p.envelope, p.payload, p.bytes);
         if (result == Sent::would_block) {
-            if (!waits) full.push_back(p.peer);
-            still.push_back(p);
+            full_in_pass_[p.peer] = pass_;
+            pending_[kept++] = p;
         } else {
             --pending_of_peer_[p.peer];
             ++sent;
         }
     }
-    pending_.swap(still);
+    pending_.erase(pending_.begin() + static_cast<ptrdiff_t>(kept),
+                   pending_.begin() + static_cast<ptrdiff_t>(n));
     return sent;
 }
 
@@ -130,7 +154,7 @@ bool Lane::push_fragments(Operation& op, int& sent) {
         const size_t n = std::min<uint64_t>(shm_.caps().bulk_max, op.wanted - op.moved);
         const wire::Fragment f{op.remote_id, 0, op.moved};
         const Sent result = shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f),
-                                           sizeof f, op.buffer + op.moved, n);
+                                           sizeof f, packed(op, op.moved, n), n);
         if (result == Sent::would_block) return false;
         if (result == Sent::no_memory) {
             finish_without_memory(op);
@@ -145,10 +169,14 @@ bool Lane::push_fragments(Operation& op, int& sent) {
 
 int Lane::push_streams() {
     int sent = 0;
-    std::vector<Operation*> streams;
-    streams.swap(streams_);
-    for (Operation* op : streams)
-        if (!push_fragments(*op, sent)) streams_.push_back(op);
+    const size_t n = streams_.size();
+    size_t kept = 0;
+    for (size_t i = 0; i < n; ++i) {
+        Operation* const op = streams_[i];
+        if (!push_fragments(*op, sent)) streams_[kept++] = op;
+    }
+    streams_.erase(streams_.begin() + static_cast<ptrdiff_t>(kept),
+                   streams_.begin() + static_cast<ptrdiff_t>(n));
     return sent;
 }
 

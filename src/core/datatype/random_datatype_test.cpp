@@ -1,0 +1,443 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Random datatypes, made by the constructors of MPI and nested up to depth 6, against a model that lists the
+// place of every byte. The seed of a failing run is printed; DATATYPE_TEST_SEED repeats it.
+#include "core/api.hpp"
+#include "core/datatype/contiguous.hpp"
+#include "core/datatype/derived.hpp"
+#include "core/engine.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <optional>
+#include <random>
+
+namespace zipmpi::core {
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr int types_to_try = 20000;
+#else
+constexpr int types_to_try = 100000;
+#endif
+constexpr size_t most_bytes = 1200;
+constexpr int64_t most_reach = 100000;
+
+// The typemap of the standard by brute force: every byte, and the marks that MPI_Type_create_resized leaves.
+struct Model {
+    std::vector<int64_t> bytes;    // place of each in packed order
+    std::vector<int64_t> elements; // packed byte after each basic element
+    std::optional<int64_t> low_mark;
+    std::optional<int64_t> high_mark;
+    int64_t low = 0; // of what is there, padding included
+    int64_t high = 0;
+    bool any = false;
+    int64_t alignment = 1;
+
+    [[nodiscard]] int64_t lower() const { return low_mark.value_or(low); }
+    [[nodiscard]] int64_t upper() const { return high_mark.value_or(high); }
+    [[nodiscard]] int64_t extent() const { return upper() - lower(); }
+
+    void add(const Model& m, int64_t at) {
+        for (const int64_t e : m.elements) elements.push_back(static_cast<int64_t>(bytes.size()) + e);
+        for (const int64_t b : m.bytes) bytes.push_back(b + at);
+        if (!m.any) return;
+        if (m.low_mark) low_mark = std::min(low_mark.value_or(INT64_MAX), at + *m.low_mark);
+        if (m.high_mark) high_mark = std::max(high_mark.value_or(INT64_MIN), at + *m.high_mark);
+        low = any ? std::min(low, at + m.lower()) : at + m.lower();
+        high = any ? std::max(high, at + m.upper()) : at + m.upper();
+        any = true;
+        alignment = std::max(alignment, m.alignment);
+    }
+    void add_row(const Model& m, int64_t at, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) add(m, at + i * m.extent());
+    }
+};
+
+struct Sample {
+    TypeShare type;
+    Model model;
+};
+
+// Arrays as narrow or wide ones, whatever the constructor then stores.
+struct Numbers {
+    std::vector<int64_t> wide;
+    std::vector<int32_t> narrow;
+    [[nodiscard]] CountArray array(bool use_wide) {
+        narrow.assign(wide.begin(), wide.end());
+        return use_wide ? CountArray{wide.data(), true} : CountArray{narrow.data(), false};
+    }
+};
+
+class Maker {
+  public:
+    explicit Maker(uint64_t seed)
+        : random_(seed) {}
+    int64_t pick(int64_t low, int64_t high) {
+        return std::uniform_int_distribution<int64_t>(low, high)(random_);
+    }
+    bool maybe() { return pick(0, 1) == 0; }
+
+    Sample make(int depth) {
+        for (;;) {
+            Sample s = depth == 0 ? basic() : derived(depth);
+            const int64_t reach = std::max(std::abs(s.model.lower()), std::abs(s.model.upper()));
+            if (s.model.bytes.size() <= most_bytes && reach <= most_reach) return s;
+            --depth; // too much: something simpler
+        }
+    }
+
+  private:
+    Sample basic() {
+        static constexpr TypeId ids[] = {TypeId::CHAR,       TypeId::SHORT,     TypeId::INT,
+                                         TypeId::DOUBLE,     TypeId::FLOAT_INT, TypeId::C_DOUBLE_COMPLEX,
+                                         TypeId::DOUBLE_INT, TypeId::SHORT_INT, TypeId::LONG_DOUBLE_INT};
+        Datatype& type = builtin_type(ids[pick(0, 8)]);
+        Model m;
+        const auto put = [&m](int64_t at, int64_t n) {
+            for (int64_t i = 0; i < n; ++i) m.bytes.push_back(at + i);
+            m.elements.push_back(static_cast<int64_t>(m.bytes.size()));
+        };
+        switch (type.id) {
+        case TypeId::FLOAT_INT:
+            put(0, 4), put(4, 4);
+            break;
+        case TypeId::DOUBLE_INT:
+            put(0, 8), put(8, 4);
+            break;
+        case TypeId::SHORT_INT:
+            put(0, 2), put(4, 4);
+            break;
+        case TypeId::LONG_DOUBLE_INT:
+            put(0, 16), put(16, 4);
+            break;
+        default:
+            put(0, type.size);
+        }
+        m.any = true;
+        m.high = type.extent;
+        m.alignment = type.alignment;
+        return {share(type), std::move(m)};
+    }
+
+    Sample derived(int depth) {
+        switch (pick(0, 6)) {
+        case 0:
+            return vector(make(depth - 1));
+        case 1:
+            return indexed(make(depth - 1));
+        case 2:
+            return structure(depth);
+        case 3:
+            return subarray(make(depth - 1));
+        case 4:
+            return darray(make(depth - 1));
+        case 5:
+            return resized(make(depth - 1));
+        default:
+            return contiguous(make(depth - 1));
+        }
+    }
+
+    static Sample finish(Err e, Datatype* const& type, Model model) {
+        EXPECT_EQ(e, Err::success);
+        return {TypeShare(type), std::move(model)};
+    }
+
+    // How many of something so large may still be used.
+    int64_t some(const Sample& s, int64_t most) {
+        const auto room = static_cast<int64_t>(most_bytes / std::max<size_t>(1, s.model.bytes.size()));
+        return pick(0, std::clamp<int64_t>(room, 1, most));
+    }
+
+    Sample contiguous(const Sample& old) {
+        Datatype* type = nullptr;
+        Model m;
+        if (pick(0, 3) == 0) {
+            m.add(old.model, 0);
+            return finish(type_dup(*old.type, type), type, std::move(m));
+        }
+        const int64_t count = some(old, 6);
+        m.add_row(old.model, 0, count);
+        return finish(type_contiguous(count, *old.type, type, maybe()), type, std::move(m));
+    }
+
+    Sample vector(const Sample& old) {
+        const int64_t count = some(old, 7);
+        const int64_t block = some(old, 4);
+        const bool in_bytes = maybe();
+        const int64_t stride = in_bytes ? pick(-100, 200) : pick(-3, 6);
+        Model m;
+        for (int64_t i = 0; i < count && m.bytes.size() <= most_bytes; ++i)
+            m.add_row(old.model, i * stride * (in_bytes ? 1 : old.model.extent()), block);
+        Datatype* type = nullptr;
+        const Err e = in_bytes ? type_create_hvector(count, block, stride, *old.type, type, maybe())
+                               : type_vector(count, block, stride, *old.type, type, maybe());
+        return finish(e, type, std::move(m));
+    }
+
+    Sample indexed(const Sample& old) {
+        const int64_t count = pick(0, 3) == 0 ? some(old, 30) : some(old, 6);
+        const bool in_bytes = maybe();
+        const bool equal = maybe();
+        const int64_t block = some(old, 3);
+        Numbers blocks;
+        Numbers places;
+        Model m;
+        for (int64_t i = 0; i < count; ++i) {
+            blocks.wide.push_back(equal ? block : some(old, 3));
+            places.wide.push_back(in_bytes ? pick(-200, 400) : pick(-5, 30));
+            if (m.bytes.size() <= most_bytes)
+                m.add_row(old.model, places.wide.back() * (in_bytes ? 1 : old.model.extent()),
+                          blocks.wide.back());
+        }
+        Datatype* type = nullptr;
+        const bool wide = maybe();
+        const CountArray b = blocks.array(wide);
+        const CountArray p = places.array(in_bytes || wide);
+        Err e;
+        if (equal)
+            e = in_bytes ? type_create_hindexed_block(count, block, p, *old.type, type, wide)
+                         : type_create_indexed_block(count, block, p, *old.type, type, wide);
+        else
+            e = in_bytes ? type_create_hindexed(count, b, p, *old.type, type, wide)
+                         : type_indexed(count, b, p, *old.type, type, wide);
+        return finish(e, type, std::move(m));
+    }
+
+    Sample structure(int depth) {
+        std::vector<Sample> parts;
+        std::vector<Datatype*> types;
+        Numbers blocks;
+        Numbers places;
+        Model m;
+        const int64_t count = pick(0, 4);
+        for (int64_t i = 0; i < count; ++i) {
+            parts.push_back(make(static_cast<int>(pick(0, depth - 1))));
+            types.push_back(parts.back().type.get());
+            blocks.wide.push_back(some(parts.back(), 3));
+            places.wide.push_back(maybe() && i > 0 ? m.upper() : pick(-100, 300));
+            m.add_row(parts.back().model, places.wide.back(), blocks.wide.back());
+        }
+        if (m.any && !m.high_mark) {
+            while ((m.upper() - m.lower()) % m.alignment != 0) ++m.high;
+        }
+        Datatype* type = nullptr;
+        const Err e =
+            type_create_struct(count, blocks.array(maybe()), places.array(true), types.data(), type, maybe());
+        return finish(e, type, std::move(m));
+    }
+
+    // Elements of an array that the test takes, in the order of memory.
+    template <class Takes>
+    static Model array(const Model& old, const std::vector<int64_t>& sizes, bool fortran,
+                       const Takes& takes) {
+        std::vector<int64_t> at(sizes.size(), 0);
+        int64_t total = 1;
+        for (const int64_t s : sizes) total *= s;
+        Model m;
+        for (int64_t i = 0; i < total && m.bytes.size() <= most_bytes; ++i) {
+            int64_t rest = i;
+            for (size_t k = 0; k < sizes.size(); ++k) {
+                const size_t d = fortran ? k : sizes.size() - 1 - k;
+                at[d] = rest % sizes[d];
+                rest /= sizes[d];
+            }
+            if (takes(at)) m.add(old, i * old.extent());
+        }
+        m.any = true;
+        m.low_mark = 0;
+        m.high_mark = total * old.extent();
+        m.alignment = std::max(m.alignment, old.alignment);
+        return m;
+    }
+
+    Sample subarray(const Sample& old) {
+        Numbers sizes;
+        Numbers parts;
+        Numbers starts;
+        const int64_t dims = pick(1, 3);
+        for (int64_t i = 0; i < dims; ++i) {
+            sizes.wide.push_back(pick(1, 5));
+            parts.wide.push_back(pick(1, sizes.wide.back()));
+            starts.wide.push_back(pick(0, sizes.wide.back() - parts.wide.back()));
+        }
+        const bool fortran = maybe();
+        Model m = array(old.model, sizes.wide, fortran, [&](const std::vector<int64_t>& at) {
+            for (size_t d = 0; d < at.size(); ++d)
+                if (at[d] < starts.wide[d] || at[d] >= starts.wide[d] + parts.wide[d]) return false;
+            return true;
+        });
+        Datatype* type = nullptr;
+        const bool wide = maybe();
+        const Err e = type_create_subarray(dims, sizes.array(wide), parts.array(wide), starts.array(wide),
+                                           fortran ? order_fortran : order_c, *old.type, type, wide);
+        return finish(e, type, std::move(m));
+    }
+
+    Sample darray(const Sample& old) {
+        Numbers sizes;
+        std::vector<int> how;
+        std::vector<int> arguments;
+        std::vector<int> grid;
+        int size = 1;
+        const int64_t dims = pick(1, 3);
+        for (int64_t i = 0; i < dims; ++i) {
+            sizes.wide.push_back(pick(1, 7));
+            how.push_back(static_cast<int>(pick(distribute_none, distribute_cyclic)));
+            grid.push_back(how.back() == distribute_none ? 1 : static_cast<int>(pick(1, 3)));
+            const int least = how.back() == distribute_block
+                                  ? static_cast<int>((sizes.wide.back() + grid.back() - 1) / grid.back())
+                                  : 1;
+            arguments.push_back(maybe() ? distribute_default : static_cast<int>(pick(least, least + 2)));
+            size *= grid.back();
+        }
+        const int rank = static_cast<int>(pick(0, size - 1));
+        const bool fortran = maybe();
+        const auto mine = [&](const std::vector<int64_t>& at) {
+            int64_t left = rank;
+            int64_t processes = size;
+            for (size_t d = 0; d < at.size(); ++d) {
+                processes /= grid[d];
+                const int64_t place = left / processes;
+                left %= processes;
+                int64_t block = arguments[d];
+                if (arguments[d] == distribute_default)
+                    block = how[d] == distribute_block ? (sizes.wide[d] + grid[d] - 1) / grid[d] : 1;
+                if (how[d] != distribute_none && at[d] / block % grid[d] != place) return false;
+            }
+            return true;
+        };
+        Model m = array(old.model, sizes.wide, fortran, mine);
+        Datatype* type = nullptr;
+        const Err e =
+            type_create_darray(size, rank, dims, sizes.array(maybe()), how.data(), arguments.data(),
+                               grid.data(), fortran ? order_fortran : order_c, *old.type, type, maybe());
+        return finish(e, type, std::move(m));
+    }
+
+    Sample resized(const Sample& old) {
+        const int64_t lower = pick(-50, 50);
+        const int64_t extent = pick(-20, 200);
+        Model m;
+        m.add(old.model, 0);
+        m.any = true;
+        m.low_mark = lower;
+        m.high_mark = lower + extent;
+        Datatype* type = nullptr;
+        return finish(type_create_resized(*old.type, lower, extent, type, maybe()), type, std::move(m));
+    }
+
+    std::mt19937_64 random_;
+};
+
+void check_bounds(const Sample& s) {
+    int64_t low = 0;
+    int64_t extent = 0;
+    type_get_extent(*s.type, low, extent);
+    ASSERT_EQ(low, s.model.any ? s.model.lower() : 0);
+    ASSERT_EQ(extent, s.model.any ? s.model.extent() : 0);
+    ASSERT_EQ(s.type->size, static_cast<int64_t>(s.model.bytes.size()));
+    if (s.model.bytes.empty()) return;
+    const auto [first, last] = std::minmax_element(s.model.bytes.begin(), s.model.bytes.end());
+    type_get_true_extent(*s.type, low, extent);
+    ASSERT_EQ(low, *first);
+    ASSERT_EQ(low + extent, *last + 1);
+}
+
+void check_elements(Maker& maker, const Sample& s) {
+    Status status;
+    const auto size = static_cast<int64_t>(s.model.bytes.size());
+    const int64_t whole = maker.pick(0, 3);
+    const int64_t rest = size > 0 ? maker.pick(0, size - 1) : 0;
+    status.bytes = whole * size + rest;
+    const auto& ends = s.model.elements;
+    const auto inside = std::upper_bound(ends.begin(), ends.end(), rest) - ends.begin();
+    const bool cut = rest != 0 && (inside == 0 || ends[static_cast<size_t>(inside - 1)] != rest);
+    const int64_t expected = whole * static_cast<int64_t>(ends.size()) + inside;
+    int64_t elements = 0;
+    get_elements(status, *s.type, elements);
+    ASSERT_EQ(elements, cut ? undefined : (size > 0 ? expected : 0));
+    if (!cut && size > 0) {
+        ASSERT_EQ(bytes_of_elements(*s.type, expected), status.bytes);
+    }
+    int64_t count = 0;
+    get_count(status, *s.type, count);
+    ASSERT_EQ(count, rest == 0 ? (size > 0 ? whole : 0) : undefined);
+}
+
+struct Memory {
+    int64_t low;
+    std::vector<std::byte> bytes;
+    std::byte* base() { return bytes.data() - low; }
+};
+
+void check_pieces(const layout::Program& p, std::byte* base, int64_t count,
+                  const std::vector<int64_t>& places, uint64_t from, uint64_t bytes) {
+    std::vector<iovec> pieces(9);
+    for (uint64_t at = from; at < from + bytes;) {
+        uint64_t covered = 0;
+        const size_t n =
+            layout::list_pieces(p, base, count, at, from + bytes - at, pieces.data(), pieces.size(), covered);
+        ASSERT_GT(covered, 0U);
+        for (size_t i = 0; i < n; ++i)
+            for (size_t k = 0; k < pieces[i].iov_len; ++k)
+                ASSERT_EQ(static_cast<std::byte*>(pieces[i].iov_base) + k, base + places[at++]);
+    }
+}
+
+void check_copies(Maker& maker, const Sample& s) {
+    if (s.model.bytes.empty()) return;
+    const int64_t count = maker.pick(1, 3);
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < count; ++i)
+        for (const int64_t b : s.model.bytes) places.push_back(b + i * s.model.extent());
+    const auto [low, high] = std::minmax_element(places.begin(), places.end());
+    const Span span = span_of(count, *s.type);
+    ASSERT_EQ(span.low, *low);
+    ASSERT_EQ(span.low + span.bytes, *high + 1);
+    Memory memory{*low, std::vector<std::byte>(static_cast<size_t>(span.bytes))};
+    for (std::byte& b : memory.bytes) b = static_cast<std::byte>(maker.pick(1, 255));
+
+    std::vector<std::byte> packed(places.size());
+    pack_all(packed.data(), memory.base(), count, *s.type);
+    for (size_t i = 0; i < places.size(); ++i) ASSERT_EQ(packed[i], memory.base()[places[i]]);
+
+    const layout::ProgramPtr keep = layout::compile(shape_of(*s.type).layout, s.type->extent);
+    const auto from = static_cast<uint64_t>(maker.pick(0, static_cast<int64_t>(places.size()) - 1));
+    const auto bytes = static_cast<uint64_t>(maker.pick(0, static_cast<int64_t>(places.size() - from)));
+    std::vector<std::byte> part(bytes);
+    ASSERT_EQ(layout::pack(*keep, memory.base(), count, from, part.data(), bytes), bytes);
+    ASSERT_TRUE(std::equal(part.begin(), part.end(), packed.begin() + static_cast<int64_t>(from)));
+
+    Memory copy{*low, std::vector<std::byte>(static_cast<size_t>(span.bytes))};
+    std::vector<bool> written(copy.bytes.size());
+    for (uint64_t i = from; i < from + bytes; ++i) written[static_cast<size_t>(places[i] - *low)] = true;
+    ASSERT_EQ(layout::unpack(*keep, copy.base(), count, from, part.data(), bytes), bytes);
+    for (size_t i = 0; i < written.size(); ++i)
+        ASSERT_EQ(copy.bytes[i], written[i] ? memory.bytes[i] : std::byte{0});
+    check_pieces(*keep, memory.base(), count, places, from, bytes);
+}
+
+TEST(RandomDatatype, MatchesTheModel) {
+    const char* const given = std::getenv("DATATYPE_TEST_SEED");
+    const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    SCOPED_TRACE("DATATYPE_TEST_SEED=" + std::to_string(seed));
+    const size_t before = layout::nodes_alive();
+    {
+        Maker maker(seed);
+        for (int i = 0; i < types_to_try && !HasFatalFailure(); ++i) {
+            const Sample s = maker.make(static_cast<int>(maker.pick(0, 6)));
+            check_bounds(s);
+            if (!HasFatalFailure()) check_elements(maker, s);
+            if (!HasFatalFailure()) check_copies(maker, s);
+            ASSERT_FALSE(HasFatalFailure()) << "type " << i;
+        }
+    }
+    EXPECT_EQ(layout::nodes_alive(), before) << "freed datatypes leave nothing behind";
+}
+
+} // namespace
+} // namespace zipmpi::core

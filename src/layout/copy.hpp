@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Copies of many short pieces. The length of a piece is known to the compiler where it is a common one;
+// others up to 64 bytes are made of two copies that overlap, so that no function is called per piece.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace zipmpi::layout {
+
+// How many times, and how far apart on the two sides.
+struct Steps {
+    int64_t count;
+    int64_t to;
+    int64_t from;
+};
+
+template <size_t length>
+struct Fixed {
+    [[gnu::always_inline]] static void copy(std::byte* to, const std::byte* from, size_t) {
+        __builtin_memcpy(to, from, length);
+    }
+};
+
+// Any length in [half, 2 * half].
+template <size_t half>
+struct Overlapped {
+    [[gnu::always_inline]] static void copy(std::byte* to, const std::byte* from, size_t length) {
+        std::byte head[half];
+        std::byte tail[half];
+        __builtin_memcpy(head, from, half);
+        __builtin_memcpy(tail, from + length - half, half);
+        __builtin_memcpy(to, head, half);
+        __builtin_memcpy(to + length - half, tail, half);
+    }
+};
+
+struct Long {
+    [[gnu::always_inline]] static void copy(std::byte* to, const std::byte* from, size_t length) {
+        std::memcpy(to, from, length);
+    }
+};
+
+// Calls use(copier) with the copier for this length.
+template <class Use>
+[[gnu::always_inline]] inline void with_copier(size_t length, const Use& use) {
+    switch (length) {
+    case 1:
+        return use(Fixed<1>{});
+    case 2:
+        return use(Fixed<2>{});
+    case 3:
+        return use(Fixed<3>{});
+    case 4:
+        return use(Fixed<4>{});
+    case 8:
+        return use(Fixed<8>{});
+    case 12:
+        return use(Fixed<12>{});
+    case 16:
+        return use(Fixed<16>{});
+    case 20:
+        return use(Fixed<20>{});
+    case 24:
+        return use(Fixed<24>{});
+    case 32:
+        return use(Fixed<32>{});
+    case 40:
+        return use(Fixed<40>{});
+    case 48:
+        return use(Fixed<48>{});
+    case 64:
+        return use(Fixed<64>{});
+    default:
+        break;
+    }
+    if (length > 64) return use(Long{});
+    if (length > 32) return use(Overlapped<32>{});
+    if (length > 16) return use(Overlapped<16>{});
+    if (length > 8) return use(Overlapped<8>{});
+    use(Overlapped<4>{});
+}
+
+template <class Copier>
+inline void copy_row(std::byte* to, const std::byte* from, Steps row, size_t length) {
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < row.count; ++i) Copier::copy(to + i * row.to, from + i * row.from, length);
+}
+
+// Rows of pieces: outer.count times inner.count of them.
+inline void copy_grid(std::byte* to, const std::byte* from, Steps outer, Steps inner, size_t length) {
+    with_copier(length, [&](auto copier) {
+        for (int64_t i = 0; i < outer.count; ++i)
+            copy_row<decltype(copier)>(to + i * outer.to, from + i * outer.from, inner, length);
+    });
+}
+
+// One run of a structure: its places in an element on the two sides.
+struct Member {
+    int64_t to;
+    int64_t from;
+    size_t length;
+};
+inline constexpr size_t most_members = 3;
+
+// Calls use(copier) if this is the length of a number.
+template <class Use>
+[[gnu::always_inline]] inline bool with_number(size_t length, const Use& use) {
+    switch (length) {
+    case 1:
+        return use(Fixed<1>{});
+    case 2:
+        return use(Fixed<2>{});
+    case 4:
+        return use(Fixed<4>{});
+    case 8:
+        return use(Fixed<8>{});
+    case 16:
+        return use(Fixed<16>{});
+    default:
+        return false;
+    }
+}
+
+template <class... Copiers>
+inline void copy_record_row(std::byte* to, const std::byte* from, Steps row, const Member* members) {
+    Member m[sizeof...(Copiers)];
+    for (size_t k = 0; k < sizeof...(Copiers); ++k) m[k] = members[k];
+    for (int64_t i = 0; i < row.count; ++i, to += row.to, from += row.from) {
+        size_t k = 0;
+        ((Copiers::copy(to + m[k].to, from + m[k].from, 0), ++k), ...);
+    }
+}
+
+// Two or three runs of each of many structures. False: a length is none of a number, and nothing was copied.
+inline bool copy_records(std::byte* to, const std::byte* from, Steps row, const Member* members,
+                         size_t count) {
+    return with_number(members[0].length, [&](auto a) {
+        return with_number(members[1].length, [&](auto b) {
+            using A = decltype(a);
+            using B = decltype(b);
+            if (count == 2) {
+                copy_record_row<A, B>(to, from, row, members);
+                return true;
+            }
+            return with_number(members[2].length, [&](auto c) {
+                copy_record_row<A, B, decltype(c)>(to, from, row, members);
+                return true;
+            });
+        });
+    });
+}
+
+// One piece of any length.
+[[gnu::always_inline]] inline void copy_piece(std::byte* to, const std::byte* from, size_t length) {
+    if (length >= 8) {
+        if (length <= 16) return Overlapped<8>::copy(to, from, length);
+        if (length <= 32) return Overlapped<16>::copy(to, from, length);
+        if (length <= 64) return Overlapped<32>::copy(to, from, length);
+        std::memcpy(to, from, length);
+    } else if (length >= 4) {
+        Overlapped<4>::copy(to, from, length);
+    } else {
+        for (size_t i = 0; i < length; ++i) to[i] = from[i];
+    }
+}
+
+} // namespace zipmpi::layout

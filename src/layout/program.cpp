@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "layout/program.hpp"
+
+#include "layout/copy.hpp"
+#include "layout/masked.hpp"
+#include "layout/unique_table.hpp"
+#include "layout/visit.hpp"
+
+namespace zipmpi::layout {
+namespace {
+
+using Kind = Node::Kind;
+
+struct ProgramHash {
+    size_t operator()(const Program& p) const {
+        Hash h;
+        h.add(reinterpret_cast<int64_t>(p.root.get()));
+        h.add(p.first);
+        h.add(p.extent);
+        return h.value;
+    }
+};
+
+struct ProgramEqual {
+    bool operator()(const Program& a, const Program& b) const {
+        return a.root == b.root && a.first == b.first && a.extent == b.extent;
+    }
+};
+
+using Table = UniqueTable<Program, ProgramHash, ProgramEqual>;
+
+Table& table() {
+    static auto* t = new Table; // never destroyed, like the table of nodes
+    return *t;
+}
+
+// Of short lists and sequences the same entry of many elements is copied before the next entry, so that the
+// length of the pieces stays the same; as many elements at a time as stay in the nearest cache.
+constexpr size_t short_list = 16;
+constexpr int64_t near_bytes = 16 << 10;
+
+int64_t elements_at_a_time(const Node& node, int64_t step) {
+    return std::max<int64_t>(1, near_bytes / std::max(std::abs(step), node.size));
+}
+
+enum class Direction { pack, unpack };
+
+template <Direction direction>
+void copy_between(std::byte* memory, std::byte* packed, size_t bytes) {
+    if constexpr (direction == Direction::pack)
+        copy_piece(packed, memory, bytes);
+    else
+        copy_piece(memory, packed, bytes);
+}
+
+// A row or grid of equal pieces, counted as in Steps: `to` is the side of the packed bytes.
+template <Direction direction>
+void copy_pieces(std::byte* memory, std::byte* packed, Steps outer, Steps inner, int64_t bytes) {
+    const auto length = static_cast<size_t>(bytes);
+    if constexpr (direction == Direction::pack)
+        copy_grid(packed, memory, outer, inner, length);
+    else
+        copy_grid(memory, packed, {outer.count, outer.from, outer.to}, {inner.count, inner.from, inner.to},
+                  length);
+}
+
+template <Direction direction>
+void copy_runs(const Node& list, int64_t first, int64_t last, std::byte* memory, std::byte* packed) {
+    if (list.short_runs.empty()) {
+        for (int64_t i = first; i < last; ++i) {
+            const int64_t bytes = start_of(list, i + 1) - start_of(list, i);
+            copy_between<direction>(memory + list.places[static_cast<size_t>(i)], packed,
+                                    static_cast<size_t>(bytes));
+            packed += bytes;
+        }
+        return;
+    }
+    const Node::Run* run = &list.short_runs[static_cast<size_t>(first)];
+    const Node::Run* const end = run + (last - first);
+    if (list.length == 0) {
+        if (has_byte_masks()) {
+            if constexpr (direction == Direction::pack)
+                return pack_masked(run, end, memory, packed);
+            else
+                return unpack_masked(run, end, memory, packed);
+        }
+        for (; run != end; packed += run->length, ++run)
+            copy_between<direction>(memory + run->place, packed, static_cast<size_t>(run->length));
+        return;
+    }
+    with_copier(static_cast<size_t>(list.length), [&](auto copier) {
+        const auto length = static_cast<size_t>(list.length);
+        for (; run != end; packed += length, ++run) {
+            if constexpr (direction == Direction::pack)
+                copier.copy(packed, memory + run->place, length);
+            else
+                copier.copy(memory + run->place, packed, length);
+        }
+    });
+}
+
+template <Direction direction>
+void copy_elements(const Node& node, std::byte* memory, std::byte* packed, Steps elements);
+
+template <Direction direction>
+void copy_entry(const Node& node, size_t i, std::byte* memory, std::byte* packed, Steps elements) {
+    const int64_t start = start_of(node, static_cast<int64_t>(i));
+    if (node.kind == Kind::sequence)
+        return copy_elements<direction>(*node.parts[i], memory + node.places[i], packed + start, elements);
+    copy_pieces<direction>(memory + node.places[i], packed + start, {1, 0, 0}, elements,
+                           start_of(node, static_cast<int64_t>(i) + 1) - start);
+}
+
+// Several short runs of each element together, as a loop over a structure does it. False: not of such
+// lengths.
+template <Direction direction>
+bool copy_members(const Node& list, size_t first, size_t count, std::byte* memory, std::byte* packed,
+                  Steps elements) {
+    Member members[most_members];
+    for (size_t k = 0; k < count; ++k) {
+        const int64_t start = start_of(list, static_cast<int64_t>(first + k));
+        const int64_t end = start_of(list, static_cast<int64_t>(first + k) + 1);
+        const int64_t place = list.places[first + k];
+        members[k] = {direction == Direction::pack ? start : place,
+                      direction == Direction::pack ? place : start, static_cast<size_t>(end - start)};
+    }
+    if constexpr (direction == Direction::pack)
+        return copy_records(packed, memory, elements, members, count);
+    else
+        return copy_records(memory, packed, {elements.count, elements.from, elements.to}, members, count);
+}
+
+// How many entries from this one on were copied.
+template <Direction direction>
+size_t copy_some_entries(const Node& node, size_t i, std::byte* memory, std::byte* packed, Steps elements) {
+    if (node.kind == Kind::list)
+        for (size_t n = std::min(most_members, node.places.size() - i); n > 1; --n)
+            if (copy_members<direction>(node, i, n, memory, packed, elements)) return n;
+    copy_entry<direction>(node, i, memory, packed, elements);
+    return 1;
+}
+
+template <Direction direction>
+void copy_entries(const Node& node, std::byte* memory, std::byte* packed, Steps elements) {
+    const size_t entries = node.places.size();
+    const bool by_entry = entries <= short_list && elements.count > 1;
+    const int64_t most = by_entry ? elements_at_a_time(node, elements.from) : 1;
+    for (int64_t done = 0; done < elements.count; done += most) {
+        const int64_t n = std::min(most, elements.count - done);
+        std::byte* const from = memory + done * elements.from;
+        std::byte* const to = packed + done * elements.to;
+        if (node.kind == Kind::list && n == 1)
+            copy_runs<direction>(node, 0, static_cast<int64_t>(entries), from, to);
+        else
+            for (size_t i = 0; i < entries;)
+                i += copy_some_entries<direction>(node, i, from, to, {n, elements.to, elements.from});
+    }
+}
+
+template <Direction direction>
+void copy_loops(const Node& loop, std::byte* memory, std::byte* packed, Steps elements) {
+    const Steps inner{loop.count, loop.child->size, loop.stride};
+    if (loop.child->kind == Kind::run)
+        return copy_pieces<direction>(memory, packed, elements, inner, loop.child->size);
+    for (int64_t i = 0; i < elements.count; ++i)
+        copy_elements<direction>(*loop.child, memory + i * elements.from, packed + i * elements.to, inner);
+}
+
+// elements.count of a node, elements.from bytes apart in memory and elements.to bytes apart when packed.
+template <Direction direction>
+void copy_elements(const Node& node, std::byte* memory, std::byte* packed, Steps elements) {
+    switch (node.kind) {
+    case Kind::run:
+        return copy_pieces<direction>(memory, packed, {1, 0, 0}, elements, node.size);
+    case Kind::loop:
+        return copy_loops<direction>(node, memory, packed, elements);
+    case Kind::list:
+    case Kind::sequence:
+        return copy_entries<direction>(node, memory, packed, elements);
+    }
+}
+
+template <Direction direction>
+struct Mover {
+    std::byte* packed;
+
+    bool piece(std::byte* memory, int64_t bytes) {
+        copy_between<direction>(memory, packed, static_cast<size_t>(bytes));
+        packed += bytes;
+        return true;
+    }
+    bool runs(const Node& list, int64_t first, int64_t last, std::byte* memory) {
+        copy_runs<direction>(list, first, last, memory, packed);
+        packed += start_of(list, last) - start_of(list, first);
+        return true;
+    }
+    bool whole(const Node& node, std::byte* memory, int64_t count, int64_t stride) {
+        copy_elements<direction>(node, memory, packed, {count, node.size, stride});
+        packed += count * node.size;
+        return true;
+    }
+};
+
+struct Lister {
+    iovec* pieces;
+    size_t room;
+    size_t used = 0;
+    uint64_t covered = 0;
+
+    bool piece(std::byte* memory, int64_t bytes) {
+        const auto length = static_cast<size_t>(bytes);
+        iovec* const last = used != 0 ? &pieces[used - 1] : nullptr;
+        if (last != nullptr && static_cast<std::byte*>(last->iov_base) + last->iov_len == memory) {
+            last->iov_len += length;
+        } else {
+            if (used == room) return false;
+            pieces[used++] = {memory, length};
+        }
+        covered += length;
+        return true;
+    }
+    bool runs(const Node& list, int64_t first, int64_t last, std::byte* memory) {
+        for (int64_t i = first; i < last; ++i)
+            if (!piece(memory + list.places[static_cast<size_t>(i)],
+                       start_of(list, i + 1) - start_of(list, i)))
+                return false;
+        return true;
+    }
+    bool whole(const Node& node, std::byte* memory, int64_t count, int64_t stride) {
+        for (int64_t i = 0; i < count; ++i)
+            if (!visit(node, memory + i * stride, 0, node.size, *this)) return false;
+        return true;
+    }
+};
+
+template <class Sink>
+uint64_t go(const Program& program, const void* base, int64_t count, uint64_t from, uint64_t bytes,
+            Sink& sink) {
+    const auto total = static_cast<uint64_t>(program.size) * static_cast<uint64_t>(count);
+    if (from >= total) return 0;
+    bytes = std::min(bytes, total - from);
+    if (bytes == 0) return 0;
+    const auto begin = static_cast<int64_t>(from);
+    const auto end = static_cast<int64_t>(from + bytes);
+    std::byte* const memory = program.start(base);
+    if (program.contiguous(count))
+        sink.piece(memory + begin, end - begin);
+    else
+        visit_loop(*program.root, memory, program.extent, begin, end, sink);
+    return bytes;
+}
+
+} // namespace
+
+ProgramPtr compile(const Placed& layout, int64_t extent) {
+    Program p;
+    p.root = layout.node;
+    p.first = layout.node != nullptr ? layout.at : 0;
+    p.size = layout.node != nullptr ? layout.node->size : 0;
+    p.extent = extent;
+    return table().get(std::move(p));
+}
+
+uint64_t pack(const Program& program, const void* base, int64_t count, uint64_t from, void* out,
+              uint64_t bytes) {
+    Mover<Direction::pack> mover{static_cast<std::byte*>(out)};
+    return go(program, base, count, from, bytes, mover);
+}
+
+uint64_t unpack(const Program& program, void* base, int64_t count, uint64_t from, const void* in,
+                uint64_t bytes) {
+    Mover<Direction::unpack> mover{static_cast<std::byte*>(const_cast<void*>(in))};
+    return go(program, base, count, from, bytes, mover);
+}
+
+size_t list_pieces(const Program& program, const void* base, int64_t count, uint64_t from, uint64_t bytes,
+                   iovec* pieces, size_t room, uint64_t& covered) {
+    Lister lister{pieces, room};
+    go(program, base, count, from, bytes, lister);
+    covered = lister.covered;
+    return lister.used;
+}
+
+} // namespace zipmpi::layout

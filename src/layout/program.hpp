@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The compiled form of a datatype: its layout, and the distance from one element to the next. Packing,
+// unpacking and listing work on any part of the packed bytes; finding the first of them takes
+// O(depth * log(list length)), so that going through a message in pieces costs the same in all.
+//
+// Called by core for MPI_Pack and by protocols that copy straight between a buffer and their cells.
+// Threads: any; nothing here changes a program.
+#pragma once
+
+#include "layout/node.hpp"
+
+#include <cstddef>
+#include <sys/uio.h>
+
+namespace zipmpi::layout {
+
+struct Program {
+    NodePtr root;       // null: no data
+    int64_t first = 0;  // of root, from the address of an element
+    int64_t size = 0;   // bytes of data of one element
+    int64_t extent = 0; // from one element to the next
+
+    // The data of so many elements are one run that begins at base + first.
+    [[nodiscard]] bool contiguous(int64_t count) const {
+        return root == nullptr || count == 0 ||
+               (root->kind == Node::Kind::run && (count == 1 || extent == size));
+    }
+    [[nodiscard]] std::byte* start(const void* base) const {
+        return reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(base) +
+                                            static_cast<uintptr_t>(first));
+    }
+};
+using ProgramPtr = std::shared_ptr<const Program>;
+
+// Equal datatypes get the same program.
+ProgramPtr compile(const Placed& layout, int64_t extent);
+
+// Copies packed bytes [from, from + bytes) of `count` elements at base; `bytes` is cut at the end of the
+// data. Returns how many were copied.
+uint64_t pack(const Program& program, const void* base, int64_t count, uint64_t from, void* out,
+              uint64_t bytes);
+uint64_t unpack(const Program& program, void* base, int64_t count, uint64_t from, const void* in,
+                uint64_t bytes);
+
+// Where the packed bytes [from, from + bytes) lie: up to `room` pieces; adjacent ones are merged. `covered`
+// says how many of the bytes they hold.
+size_t list_pieces(const Program& program, const void* base, int64_t count, uint64_t from, uint64_t bytes,
+                   iovec* pieces, size_t room, uint64_t& covered);
+
+} // namespace zipmpi::layout

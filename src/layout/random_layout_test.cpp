@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Random layouts against a model that lists the place of every byte.
+#include "layout/program.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace zipmpi::layout {
+namespace {
+
+using Places = std::vector<int64_t>; // of each byte in packed order
+
+struct Model {
+    Placed layout;
+    Places bytes;
+};
+
+class Maker {
+  public:
+    explicit Maker(uint64_t seed)
+        : random_(seed) {}
+    int64_t pick(int64_t low, int64_t high) {
+        return std::uniform_int_distribution<int64_t>(low, high)(random_);
+    }
+
+    Model make(int depth) {
+        if (depth == 0) return unit();
+        return pick(0, 1) == 0 ? loop(depth) : parts(depth);
+    }
+
+  private:
+    static constexpr size_t most_bytes = 3000;
+
+    Model unit() {
+        static constexpr int64_t lengths[] = {0, 1, 2, 3, 4, 5, 8, 8, 12, 13, 16, 24, 31, 32, 33, 65, 100};
+        const int64_t bytes = lengths[pick(0, 16)];
+        Model m{run(bytes), {}};
+        for (int64_t i = 0; i < bytes; ++i) m.bytes.push_back(i);
+        return m;
+    }
+
+    Model loop(int depth) {
+        const Model child = make(depth - 1);
+        const auto size = static_cast<int64_t>(child.bytes.size());
+        int64_t count = pick(0, 9);
+        if (child.bytes.size() * static_cast<size_t>(count) > most_bytes) count = 1;
+        const int64_t stride = pick(0, 2) == 0 ? size : pick(-40, 200);
+        Model m{repeat(child.layout, count, stride), {}};
+        for (int64_t i = 0; i < count; ++i)
+            for (const int64_t b : child.bytes) m.bytes.push_back(b + i * stride);
+        return m;
+    }
+
+    Model parts(int depth) {
+        std::vector<Placed> placed;
+        Model m;
+        const Model first = make(depth - 1);
+        const int64_t n = pick(0, 3) == 0 ? pick(0, 40) : pick(0, 5);
+        const bool same = pick(0, 1) == 0;
+        for (int64_t i = 0, at = 0; i < n; ++i) {
+            const Model part = same ? first : make(depth - 1);
+            if (m.bytes.size() + part.bytes.size() > most_bytes) break;
+            at = pick(0, 2) == 0 ? at + static_cast<int64_t>(part.bytes.size()) : pick(-300, 300);
+            placed.push_back({part.layout.at + at, part.layout.node});
+            for (const int64_t b : part.bytes) m.bytes.push_back(b + at);
+        }
+        m.layout = sequence(placed);
+        return m;
+    }
+
+    std::mt19937_64 random_;
+};
+
+struct Memory {
+    int64_t low;
+    std::vector<std::byte> bytes;
+    std::byte* base() { return bytes.data() - low; }
+};
+
+Memory memory_for(const Places& places, std::byte fill) {
+    const auto [low, high] = std::minmax_element(places.begin(), places.end());
+    return {*low, std::vector<std::byte>(static_cast<size_t>(*high - *low + 1), fill)};
+}
+
+void check_pieces(const Program& p, Memory& memory, int64_t count, const Places& places, uint64_t from,
+                  uint64_t bytes) {
+    std::vector<iovec> pieces(7);
+    uint64_t at = from;
+    while (at < from + bytes) {
+        uint64_t covered = 0;
+        const size_t n = list_pieces(p, memory.base(), count, at, from + bytes - at, pieces.data(),
+                                     pieces.size(), covered);
+        ASSERT_GT(covered, 0U);
+        for (size_t i = 0; i < n; ++i)
+            for (size_t k = 0; k < pieces[i].iov_len; ++k)
+                ASSERT_EQ(static_cast<std::byte*>(pieces[i].iov_base) + k, memory.base() + places[at++]);
+    }
+    ASSERT_EQ(at, from + bytes);
+}
+
+void check(Maker& maker, const Model& m) {
+    const int64_t count = maker.pick(1, 4);
+    const int64_t extent =
+        maker.pick(0, 1) == 0 ? static_cast<int64_t>(m.bytes.size()) : maker.pick(-50, 400);
+    const ProgramPtr p = compile(m.layout, extent);
+    ASSERT_EQ(p->size, static_cast<int64_t>(m.bytes.size()));
+    if (m.bytes.empty()) return;
+    Places places;
+    for (int64_t i = 0; i < count; ++i)
+        for (const int64_t b : m.bytes) places.push_back(b + i * extent);
+    const auto [low, high] = std::minmax_element(m.bytes.begin(), m.bytes.end());
+    ASSERT_EQ(m.layout.at + m.layout.node->low, *low);
+    ASSERT_EQ(m.layout.at + m.layout.node->high, *high + 1);
+
+    Memory memory = memory_for(places, std::byte{0});
+    for (std::byte& b : memory.bytes) b = static_cast<std::byte>(maker.pick(0, 255));
+    const auto from = static_cast<uint64_t>(maker.pick(0, static_cast<int64_t>(places.size()) - 1));
+    const auto wanted = static_cast<uint64_t>(maker.pick(0, static_cast<int64_t>(places.size())));
+    const uint64_t bytes = std::min(wanted, places.size() - from);
+    std::vector<std::byte> packed(places.size());
+    ASSERT_EQ(pack(*p, memory.base(), count, from, packed.data(), wanted), bytes);
+    for (uint64_t i = 0; i < bytes; ++i) ASSERT_EQ(packed[i], memory.base()[places[from + i]]);
+
+    // where places overlap, any of the bytes that go there is right
+    Memory copy = memory_for(places, std::byte{0});
+    std::vector<bool> written(copy.bytes.size());
+    for (uint64_t i = 0; i < bytes; ++i) written[static_cast<size_t>(places[from + i] - copy.low)] = true;
+    ASSERT_EQ(unpack(*p, copy.base(), count, from, packed.data(), wanted), bytes);
+    for (size_t i = 0; i < written.size(); ++i)
+        ASSERT_EQ(copy.bytes[i], written[i] ? memory.bytes[i] : std::byte{0});
+    check_pieces(*p, memory, count, places, from, bytes);
+}
+
+TEST(RandomLayout, MatchesTheModel) {
+    const uint64_t seed = std::random_device{}();
+    RecordProperty("seed", std::to_string(seed));
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Maker maker(seed);
+    for (int i = 0; i < 20000 && !HasFatalFailure(); ++i)
+        check(maker, maker.make(static_cast<int>(maker.pick(0, 6))));
+}
+
+} // namespace
+} // namespace zipmpi::layout
