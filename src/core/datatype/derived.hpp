@@ -24,6 +24,7 @@ struct Derived {
     Contents contents;
     Shape shape;
     layout::ProgramPtr program;
+    std::string name;
     bool committed = false;
     int handles = 1;        // that the program has: attributes go with the last of them
     bool permanent = false; // an unnamed predefined type cannot be freed
