@@ -137,7 +137,7 @@ Status status_of(const proto::Operation& op) {
 
 Status status_of(const Request& request) {
     if (!request.to_nobody) {
-        Status s = status_of(request, *request.type);
+        Status s = status_of(static_cast<const proto::Operation&>(request));
         if (request.compound != nullptr) request.compound->query(s);
         return s;
     }
