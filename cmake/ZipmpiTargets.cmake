@@ -22,6 +22,14 @@ if(ZIPMPI_SANITIZE)
     add_link_options(-fsanitize=${ZIPMPI_SANITIZE})
 endif()
 
+# Objects of one or two hundred bytes are set up and copied on the path of every message. By default GCC does that with the
+# string instructions of x86, whose start takes longer than a few vector moves.
+include(CheckCXXCompilerFlag)
+set(ZIPMPI_SMALL_COPIES -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign
+                        -mmemcpy-strategy=vector_loop:512:noalign,libcall:-1:noalign)
+list(JOIN ZIPMPI_SMALL_COPIES " " ZIPMPI_SMALL_COPIES_TEXT)
+check_cxx_compiler_flag("${ZIPMPI_SMALL_COPIES_TEXT}" ZIPMPI_HAS_COPY_STRATEGIES)
+
 set(ZIPMPI_HEADER_VIEW ${CMAKE_BINARY_DIR}/header_view)
 
 function(zipmpi_expose_headers target name dir)
@@ -35,6 +43,9 @@ function(zipmpi_layer name)
     add_library(zipmpi_${name} STATIC ${A_SOURCES})
     zipmpi_expose_headers(zipmpi_${name} ${name} ${CMAKE_CURRENT_SOURCE_DIR})
     target_compile_options(zipmpi_${name} PRIVATE -fno-exceptions -fno-rtti)
+    if(ZIPMPI_HAS_COPY_STRATEGIES)
+        target_compile_options(zipmpi_${name} PRIVATE ${ZIPMPI_SMALL_COPIES})
+    endif()
     target_link_libraries(zipmpi_${name} PRIVATE zipmpi_warnings)
     foreach(dep IN LISTS A_DEPS)
         target_link_libraries(zipmpi_${name} PUBLIC zipmpi_${dep})

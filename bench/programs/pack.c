@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MPI_Pack and MPI_Unpack against loops written by hand for the same layout: how many times as fast (1 is equal,
-// more is better). One rank; sizes are bytes of packed data, elements are doubles unless the name says otherwise.
+// MPI_Pack and MPI_Unpack against loops written by hand for the same layout: how many times as fast (1 is
+// equal, more is better). One rank; sizes are bytes of packed data, elements are doubles unless the name says
+// otherwise.
 #include "bench.h"
 #include <stddef.h>
 #include <string.h>

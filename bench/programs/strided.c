@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Half of a round trip of a vector of 64 and of 128 blocks that lie twice their length apart, and of the same bytes
-// without gaps, in microseconds. Both sides use the vector.
+// Half of a round trip of a vector of 64 and of 128 blocks that lie twice their length apart, and of the same
+// bytes without gaps, in microseconds. Both sides use the vector.
 #include "bench.h"
 #include <string.h>
 

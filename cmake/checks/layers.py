@@ -14,14 +14,14 @@ MAY_INCLUDE = {
     "src/os": FLOOR,
     "src/layout": FLOOR | {"layout"},
     "src/wire": FLOOR | {"wire"},
-    "src/topo": FLOOR | {"topo"},
+    "src/topo": FLOOR | {"wire", "boot", "topo"},
     "src/boot": FLOOR | {"wire", "boot"},
     "src/transport": FLOOR | {"wire", "boot", "transport", "topo"},
     "src/proto": FLOOR | {"wire", "boot", "transport", "proto", "topo", "layout"},
     "src/core": FLOOR | {"wire", "transport", "proto", "core", "boot", "topo", "names", "layout"},
     "src/abi": FLOOR | {"core", "abi", "names"},
     "launch": FLOOR | {"wire", "boot", "topo", "names", "launch"},
-    "tools": FLOOR | {"wire", "boot", "topo", "names"},
+    "tools": FLOOR | {"wire", "boot", "topo", "proto", "names"},
     "gateway": FLOOR | {"wire", "transport", "gateway"},
 }
 LAYERS = set().union(*MAY_INCLUDE.values())

@@ -37,7 +37,9 @@ class Context:
 
     @property
     def comm(self):
-        return self.first("handle", "Comm") or self.first("handle", "Comm", "inout")
+        """The communicator that the call is on. One that may be null is an argument like others."""
+        comm = self.first("handle", "Comm") or self.first("handle", "Comm", "inout")
+        return comm if comm is not None and "optional" not in comm.marks else None
 
     @property
     def session(self):

@@ -9,6 +9,8 @@
 
 #include "base/param.hpp"
 #include "os/host.hpp"
+#include "topo/module.hpp"
+#include "topo/node_places.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -154,7 +156,15 @@ std::vector<std::vector<int>> Daemon::placement() {
     p.mode = request_.bind == StartRequest::Bind::core   ? BindMode::core
              : request_.bind == StartRequest::Bind::none ? BindMode::none
                                                          : BindMode::automatic;
-    return place(p, wants_binding(p) ? allowed_cores() : std::vector<CpuList>{});
+    topo::Machine machine;
+    if (!wants_binding(p)) return place(p, {});
+    topo::read_machine(machine); // without it each CPU counts as a core
+    const auto cpus = place(p, allowed_cores(machine));
+    // Ranks that find their places need not ask for the topology themselves.
+    for (uint32_t i = 0; i < cpus.size() && !machine.cpus.empty(); ++i)
+        if (!cpus[i].empty()) topo::set_place(segment_, i, topo::place_of(machine, cpus[i]));
+    topo::set_caches(segment_, machine);
+    return cpus;
 }
 
 std::vector<std::string> Daemon::rank_env(uint32_t local) {

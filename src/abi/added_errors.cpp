@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <map>
+#include <mutex>
 
 namespace zipmpi::abi {
 namespace {
@@ -16,6 +17,10 @@ struct Added {
     int codes = 0;       // of a class: codes in it
     std::string text;
 };
+
+// These calls are allowed from any thread at any time, also before there is an engine to lock.
+std::mutex mutex;
+using Guard = std::lock_guard<std::mutex>;
 
 std::map<int, Added>& all() {
     static std::map<int, Added> added;
@@ -54,19 +59,32 @@ Err not_added(const char* what, int number) {
 
 } // namespace
 
-bool is_added_code(int code) noexcept { return find(code) != nullptr; }
-int class_of_added(int code) noexcept { return find(code)->error_class; }
-const std::string& text_of_added(int code) noexcept { return find(code)->text; }
+bool is_added_code(int code) noexcept {
+    const Guard guard(mutex);
+    return find(code) != nullptr;
+}
+int class_of_added(int code) noexcept {
+    const Guard guard(mutex);
+    const Added* const added = find(code);
+    return added != nullptr ? added->error_class : code;
+}
+std::string text_of_added(int code) {
+    const Guard guard(mutex);
+    const Added* const added = find(code);
+    return added != nullptr ? added->text : std::string();
+}
 const int* last_used_code() noexcept { return &last_used; }
 
 namespace custom {
 
 Err add_error_class(int& error_class) {
+    const Guard guard(mutex);
     error_class = add(0);
     return Err::success;
 }
 
 Err add_error_code(int error_class, int& code) {
+    const Guard guard(mutex);
     Err known = Err::success;
     Added* const added = find(error_class);
     const bool is_class = added != nullptr ? added->error_class == error_class : err_of(error_class, known);
@@ -79,6 +97,7 @@ Err add_error_code(int error_class, int& code) {
 }
 
 Err add_error_string(int code, const char* text) {
+    const Guard guard(mutex);
     Added* const added = find(code);
     if (added == nullptr) return not_added("code", code);
     if (std::strlen(text) >= MPI_MAX_ERROR_STRING)
@@ -89,6 +108,7 @@ Err add_error_string(int code, const char* text) {
 }
 
 Err remove_error_class(int error_class) {
+    const Guard guard(mutex);
     Added* const added = find(error_class);
     if (added == nullptr || added->error_class != error_class) return not_added("class", error_class);
     if (added->codes > 0)
@@ -100,6 +120,7 @@ Err remove_error_class(int error_class) {
 }
 
 Err remove_error_code(int code) {
+    const Guard guard(mutex);
     const Added* const added = find(code);
     if (added == nullptr || added->error_class == code) return not_added("code", code);
     if (Added* const its_class = find(added->error_class)) --its_class->codes;
@@ -109,6 +130,7 @@ Err remove_error_code(int code) {
 }
 
 Err remove_error_string(int code) {
+    const Guard guard(mutex);
     Added* const added = find(code);
     if (added == nullptr) return not_added("code", code);
     if (added->text.empty())

@@ -3,8 +3,6 @@
 //
 // Error classes and codes that the program adds. Their numbers follow the last of the ABI; one that was
 // removed is used again.
-//
-// Threads: under the engine lock.
 #pragma once
 
 #include <string>
@@ -14,7 +12,7 @@ namespace zipmpi::abi {
 bool is_added_code(int code) noexcept; // a class is a code as well
 // The class of an added code, and its text; empty if it has none.
 int class_of_added(int code) noexcept;
-const std::string& text_of_added(int code) noexcept;
+std::string text_of_added(int code);
 // The largest number in use, for MPI_LASTUSEDCODE. It stays where it is and changes.
 const int* last_used_code() noexcept;
 

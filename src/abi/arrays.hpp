@@ -37,7 +37,7 @@ class SmallArray {
     [[nodiscard]] T* data() noexcept { return data_; }
 
   private:
-    static constexpr int64_t inline_size = 16;
+    static constexpr int64_t inline_size = 64;
     int64_t size_ = 0;
     T* data_ = nullptr;
     alignas(T) std::byte inline_[inline_size * sizeof(T)];

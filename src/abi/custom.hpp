@@ -16,6 +16,11 @@ namespace zipmpi::abi::custom {
 Err finalize();
 Err pcontrol(int level);
 Err abi_get_version(int& major, int& minor);
+Err abi_get_info(core::Info*& info);
+Err abi_set_fortran_info(core::Info* info);
+Err abi_get_fortran_info(core::Info*& info); // null: not set
+Err abi_set_fortran_booleans(int size, void* yes, void* no);
+Err abi_get_fortran_booleans(int size, void* yes, void* no, bool& is_set);
 
 // --- errors
 Err error_class(int code, int& error_class);

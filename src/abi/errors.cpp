@@ -54,9 +54,9 @@ Err any_err_of(int code) noexcept {
 Err explained(Err err) noexcept {
     if (!is_foreign(err)) return err;
     const int code = foreign_code(err);
-    const bool known = is_added_code(code) && !text_of_added(code).empty();
-    return fail(err, "see what the program means by this code", "error code %d%s%s", code, known ? ": " : "",
-                known ? text_of_added(code).c_str() : " of the program");
+    const std::string text = text_of_added(code);
+    return fail(err, "see what the program means by this code", "error code %d%s%s", code,
+                text.empty() ? "" : ": ", text.empty() ? " of the program" : text.c_str());
 }
 
 int remember(uint32_t function, int code) noexcept {

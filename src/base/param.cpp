@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/param.hpp"
 
+#include "base/settings_file.hpp"
 #include "base/words.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 
 namespace zipmpi {
@@ -38,12 +39,6 @@ ParamFault unknown_name(std::string origin, std::string_view name, bool as_env) 
     return f;
 }
 
-std::string_view trim(std::string_view s) {
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
-    return s;
-}
-
 ParamBase* find(std::string_view name) {
     for (ParamBase* p : registry())
         if (name == p->name()) return p;
@@ -59,34 +54,23 @@ void apply(ParamBase& p, std::string_view value, Origin origin, const std::strin
 }
 
 void load_file(const char* path, std::vector<ParamFault>& faults) {
-    std::FILE* f = std::fopen(path, "re");
-    if (f == nullptr) {
+    std::vector<Setting> settings;
+    if (!read_settings(path, settings)) {
         faults.push_back({std::string("ZIPMPI_CONFIG=") + path,
                           std::string("the file cannot be read: ") + std::strerror(errno),
                           "correct the path or unset ZIPMPI_CONFIG"});
         return;
     }
-    char line[1024];
-    for (int number = 1; std::fgets(line, sizeof line, f) != nullptr; ++number) {
-        std::string_view text = trim(line);
-        if (text.empty() || text.front() == '#') continue;
-        const std::string where = std::string(path) + " line " + std::to_string(number);
-        const size_t eq = text.find('=');
-        if (eq == std::string_view::npos) {
+    for (const Setting& s : settings) {
+        const std::string where = std::string(path) + " line " + std::to_string(s.line);
+        if (s.name.empty())
             faults.push_back(
                 {where, "not of the form name = value", "write one knob per line, # starts a comment"});
-            continue;
-        }
-        const std::string_view name = trim(text.substr(0, eq));
-        std::string_view value = trim(text.substr(eq + 1));
-        if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
-            value = value.substr(1, value.size() - 2);
-        if (ParamBase* p = find(name))
-            apply(*p, value, Origin::file, where, faults);
+        else if (ParamBase* p = find(s.name))
+            apply(*p, s.value, Origin::file, where, faults);
         else
-            faults.push_back(unknown_name(where + ", knob " + std::string(name), name, false));
+            faults.push_back(unknown_name(where + ", knob " + s.name, s.name, false));
     }
-    std::fclose(f);
 }
 
 } // namespace

@@ -7,12 +7,12 @@
 namespace zipmpi {
 namespace {
 Recorder private_recorder;
-Recorder* current = &private_recorder;
 } // namespace
 
-Recorder& recorder() noexcept { return *current; }
+Recorder* current_recorder = &private_recorder;
+
 void set_recorder(Recorder* in_segment) noexcept {
-    current = in_segment != nullptr ? in_segment : &private_recorder;
+    current_recorder = in_segment != nullptr ? in_segment : &private_recorder;
 }
 
 void record_comm_name(Recorder& r, uint32_t context, const char* name) noexcept {

@@ -9,7 +9,8 @@
 namespace zipmpi {
 
 // The recorder of this process: a private page until the node segment is mapped, so it is never null.
-Recorder& recorder() noexcept;
+extern Recorder* current_recorder;
+inline Recorder& recorder() noexcept { return *current_recorder; }
 void set_recorder(Recorder* in_segment) noexcept;
 
 inline void record_enter(Recorder& r, uint32_t function, int32_t peer, int32_t tag,

@@ -48,12 +48,16 @@ const char* remedy_for(int error) {
 
 } // namespace
 
+uint32_t NodeSegment::new_cell_bytes() {
+    const auto pages = static_cast<uint32_t>((cell_size + wire::page_size - 1) / wire::page_size);
+    return static_cast<uint32_t>(pages * wire::page_size - wire::line_size);
+}
+
 bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
                        NodeSegment& out, Problem& why) {
     wire::Geometry g;
     g.local_ranks = static_cast<uint32_t>(world_ranks.size());
-    const auto pages = static_cast<uint32_t>((cell_size + wire::page_size - 1) / wire::page_size);
-    g.cell_bytes = static_cast<uint32_t>(pages * wire::page_size - wire::line_size);
+    g.cell_bytes = new_cell_bytes();
     g.cells_per_rank = static_cast<uint32_t>(cells.get());
     if (!g.valid()) {
         why = segment_problem("the shared memory of this node cannot be laid out",

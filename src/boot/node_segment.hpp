@@ -18,6 +18,8 @@ namespace zipmpi::boot {
 
 class NodeSegment {
   public:
+    // What one cell of a new segment holds, by the knob shm.cell_size.
+    static uint32_t new_cell_bytes();
     // Makes a segment for these world ranks. Sizes of cells come from the knobs shm.cell_size and shm.cells.
     static bool make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
                      NodeSegment& out, Problem& why);
@@ -35,6 +37,10 @@ class NodeSegment {
     [[nodiscard]] int world_rank(uint32_t local) const {
         return static_cast<int>(at<uint32_t>(geometry_.world_ranks_offset())[local]);
     }
+    [[nodiscard]] wire::PlaceEntry& place(uint32_t local) const {
+        return at<wire::PlaceEntry>(geometry_.places_offset())[local];
+    }
+    [[nodiscard]] wire::NodeFacts& facts() const { return at<wire::SegmentHeader>(0)->facts; }
     [[nodiscard]] wire::RankBlock& block(uint32_t local) const {
         return at<wire::RankBlock>(geometry_.blocks_offset())[local];
     }

@@ -168,7 +168,7 @@ Err comm_create_from_group(Group& group, const char* tag, Info* info, Errhandler
 Err comm_split(Comm& comm, int color, int key, Comm*& result);
 Err comm_split_type(Comm& comm, SplitType type, int key, Info* info, Comm*& result);
 Err comm_free(Comm*& comm);
-Err comm_get_name(Comm& comm, std::string& name);
+Err comm_get_name(Comm* comm, std::string& name); // null handles have names as well
 Err comm_set_name(Comm& comm, const char* name);
 Err comm_get_info(Comm& comm, Info*& info);
 Err comm_set_info(Comm& comm, Info* info);
@@ -185,12 +185,12 @@ Err comm_delete_attr(Comm& comm, uint32_t key);
 Err type_set_attr(Datatype& type, uint32_t key, void* value);
 Err type_get_attr(Datatype& type, uint32_t key, void*& value, bool& found);
 Err type_delete_attr(Datatype& type, uint32_t key);
-Err type_get_name(Datatype& type, std::string& name);
+Err type_get_name(Datatype* type, std::string& name);
 Err type_set_name(Datatype& type, const char* name);
 Err win_set_attr(Win& win, uint32_t key, void* value);
 Err win_get_attr(Win& win, uint32_t key, void*& value, bool& found);
 Err win_delete_attr(Win& win, uint32_t key);
-Err win_get_name(Win& win, std::string& name);
+Err win_get_name(Win* win, std::string& name);
 Err win_set_name(Win& win, const char* name);
 // Attributes that the standard predefines. The value is an int that lives as long as the library.
 enum class PredefinedAttribute { tag_ub, io, host, wtime_is_global, appnum, lastusedcode, universe_size };
@@ -202,8 +202,6 @@ Err type_get_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_get_true_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_commit(Datatype*& type);
 Err type_free(Datatype*& type);
-Err type_get_name(Datatype& type, std::string& name);
-Err type_set_name(Datatype& type, const char* name);
 Err get_count(const Status& status, Datatype& type, int64_t& count);    // undefined if not whole
 Err get_elements(const Status& status, Datatype& type, int64_t& count); // undefined if not whole
 int64_t bytes_of_elements(const Datatype& type, int64_t elements);      // basic ones

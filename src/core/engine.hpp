@@ -9,12 +9,19 @@
 #include "core/builtin.hpp"
 #include "core/object.hpp"
 
+#include <atomic>
 #include <string>
 
 namespace zipmpi::core {
 
 enum class Phase : int { before_init, running, after_finalize };
-Phase phase() noexcept;
+
+// What every call reads, so that it costs a load and a compare.
+namespace live {
+extern std::atomic<Phase> phase;
+extern std::atomic<bool> multithreaded;
+} // namespace live
+inline Phase phase() noexcept { return live::phase.load(std::memory_order_relaxed); }
 
 // Predefined objects. Datatypes, operations, error handlers exist always; communicators from init to
 // finalize.
@@ -50,9 +57,13 @@ struct BuiltinName {
 };
 BuiltinName builtin_name(const Object& object) noexcept;
 
-// What a face asks of a communicator while it checks arguments.
-int size_of(const Comm& comm) noexcept;         // of the remote group for an intercommunicator
-uint32_t context_of(const Comm& comm) noexcept; // for the flight recorder
+// What a face asks of a communicator while it checks arguments. Its objects begin with a CommFace.
+inline int size_of(const Comm& comm) noexcept { // of the remote group for an intercommunicator
+    return reinterpret_cast<const CommFace&>(comm).peers;
+}
+inline uint32_t context_of(const Comm& comm) noexcept { // for the flight recorder
+    return reinterpret_cast<const CommFace&>(comm).context;
+}
 bool is_inter(const Comm& comm) noexcept;
 int sources_of(const Comm& comm) noexcept; // neighbours in its topology; 0 without one
 int destinations_of(const Comm& comm) noexcept;
@@ -63,8 +74,14 @@ bool is_committed(const Datatype& type) noexcept;
 bool op_takes(const Op& op, const Datatype& type) noexcept;
 
 // Taken by a face around each call; does nothing below MPI_THREAD_MULTIPLE.
-void lock_engine() noexcept;
-void unlock_engine() noexcept;
+void lock_lane() noexcept;
+void unlock_lane() noexcept;
+inline void lock_engine() noexcept {
+    if (live::multithreaded.load(std::memory_order_relaxed)) lock_lane();
+}
+inline void unlock_engine() noexcept {
+    if (live::multithreaded.load(std::memory_order_relaxed)) unlock_lane();
+}
 
 // How an error ends. A face calls handler_of() and acts on it: user handlers are the face's functions.
 struct HandlerAction {

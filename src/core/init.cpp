@@ -18,8 +18,8 @@ namespace {
 Engine* the_engine = nullptr;
 std::mutex start_mutex; // two threads may open sessions at once
 
-Slab<Session>& session_slab() {
-    static Slab<Session> s;
+Slab<Session, std::mutex>& session_slab() {
+    static Slab<Session, std::mutex> s;
     return s;
 }
 
@@ -44,7 +44,10 @@ void set_state(const Engine& e, wire::RankState state) {
 
 ThreadLevel raise_thread_level(Engine& e, ThreadLevel level) {
     if (level > e.thread_level) e.thread_level = level;
-    if (e.thread_level == ThreadLevel::multiple) e.lane->set_multithreaded();
+    if (e.thread_level == ThreadLevel::multiple) {
+        e.lane->set_multithreaded();
+        live::multithreaded.store(true, std::memory_order_relaxed);
+    }
     return e.thread_level;
 }
 
@@ -58,23 +61,24 @@ void make_world(Engine& e) {
 
 } // namespace
 
+proto::Lane* the_lane = nullptr;
+
 Engine* engine() noexcept { return the_engine; }
 Comm* comm_world() noexcept { return the_engine != nullptr ? the_engine->world : nullptr; }
 Comm* comm_self() noexcept { return the_engine != nullptr ? the_engine->self : nullptr; }
 
-Phase phase() noexcept {
-    const Engine* e = the_engine;
-    if (e == nullptr) return Phase::before_init;
-    if (e->sessions > 0 || (e->world_started && !e->world_ended)) return Phase::running;
-    return e->world_ended ? Phase::after_finalize : Phase::before_init;
+constinit std::atomic<Phase> live::phase{Phase::before_init};
+constinit std::atomic<bool> live::multithreaded{false};
+
+static void refresh_phase() {
+    const Engine& e = *the_engine;
+    Phase now = e.world_ended ? Phase::after_finalize : Phase::before_init;
+    if (e.sessions > 0 || (e.world_started && !e.world_ended)) now = Phase::running;
+    live::phase.store(now, std::memory_order_relaxed);
 }
 
-void lock_engine() noexcept {
-    if (the_engine != nullptr) the_engine->lane->lock();
-}
-void unlock_engine() noexcept {
-    if (the_engine != nullptr) the_engine->lane->unlock();
-}
+void lock_lane() noexcept { the_engine->lane->lock(); }
+void unlock_lane() noexcept { the_engine->lane->unlock(); }
 
 Engine& start_engine(ThreadLevel level) {
     if (the_engine == nullptr) {
@@ -89,6 +93,7 @@ Engine& start_engine(ThreadLevel level) {
         set_recorder(&own_block(*e).recorder);
         e->main_thread = pthread_self();
         the_engine = e;
+        the_lane = e->lane.get();
     }
     set_state(*the_engine, wire::RankState::running);
     raise_thread_level(*the_engine, level);
@@ -114,6 +119,7 @@ Err init_thread(int*, char***, ThreadLevel required, ThreadLevel& provided) {
     Engine& e = start_engine(required);
     make_world(e);
     e.world_started = true;
+    refresh_phase();
     e.main_thread = pthread_self();
     provided = e.thread_level;
     return Err::success;
@@ -148,6 +154,7 @@ Err finalize() {
     release(*e.self);
     e.world = e.self = nullptr;
     e.world_ended = true;
+    refresh_phase();
     return Err::success;
 }
 
@@ -170,6 +177,7 @@ Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
     session->errhandler = share(errhandler != nullptr ? *errhandler : errors_are_fatal());
     if (info != nullptr) session->hints = hints_of(*info);
     ++e.sessions;
+    refresh_phase();
     return Err::success;
 }
 
@@ -181,6 +189,7 @@ Err session_finalize(Session*& session) {
     session_slab().destroy(*session);
     session = nullptr;
     if (--e.sessions == 0 && e.world_started == e.world_ended) leave_engine();
+    refresh_phase();
     return Err::success;
 }
 

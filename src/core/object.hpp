@@ -33,6 +33,24 @@ struct Object {
     std::atomic<int32_t> refs{0};
 };
 
+// Counting who uses an object. Plain adds: the engine lock is held, and a locked instruction would wait until
+// all earlier stores, such as those of a message to another core, have been carried out.
+inline void hold(Object& object) noexcept {
+    object.refs.store(object.refs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+// True: that was the last one.
+[[nodiscard]] inline bool let_go(Object& object) noexcept {
+    const int32_t left = object.refs.load(std::memory_order_relaxed) - 1;
+    object.refs.store(left, std::memory_order_relaxed);
+    return left == 0;
+}
+
+// How a communicator begins: what is read of it at every call.
+struct CommFace : Object {
+    int32_t peers = 0; // how many ranks can be addressed
+    uint32_t context = 0;
+};
+
 struct Comm;
 struct Group;
 struct Request;

@@ -108,7 +108,7 @@ Err send_buffered(const proto::Operation& op, Comm& comm) {
     block->layout = nullptr;
     block->on_done = delivered;
     block->comm = &comm;
-    comm.refs.fetch_add(1, std::memory_order_relaxed);
+    hold(comm);
     ++engine()->loose_sends;
     lane().start_send(*block);
     return home->take_failure();

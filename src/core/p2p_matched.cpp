@@ -23,7 +23,7 @@ Err found_nobody(Message*& message, Status* status) {
 Err found(proto::Unexpected& waiting, Comm& comm, Message*& message, Status* status) {
     message->waiting = &waiting;
     message->comm = &comm;
-    comm.refs.fetch_add(1, std::memory_order_relaxed);
+    hold(comm);
     if (status != nullptr) *status = status_of_waiting(waiting.message);
     return Err::success;
 }
@@ -50,8 +50,10 @@ proto::Operation receive_of(void* buf, int64_t count, const Datatype& type, cons
 } // namespace
 
 Message& message_no_proc() noexcept {
-    static Message message;
-    message.cls = Class::message;
+    struct NoProc : Message {
+        constexpr NoProc() { cls = Class::message; }
+    };
+    static constinit NoProc message; // threads ask for it at the same time
     return message;
 }
 

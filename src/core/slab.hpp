@@ -5,19 +5,26 @@
 // object can be read at any time, and with a number that stands for the object where a handle must be an
 // integer.
 //
-// Threads: under the engine lock.
+// Threads: under the engine lock; with a mutex of its own where objects are made without it, such as before
+// MPI_Init.
 #pragma once
 
 #include "core/object.hpp"
 
 #include <memory>
+#include <mutex>
 #include <new>
 #include <type_traits>
 #include <vector>
 
 namespace zipmpi::core {
 
-template <class T>
+struct NoMutex {
+    void lock() {}
+    void unlock() {}
+};
+
+template <class T, class Mutex = NoMutex>
 class Slab {
     static_assert(std::is_base_of_v<Object, T>);
 
@@ -25,6 +32,7 @@ class Slab {
     // Null if memory is exhausted.
     template <class... Args>
     T* make(Args&&... args) {
+        const std::lock_guard guard(mutex_);
         if (free_.empty() && !grow()) return nullptr;
         const uint32_t index = free_.back();
         free_.pop_back();
@@ -35,6 +43,7 @@ class Slab {
     }
 
     void destroy(T& object) {
+        const std::lock_guard guard(mutex_);
         const uint32_t index = object.index;
         object.~T();
         static_cast<Object*>(static_cast<void*>(at(index)))->cls = Class::none;
@@ -42,6 +51,7 @@ class Slab {
     }
 
     [[nodiscard]] T* find(uint32_t index) {
+        const std::lock_guard guard(mutex_);
         if (index >= chunks_.size() * chunk_objects) return nullptr;
         T* object = at(index);
         return object->cls == T::class_id ? object : nullptr;
@@ -67,6 +77,7 @@ class Slab {
 
     std::vector<std::unique_ptr<Chunk>> chunks_;
     std::vector<uint32_t> free_;
+    Mutex mutex_;
 };
 
 } // namespace zipmpi::core

@@ -34,7 +34,8 @@ struct Engine {
 // Null before the first initialisation. Once there, it stays until the process ends: queues in the node
 // segment have state on both sides and cannot be started anew.
 Engine* engine() noexcept;
-inline proto::Lane& lane() noexcept { return *engine()->lane; }
+extern proto::Lane* the_lane; // of the engine
+inline proto::Lane& lane() noexcept { return *the_lane; }
 
 // Brings the engine up if it is not. Does not return if the launcher cannot be understood: prints why and
 // exits.

@@ -110,12 +110,18 @@ inline constexpr size_t most_members = 3;
 template <class Use>
 [[gnu::always_inline]] inline bool with_number(size_t length, const Use& use) {
     switch (length) {
-    case 1: return use(Fixed<1>{});
-    case 2: return use(Fixed<2>{});
-    case 4: return use(Fixed<4>{});
-    case 8: return use(Fixed<8>{});
-    case 16: return use(Fixed<16>{});
-    default: return false;
+    case 1:
+        return use(Fixed<1>{});
+    case 2:
+        return use(Fixed<2>{});
+    case 4:
+        return use(Fixed<4>{});
+    case 8:
+        return use(Fixed<8>{});
+    case 16:
+        return use(Fixed<16>{});
+    default:
+        return false;
     }
 }
 
@@ -130,7 +136,8 @@ inline void copy_record_row(std::byte* to, const std::byte* from, Steps row, con
 }
 
 // Two or three runs of each of many structures. False: a length is none of a number, and nothing was copied.
-inline bool copy_records(std::byte* to, const std::byte* from, Steps row, const Member* members, size_t count) {
+inline bool copy_records(std::byte* to, const std::byte* from, Steps row, const Member* members,
+                         size_t count) {
     return with_number(members[0].length, [&](auto a) {
         return with_number(members[1].length, [&](auto b) {
             using A = decltype(a);

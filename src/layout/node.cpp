@@ -110,7 +110,8 @@ void fill_short_runs(Node& n, const std::vector<Placed>& parts) {
     if (n.low < -most || n.high > most || n.size > most) return;
     n.short_runs.reserve(parts.size());
     for (size_t i = 0; i < parts.size(); ++i)
-        n.short_runs.push_back({static_cast<int32_t>(n.places[i]), static_cast<int32_t>(parts[i].node->size)});
+        n.short_runs.push_back(
+            {static_cast<int32_t>(n.places[i]), static_cast<int32_t>(parts[i].node->size)});
 }
 
 Placed list_or_sequence(const std::vector<Placed>& parts) {

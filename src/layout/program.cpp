@@ -3,6 +3,7 @@
 #include "layout/program.hpp"
 
 #include "layout/copy.hpp"
+#include "layout/masked.hpp"
 #include "layout/unique_table.hpp"
 #include "layout/visit.hpp"
 
@@ -78,6 +79,12 @@ void copy_runs(const Node& list, int64_t first, int64_t last, std::byte* memory,
     const Node::Run* run = &list.short_runs[static_cast<size_t>(first)];
     const Node::Run* const end = run + (last - first);
     if (list.length == 0) {
+        if (has_byte_masks()) {
+            if constexpr (direction == Direction::pack)
+                return pack_masked(run, end, memory, packed);
+            else
+                return unpack_masked(run, end, memory, packed);
+        }
         for (; run != end; packed += run->length, ++run)
             copy_between<direction>(memory + run->place, packed, static_cast<size_t>(run->length));
         return;
@@ -105,7 +112,8 @@ void copy_entry(const Node& node, size_t i, std::byte* memory, std::byte* packed
                            start_of(node, static_cast<int64_t>(i) + 1) - start);
 }
 
-// Several short runs of each element together, as a loop over a structure does it. False: not of such lengths.
+// Several short runs of each element together, as a loop over a structure does it. False: not of such
+// lengths.
 template <Direction direction>
 bool copy_members(const Node& list, size_t first, size_t count, std::byte* memory, std::byte* packed,
                   Steps elements) {

@@ -21,4 +21,13 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
+// Fetches a cache line that will be written soon, without waiting for it.
+inline void prefetch_to_write(const void* address) noexcept {
+#if defined(__x86_64__)
+    asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
+#else
+    __builtin_prefetch(address, 1);
+#endif
+}
+
 } // namespace zipmpi::os

@@ -57,6 +57,14 @@ void CpuUnion::add(pid_t pid) {
     for (size_t i = 0; i < mask.size(); ++i) bits_[i] |= mask[i];
 }
 
+std::vector<int> CpuUnion::list() const {
+    std::vector<int> cpus;
+    for (size_t i = 0; i < bits_.size(); ++i)
+        for (uint64_t word = bits_[i]; word != 0; word &= word - 1)
+            cpus.push_back(static_cast<int>(i * 64) + std::countr_zero(word));
+    return cpus;
+}
+
 int CpuUnion::usable() const noexcept {
     int n = 0;
     for (const uint64_t word : bits_) n += std::popcount(word);

@@ -17,8 +17,9 @@ int usable_cpus() noexcept; // CPUs this process may run on: affinity mask, capp
 // The CPUs that several processes may run on together: each may be bound to one of its own.
 class CpuUnion {
   public:
-    void add(pid_t pid);                       // 0 is this process; one that cannot be asked adds nothing
-    [[nodiscard]] int usable() const noexcept; // at least 1; capped by the cgroup CPU quota
+    void add(pid_t pid);                         // 0 is this process; one that cannot be asked adds nothing
+    [[nodiscard]] std::vector<int> list() const; // their numbers, in order
+    [[nodiscard]] int usable() const noexcept;   // at least 1; capped by the cgroup CPU quota
 
   private:
     std::vector<uint64_t> bits_;

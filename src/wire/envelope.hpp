@@ -55,7 +55,8 @@ static_assert(sizeof(Envelope) == 20);
 using OperationId = uint32_t;
 
 struct CellRef {
-    uint32_t cell;  // index into the sender's pool
+    uint16_t cell;  // index into the sender's pool
+    uint16_t turn;  // how many times it was used before, cut to 16 bits: the reader writes it back
     uint32_t bytes; // valid bytes in it
 };
 

@@ -5,16 +5,17 @@
 // or by the lowest rank of the node under a foreign launcher; a segment of zeros with a filled header is
 // ready for use, so no rank has to wait for another before it sends.
 //
-//   header | world ranks | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse | contexts,
+//   header | world ranks, places | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse | contexts,
 //   sparse | boards, sparse
 //
-// Header, world ranks and rank blocks are reserved by the maker; a ring or cell is reserved by its producer
-// on first use, a page of contexts by who draws from it: memory follows use.
+// Header, world ranks, places and rank blocks are reserved by the maker; a ring or cell is reserved by its
+// producer on first use, a page of contexts by who draws from it: memory follows use.
 #pragma once
 
 #include "base/counters.hpp"
 #include "base/recorder_layout.hpp"
 #include "wire/board_layout.hpp"
+#include "wire/place_layout.hpp"
 #include "wire/shm_layout.hpp"
 
 #include <atomic>
@@ -46,6 +47,7 @@ struct SegmentHeader {
     char job_id[64];
     std::atomic<uint32_t> context_hint; // below it no context is likely to be free
     std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
+    NodeFacts facts;
     BoardArea boards;
 };
 static_assert(sizeof(SegmentHeader) <= page_size);
@@ -66,6 +68,9 @@ struct RankBlock {
     std::atomic<uint32_t> sleepers;
     std::atomic<uint32_t>
         wants_cell; // set by the rank when its pool is exhausted: whoever frees a cell wakes it
+    // once 1, it stays: before it sleeps this rank executes a barrier on behalf of all others, so senders
+    // that take part in such barriers need none of their own
+    std::atomic<uint32_t> fences_for_all;
     // one bit per local rank: set by a sender after it has put lines into its ring to this rank
     alignas(line_size) std::atomic<uint64_t> arrivals[max_local_ranks / 64];
     // one bit per local rank, written by the rank itself and rarely: it looks at that sender's ring directly,
@@ -83,8 +88,12 @@ struct Geometry {
     uint32_t cells_per_rank = 0;
 
     [[nodiscard]] constexpr uint64_t world_ranks_offset() const { return page_size; }
+    [[nodiscard]] constexpr uint64_t places_offset() const {
+        return (world_ranks_offset() + uint64_t{local_ranks} * sizeof(uint32_t) + sizeof(PlaceEntry) - 1) /
+               sizeof(PlaceEntry) * sizeof(PlaceEntry);
+    }
     [[nodiscard]] constexpr uint64_t blocks_offset() const {
-        return page_size + (uint64_t{local_ranks} * 4 + page_size - 1) / page_size * page_size;
+        return (places_offset() + local_ranks * sizeof(PlaceEntry) + page_size - 1) / page_size * page_size;
     }
     [[nodiscard]] constexpr uint64_t rings_offset() const {
         return blocks_offset() + uint64_t{local_ranks} * sizeof(RankBlock);

@@ -45,11 +45,28 @@ struct Ring {
 };
 static_assert(sizeof(Ring) == page_size);
 
-// Head of a cell of the send buffer pool; the bytes follow after one line. The owner sets busy before it
-// sends a reference to the cell, the reader clears it when it has copied the bytes out (mark and sweep: the
-// owner looks for a cell that is no longer busy when it needs one).
+// The one receive queue of a rank in the design with that name: the pages of its rings as one ring with many
+// producers. The mark of a line then says who sent it as well: the sender above, the number of the line
+// below.
+inline constexpr uint32_t shared_ring_pages = 16;
+inline constexpr uint32_t shared_mark_bits = 20;
+struct SharedRing {
+    alignas(line_size) std::atomic<uint32_t> consumed;
+    std::atomic<uint32_t> producers_wait; // some producer found it full: the bits of arrivals say which
+    alignas(line_size) std::atomic<uint32_t> tail; // lines claimed by producers
+    RingLine line[page_size / line_size - 2];      // and on through the pages that follow
+};
+static_assert(sizeof(SharedRing) == page_size);
+inline constexpr uint32_t shared_ring_lines(uint32_t local_ranks) {
+    const uint32_t pages = local_ranks < shared_ring_pages ? local_ranks : shared_ring_pages;
+    return pages * static_cast<uint32_t>(page_size / line_size) - 2;
+}
+
+// Head of a cell of the send buffer pool; the bytes follow after one line. A cell is handed out for a turn
+// with a number; the reader writes that number here when it has copied the bytes out, and the owner, who
+// knows the number, looks for it when it needs a cell (mark and sweep). Nobody else writes the line.
 struct alignas(line_size) CellHead {
-    std::atomic<uint32_t> busy;
+    std::atomic<uint32_t> released;
 };
 static_assert(sizeof(CellHead) == line_size);
 

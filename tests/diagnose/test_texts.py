@@ -215,7 +215,7 @@ class ToolTexts(Case):
             for env, *patterns in (
                     ({"ZIPMPI_WAIT_SPINZ": "5"}, "variable ZIPMPI_WAIT_SPINZ", "no knob", "did you mean ZIPMPI_WAIT_SPINS"),
                     ({"ZIPMPI_WAIT_SPINS": "lots"}, "variable ZIPMPI_WAIT_SPINS", '"lots": not a number', "default 3000"),
-                    ({"ZIPMPI_P2P_EAGER_LIMIT": "99g"}, "ZIPMPI_P2P_EAGER_LIMIT", "not between 0 and 16m", "default 32k"),
+                    ({"ZIPMPI_P2P_EAGER_LIMIT": "99g"}, "ZIPMPI_P2P_EAGER_LIMIT", "not between -1 and 16m", "default -1"),
                     ({"ZIPMPI_CONFIG": "/no/such/file"}, "ZIPMPI_CONFIG=/no/such/file", "No such file", "correct the path"),
                     ({"ZIPMPI_CONFIG": f.name}, f.name + " line 1, knob wait.spin", "no knob", "did you mean wait.spins")):
                 with self.subTest(env):

@@ -3,12 +3,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a command that must succeed, print a text to stdout, and write nothing to stderr.
 
-usage: run_quietly.py TEXT COMMAND ARGUMENTS...
+usage: run_quietly.py [--only-if "COMMAND"] TEXT COMMAND ARGUMENTS...
+--only-if: where that command ends with 77, so does the test, which is skipped then.
 """
 import subprocess
 import sys
 
-text, command = sys.argv[1], sys.argv[2:]
+arguments = sys.argv[1:]
+if arguments[0] == "--only-if":
+    if subprocess.run(arguments[1].split()).returncode == 77:
+        sys.exit(77)
+    arguments = arguments[2:]
+text, command = arguments[0], arguments[1:]
 run = subprocess.run(command, capture_output=True, text=True)
 sys.stdout.write(run.stdout)
 sys.stderr.write(run.stderr)

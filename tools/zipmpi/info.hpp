@@ -15,7 +15,11 @@ using Json = nlohmann::ordered_json;
 Json installation_facts(); // version, build, host
 Json launch_facts(const char* const* environ_like);
 Json transport_facts();
-std::string overview_text(const Json& facts); // of an object with the three above, "knobs" and "coverage"
+std::string overview_text(const Json& facts); // of an object with these, "paths", "knobs" and "coverage"
+
+Json kernel_copy_facts(); // two processes try
+Json path_facts();        // which way messages go, by class of pair and size
+std::string paths_text(const Json& facts);
 
 Json knob_facts(); // after load_params()
 std::string knobs_text(const Json& knobs);

@@ -50,9 +50,8 @@ Json transport_facts() {
         {{{"peers", "a rank and itself"}, {"transport", "self"}, {"why", "copied once within the process"}},
          {{"peers", "ranks on this host"},
           {"transport", "shared memory"},
-          {"why", fmt::format("up to {} bytes in one line of a ring, up to {} in one cell of {}, longer "
-                              "ones cell by cell",
-                              wire::inline_max, knob_value("p2p.eager_limit"), knob_value("shm.cell_size"))}},
+          {"why", fmt::format("lines of {} bytes, cells of {}, copies through the kernel: see below",
+                              wire::line_size, knob_value("shm.cell_size"))}},
          {{"peers", "ranks on other hosts"},
           {"transport", "none"},
           {"why", "this version runs on one host; MPI_Init says so if a job has more"}}});
@@ -73,6 +72,7 @@ std::string overview_text(const Json& facts) {
     out += "\ntransports\n";
     for (const Json& t : facts.at("transports"))
         out += fmt::format("  {:<22}{:<15}{}\n", field(t, "peers"), field(t, "transport"), field(t, "why"));
+    out += paths_text(facts.at("paths"));
     out += fmt::format("\n{} knobs{}\n  zipmpi info --knobs lists them with their help\n",
                        facts.at("knobs").size(), changed_knobs(facts.at("knobs")));
     const Json& c = facts.at("coverage");

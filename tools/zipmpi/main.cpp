@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The zipmpi command. One subcommand so far: info.
+// The zipmpi command: subcommands info and tune.
 #include "info.hpp"
+#include "tune/tune.hpp"
 
 #include "base/param.hpp"
 #include "base/problem.hpp"
@@ -34,6 +35,16 @@ CLI::App* add_info(CLI::App& app, InfoOptions& o) {
     return info;
 }
 
+CLI::App* add_tune(CLI::App& app, TuneOptions& o) {
+    CLI::App* tune = app.add_subcommand(
+        "tune", "measures what messages cost on this machine, so that each takes the fastest way");
+    tune->add_option("--output", o.output, "file to write; without: where the library looks first");
+    tune->add_option("--seconds", o.seconds, "how long to measure (default 30)")
+        ->check(CLI::Range(0.5, 3600.0));
+    tune->add_flag("--dry-run", o.dry_run, "print the file instead of writing it");
+    return tune;
+}
+
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 // Settings that are wrong do not stop the report: they are often what it was asked for.
@@ -57,6 +68,7 @@ int run_info(const InfoOptions& o) {
     const Json all{{"installation", installation_facts()},
                    {"launch", launch_facts(environ)},
                    {"transports", transport_facts()},
+                   {"paths", path_facts()},
                    {"knobs", knob_facts()},
                    {"coverage", coverage}};
     print(o.json ? all.dump(2) + "\n" : overview_text(all));
@@ -68,18 +80,23 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", std::string("ZipMPI ") + ZIPMPI_VERSION);
     app.require_subcommand(1);
     InfoOptions options;
+    TuneOptions tune_options;
     const CLI::App* info = add_info(app, options);
+    const CLI::App* tune = add_tune(app, tune_options);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         if (e.get_exit_code() == 0) return app.exit(e); // --help, --version
-        report(
-            {"the command line is not understood", "zipmpi", e.what(),
-             info->parsed() ? "zipmpi info --help lists the options" : "zipmpi --help lists the subcommands"},
-            "zipmpi");
+        report({"the command line is not understood", "zipmpi", e.what(),
+                info->parsed()   ? "zipmpi info --help lists the options"
+                : tune->parsed() ? "zipmpi tune --help lists the options"
+                                 : "zipmpi --help lists the subcommands"},
+               "zipmpi");
         return 2;
     }
-    return run_info(options);
+    if (info->parsed()) return run_info(options);
+    const int status = report_faults(load_params(environ));
+    return status != 0 ? status : run_tune(tune_options);
 }
 
 } // namespace

@@ -86,6 +86,35 @@ says 'not between 4k and 8m'
 ZIPMPI_CONFIG=$scratch/absent check 1 info
 says_four_parts
 
+# Paths of messages: what is built in, a file of measured costs, and knobs that go before both.
+check 0 info
+prints '^paths of messages'
+prints '^  kernel copy (works|not used)'
+prints '^  same_core +line to 40 B, lines to 280 B, cell to '
+ZIPMPI_KCOPY_USE=no check 0 info
+prints '^  kernel copy not used: switched off by the knob kcopy.use'
+XDG_CONFIG_HOME=$scratch check 0 tune --seconds 0.5
+prints '^kept in .*/zipmpi/tune-.*\.toml$'
+prints '^same_core \(CPUs [0-9]+ and [0-9]+\): '
+python3 -c 'import sys,tomllib; t=tomllib.load(open(sys.argv[1],"rb")); assert t["same_core"]["kernel"]["fresh"]["start_ns"] > 0' \
+    "$scratch"/zipmpi/tune-*.toml || complain "the file of costs is not TOML with the constants"
+XDG_CONFIG_HOME=$scratch check 0 info
+prints "costs: $scratch/zipmpi/tune-"
+XDG_CONFIG_HOME=$scratch ZIPMPI_TUNE_FILE=none check 0 info
+prints 'costs: built in'
+printf 'same_core.line_ns = 1\nshared_l3.speed = 2\n' > "$scratch/costs"
+ZIPMPI_TUNE_FILE=$scratch/costs check 0 info
+prints 'not used: line 2: shared_l3.speed: no constant has this name'
+ZIPMPI_TUNE_FILE=$scratch/absent check 0 info
+prints 'not used: tune.file cannot be read'
+ZIPMPI_TUNE_FILE=none ZIPMPI_P2P_EAGER_LIMIT=8k check 0 info
+prints 'cell to 8 KiB.*'
+prints 'eager_limit by knob p2p.eager_limit'
+check 1 tune --seconds 0.5 --output /proc/none/costs
+says_four_parts
+check 2 tune --seconds never
+says_four_parts
+
 check 2
 says_four_parts
 check 2 nonsense

@@ -43,7 +43,7 @@ Err call_copy(const Keyval& key, Object& owner, void* value, void*& copied, bool
 
 Keyval* keyval_by_index(uint32_t index, Keyed keyed) {
     Keyval* const key = slab().find(index);
-    return key != nullptr && key->keyed == keyed && !key->freed ? key : nullptr;
+    return key != nullptr && key->keyed == keyed ? key : nullptr;
 }
 
 Err keyval_create(const KeyvalFunctions& functions, uint32_t& key) {
@@ -58,6 +58,7 @@ Err keyval_create(const KeyvalFunctions& functions, uint32_t& key) {
 Err keyval_free(Keyed keyed, uint32_t key) {
     Keyval* const found = keyval_by_index(key, keyed);
     if (found == nullptr) return no_such_key();
+    if (found->freed) return Err::success; // a second time, while attributes keep it: nothing is left to do
     found->freed = true;
     release(*found);
     return Err::success;

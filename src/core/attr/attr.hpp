@@ -42,7 +42,8 @@ class Attributes {
     std::vector<Entry> entries_;
 };
 
-// The key with that number, or null if there is none or the program has freed it.
+// The key with that number, or null. One that the program has freed is there while attributes are under it:
+// they can still be looked up and deleted.
 Keyval* keyval_by_index(uint32_t index, Keyed keyed);
 [[gnu::cold]] Err no_such_key();
 

@@ -38,9 +38,10 @@ Err type_set_name(Datatype& type, const char* name) {
     return Err::success;
 }
 
-Err type_get_name(Datatype& type, std::string& name) {
-    const auto at = all().find(&type);
-    name = at != all().end() && !at->second.name.empty() ? at->second.name : type.name;
+Err type_get_name(Datatype* type, std::string& name) {
+    const auto at = all().find(type);
+    const char* const own = type != nullptr ? type->name : "MPI_DATATYPE_NULL";
+    name = at != all().end() && !at->second.name.empty() ? at->second.name : own;
     return Err::success;
 }
 

@@ -27,6 +27,14 @@ Comparison compare_groups(const Comm& a, const Comm& b) {
 
 } // namespace
 
+Hints understood(const Hints& hints) {
+    Hints kept;
+    for (const char* const key : {"mpi_assert_no_any_tag", "mpi_assert_no_any_source",
+                                  "mpi_assert_exact_length", "mpi_assert_allow_overtaking"})
+        if (const std::string* const value = hints.find(key); value != nullptr) kept.set(key, *value);
+    return kept;
+}
+
 Err no_comm() { return fail(Err::no_mem, "free memory", "no memory for another communicator"); }
 
 Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) {
@@ -34,6 +42,8 @@ Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) 
     if (comm == nullptr) return nullptr;
     comm->refs.store(1, std::memory_order_relaxed);
     comm->team = team;
+    comm->peers = team.size;
+    comm->context = team.context;
     comm->name = std::move(name);
     comm->errhandler = share(handler);
     if (!comm->name.empty()) record_comm_name(recorder(), team.context, comm->name.c_str());
@@ -47,7 +57,7 @@ Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhan
 }
 
 void release(Comm& comm) {
-    if (comm.refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (!let_go(comm)) return;
     record_comm_gone(recorder(), comm.team.context);
     give_back_context(comm.team.context);
     if (comm.local != nullptr) give_back_context(comm.local->context);
@@ -70,8 +80,6 @@ InterContexts draw_inter_contexts(int own_leader, int other_leader, int own_size
     return drawn;
 }
 
-int size_of(const Comm& comm) noexcept { return comm.team.size; }
-uint32_t context_of(const Comm& comm) noexcept { return comm.team.context; }
 bool is_inter(const Comm& comm) noexcept { return comm.inter(); }
 std::string name_of(const Comm& comm) { return comm.name.empty() ? "an unnamed communicator" : comm.name; }
 
@@ -142,8 +150,8 @@ Err comm_get_parent(Comm*& parent) {
     return Err::success;
 }
 
-Err comm_get_name(Comm& comm, std::string& name) {
-    name = comm.name;
+Err comm_get_name(Comm* comm, std::string& name) {
+    name = comm != nullptr ? comm->name : "MPI_COMM_NULL";
     return Err::success;
 }
 
@@ -160,7 +168,8 @@ Err comm_test_inter(Comm& comm, bool& flag) {
 
 Err comm_set_info(Comm& comm, Info* info) {
     if (info == nullptr) return fail(Err::info, "pass an info object", "info is MPI_INFO_NULL");
-    for (const auto& [key, value] : info->hints.pairs()) comm.hints.set(key, value);
+    const Hints known = understood(hints_of(*info));
+    for (const auto& [key, value] : known.pairs()) comm.hints.set(key, value);
     return Err::success;
 }
 

@@ -25,7 +25,7 @@ namespace zipmpi::core {
 struct Topology; // core/topo/topology.hpp
 class SendBuffer;
 
-struct Comm : Object {
+struct Comm : CommFace {
     static constexpr Class class_id = Class::comm;
     proto::Team team;
     std::unique_ptr<proto::Team> local; // of an intercommunicator; null for an intracommunicator

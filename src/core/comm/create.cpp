@@ -83,7 +83,7 @@ Err comm_create_from_group(Group& group, const char* tag, Info* info, Errhandler
         e != Err::success)
         return e;
     const Err e = make_from(group, context, handler, group.session, result);
-    if (e == Err::success && info != nullptr) result->hints = info->hints;
+    if (e == Err::success && info != nullptr) result->hints = understood(hints_of(*info));
     return e;
 }
 
@@ -118,7 +118,7 @@ Err intercomm_create_from_groups(Group& here, int leader, Group& there, int othe
                             make_team(here.members, here.rank, contexts.local), handler);
     if (result == nullptr) return no_comm();
     result->session = here.session;
-    if (info != nullptr) result->hints = info->hints;
+    if (info != nullptr) result->hints = understood(hints_of(*info));
     return Err::success;
 }
 

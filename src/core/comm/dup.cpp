@@ -187,7 +187,7 @@ Err start_duplicate(Comm& comm, const Hints& hints, Comm*& result, Request*& req
     return Err::success;
 }
 
-Hints given_by(Info* info) { return info != nullptr ? hints_of(*info) : Hints(); }
+Hints given_by(Info* info) { return info != nullptr ? understood(hints_of(*info)) : Hints(); }
 
 } // namespace
 

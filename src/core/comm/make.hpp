@@ -13,6 +13,9 @@ namespace zipmpi::core {
 [[gnu::cold]] Err not_inter(const Comm& comm);
 [[gnu::cold]] Err not_intra(const Comm& comm);
 
+// Of hints given for a communicator those that it knows; others are ignored.
+Hints understood(const Hints& hints);
+
 // The team of these processes, of which this one is number `rank`.
 proto::Team make_team(const Members& members, int rank, uint32_t context);
 

@@ -3,6 +3,7 @@
 #include "core/datatype/datatype.hpp"
 
 #include "core/api.hpp"
+#include "core/attr/type_extras.hpp"
 #include "core/datatype/derived.hpp"
 #include "core/engine.hpp"
 #include "core/slab.hpp"
@@ -130,11 +131,11 @@ Err make_type(Shape shape, Contents contents, Datatype*& type) {
 }
 
 void retain(Datatype& type) {
-    if (type.derived != nullptr) type.refs.fetch_add(1, std::memory_order_relaxed);
+    if (type.derived != nullptr) hold(type);
 }
 
 void release(Datatype& type) {
-    if (type.derived == nullptr || type.refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (type.derived == nullptr || !let_go(type)) return;
     const std::unique_ptr<Derived> gone(type.derived);
     slab().destroy(type);
     for (Datatype* part : gone->contents.types) release(*part);
@@ -157,6 +158,7 @@ Err type_free(Datatype*& type) {
     if (type->derived == nullptr || type->derived->permanent)
         return fail(Err::type, "free datatypes that were made by a constructor only",
                     "a predefined datatype cannot be freed");
+    if (const Err e = drop_type_extras(*type); e != Err::success) return e;
     release(*type);
     type = nullptr;
     return Err::success;

@@ -11,8 +11,8 @@
 namespace zipmpi::core {
 namespace {
 
-Slab<Errhandler>& slab() {
-    static Slab<Errhandler> s;
+Slab<Errhandler, std::mutex>& slab() {
+    static Slab<Errhandler, std::mutex> s;
     return s;
 }
 
@@ -55,14 +55,14 @@ void replace(Errhandler*& current, Errhandler& handler) {
 }
 
 Errhandler* share(Errhandler& handler) {
-    handler.refs.fetch_add(1, std::memory_order_relaxed);
+    hold(handler);
     return &handler;
 }
 
 void release(Errhandler*& handler) {
     Errhandler* h = handler;
     handler = nullptr;
-    if (h->refs.fetch_sub(1, std::memory_order_acq_rel) == 1 && !is_permanent(*h)) slab().destroy(*h);
+    if (let_go(*h) && !is_permanent(*h)) slab().destroy(*h);
 }
 
 Errhandler* errhandler_by_index(uint32_t index) { return slab().find(index); }

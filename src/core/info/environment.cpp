@@ -48,7 +48,7 @@ const char* name_of(ThreadLevel level) {
     return names[static_cast<int>(level)];
 }
 
-void fill(Hints& hints) {
+void add_command(Hints& hints) {
     const std::vector<std::string> words = command_line();
     if (!words.empty()) {
         hints.set("command", words[0]);
@@ -59,6 +59,9 @@ void fill(Hints& hints) {
     hints.set("host", os::host_name());
     char folder[PATH_MAX];
     if (getcwd(folder, sizeof folder) != nullptr) hints.set("wdir", folder);
+}
+
+void add_job(Hints& hints) {
     const Engine* const e = engine();
     if (e == nullptr) return;
     hints.set("maxprocs", std::to_string(e->job.size));
@@ -74,11 +77,17 @@ const Hints& hints_of(Info& info) {
     Environment& env = environment();
     if (&info == &env && !env.filled) {
         env.filled = engine() != nullptr; // before MPI_Init only a part is known
-        fill(env.hints);
+        add_command(env.hints);
+        add_job(env.hints);
     }
     return info.hints;
 }
 
-Err info_create_env(int, char**, Info*& info) { return make_info(hints_of(info_env()), info); }
+// The same whether MPI runs or not.
+Err info_create_env(int, char**, Info*& info) {
+    Hints hints;
+    add_command(hints);
+    return make_info(std::move(hints), info);
+}
 
 } // namespace zipmpi::core

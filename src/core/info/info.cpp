@@ -10,8 +10,8 @@
 namespace zipmpi::core {
 namespace {
 
-Slab<Info>& slab() {
-    static Slab<Info> s;
+Slab<Info, std::mutex>& slab() {
+    static Slab<Info, std::mutex> s;
     return s;
 }
 

@@ -12,10 +12,7 @@
 namespace zipmpi::core {
 namespace {
 
-Slab<Request>& slab() {
-    static Slab<Request> s;
-    return s;
-}
+constinit Slab<Request> slab;
 
 // Waits for `done` while the report shows those of the requests that are not.
 template <class Done>
@@ -96,20 +93,28 @@ Err nothing_active(Status* status) {
 } // namespace
 
 Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
-    Request* r = slab().make();
+    Request* r = slab.make(op, comm, type);
     if (r == nullptr) return nullptr;
-    static_cast<proto::Operation&>(*r) = op;
-    r->comm = comm;
-    r->type = &type;
     retain(type);
-    if (comm != nullptr) comm->refs.fetch_add(1, std::memory_order_relaxed);
+    if (comm != nullptr) hold(*comm);
     return r;
 }
 
+Request* request_of_done_send() {
+    static Request* done = nullptr; // under the engine lock
+    if (done != nullptr) return done;
+    done = make_request({}, nullptr, builtin_type(TypeId::BYTE));
+    if (done == nullptr) return nullptr;
+    done->kind = proto::Operation::Kind::send;
+    done->complete = done->shared = true;
+    return done;
+}
+
 void destroy(Request& request) {
+    if (request.shared) return;
     Comm* comm = request.comm;
     Datatype* type = request.type;
-    slab().destroy(request);
+    slab.destroy(request);
     if (type != nullptr) release(*type);
     if (comm != nullptr) release(*comm);
 }
@@ -121,7 +126,7 @@ void complete_whole(Request& request) {
 
 const Comm* comm_of(const Request& request) noexcept { return request.comm; }
 
-Request* request_by_index(uint32_t index) { return slab().find(index); }
+Request* request_by_index(uint32_t index) { return slab.find(index); }
 
 Status status_of(const proto::Operation& op) {
     Status s;
@@ -161,7 +166,11 @@ Err test(Request*& request, bool& flag, Status* status) {
 }
 
 Err waitall(int64_t n, Request** requests, Status* statuses) {
-    wait_on(n, requests, [&] { return all_done(n, requests); });
+    int64_t done = 0; // so many from the first on: they are not looked at again
+    wait_on(n, requests, [&] {
+        while (done < n && (inactive(requests[done]) || requests[done]->done())) ++done;
+        return done == n;
+    });
     return collect_all(n, requests, statuses);
 }
 

@@ -43,12 +43,18 @@ struct Request : Object, proto::Operation {
     };
     using enum Role;
 
-    Comm* comm = nullptr;     // counted; null if it belongs to none
-    Datatype* type = nullptr; // counted: the program may free it meanwhile
+    Request(const proto::Operation& op, Comm* owner, Datatype& data)
+        : proto::Operation(op)
+        , comm(owner)
+        , type(&data) {}
+
+    Comm* comm;     // counted; null if it belongs to none
+    Datatype* type; // counted: the program may free it meanwhile
     Role role = single;
     bool to_nobody = false;  // peer MPI_PROC_NULL
     bool persistent = false; // made by an _init function: completion makes it inactive
     bool active = true;      // persistent: between start and completion call
+    bool shared = false;     // the one request of all sends that were done when they were started
     std::unique_ptr<Compound> compound;
 };
 
@@ -59,6 +65,8 @@ struct Part : proto::Operation {
 
 // Null if memory is exhausted.
 Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type);
+// For a send that is done already: nothing has to be made and freed. Null if memory is exhausted.
+Request* request_of_done_send();
 void destroy(Request& request);
 // Marks a request done whose parts are. It may be gone afterwards.
 void complete_whole(Request& request);

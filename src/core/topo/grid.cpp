@@ -20,8 +20,8 @@ std::vector<int> divisors_of(int n) {
     return divisors;
 }
 
-// Searches descending factors: first the smallest possible largest one, then the largest possible smallest
-// one, and so on inwards. A number has few divisors, and bounds cut the rest.
+// Searches descending factors with the least distance between the largest and the smallest. A number has few
+// divisors, and bounds cut the rest.
 class Search {
   public:
     Search(int n, int count)
@@ -37,12 +37,14 @@ class Search {
         while (exponent-- > 0 && result < limit) result *= base;
         return result;
     }
-    // The spread decides, then the size of the largest; equal spreads are told apart inwards.
+    // Of equal spreads the one with the larger small factors is the better balanced.
     [[nodiscard]] bool better() const {
         if (best_.empty()) return true;
         const int spread = chosen_.front() - chosen_.back();
         const int best_spread = best_.front() - best_.back();
-        return spread != best_spread ? spread < best_spread : chosen_ < best_;
+        return spread != best_spread ? spread < best_spread
+                                     : std::lexicographical_compare(best_.rbegin(), best_.rend(),
+                                                                    chosen_.rbegin(), chosen_.rend());
     }
     // No cut of the rest can bring the smallest factor close enough to the largest.
     [[nodiscard]] bool hopeless(int largest, int rest, size_t left) const {

@@ -6,8 +6,8 @@
 
 namespace zipmpi::core {
 
-Err win_get_name(Win& win, std::string& name) {
-    name = win.name;
+Err win_get_name(Win* win, std::string& name) {
+    name = win != nullptr ? win->name : "MPI_WIN_NULL";
     return Err::success;
 }
 

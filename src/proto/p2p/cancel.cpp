@@ -36,7 +36,7 @@ Unexpected* Lane::take(uint32_t context, int source, int tag) {
 
 void Lane::receive_taken(Operation& op, Unexpected& message) {
     accept(op, message.message);
-    Matcher::release(message);
+    matcher_.release(message);
 }
 
 void Lane::cancel(Operation& op) {

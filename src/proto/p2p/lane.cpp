@@ -2,44 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/p2p/lane.hpp"
 
-#include "base/param.hpp"
-
-#include <algorithm>
+#include "proto/select/select.hpp"
 
 namespace zipmpi::proto {
-namespace {
-
-Param<int64_t> eager_limit{"p2p.eager_limit",
-                           32 * KiB,
-                           {0, 16 * MiB},
-                           Unit::bytes,
-                           Level::tuner,
-                           Scope::local,
-                           "longest message sent without asking the receiver first; at most one cell"};
-
-Param<int64_t> kcopy_from{"p2p.kcopy_min",
-                          8 * MiB,
-                          {1, INT64_MAX},
-                          Unit::bytes,
-                          Level::tuner,
-                          Scope::local,
-                          "shortest message taken out of the sender's buffer by one copy through the kernel; "
-                          "shorter ones go through "
-                          "cells. When ranks outnumber CPUs every rendezvous goes through the kernel"};
-
-} // namespace
 
 Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank)
     : shm_(segment, local_index)
     , kcopy_(segment, local_index)
     , pending_of_peer_(segment.local_ranks())
-    , eager_limit_(std::clamp<uint64_t>(static_cast<uint64_t>(eager_limit.get()), wire::inline_max,
-                                        shm_.caps().bulk_max))
-    , kcopy_min_(static_cast<uint64_t>(kcopy_from.get()))
+, full_in_pass_(segment.local_ranks())
+    , eager_limit_(settled(thresholds_for(topo::assumed_class), shm_.caps().bulk_max).eager_limit)
+    , kcopy_min_(settled(thresholds_for(topo::assumed_class), shm_.caps().bulk_max).kcopy_min)
     , world_rank_(world_rank)
     , usable_cpus_(segment.header().usable_cpus) {}
 
-const Incoming* Lane::probe(uint32_t context, int source, int tag) const {
+const Incoming* Lane::probe(uint32_t context, int source, int tag) {
     const Unexpected* u = matcher_.find_unexpected(context, source, tag);
     return u != nullptr ? &u->message : nullptr;
 }

@@ -40,10 +40,13 @@ class Lane {
     // Starts an operation. It may be done on return; otherwise progress() gets it there.
     void start_send(Operation& op);
     void start_recv(Operation& op);
+    // Sends if that needs nobody's help and no memory: true, and the operation may go away. Otherwise nothing
+    // has happened.
+    bool send_at_once(Operation& op);
     // Forgets a receive that is under way and will not be waited for: what still comes for it is dropped.
     void give_up_recv(Operation& op);
     // A waiting message that a receive with this pattern would get, or null.
-    [[nodiscard]] const Incoming* probe(uint32_t context, int source, int tag) const;
+    [[nodiscard]] const Incoming* probe(uint32_t context, int source, int tag);
     // The same, taken out of matching: only receive_taken() gets it, and must get it.
     [[nodiscard]] Unexpected* take(uint32_t context, int source, int tag);
     void receive_taken(Operation& op, Unexpected& message);
@@ -104,6 +107,7 @@ class Lane {
     // send.cpp
     void send_to_self(Operation& op);
     transport::Sent try_start(Operation& op);
+    transport::Sent send_eager(transport::Peer peer, const wire::Envelope& e, const Operation& op);
     transport::Sent start_rendezvous(Operation& op, wire::Envelope envelope);
     void post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes);
     int send_pending();
@@ -142,9 +146,11 @@ class Lane {
     OperationTable table_;
     std::deque<Pending> pending_;           // in order; per peer this order is the order of sending
     std::vector<uint32_t> pending_of_peer_; // entries of pending_ per peer
-    std::vector<Operation*> streams_;       // sends whose receiver is ready
+    std::vector<uint64_t> full_in_pass_;    // per peer: the last pass over pending_ that found its ring full
+    uint64_t pass_ = 0;
+    std::vector<Operation*> streams_; // sends whose receiver is ready
+    std::vector<std::byte> staging_;  // packed bytes on their way into a cell
     IntrusiveList<Deferred> deferred_;
-    std::vector<std::byte> staging_;        // packed bytes on their way into a cell
     std::mutex mutex_;
     uint64_t eager_limit_;
     uint64_t kcopy_min_;

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Which receive takes which message: communicator context, source and tag, with both wildcards, in the order
-// the standard asks for. Receives are looked through in the order they were posted, waiting messages in the
-// order they came; both per group of contexts.
+// the standard asks for. Every step takes constant time, whatever the number of receives and messages: a
+// posted receive lies in one queue, by its pattern; a message looks at the first receive of the (at most
+// four) patterns that it fits and takes the oldest. A waiting message lies in a queue by its exact envelope,
+// and in one per form of wildcard once a receive of that form has been seen.
 #pragma once
 
+#include "proto/p2p/keyed_queues.hpp"
 #include "proto/p2p/operation.hpp"
 #include "transport/concept.hpp"
-
-#include <array>
 
 namespace zipmpi::proto {
 
@@ -27,9 +28,10 @@ struct Incoming {
 // A message that came before its receive.
 struct Unexpected {
     Incoming message;
-    Unexpected* next = nullptr;
+    Unexpected* next = nullptr; // in the order of arrival, over all contexts
     Unexpected* previous = nullptr;
-    // the bytes of an eager message follow
+    QueueLink<Unexpected> links[4]; // one per form
+    size_t room = 0;                // for bytes of an eager message, which follow
 };
 
 class Matcher {
@@ -39,14 +41,32 @@ class Matcher {
     Matcher& operator=(const Matcher&) = delete;
     ~Matcher();
 
-    void post(Operation& recv) { bucket(recv.context).posted.push_back(recv); }
-    void withdraw(Operation& recv) { bucket(recv.context).posted.remove(recv); }
+    void post(Operation& recv) {
+        recv.order = ++posts_;
+        ++wild_posted_[form_of(recv.source, recv.tag)];
+        posted_.push_back(recv);
+    }
+    void withdraw(Operation& recv) {
+        --wild_posted_[form_of(recv.source, recv.tag)];
+        posted_.remove(recv);
+    }
 
     // The receive this message is for, taken off the list; or null.
-    Operation* take_posted(const wire::Envelope& e);
+    Operation* take_posted(const wire::Envelope& e) {
+        Operation* first = posted_.first({e.context, e.source, e.tag});
+        if (wild_posted_[1] + wild_posted_[2] + wild_posted_[3] != 0) first = older_wild(first, e);
+        if (first != nullptr) withdraw(*first);
+        return first;
+    }
 
     // The first waiting message that fits, left where it is; or null.
-    [[nodiscard]] Unexpected* find_unexpected(uint32_t context, int source, int tag) const;
+    [[nodiscard]] Unexpected* find_unexpected(uint32_t context, int source, int tag) {
+        if (unexpected_.empty()) return nullptr;
+        const int form = form_of(source, tag);
+        if (form == 0) return exact_.first({context, source, tag});
+        if (!indexed_[form]) index(form);
+        return first_of_form(form, {context, source, tag});
+    }
     // A waiting message that nearly fits this receive: its tag or its communicator is another. From this
     // peer, or from anybody if the receive takes any source. For reports: looks at a bounded number of
     // messages.
@@ -54,29 +74,60 @@ class Matcher {
     // Keeps a message, with a copy of its bytes. Null if memory is exhausted.
     Unexpected* keep(const Incoming& message);
     // Off the list, for a receive that will name it; release() frees it.
-    void take(Unexpected& u) { bucket(u.message.envelope.context).unexpected.remove(u); }
-    static void release(Unexpected& u);
+    void take(Unexpected& u);
+    void release(Unexpected& u);
     void discard(Unexpected& u) {
         take(u);
         release(u);
     }
-    // The first waiting message of a context that passes a test, or null.
+    // The first waiting message of a context that passes a test, or null. Takes time with their number.
     template <class Test>
     [[nodiscard]] Unexpected* find_if(uint32_t context, const Test& test) const {
-        Unexpected* u = bucket(context).unexpected.first();
+        Unexpected* u = unexpected_.first();
         while (u != nullptr && !(u->message.envelope.context == context && test(u->message))) u = u->next;
         return u;
     }
+    // Messages that wait for a receive.
+    [[nodiscard]] uint64_t waiting() const { return waiting_; }
 
   private:
-    struct Bucket {
-        IntrusiveList<Operation> posted;
-        IntrusiveList<Unexpected> unexpected;
+    // Forms of a pattern: 0 exact, 1 any tag, 2 any source, 3 both.
+    static int form_of(int source, int tag) {
+        return (tag == any_tag ? 1 : 0) + (source == any_source ? 2 : 0);
+    }
+    struct ByPattern {
+        static MatchKey key(const Operation& op) { return {op.context, op.source, op.tag}; }
+        static QueueLink<Operation>& link(Operation& op) { return op.link; }
     };
-    static constexpr uint32_t bucket_count = 64;
-    [[nodiscard]] Bucket& bucket(uint32_t context) { return buckets_[context % bucket_count]; }
-    [[nodiscard]] const Bucket& bucket(uint32_t context) const { return buckets_[context % bucket_count]; }
-    std::array<Bucket, bucket_count> buckets_;
+    template <int form>
+    struct ByEnvelope {
+        static MatchKey key(const Unexpected& u) {
+            const wire::Envelope& e = u.message.envelope;
+            return {e.context, (form & 2) != 0 ? any_source : e.source, (form & 1) != 0 ? any_tag : e.tag};
+        }
+        static QueueLink<Unexpected>& link(Unexpected& u) { return u.links[form]; }
+    };
+
+    [[nodiscard]] Operation* older_wild(Operation* first, const wire::Envelope& e) const;
+    [[nodiscard]] Unexpected* first_of_form(int form, const MatchKey& key) const;
+    [[gnu::cold]] void index(int form);
+
+    KeyedQueues<Operation, ByPattern> posted_;
+    uint64_t posts_ = 0;
+    uint32_t wild_posted_[4] = {}; // posted receives per form
+
+    IntrusiveList<Unexpected> unexpected_;
+    uint64_t waiting_ = 0;
+    KeyedQueues<Unexpected, ByEnvelope<0>> exact_;
+    KeyedQueues<Unexpected, ByEnvelope<1>> by_source_;
+    KeyedQueues<Unexpected, ByEnvelope<2>> by_tag_;
+    KeyedQueues<Unexpected, ByEnvelope<3>> by_context_;
+    bool indexed_[4] = {true, false, false, false}; // which of them are kept
+    // Memory of short messages is kept for the next ones.
+    static constexpr size_t short_room = 128;
+    static constexpr uint32_t most_spare = 1024;
+    Unexpected* spare_ = nullptr;
+    uint32_t spares_ = 0;
 };
 
 } // namespace zipmpi::proto

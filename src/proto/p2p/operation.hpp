@@ -7,6 +7,7 @@
 
 #include "base/err.hpp"
 #include "layout/program.hpp"
+#include "proto/p2p/keyed_queues.hpp"
 #include "wire/envelope.hpp"
 
 #include <cstddef>
@@ -53,8 +54,8 @@ struct Operation {
     wire::OperationId remote_id = 0;
     uint32_t transport_peer = 0;
     bool complete = false; // read and written under the lane's lock
-    Operation* next = nullptr;
-    Operation* previous = nullptr;
+    uint64_t order = 0;    // of a posted receive among all
+    QueueLink<Operation> link;
 
     [[nodiscard]] bool done() const { return complete; }
 

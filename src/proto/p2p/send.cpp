@@ -32,6 +32,25 @@ void Lane::start_send(Operation& op) {
     }
 }
 
+bool Lane::send_at_once(Operation& op) {
+    if (op.bytes > eager_limit_ || op.synchronous || op.world_peer == world_rank_) return false;
+    const int peer = shm_.reach(op.world_peer);
+    if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0) return false;
+    const wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
+    if (send_eager(static_cast<transport::Peer>(peer), e, op) != Sent::ok) return false;
+    counters().add(Counter::sends);
+    counters().add(Counter::send_bytes, op.bytes);
+    return true;
+}
+
+Sent Lane::send_eager(transport::Peer peer, const wire::Envelope& e, const Operation& op) {
+    const std::byte* const data = packed(op, 0, op.bytes);
+    if (op.bytes > wire::inline_max) return shm_.send_bulk(peer, e, nullptr, 0, data, op.bytes);
+    const Sent sent = shm_.send_short(peer, e, data, op.bytes);
+    if (sent == Sent::ok) counters().add(Counter::inline_messages);
+    return sent;
+}
+
 const std::byte* Lane::packed(const Operation& op, uint64_t from, uint64_t bytes) {
     if (op.layout == nullptr) return op.buffer + from;
     if (staging_.size() < bytes) staging_.resize(std::max<size_t>(bytes, shm_.caps().bulk_max));
@@ -48,11 +67,7 @@ Sent Lane::try_start(Operation& op) {
         e.flags = wire::flag_synchronous;
         e.sync_id = table_.add(op);
     }
-    const bool in_line = op.bytes <= wire::inline_max;
-    const std::byte* const data = packed(op, 0, op.bytes);
-    const Sent sent = in_line ? shm_.send_short(op.transport_peer, e, data, op.bytes)
-                              : shm_.send_bulk(op.transport_peer, e, nullptr, 0, data, op.bytes);
-    if (sent == Sent::ok && in_line) counters().add(Counter::inline_messages);
+    const Sent sent = send_eager(op.transport_peer, e, op);
     if (op.synchronous && sent != Sent::ok) table_.remove(op);
     if (sent == Sent::no_memory) finish_without_memory(op);
     if (sent == Sent::ok && !op.synchronous) finish(op);
@@ -91,6 +106,7 @@ void Lane::send_to_self(Operation& op) {
         op.error =
             fail(Err::no_mem, "receive messages before sending more to the own rank",
                  "no memory for %llu bytes sent to the own rank", static_cast<unsigned long long>(op.bytes));
+    if (multithreaded_) shm_.wake_own(); // another thread may probe for it
     if (buffered || op.error != Err::success) finish(op);
 }
 
@@ -110,25 +126,25 @@ void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload,
 // Tries what found its ring full before, in order; a peer that is still full keeps its entries in place.
 int Lane::send_pending() {
     int sent = 0;
-    std::deque<Pending> still;
-    std::vector<transport::Peer> full;
-    while (!pending_.empty()) {
-        const Pending p = pending_.front();
-        pending_.pop_front();
-        const bool waits = std::find(full.begin(), full.end(), p.peer) != full.end();
+    ++pass_;
+    const size_t n = pending_.size(); // what completes may start sends, which queue behind
+    size_t kept = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const Pending p = pending_[i];
         Sent result = Sent::would_block;
-        if (!waits)
+        if (full_in_pass_[p.peer] != pass_)
             result =
                 p.op != nullptr ? try_start(*p.op) : shm_.send_short(p.peer, p.envelope, p.payload, p.bytes);
         if (result == Sent::would_block) {
-            if (!waits) full.push_back(p.peer);
-            still.push_back(p);
+            full_in_pass_[p.peer] = pass_;
+            pending_[kept++] = p;
         } else {
             --pending_of_peer_[p.peer];
             ++sent;
         }
     }
-    pending_.swap(still);
+    pending_.erase(pending_.begin() + static_cast<ptrdiff_t>(kept),
+                   pending_.begin() + static_cast<ptrdiff_t>(n));
     return sent;
 }
 
@@ -154,10 +170,14 @@ bool Lane::push_fragments(Operation& op, int& sent) {
 
 int Lane::push_streams() {
     int sent = 0;
-    std::vector<Operation*> streams;
-    streams.swap(streams_);
-    for (Operation* op : streams)
-        if (!push_fragments(*op, sent)) streams_.push_back(op);
+    const size_t n = streams_.size();
+    size_t kept = 0;
+    for (size_t i = 0; i < n; ++i) {
+        Operation* const op = streams_[i];
+        if (!push_fragments(*op, sent)) streams_[kept++] = op;
+    }
+    streams_.erase(streams_.begin() + static_cast<ptrdiff_t>(kept),
+                   streams_.begin() + static_cast<ptrdiff_t>(n));
     return sent;
 }
 

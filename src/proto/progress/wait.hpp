@@ -6,6 +6,7 @@
 // pays nothing. What ends a wait whose peer is dead: the launcher, which ends the job.
 #pragma once
 
+#include "os/clock.hpp"
 #include "proto/p2p/lane.hpp"
 
 namespace zipmpi::proto {
@@ -34,6 +35,9 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note);
 // Something came after so many rounds: adjusts how long the next wait spins.
 void learn_from(Lane& lane, uint32_t rounds);
 
+// Between two looks at a stream of messages.
+inline constexpr int pauses_in_stream = 4;
+
 template <class Done>
 void wait_until(Lane& lane, const Done& done, const WaitNote& note) {
     uint32_t rounds = 0;
@@ -41,6 +45,10 @@ void wait_until(Lane& lane, const Done& done, const WaitNote& note) {
         if (lane.progress() > 0) {
             if (rounds > 0) learn_from(lane, rounds);
             rounds = 0;
+            // Something came and more is wanted: looking again at once would take the cache lines from under
+            // the hands of the sender.
+            if (!lane.oversubscribed() && !done())
+                for (int i = 0; i < pauses_in_stream; ++i) os::cpu_relax();
         } else if (!done()) {
             wait_round(lane, rounds, note);
         }

@@ -2,31 +2,60 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/shm/transport.hpp"
 
+#include "base/param.hpp"
 #include "os/futex.hpp"
+#include "os/membarrier.hpp"
 
-#include <algorithm>
 #include <unistd.h>
 
 namespace zipmpi::transport::shm {
+namespace {
 
 static_assert(transport::Transport<Transport>);
+
+Param<std::string> queues{
+    "shm.queues",
+    "watched",
+    "watched|pairs|expected|shared",
+    Level::tuner,
+    Scope::all_equal,
+    "how a rank learns of messages: it watches the rings of a few senders and a bitmap for the others "
+    "(watched), looks at all rings (pairs), at those from which it expects something (expected), or all "
+    "senders put into one ring (shared)"};
+
+Design design_of(const std::string& word) {
+    if (word == "pairs") return Design::pairs;
+    if (word == "expected") return Design::expected;
+    return word == "shared" ? Design::shared : Design::watched;
+}
+
+bool enough_cpus(const boot::NodeSegment& segment) {
+    return segment.local_ranks() <= segment.header().usable_cpus.load(std::memory_order_relaxed);
+}
+
+} // namespace
 
 Transport::Transport(const boot::NodeSegment& segment, uint32_t self)
     : segment_(segment)
     , block_(&segment.block(self))
     , self_(self)
     , arrival_words_((segment.local_ranks() + 63) / 64)
+    , design_(design_of(queues.get()))
+    , takes_part_(os::register_for_barriers())
     , caps_{wire::inline_max, wire::inline_max_with_cell, segment.geometry().cell_bytes}
     , out_(segment.local_ranks())
     , in_(segment.local_ranks())
-    , watch_after_(segment.local_ranks() <= watch_slots + 1 ? 1 : std::max(4U, segment.local_ranks())) {
+    , watch_after_(segment.local_ranks() <= watch_slots + 1 ? 1 : std::max(4U, segment.local_ranks()))
+    , cells_(segment, self) {
     for (uint32_t i = 0; i < segment.local_ranks(); ++i)
         identity_ &= segment.world_rank(i) == static_cast<int>(i);
     block_->pid.store(getpid(), std::memory_order_relaxed);
+    if (takes_part_ && enough_cpus(segment)) block_->fences_for_all.store(1, std::memory_order_seq_cst);
+    // Without memory for its own queue a rank of this design could not even look whether something came.
+    if (design_ == Design::shared && !open(self_)) design_ = Design::watched;
 }
 
-int Transport::reach(int world_rank) const {
-    if (identity_) return world_rank < static_cast<int>(out_.size()) ? world_rank : -1;
+int Transport::search(int world_rank) const {
     uint32_t low = 0;
     uint32_t high = segment_.local_ranks(); // world ranks ascend with the local index
     while (low < high) {
@@ -40,14 +69,32 @@ int Transport::reach(int world_rank) const {
                                                                                   : -1;
 }
 
-// Also the ring of the way back: a peer that has got a message can always answer it (drain() opens it there).
+// Also the ring of the way back: a peer that has got a message can always answer it (attach()).
 bool Transport::open(Peer peer) {
     const wire::Geometry& g = segment_.geometry();
+    if (design_ == Design::shared) {
+        const uint64_t bytes = std::min(segment_.local_ranks(), wire::shared_ring_pages) * wire::page_size;
+        if (!segment_.reserve(g.ring_offset(peer, 0), bytes) ||
+            !segment_.reserve(g.ring_offset(self_, 0), bytes))
+            return false;
+        out_[peer].ring = &segment_.ring(peer, 0);
+        return true;
+    }
     if (!segment_.reserve(g.ring_offset(peer, self_), sizeof(wire::Ring)) ||
         !segment_.reserve(g.ring_offset(self_, peer), sizeof(wire::Ring)))
         return false;
-    out_[peer].ring = &segment_.ring(peer, self_);
+    attach(peer);
     return true;
+}
+
+// The ring to this peer exists. A receiver that looks at rings without a bitmap has to know of it.
+void Transport::attach(Peer peer) {
+    out_[peer].ring = &segment_.ring(peer, self_);
+    if (design_ != Design::watched) announce(segment_.block(peer), uint64_t{1} << (self_ % 64));
+}
+
+void Transport::announce(wire::RankBlock& to, uint64_t bit) {
+    to.arrivals[self_ / 64].fetch_or(bit, std::memory_order_seq_cst);
 }
 
 void Transport::mark_blocked(Peer peer) {
@@ -57,157 +104,79 @@ void Transport::mark_blocked(Peer peer) {
     blocked_.push_back(peer);
 }
 
-wire::RingLine* Transport::claim(Peer peer, Sent& why) {
-    Outgoing& o = out_[peer];
-    if (o.ring == nullptr && !open(peer)) {
+Transport::Spot Transport::claim_shared(Peer peer, uint32_t lines, Sent& why) {
+    if (out_[peer].ring == nullptr && !open(peer)) {
         why = Sent::no_memory;
-        return nullptr;
+        return {};
     }
-    if (o.produced - o.consumed_seen >= wire::ring_lines) {
-        // Pairs with the store in give_back(): the consumer has read a line before it counts it as consumed.
-        // seq_cst because it is also the last look after arm().
-        const uint32_t consumed = o.ring->consumed.load(std::memory_order_seq_cst);
-        if (o.produced - consumed >= wire::ring_lines) { // also true if the consumer wrote nonsense
+    auto& ring = reinterpret_cast<wire::SharedRing&>(*out_[peer].ring);
+    const uint32_t capacity = wire::shared_ring_lines(segment_.local_ranks());
+    uint32_t tail = ring.tail.load(std::memory_order_relaxed);
+    do {
+        // Pairs with the store in give_back_shared(); seq_cst because it is also the last look after arm().
+        const uint32_t used = tail - ring.consumed.load(std::memory_order_seq_cst);
+        if (used + lines > capacity) {
             mark_blocked(peer);
             why = Sent::would_block;
-            return nullptr;
+            return {};
         }
-        o.consumed_seen = consumed;
+    } while (!ring.tail.compare_exchange_weak(tail, tail + lines, std::memory_order_relaxed));
+    return {ring.line, capacity, tail % capacity, tail + 1, self_};
+}
+
+// A message of medium size in consecutive lines: no cell to be fetched and freed.
+void Transport::send_lines(Peer peer, const Spot& spot, uint32_t lines, const wire::Envelope& envelope,
+                           const std::byte* bytes, size_t n) {
+    wire::RingLine& first = spot.at(0);
+    size_t at = wire::inline_max;
+    for (uint32_t i = 1; i < lines; ++i, at += wire::continuation_bytes) {
+        auto& next = reinterpret_cast<wire::Continuation&>(spot.at(i));
+        next.mark.store(spot.mark(i, design_), std::memory_order_relaxed);
+        std::memcpy(next.bytes, bytes + at, std::min(wire::continuation_bytes, n - at));
     }
-    return &o.ring->line[o.slot];
-}
-
-bool Transport::room_for(Peer peer, uint32_t lines) {
-    Outgoing& o = out_[peer];
-    if (o.produced - o.consumed_seen + lines <= wire::ring_lines) return true;
-    const uint32_t consumed = o.ring->consumed.load(std::memory_order_acquire); // as in claim()
-    if (o.produced - consumed > wire::ring_lines) return false;
-    o.consumed_seen = consumed;
-    return o.produced - consumed + lines <= wire::ring_lines;
-}
-
-// Makes lines visible that start with this one; the others have been written before.
-void Transport::publish(Peer peer, wire::RingLine& line, uint32_t lines) {
-    Outgoing& o = out_[peer];
-    const uint32_t first = o.produced + 1;
-    o.produced += lines;
-    o.slot = (o.slot + lines) % wire::ring_lines;
-    // seq_cst, all four: either we see that the receiver does not watch this ring (any more) and announce the
-    // line, or the receiver's look at the ring after it stopped watching sees the line (consider()). And
-    // either we see the sleeper, or the sleeper's last look, after it counted itself in, sees line or bit
-    // (arm()).
-    line.mark.store(first, std::memory_order_seq_cst);
-    wire::RankBlock& to = segment_.block(peer);
-    const uint64_t bit = uint64_t{1} << (self_ % 64);
-    if ((to.watched[self_ / 64].load(std::memory_order_seq_cst) & bit) == 0)
-        to.arrivals[self_ / 64].fetch_or(bit, std::memory_order_seq_cst);
-    if (to.sleepers.load(std::memory_order_seq_cst) != 0) wake(to);
-}
-
-Sent Transport::send_short(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
-                           size_t bytes) {
-    Sent why = Sent::ok;
-    wire::RingLine* line = claim(peer, why);
-    if (line == nullptr) return why;
-    line->envelope = envelope;
-    line->envelope.inline_bytes = static_cast<uint8_t>(bytes);
-    if (bytes != 0) std::memcpy(line->payload, payload, bytes);
-    publish(peer, *line, 1);
-    return Sent::ok;
-}
-
-// A message of medium size in consecutive lines: no cell to be fetched, marked and freed. There is room for
-// them.
-void Transport::send_lines(Peer peer, const wire::Envelope& envelope, const std::byte* bytes, size_t n) {
-    const Outgoing& o = out_[peer];
-    wire::RingLine& first = o.ring->line[o.slot];
     std::memcpy(first.payload, bytes, wire::inline_max);
-    uint32_t more = 0;
-    size_t last = 0;
-    for (size_t at = wire::inline_max; at < n; at += wire::continuation_bytes) {
-        ++more;
-        last = std::min(wire::continuation_bytes, n - at);
-        auto& next = reinterpret_cast<wire::Continuation&>(o.ring->line[(o.slot + more) % wire::ring_lines]);
-        next.mark.store(o.produced + 1 + more, std::memory_order_relaxed);
-        std::memcpy(next.bytes, bytes + at, last);
-    }
     first.envelope = envelope;
     first.envelope.flags |= wire::flag_lines;
-    first.envelope.inline_bytes = static_cast<uint8_t>(last);
-    first.envelope.more_lines = static_cast<uint8_t>(more);
-    publish(peer, first, 1 + more);
-}
-
-// Puts a message of several lines together; slot is that of the second. 0 if its envelope makes no sense.
-size_t Transport::gather_lines(const wire::Ring& ring, uint32_t slot, const wire::RingLine& first,
-                               std::byte* to) const {
-    const uint32_t more = first.envelope.more_lines;
-    const size_t last = first.envelope.inline_bytes;
-    if (more == 0 || more > wire::max_more_lines || last == 0 || last > wire::continuation_bytes) return 0;
-    std::memcpy(to, first.payload, wire::inline_max);
-    size_t at = wire::inline_max;
-    for (uint32_t i = 0; i < more; ++i) {
-        const auto& next =
-            reinterpret_cast<const wire::Continuation&>(ring.line[(slot + i) % wire::ring_lines]);
-        const size_t n = i + 1 == more ? last : wire::continuation_bytes;
-        std::memcpy(to + at, next.bytes, n);
-        at += n;
-    }
-    return at;
+    first.envelope.inline_bytes = static_cast<uint8_t>(n + wire::continuation_bytes - at);
+    first.envelope.more_lines = static_cast<uint8_t>(lines - 1);
+    publish(peer, spot, lines);
 }
 
 Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
                           const std::byte* bulk, size_t bulk_bytes) {
     Sent why = Sent::ok;
-    wire::RingLine* line = claim(peer, why);
-    if (line == nullptr) return why;
-    const auto lines = static_cast<uint32_t>(
-        1 + (bulk_bytes + wire::continuation_bytes - 1 - wire::inline_max) / wire::continuation_bytes);
-    if (bytes == 0 && bulk_bytes > wire::inline_max && bulk_bytes <= wire::lines_max &&
-        room_for(peer, lines)) {
-        send_lines(peer, envelope, bulk, bulk_bytes);
+    if (bytes == 0 && bulk_bytes > wire::inline_max && bulk_bytes <= wire::lines_max) {
+        const auto lines = static_cast<uint32_t>(
+            1 + (bulk_bytes + wire::continuation_bytes - 1 - wire::inline_max) / wire::continuation_bytes);
+        const Spot spot = claim(peer, lines, why);
+        if (spot.lines == nullptr) return why;
+        send_lines(peer, spot, lines, envelope, bulk, bulk_bytes);
         return Sent::ok;
     }
-    const int cell = take_cell(bytes != 0, why);
-    if (cell < 0) return why;
-    std::byte* head = segment_.cell(self_, static_cast<uint32_t>(cell));
-    std::memcpy(head + wire::line_size, bulk, bulk_bytes);
-    reinterpret_cast<wire::CellHead*>(head)->busy.store(
-        1, std::memory_order_relaxed); // published by the line's mark
-    line->envelope = envelope;
-    line->envelope.inline_bytes = static_cast<uint8_t>(bytes);
-    line->envelope.flags |= wire::flag_cell;
-    if (bytes != 0) std::memcpy(line->payload, payload, bytes);
-    const wire::CellRef ref{static_cast<uint32_t>(cell), static_cast<uint32_t>(bulk_bytes)};
-    std::memcpy(line->payload + wire::inline_max_with_cell, &ref, sizeof ref);
-    block_->counters.add(Counter::cells);
-    publish(peer, *line, 1);
-    return Sent::ok;
-}
-
-// Single messages use the first free cell, so that few cells are used while few are needed and stay in the
-// caches; the parts of a stream go round, because a cell that the reader has just freed is still in the
-// reader's cache.
-int Transport::take_cell(bool stream, Sent& why) {
-    const wire::Geometry& g = segment_.geometry();
-    for (uint32_t i = 0; i < cells_made_; ++i) {
-        const uint32_t cell = stream ? (next_cell_ + i) % cells_made_ : i;
-        // Pairs with release_cell(): the reader is done with the bytes. seq_cst because it is also the last
-        // look after arm().
-        if (reinterpret_cast<wire::CellHead*>(segment_.cell(self_, cell))
-                ->busy.load(std::memory_order_seq_cst) != 0)
-            continue;
-        next_cell_ = cell + 1;
-        return static_cast<int>(cell);
+    bool none_made = false;
+    const int cell = cells_.take(none_made);
+    if (cell < 0) {
+        block_->counters.add(Counter::no_cell);
+        // With fewer cells than allowed one has to wait for them; without any there is nothing to wait for.
+        cell_wanted_ = !none_made;
+        return none_made ? Sent::no_memory : Sent::would_block;
     }
-    if (cells_made_ < g.cells_per_rank &&
-        segment_.reserve(g.cell_offset(self_, cells_made_), g.cell_stride()))
-        return static_cast<int>(cells_made_++);
-    block_->counters.add(Counter::no_cell);
-    // With fewer cells than allowed one has to wait for them; without any there is nothing to wait for.
-    why = cells_made_ == 0 ? Sent::no_memory : Sent::would_block;
-    cell_wanted_ = cells_made_ != 0;
-    return -1;
+    const Spot spot = claim(peer, 1, why);
+    if (spot.lines == nullptr) {
+        cells_.put_back();
+        return why;
+    }
+    std::memcpy(segment_.cell(self_, static_cast<uint32_t>(cell)) + wire::line_size, bulk, bulk_bytes);
+    wire::RingLine& line = spot.at(0);
+    line.envelope = envelope;
+    line.envelope.inline_bytes = static_cast<uint8_t>(bytes);
+    line.envelope.flags |= wire::flag_cell;
+    if (bytes != 0) std::memcpy(line.payload, payload, bytes);
+    const wire::CellRef ref = cells_.send(cell, bulk_bytes);
+    std::memcpy(line.payload + wire::inline_max_with_cell, &ref, sizeof ref);
+    block_->counters.add(Counter::cells);
+    publish(peer, spot, 1);
+    return Sent::ok;
 }
 
 bool Transport::checked(Peer from, const wire::RingLine& line, const std::byte*& bulk,
@@ -224,11 +193,17 @@ bool Transport::checked(Peer from, const wire::RingLine& line, const std::byte*&
     return true;
 }
 
-void Transport::release_cell(Peer owner, const std::byte* bulk) {
-    auto* head = reinterpret_cast<wire::CellHead*>(const_cast<std::byte*>(bulk) - wire::line_size);
-    // seq_cst with the owner's arm(): either it sees the free cell, or we see that it wants one.
-    head->busy.store(0, std::memory_order_seq_cst);
+// The line has been checked.
+void Transport::release_cell(Peer owner, const wire::RingLine& line) {
+    wire::CellRef ref{};
+    std::memcpy(&ref, line.payload + wire::inline_max_with_cell, sizeof ref);
+    auto* head = reinterpret_cast<wire::CellHead*>(segment_.cell(owner, ref.cell));
     wire::RankBlock& block = segment_.block(owner);
+    // As in publish(), with the owner's arm(): either it sees the free cell, or we see that it wants one.
+    if (takes_part_ && block.fences_for_all.load(std::memory_order_acquire) != 0)
+        head->released.store(ref.turn, std::memory_order_release);
+    else
+        head->released.store(ref.turn, std::memory_order_seq_cst);
     if (block.wants_cell.load(std::memory_order_seq_cst) != 0) {
         block.wants_cell.store(0, std::memory_order_relaxed);
         wake(block);
@@ -238,6 +213,7 @@ void Transport::release_cell(Peer owner, const std::byte* bulk) {
 // A sender has come by the bitmap often enough: it takes the place of the watched one that came least.
 void Transport::consider(Peer from) {
     in_[from].by_bitmap = 0;
+    in_[from].watched = true;
     if (watching_ < watch_slots) {
         watch_[watching_++] = {from, 0};
     } else {
@@ -245,22 +221,55 @@ void Transport::consider(Peer from) {
                                         [](const Watch& a, const Watch& b) { return a.hits < b.hits; });
         for (Watch& w : watch_) w.hits /= 2;
         const Peer gone = least->peer;
+        in_[gone].watched = false;
         *least = {from, 0};
         block_->watched[gone / 64].fetch_and(~(uint64_t{1} << (gone % 64)), std::memory_order_seq_cst);
-        unwatched_.push_back(gone); // a line put there while it was watched was not announced
+        leaving_.push_back(gone);
+        leaving_settled_ = false;
+        if (leaving_.size() > watch_slots) { // more to look at than is saved: settle it
+            if (takes_part_) os::barrier_for_all();
+            leaving_settled_ = true;
+        }
     }
     block_->watched[from / 64].fetch_or(uint64_t{1} << (from % 64), std::memory_order_seq_cst);
+}
+
+void Transport::get_to_know(Peer from) {
+    if (in_[from].known) return;
+    in_[from].known = true;
+    known_.push_back(from);
+}
+
+void Transport::expect(int peer, int change) {
+    (peer < 0 ? expected_any_ : in_[static_cast<Peer>(peer)].expected) += change;
+    expected_total_ += change;
 }
 
 void Transport::give_back(Peer from, Incoming& in) {
     wire::Ring& ring = segment_.ring(self_, from);
     in.given_back = in.taken;
-    // seq_cst with the producer's arm(): either it sees the room, or we see that it waits for room.
-    ring.consumed.store(in.taken, std::memory_order_seq_cst);
+    // As in publish(), with the producer's arm(): either it sees the room, or we see that it waits for room.
+    if (takes_part_ && segment_.block(from).fences_for_all.load(std::memory_order_acquire) != 0)
+        ring.consumed.store(in.taken, std::memory_order_release);
+    else
+        ring.consumed.store(in.taken, std::memory_order_seq_cst);
     if (ring.producer_waits.load(std::memory_order_seq_cst) != 0) {
         ring.producer_waits.store(0, std::memory_order_relaxed);
         wake(segment_.block(from));
     }
+}
+
+void Transport::give_back_shared(wire::SharedRing& ring) {
+    shared_given_back_ = shared_taken_;
+    ring.consumed.store(shared_taken_, std::memory_order_seq_cst);
+    if (ring.producers_wait.load(std::memory_order_seq_cst) == 0) return;
+    ring.producers_wait.store(0, std::memory_order_seq_cst);
+    for (uint32_t w = 0; w < arrival_words_; ++w)
+        for (uint64_t bits = block_->arrivals[w].exchange(0, std::memory_order_seq_cst); bits != 0;
+             bits &= bits - 1) {
+            const uint32_t peer = w * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+            if (peer < in_.size()) wake(segment_.block(peer));
+        }
 }
 
 void Transport::wake(wire::RankBlock& block) {
@@ -278,13 +287,28 @@ uint32_t Transport::arm() {
     block_->sleepers.fetch_add(1, std::memory_order_seq_cst);
     for (const Peer peer : blocked_) {
         out_[peer].blocked = false; // whoever finds it still full marks it again
-        out_[peer].ring->producer_waits.store(1, std::memory_order_seq_cst);
+        if (design_ == Design::shared) {
+            announce(segment_.block(peer), uint64_t{1} << (self_ % 64));
+            reinterpret_cast<wire::SharedRing*>(out_[peer].ring)
+                ->producers_wait.store(1, std::memory_order_seq_cst);
+        } else {
+            out_[peer].ring->producer_waits.store(1, std::memory_order_seq_cst);
+        }
     }
     blocked_.clear();
     if (cell_wanted_) {
         cell_wanted_ = false;
         block_->wants_cell.store(1, std::memory_order_seq_cst);
     }
+    // Where ranks share CPUs they sleep often and a barrier in each sender costs little; elsewhere the other
+    // way round.
+    if (takes_part_ &&
+        (block_->fences_for_all.load(std::memory_order_relaxed) != 0 || enough_cpus(segment_))) {
+        block_->fences_for_all.store(1, std::memory_order_seq_cst);
+        os::barrier_for_all();
+    }
+    leaving_settled_ = true;
+    look_everywhere_ = true;
     return ticket;
 }
 

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where the modules are that the library, mpiexec and the tools load on need.
+#pragma once
+
+#include <string>
+
+namespace zipmpi::boot {
+
+std::string module_path(const char* file);
+
+} // namespace zipmpi::boot

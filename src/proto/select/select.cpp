@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proto/select/select.hpp"
+
+#include "base/param.hpp"
+#include "wire/envelope.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::proto {
+namespace {
+
+// thresholds_from(built_in_costs()), worked out beforehand because every rank would do it at its start; a
+// unit test holds the two together.
+constexpr Thresholds built_in[topo::pair_classes] = {
+    // eager, kernel from and to, fragment, window, direct, {in place of the kernel}
+    {32704, 4096, UINT64_MAX, 16384, 131072, 20480, {1880, 72, 140, 262144}},
+    {10239, 4096, 524288, 32704, 262144, 4096, {519, 174, 72, 16384}},
+    {20479, 4096, 524288, 32704, 262144, 4096, {866, 218, 90, 16384}},
+    {20479, 4096, 524288, 32704, 524288, 4096, {1212, 261, 108, 16384}},
+    {20479, 4096, 524288, 32704, 524288, 4096, {1732, 348, 144, 16384}},
+};
+
+constexpr int64_t by_cost = -1;
+
+Param<int64_t> eager_limit{"p2p.eager_limit",
+                           by_cost,
+                           {by_cost, 16 * MiB},
+                           Unit::bytes,
+                           Level::tuner,
+                           Scope::local,
+                           "longest message sent without asking the receiver first; at most one cell; -1: by "
+                           "the costs of the pair"};
+
+Param<int64_t> kcopy_from{
+    "p2p.kcopy_min",
+    by_cost,
+    {by_cost, INT64_MAX},
+    Unit::bytes,
+    Level::tuner,
+    Scope::local,
+    "shortest message, above p2p.eager_limit, taken out of the sender's buffer by one "
+    "copy through the kernel; shorter ones go through cells; -1: by the costs of the pair"};
+
+} // namespace
+
+const Thresholds& thresholds_for(PairClass pair) { return built_in[static_cast<size_t>(pair)]; }
+
+Thresholds settled(Thresholds t, uint64_t cell_bytes) {
+    if (eager_limit != by_cost) t.eager_limit = static_cast<uint64_t>(eager_limit.get());
+    if (kcopy_from != by_cost) {
+        t.kcopy_min = static_cast<uint64_t>(kcopy_from.get());
+        t.kcopy_max = UINT64_MAX;
+        t.instead_of_kcopy.start_ns = UINT32_MAX; // whatever it takes
+    }
+    t.eager_limit = std::clamp<uint64_t>(t.eager_limit, wire::inline_max, cell_bytes);
+    t.fragment_bytes = std::clamp<uint64_t>(t.fragment_bytes, 1, cell_bytes);
+    t.window_bytes = std::max(t.window_bytes, 2 * t.fragment_bytes);
+    return t;
+}
+
+} // namespace zipmpi::proto

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which way a message goes, by the class of its pair and its size. The choice is made beforehand: cost curves
+// (cost.hpp) are turned into a few sizes per class, so that the path of a message compares integers.
+//
+// How a lane uses them:
+//
+//   bytes <= eager_limit                   sent at once: in lines, or in a cell
+//   source is born shared, >= direct_min   rendezvous (also below eager_limit); the receiver copies it itself
+//   kcopy_min <= bytes <= kcopy_max        rendezvous; the receiver copies it through the kernel, if allowed
+//   and
+//                                          if the SourceSense of the pair does not advise against it
+//   otherwise                              rendezvous; fragments of fragment_bytes through cells, with at
+//                                          most window_bytes sent and not yet copied out
+//
+// PairChoice (pair_choice.hpp) has them for each peer of a rank. Pure functions here.
+#pragma once
+
+#include "topo/pair_class.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace zipmpi::proto {
+
+using topo::PairClass;
+
+// Two straight pieces: bytes that stay in a cache, and those beyond. In nanoseconds and picoseconds, so that
+// whole numbers do.
+struct Curve {
+    uint64_t start_ns;
+    uint64_t cached_ps;    // per byte, up to cached_bytes
+    uint64_t beyond_ps;    // per byte beyond
+    uint64_t cached_bytes; // where the curve bends
+    bool operator==(const Curve&) const = default;
+};
+
+constexpr double nanoseconds(const Curve& c, uint64_t bytes) {
+    const uint64_t cached = bytes < c.cached_bytes ? bytes : c.cached_bytes;
+    return static_cast<double>(c.start_ns) +
+           (static_cast<double>(cached) * static_cast<double>(c.cached_ps) +
+            static_cast<double>(bytes - cached) * static_cast<double>(c.beyond_ps)) /
+               1000;
+}
+
+struct Thresholds {
+    uint64_t eager_limit; // not more than a cell holds
+    uint64_t kcopy_min;   // UINT64_MAX: never through the kernel
+    uint64_t kcopy_max;
+    uint64_t fragment_bytes; // not more than a cell holds
+    uint64_t window_bytes;   // at least two fragments
+    uint64_t direct_min;
+    Curve instead_of_kcopy; // what fragments would take in place of one copy by the kernel
+    bool operator==(const Thresholds&) const = default;
+};
+
+// Ranks that outnumber their CPUs take turns: ask for PairClass::same_core then, whatever the pair.
+// These are the ones of the built-in costs, for cells of the usual size.
+const Thresholds& thresholds_for(PairClass pair);
+
+// What holds in the end: the knobs p2p.eager_limit and p2p.kcopy_min go before costs, and a cell has its
+// size.
+Thresholds settled(Thresholds by_cost, uint64_t cell_bytes);
+
+} // namespace zipmpi::proto

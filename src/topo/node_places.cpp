@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/node_places.hpp"
+
+#include "os/host.hpp"
+#include "topo/module.hpp"
+
+namespace zipmpi::topo {
+
+void set_place(const boot::NodeSegment& segment, uint32_t local, const Place& place) {
+    wire::PlaceEntry& entry = segment.place(local);
+    entry.place = place;
+    entry.known.store(1, std::memory_order_release); // pairs with get_place()
+}
+
+bool get_place(const boot::NodeSegment& segment, uint32_t local, Place& place) {
+    const wire::PlaceEntry& entry = segment.place(local);
+    if (entry.known.load(std::memory_order_acquire) == 0) return false;
+    place = entry.place;
+    return true;
+}
+
+void set_caches(const boot::NodeSegment& segment, const Machine& machine) {
+    segment.facts().l2_bytes.store(machine.l2_bytes, std::memory_order_relaxed);
+    segment.facts().l3_bytes.store(machine.l3_bytes, std::memory_order_relaxed);
+}
+
+bool look_for_places(const boot::NodeSegment& segment) {
+    std::atomic<uint32_t>& state = segment.facts().places;
+    uint32_t seen = wire::fact_absent;
+    if (!state.compare_exchange_strong(seen, wire::fact_in_work, std::memory_order_acq_rel))
+        return seen == wire::fact_known;
+    Machine machine;
+    Place known{};
+    if (read_machine(machine)) {
+        set_caches(segment, machine);
+        for (uint32_t i = 0; i < segment.local_ranks(); ++i) {
+            const pid_t pid = segment.block(i).pid.load(std::memory_order_relaxed);
+            if (pid == 0 || get_place(segment, i, known)) continue;
+            os::CpuUnion cpus;
+            cpus.add(pid);
+            if (!cpus.list().empty()) set_place(segment, i, place_of(machine, cpus.list()));
+        }
+    }
+    state.store(wire::fact_known, std::memory_order_release); // pairs with the exchange of whoever asks next
+    return true;
+}
+
+} // namespace zipmpi::topo

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The places of the ranks of a node, in the node segment: filled by mpiexec when it binds ranks, else by the
+// first rank that asks. What is asked of hwloc is asked once per node.
+#pragma once
+
+#include "boot/node_segment.hpp"
+#include "topo/place.hpp"
+
+namespace zipmpi::topo {
+
+void set_place(const boot::NodeSegment& segment, uint32_t local, const Place& place);
+bool get_place(const boot::NodeSegment& segment, uint32_t local, Place& place); // false: not known
+
+void set_caches(const boot::NodeSegment& segment, const Machine& machine);
+
+// Finds out the places that are not known yet, of all ranks that can be seen. Takes milliseconds in the one
+// process that does it; returns at once in the others. False: another rank is at it, ask again later.
+bool look_for_places(const boot::NodeSegment& segment);
+
+} // namespace zipmpi::topo

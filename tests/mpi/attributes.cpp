@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Attributes: copied and deleted by the program's functions in the right order, also while these call MPI and
+// when they fail; on datatypes; at MPI_Finalize.
+#include "check.hpp"
+
+#include <cstdint>
+
+namespace {
+
+std::vector<intptr_t> deleted;
+int copied = 0;
+int fail_with = MPI_SUCCESS;
+
+void* value_of(intptr_t number) { return reinterpret_cast<void*>(number); }
+
+int copy_next(MPI_Comm comm, int keyval, void* extra, void* in, void* out, int* flag) {
+    ++copied;
+    CHECK(extra == value_of(99));
+    void* seen = nullptr;
+    int found = 0;
+    MPI_Comm_get_attr(comm, keyval, &seen, &found); // MPI may be called here
+    CHECK(found != 0 && seen == in);
+    *static_cast<void**>(out) = value_of(reinterpret_cast<intptr_t>(in) + 1);
+    *flag = reinterpret_cast<intptr_t>(in) < 1000 ? 1 : 0;
+    return fail_with;
+}
+
+int note_delete(MPI_Comm comm, int keyval, void* value, void* extra) {
+    CHECK(comm != MPI_COMM_NULL && keyval != MPI_KEYVAL_INVALID && extra == value_of(99));
+    deleted.push_back(reinterpret_cast<intptr_t>(value));
+    return fail_with;
+}
+
+int make_key() {
+    int key = MPI_KEYVAL_INVALID;
+    CHECK(MPI_Comm_create_keyval(copy_next, note_delete, &key, value_of(99)) == MPI_SUCCESS);
+    return key;
+}
+
+intptr_t get(MPI_Comm comm, int key) {
+    void* value = nullptr;
+    int found = 0;
+    CHECK(MPI_Comm_get_attr(comm, key, &value, &found) == MPI_SUCCESS);
+    return found != 0 ? reinterpret_cast<intptr_t>(value) : -1;
+}
+
+void life() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    const int first = make_key();
+    int second = make_key();
+    CHECK(get(comm, first) == -1);
+    MPI_Comm_set_attr(comm, first, value_of(10));
+    MPI_Comm_set_attr(comm, second, value_of(2000)); // is not copied
+    MPI_Comm_dup(comm, &copy);
+    CHECK(copied == 2 && get(copy, first) == 11 && get(copy, second) == -1);
+    MPI_Comm_set_attr(copy, first, value_of(20)); // the old one is deleted
+    CHECK(deleted == std::vector<intptr_t>({11}));
+    const int kept = second;
+    MPI_Comm_free_keyval(&second);
+    CHECK(second == MPI_KEYVAL_INVALID && get(comm, kept) == 2000);
+    MPI_Comm_delete_attr(comm, kept); // the key goes with the last attribute
+    CHECK(deleted == std::vector<intptr_t>({11, 2000}));
+    void* value = nullptr;
+    int found = 0;
+    FAILS(MPI_Comm_get_attr(comm, kept, &value, &found), MPI_ERR_KEYVAL);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&comm);
+    CHECK(deleted == std::vector<intptr_t>({11, 2000, 20, 10}));
+    int key = first;
+    MPI_Comm_free_keyval(&key);
+    FAILS(MPI_Comm_set_attr(MPI_COMM_WORLD, MPI_TAG_UB, nullptr), MPI_ERR_KEYVAL);
+    FAILS(MPI_Comm_delete_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID), MPI_ERR_KEYVAL);
+    deleted.clear();
+}
+
+void failing_functions() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    int key = make_key();
+    MPI_Comm_set_attr(comm, key, value_of(1));
+    int error_class = 0;
+    int code = 0;
+    MPI_Add_error_class(&error_class);
+    MPI_Add_error_code(error_class, &code);
+    fail_with = code;
+    CHECK(MPI_Comm_dup(comm, &copy) == code && copy == MPI_COMM_NULL);
+    MPI_Comm same = comm;
+    CHECK(MPI_Comm_free(&comm) == code && comm == same); // it stays
+    CHECK(MPI_Comm_delete_attr(comm, key) == code && get(comm, key) == 1);
+    fail_with = MPI_SUCCESS;
+    MPI_Comm_free(&comm);
+    MPI_Comm_free_keyval(&key);
+    deleted.clear();
+    if (!portable_) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm); // the failed copy has left its context to others
+        MPI_Comm_free(&comm);
+    }
+}
+
+void many_keys_last_first() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    std::vector<int> keys;
+    std::vector<intptr_t> expected;
+    for (int i = 0; i < 100; ++i) {
+        keys.push_back(make_key());
+        MPI_Comm_set_attr(comm, keys.back(), value_of(i));
+        expected.insert(expected.begin(), i);
+    }
+    MPI_Comm_free(&comm);
+    CHECK(deleted == expected);
+    for (int& key : keys) MPI_Comm_free_keyval(&key);
+    deleted.clear();
+}
+
+int type_deletes = 0;
+int note_type_delete(MPI_Datatype, int, void*, void*) {
+    ++type_deletes;
+    return MPI_SUCCESS;
+}
+
+void on_datatypes() {
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Type_create_keyval(MPI_TYPE_DUP_FN, note_type_delete, &key, nullptr);
+    MPI_Type_set_attr(MPI_INT, key, value_of(5));
+    void* value = nullptr;
+    int found = 0;
+    MPI_Type_get_attr(MPI_INT, key, &value, &found);
+    CHECK(found != 0 && value == value_of(5));
+    MPI_Type_get_attr(MPI_DOUBLE, key, &value, &found);
+    CHECK(found == 0);
+    FAILS(MPI_Comm_set_attr(MPI_COMM_WORLD, key, value), MPI_ERR_KEYVAL); // a key of another kind
+    MPI_Type_delete_attr(MPI_INT, key);
+    CHECK(type_deletes == 1);
+    MPI_Type_free_keyval(&key);
+    char name[MPI_MAX_OBJECT_NAME];
+    int length = 0;
+    MPI_Type_get_name(MPI_INT, name, &length);
+    CHECK(std::strcmp(name, "MPI_INT") == 0 && length == 7);
+}
+
+int at_the_end(MPI_Comm comm, int, void* value, void* extra) {
+    static intptr_t expected = 2; // the last attached goes first
+    int initialized = 0;
+    int finalized = 1;
+    MPI_Initialized(&initialized);
+    MPI_Finalized(&finalized);
+    CHECK(comm == MPI_COMM_SELF && value == value_of(expected--) && initialized != 0 && finalized == 0);
+    if (expected < 0 && *static_cast<int*>(extra) == 0) std::printf("attributes: ok\n");
+    return MPI_SUCCESS;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const Session session(&argc, &argv);
+    life();
+    failing_functions();
+    many_keys_last_first();
+    on_datatypes();
+    for (intptr_t i = 0; i < 3; ++i) {
+        int key = MPI_KEYVAL_INVALID;
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &key, &rank_);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, value_of(i));
+        MPI_Comm_free_keyval(&key);
+    }
+    MPI_Finalize();
+}

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tune/tune.hpp"
+
+#include "base/problem.hpp"
+#include "boot/node_segment.hpp"
+#include "os/host.hpp"
+#include "proto/select/costs_file.hpp"
+#include "topo/module.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <system_error>
+#include <unistd.h>
+
+namespace zipmpi::tool {
+namespace {
+
+// One line that is written over, only where somebody looks at it.
+class Display {
+  public:
+    Display(size_t parts, double seconds)
+        : parts_(parts)
+        , seconds_(seconds) {}
+    ~Display() {
+        if (shown_) std::fputs("\r\033[K", stderr);
+    }
+    Display(const Display&) = delete;
+    Display& operator=(const Display&) = delete;
+
+    void show(size_t part, const char* name, double within) {
+        const double done = (static_cast<double>(part) + within) / static_cast<double>(parts_);
+        const int percent = static_cast<int>(done * 100);
+        if (isatty(STDERR_FILENO) == 0 || percent == last_) return;
+        last_ = percent;
+        shown_ = true;
+        const std::string line = fmt::format("\r\033[Kmeasuring {} ({} of {}): {} %, {:.0f} s left", name,
+                                             part + 1, parts_, percent, seconds_ * (1 - done));
+        std::fputs(line.c_str(), stderr);
+        std::fflush(stderr);
+    }
+
+  private:
+    size_t parts_;
+    double seconds_;
+    int last_ = -1;
+    bool shown_ = false;
+};
+
+// Beside the file first, then in its place: a reader never sees half of it.
+bool write_file(const std::string& path, const std::string& text, std::string& why) {
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+    const std::string beside = path + ".new";
+    {
+        std::ofstream file(beside);
+        file << text;
+        file.close();
+        if (!file) error = std::error_code(errno, std::generic_category());
+    }
+    if (!error) std::filesystem::rename(beside, path, error);
+    if (error) why = error.message();
+    return !error;
+}
+
+std::vector<Measurement> measure_all(const TuneOptions& options) {
+    topo::Machine machine;
+    topo::read_machine(machine); // without it, two classes are told apart: one CPU, and two
+    os::CpuUnion own;
+    own.add(0);
+    const auto pairs = pairs_to_measure(machine, own.list());
+    Display display(pairs.size(), options.seconds);
+    std::vector<Measurement> all;
+    for (size_t i = 0; i < pairs.size(); ++i)
+        all.push_back(measure(pairs[i], topo::shared_cache_bytes(machine, pairs[i].pair),
+                              boot::NodeSegment::new_cell_bytes(),
+                              options.seconds / static_cast<double>(pairs.size()),
+                              [&](double part) { display.show(i, topo::name(pairs[i].pair), part); }));
+    return all;
+}
+
+} // namespace
+
+int run_tune(const TuneOptions& options) {
+    const auto all = measure_all(options);
+    const std::string text = costs_file_text(all, os::host_name());
+    const std::string path = options.output.empty() ? proto::costs_file_places().front() : options.output;
+    std::string out = changes_text(all, boot::NodeSegment::new_cell_bytes());
+    for (const Measurement& m : all)
+        if (m.spread > 0.15)
+            out += fmt::format("\n{}: the rounds differ much; measure again when the machine is quiet.\n",
+                               topo::name(m.where.pair));
+    if (options.dry_run) {
+        out = text + out;
+    } else {
+        std::string why;
+        if (!write_file(path, text, why)) {
+            report({"the measured costs cannot be kept", "file " + path, why,
+                    "name another file with --output, and give it to the library with ZIPMPI_TUNE_FILE"},
+                   "zipmpi");
+            return 1;
+        }
+        out += "\nkept in " + path + (options.output.empty() ? "" : "; ZIPMPI_TUNE_FILE must name it") + "\n";
+    }
+    std::fwrite(out.data(), 1, out.size(), stdout);
+    return 0;
+}
+
+} // namespace zipmpi::tool

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tune/fit.hpp"
+#include "tune/measure.hpp"
+#include "tune/pair.hpp"
+#include "tune/tune.hpp"
+
+#include "os/host.hpp"
+#include "proto/select/costs_file.hpp"
+#include "topo/module.hpp"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace zipmpi;
+using namespace zipmpi::tool;
+
+namespace {
+
+TEST(Fit, FindsTheBend) {
+    constexpr proto::Curve wanted{500, 60, 150, 256 << 10};
+    std::vector<Point> points;
+    for (uint64_t bytes = 4096; bytes <= 16 << 20; bytes *= 4)
+        points.push_back({bytes, proto::nanoseconds(wanted, bytes)});
+    const proto::Curve found = fit(points);
+    EXPECT_LT(misfit(found, points), 0.02);
+    EXPECT_EQ(found.cached_bytes, wanted.cached_bytes);
+    EXPECT_NEAR(static_cast<double>(found.start_ns), 500, 5);
+}
+
+TEST(Fit, NoiseNeverMakesACostNegative) {
+    for (const double last : {10.0, 100.0, 5000.0}) {
+        const std::vector<Point> points{{512, 900}, {1024, 400}, {2048, 300}, {4096, last}};
+        const proto::Curve c = fit(points);
+        for (uint64_t bytes = 0; bytes < 1 << 20; bytes += 997) EXPECT_GE(proto::nanoseconds(c, bytes), 0);
+        EXPECT_LT(c.start_ns, 10000U);
+        EXPECT_LT(c.beyond_ps, 10000U);
+    }
+}
+
+TEST(Figure, MedianAndSpread) {
+    EXPECT_DOUBLE_EQ(figure_of({3, 1, 2, 100, 2}).median, 2);
+    EXPECT_LT(figure_of({10, 10, 10, 11, 9}).spread, 0.1);
+    EXPECT_EQ(figure_of({}).median, 0);
+}
+
+TEST(PairsToMeasure, OnePerClass) {
+    topo::Machine m;
+    ASSERT_TRUE(topo::read_machine(m, "package:2 [numa] l3:2(size=8MiB) l2:2(size=1MiB) core:2 pu:1"));
+    std::vector<int> all;
+    for (const auto& c : m.cpus) all.push_back(c.cpu);
+    const auto pairs = pairs_to_measure(m, all);
+    ASSERT_EQ(pairs.size(), topo::pair_classes);
+    for (size_t i = 0; i < pairs.size(); ++i) EXPECT_EQ(pairs[i].pair, static_cast<topo::PairClass>(i));
+    EXPECT_EQ(pairs_to_measure(m, {3}).size(), 1U);
+    EXPECT_TRUE(pairs_to_measure(m, {}).empty());
+    EXPECT_EQ(pairs_to_measure({}, {0, 1}).back().pair, topo::assumed_class) << "topology unknown";
+}
+
+TEST(Texts, WhatIsWrittenIsReadBack) {
+    Measurement m;
+    m.where = {topo::PairClass::same_numa, 0, 9};
+    m.costs = proto::built_in_costs(topo::PairClass::other_numa);
+    m.costs.kernel.kept.cached_bytes = 12345;
+    m.rounds = 5;
+    const std::string path = "/tmp/zipmpi_tune_test." + std::to_string(getpid());
+    std::ofstream(path) << costs_file_text({m}, "here");
+    proto::NodeCosts costs;
+    ASSERT_TRUE(load_costs_from(path, costs));
+    unlink(path.c_str());
+    EXPECT_TRUE(costs.faults.empty()) << costs.faults.front();
+    EXPECT_EQ(costs.pair[3], m.costs);
+    EXPECT_TRUE(costs.measured[3]);
+    EXPECT_NE(changes_text({m}, 32704).find("same_numa (CPUs 0 and 9)"), std::string::npos);
+}
+
+// Every path between two real processes, on one CPU and, if there are two, on two.
+TEST(Measure, EveryPathTakesTime) {
+    os::CpuUnion own;
+    own.add(0);
+    const std::vector<int> cpus = own.list();
+    for (const int second : {cpus.front(), cpus.back()}) {
+        Pair pair(cpus.front(), second);
+        for (const auto path : {proto::Path::line, proto::Path::lines, proto::Path::cell,
+                                proto::Path::fragments, proto::Path::kernel, proto::Path::direct})
+            for (const bool fresh : {true, false})
+                if (path != proto::Path::kernel || pair.kernel_copies()) {
+                    EXPECT_GT(pair.time({path, 20000, fresh, 8192, 16384}, 3), 0) << name(path);
+                }
+    }
+    os::CpuUnion after;
+    after.add(0);
+    EXPECT_EQ(after.list(), cpus) << "the process may run where it might before";
+}
+
+} // namespace
