@@ -84,9 +84,8 @@ class Call:
             return "&text_length"
         if param.form == "function":
             return f"({param.c_type(self.entry.wide)[0]})harmless"
-        if param.form == "raw" and not takes_pointer(param):
-            return f"({param.c_type(self.entry.wide)[0]})0"
-        return "(void *)scratch"
+        before, after = param.c_type(self.entry.wide)
+        return "(void *)scratch" if before.endswith("*") or after else f"({before})0"
 
     # ---- what is wrong
 

@@ -18,6 +18,14 @@ uint32_t key_of(int keyval) {
     return keyval >= first_keyval ? static_cast<uint32_t>(keyval - first_keyval) : UINT32_MAX;
 }
 
+Err find_key(core::Keyed keyed, int keyval, uint32_t& key) {
+    key = key_of(keyval);
+    if (core::keyval_exists(keyed, key)) return Err::success;
+    constexpr const char* todo = "pass a key that was made for this kind of object and not freed";
+    if (keyval == MPI_KEYVAL_INVALID) return fail(Err::keyval, todo, "the key is MPI_KEYVAL_INVALID");
+    return fail(Err::keyval, todo, "%d is no key for this, or one that is predefined or was freed", keyval);
+}
+
 template <class T, class CopyFunction, class DeleteFunction>
 struct Calls {
     static Err copy(void* function, core::Object& owner, uint32_t key, void* extra_state, void* value,
@@ -52,18 +60,37 @@ Err create(core::Keyed keyed, const core::AttributeCalls& calls, void* copy, voi
 }
 
 Err free_key(core::Keyed keyed, int& keyval) {
-    const Err e = core::keyval_free(keyed, key_of(keyval));
+    uint32_t key = 0;
+    Err e = find_key(keyed, keyval, key);
+    if (e == Err::success) e = core::keyval_free(keyed, key);
     if (e == Err::success) keyval = MPI_KEYVAL_INVALID;
     return e;
 }
 
 template <class Owner>
-Err get(Owner& owner, int keyval, void* value, bool& found,
+Err set(core::Keyed keyed, Owner& owner, int keyval, void* value,
+        Err (*engine_set)(Owner&, uint32_t, void*)) {
+    uint32_t key = 0;
+    const Err e = find_key(keyed, keyval, key);
+    return e == Err::success ? engine_set(owner, key, value) : e;
+}
+
+template <class Owner>
+Err erase(core::Keyed keyed, Owner& owner, int keyval, Err (*engine_erase)(Owner&, uint32_t)) {
+    uint32_t key = 0;
+    const Err e = find_key(keyed, keyval, key);
+    return e == Err::success ? engine_erase(owner, key) : e;
+}
+
+template <class Owner>
+Err get(core::Keyed keyed, Owner& owner, int keyval, void* value, bool& found,
         Err (*engine_get)(Owner&, uint32_t, void*&, bool&)) {
     if (value == nullptr)
         return fail(Err::arg, "pass the address of a pointer", "attribute_val is a null pointer");
     void* attached = nullptr;
-    const Err e = engine_get(owner, key_of(keyval), attached, found);
+    uint32_t key = 0;
+    Err e = find_key(keyed, keyval, key);
+    if (e == Err::success) e = engine_get(owner, key, attached, found);
     if (e == Err::success && found) *static_cast<void**>(value) = attached;
     return e;
 }
@@ -100,33 +127,37 @@ Err type_free_keyval(int& keyval) { return free_key(core::Keyed::type, keyval); 
 Err win_free_keyval(int& keyval) { return free_key(core::Keyed::win, keyval); }
 
 Err comm_set_attr(core::Comm& comm, int keyval, void* value) {
-    return core::comm_set_attr(comm, key_of(keyval), value);
+    return set(core::Keyed::comm, comm, keyval, value, core::comm_set_attr);
 }
 Err type_set_attr(core::Datatype& type, int keyval, void* value) {
-    return core::type_set_attr(type, key_of(keyval), value);
+    return set(core::Keyed::type, type, keyval, value, core::type_set_attr);
 }
 Err win_set_attr(core::Win& win, int keyval, void* value) {
-    return core::win_set_attr(win, key_of(keyval), value);
+    return set(core::Keyed::win, win, keyval, value, core::win_set_attr);
 }
-Err comm_delete_attr(core::Comm& comm, int keyval) { return core::comm_delete_attr(comm, key_of(keyval)); }
+Err comm_delete_attr(core::Comm& comm, int keyval) {
+    return erase(core::Keyed::comm, comm, keyval, core::comm_delete_attr);
+}
 Err type_delete_attr(core::Datatype& type, int keyval) {
-    return core::type_delete_attr(type, key_of(keyval));
+    return erase(core::Keyed::type, type, keyval, core::type_delete_attr);
 }
-Err win_delete_attr(core::Win& win, int keyval) { return core::win_delete_attr(win, key_of(keyval)); }
+Err win_delete_attr(core::Win& win, int keyval) {
+    return erase(core::Keyed::win, win, keyval, core::win_delete_attr);
+}
 
 Err comm_get_attr(core::Comm& comm, int keyval, void* value, bool& found) {
     const int* data = nullptr;
     Err err = Err::success;
     if (value == nullptr || !get_predefined(comm, keyval, data, found, err))
-        return get(comm, keyval, value, found, core::comm_get_attr);
+        return get(core::Keyed::comm, comm, keyval, value, found, core::comm_get_attr);
     if (err == Err::success && found) *static_cast<const int**>(value) = data;
     return err;
 }
 Err type_get_attr(core::Datatype& type, int keyval, void* value, bool& found) {
-    return get(type, keyval, value, found, core::type_get_attr);
+    return get(core::Keyed::type, type, keyval, value, found, core::type_get_attr);
 }
 Err win_get_attr(core::Win& win, int keyval, void* value, bool& found) {
-    return get(win, keyval, value, found, core::win_get_attr);
+    return get(core::Keyed::win, win, keyval, value, found, core::win_get_attr);
 }
 
 } // namespace custom

@@ -16,12 +16,12 @@ Slab<Keyval>& slab() {
 }
 
 Keyval* share(Keyval& key) {
-    key.refs.fetch_add(1, std::memory_order_relaxed);
+    hold(key);
     return &key;
 }
 
 void release(Keyval& key) {
-    if (key.refs.fetch_sub(1, std::memory_order_acq_rel) == 1) slab().destroy(key);
+    if (let_go(key)) slab().destroy(key);
 }
 
 Err call_delete(const Keyval& key, Object& owner, void* value) {
@@ -45,6 +45,8 @@ Keyval* keyval_by_index(uint32_t index, Keyed keyed) {
     Keyval* const key = slab().find(index);
     return key != nullptr && key->keyed == keyed ? key : nullptr;
 }
+
+bool keyval_exists(Keyed keyed, uint32_t key) noexcept { return keyval_by_index(key, keyed) != nullptr; }
 
 Err keyval_create(const KeyvalFunctions& functions, uint32_t& key) {
     Keyval* const made = slab().make();

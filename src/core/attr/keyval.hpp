@@ -33,5 +33,7 @@ struct KeyvalFunctions {
 
 Err keyval_create(const KeyvalFunctions& functions, uint32_t& key);
 Err keyval_free(Keyed keyed, uint32_t key);
+// A key that the program has freed exists while attributes are under it.
+bool keyval_exists(Keyed keyed, uint32_t key) noexcept;
 
 } // namespace zipmpi::core

@@ -121,7 +121,7 @@ void Duplication::pass_down() {
 }
 
 void Duplication::finish() {
-    copy_.team.context = contexts_.across;
+    copy_.context = copy_.team.context = contexts_.across;
     if (copy_.inter()) copy_.local->context = contexts_.local;
     if (error_ == Err::success && (contexts_.across == 0 || (comm_.inter() && contexts_.local == 0)))
         error_ = no_context();
