@@ -5,8 +5,8 @@
 // or by the lowest rank of the node under a foreign launcher; a segment of zeros with a filled header is
 // ready for use, so no rank has to wait for another before it sends.
 //
-//   header | world ranks, places | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse | contexts,
-//   sparse
+//   header | world ranks, places | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse |
+//   contexts, sparse
 //
 // Header, world ranks, places and rank blocks are reserved by the maker; a ring or cell is reserved by its
 // producer on first use, a page of contexts by who draws from it: memory follows use.

@@ -110,7 +110,8 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     finish(recv);
 }
 
-// Into a buffer with gaps by way of memory that stays in a near cache: cheaper than many small copies by the kernel.
+// Into a buffer with gaps by way of memory that stays in a near cache: cheaper than many small copies by the
+// kernel.
 bool Lane::read_from_sender(const Operation& recv, const Incoming& message) {
     if (message.address == 0) return false; // the sender's buffer has gaps
     if (recv.layout == nullptr) return kcopy_.read(message.from, message.address, recv.buffer, recv.received);
