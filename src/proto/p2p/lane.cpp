@@ -9,10 +9,13 @@ namespace zipmpi::proto {
 Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank)
     : shm_(segment, local_index)
     , kcopy_(segment, local_index)
+    , arena_(segment, local_index)
+    , choice_(segment, local_index)
+    , sense_(segment.local_ranks())
+    , skew_(segment.local_ranks())
+    , asking_(segment.local_ranks())
     , pending_of_peer_(segment.local_ranks())
     , full_in_pass_(segment.local_ranks())
-    , eager_limit_(settled(thresholds_for(topo::assumed_class), shm_.caps().bulk_max).eager_limit)
-    , kcopy_min_(settled(thresholds_for(topo::assumed_class), shm_.caps().bulk_max).kcopy_min)
     , world_rank_(world_rank)
     , usable_cpus_(segment.header().usable_cpus) {}
 
@@ -30,6 +33,17 @@ int Lane::progress() {
     int happened = shm_.poll([this](const transport::Arrival& a) { arrived(a); });
     if (!pending_.empty()) happened += send_pending();
     if (!streams_.empty()) happened += push_streams();
+    if (!deferred_.empty()) happened += run_deferred();
+    return happened;
+}
+
+int Lane::run_deferred() {
+    int happened = 0;
+    while (Deferred* work = deferred_.first()) {
+        forget(*work);
+        work->run(*work); // may be gone afterwards, and may have deferred others
+        ++happened;
+    }
     return happened;
 }
 
@@ -52,7 +66,7 @@ void Lane::finish(Operation& op) {
     auto& ticks = recorder().progress;
     ticks.store(ticks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     if (op.on_done != nullptr) op.on_done(op);
-    if (multithreaded_) shm_.wake_own(); // the operation may be another thread's
+    wake_threads(); // the operation may be another thread's
 }
 
 } // namespace zipmpi::proto

@@ -53,9 +53,11 @@ void Lane::start_send(Operation& op) {
 }
 
 bool Lane::send_at_once(Operation& op) {
-    if (op.bytes > eager_limit_ || op.synchronous || op.world_peer == world_rank_) return false;
+    if (op.synchronous || op.world_peer == world_rank_) return false;
     const int peer = shm_.reach(op.world_peer);
-    if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0) return false;
+    if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0 ||
+        !goes_at_once(op, static_cast<transport::Peer>(peer)))
+        return false;
     const wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
     if (send_eager(static_cast<transport::Peer>(peer), e, op) != Sent::ok) return false;
     counters().add(Counter::sends);
@@ -84,7 +86,7 @@ std::byte* Lane::staging(uint64_t bytes) {
 // it with an error.
 Sent Lane::try_start(Operation& op) {
     wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
-    if (op.bytes > eager_limit_) return start_rendezvous(op, e);
+    if (!goes_at_once(op, op.transport_peer)) return start_rendezvous(op, e);
     if (op.synchronous) {
         e.flags = wire::flag_synchronous;
         e.sync_id = table_.add(op);
@@ -96,10 +98,25 @@ Sent Lane::try_start(Operation& op) {
     return sent;
 }
 
+// To a receiver that is behind, on behalf of a copy, so that this one need not wait.
 Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
     e.kind = wire::Kind::rts;
-    const uint64_t address = op.layout == nullptr ? reinterpret_cast<uint64_t>(op.buffer) : 0;
-    const wire::Rts rts{op.bytes, address, table_.add(op), 0};
+    Operation* const copy = skew_.copy_for(op);
+    if (copy == nullptr) return send_rts(op, e);
+    const Sent sent = send_rts(*copy, e);
+    if (sent == Sent::ok)
+        finish(op);
+    else if (sent == Sent::would_block)
+        skew_.discard(*copy);
+    else // the copy is finished and gone
+        finish_without_memory(op);
+    return sent;
+}
+
+Sent Lane::send_rts(Operation& op, const wire::Envelope& e) {
+    const bool whole = op.layout == nullptr; // in one piece
+    const wire::Rts rts{op.bytes, whole ? reinterpret_cast<uint64_t>(op.buffer) : 0,
+                        whole ? arena_.place_of(op.buffer, op.bytes) : 0, table_.add(op), 0};
     if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
     const Sent sent =
         shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts), sizeof rts);
@@ -119,7 +136,7 @@ void Lane::send_to_self(Operation& op) {
     message.local = &op;
     if (Operation* recv = matcher_.take_posted(message.envelope)) return accept(*recv, message);
     counters().add(Counter::unexpected);
-    const bool buffered = op.bytes <= eager_limit_ && !op.synchronous;
+    const bool buffered = op.bytes <= shm_.caps().bulk_max && !op.synchronous;
     if (buffered) { // else the send's own buffer serves when a receive comes
         message.local = nullptr;
         message.data = op.buffer;
@@ -132,12 +149,14 @@ void Lane::send_to_self(Operation& op) {
         op.error =
             fail(Err::no_mem, "receive messages before sending more to the own rank",
                  "no memory for %llu bytes sent to the own rank", static_cast<unsigned long long>(op.bytes));
+    if (multithreaded_) shm_.wake_own(); // another thread may probe for it
     if (buffered || op.error != Err::success) finish(op);
 }
 
 // An answer to the peer, so there is a queue to it.
-void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes) {
-    const wire::Envelope e{kind, 0, 0, 0, 0, 0, 0, 0};
+void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes,
+                     uint32_t note) {
+    const wire::Envelope e{kind, 0, 0, 0, 0, 0, static_cast<int32_t>(note), 0};
     if (pending_of_peer_[peer] == 0 &&
         shm_.send_short(peer, e, static_cast<const std::byte*>(payload), bytes) == Sent::ok)
         return;
@@ -176,8 +195,11 @@ int Lane::send_pending() {
 // Sends fragments while there is room. True: the send is finished and may be gone.
 bool Lane::push_fragments(Operation& op, int& sent) {
     const wire::Envelope e{wire::Kind::fragment, 0, 0, 0, 0, 0, 0, 0};
+    const Thresholds& t = limits(op.transport_peer);
     while (op.moved < op.wanted) {
-        const size_t n = std::min<uint64_t>(shm_.caps().bulk_max, op.wanted - op.moved);
+        // no more under way than stays in the cache that the two share
+        if (shm_.cells_out(t.window_bytes / t.fragment_bytes)) return false;
+        const size_t n = std::min<uint64_t>(t.fragment_bytes, op.wanted - op.moved);
         const wire::Fragment f{op.remote_id, 0, op.moved};
         const Slice slice{op, op.moved, n};
         const Sent result = shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f),

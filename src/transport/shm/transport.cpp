@@ -73,7 +73,7 @@ int Transport::search(int world_rank) const {
 bool Transport::open(Peer peer) {
     const wire::Geometry& g = segment_.geometry();
     if (design_ == Design::shared) {
-        const uint64_t bytes = std::min(segment_.local_ranks(), wire::shared_ring_pages) * wire::page_size;
+        const uint64_t bytes = (wire::shared_ring_lines(segment_.local_ranks()) + 2) * wire::line_size;
         if (!segment_.reserve(g.ring_offset(peer, 0), bytes) ||
             !segment_.reserve(g.ring_offset(self_, 0), bytes))
             return false;

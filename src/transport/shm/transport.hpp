@@ -45,6 +45,13 @@ class Transport {
     Sent send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
                    const Bulk& bulk);
 
+    // So many cells of this rank are out with readers that no more should be: try again after progress.
+    bool cells_out(size_t most) {
+        const bool many = cells_.out_at_least(most);
+        cell_wanted_ = cell_wanted_ || many;
+        return many;
+    }
+
     template <class Sink>
     int poll(Sink&& sink);
 
@@ -52,6 +59,8 @@ class Transport {
     bool sleep(uint32_t ticket, int64_t timeout_ns);
     void disarm();
 
+    // Wakes a peer that has said, by other means than arm(), that it sleeps.
+    void wake_peer(Peer peer) { wake(segment_.block(peer)); }
     // Wakes threads of this very process that sleep in it (one of them may wait for what another thread did).
     void wake_own();
 
