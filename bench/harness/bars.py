@@ -10,8 +10,8 @@ from .figures import Key, geometric_mean
 HELD, MISSED, NOT_MEASURED = "held", "missed", "not measured"
 OURS, BARE, BEST_PEER = "ours", "bare", "best peer"
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bars.toml")
-KNOWN = {"number", "text", "figure", "ranks", "sizes", "reference", "reference_figure", "reference_ranks",
-         "reference_size", "rule", "at_most", "at_least"}
+KNOWN = {"number", "text", "set", "figure", "ranks", "sizes", "points", "reference", "reference_figure",
+         "reference_ranks", "reference_size", "rule", "at_most", "at_least"}
 
 
 class NotMeasured(Exception):
@@ -93,24 +93,26 @@ def compare(results, bar, key, table):
     return ours.median / reference.median
 
 
+def keys_of(bar, table):
+    """What a bar looks at: its figure at each of its sizes, or all of a list of points."""
+    sizes_of = table["points"][bar["points"]] if "points" in bar else {bar["figure"]: bar["sizes"]}
+    return [Key(figure, ranks, size) for ranks in bar["ranks"] for figure, sizes in sizes_of.items() for size in sizes]
+
+
 def reaches(bar, ratio):
     return ratio <= bar["at_most"] if "at_most" in bar else ratio >= bar["at_least"]
 
 
 def judge(results, bar, table):
     points = []
-    for ranks in bar["ranks"]:
-        for size in bar["sizes"]:
-            key = Key(bar["figure"], ranks, size)
-            try:
-                points.append(Point(key, compare(results, bar, key, table)))
-            except NotMeasured as reason:
-                points.append(Point(key, None, str(reason)))
+    for key in keys_of(bar, table):
+        try:
+            points.append(Point(key, compare(results, bar, key, table)))
+        except NotMeasured as reason:
+            points.append(Point(key, None, str(reason)))
     ratios = [point.ratio for point in points if point.ratio is not None]
     open_points = [point for point in points if point.ratio is None]
     why = f"{len(open_points)} of {len(points)} points: {open_points[0].why}" if open_points else ""
-    if not any(results.figure(OURS, point.key) for point in points):
-        why = "not in this set"
     if bar.get("rule") == "geometric mean":
         mean = geometric_mean(ratios) if ratios else None
         outcome = NOT_MEASURED if open_points else HELD if reaches(bar, mean) else MISSED
@@ -120,8 +122,9 @@ def judge(results, bar, table):
     return Verdict(bar, NOT_MEASURED if open_points else HELD, points, None, why)
 
 
-def judge_all(results, table):
-    return [judge(results, bar, table) for bar in table["bar"]]
+def judge_all(results, table, sets):
+    """The verdicts on the bars of these sets."""
+    return [judge(results, bar, table) for bar in table["bar"] if bar["set"] in sets]
 
 
 def limit_of(results, key, table):

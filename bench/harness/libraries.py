@@ -9,16 +9,18 @@ from .bars import BARE, OURS
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOREIGN = ("PMI", "OMPI_", "ZIPMPI_", "MPIEXEC_", "HYDRA_", "SLURM_", "UCX_")
-MPI_PROGRAMS = ("latency", "bandwidth", "message_rate", "skew", "overlap", "crowd", "memory", "blocked", "startup")
+MPI_PROGRAMS = ("latency", "bandwidth", "message_rate", "skew", "overlap", "crowd", "memory", "blocked", "startup",
+                "patterns", "collectives", "vectors", "packing", "overlap_collectives", "matching")
 BARE_PROGRAMS = ("line", "copy", "futex")
 UCX_LAYER = ["--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "pml_ucx_tls", "any",
              "--mca", "pml_ucx_devices", "any", "-x", "UCX_TLS=posix,cma,self"]
 
 
-def environment():
-    """Ours without what another launcher or a user's settings left in it."""
+def environment(settings=()):
+    """Ours without what another launcher or a user's settings left in it, with settings of a run (pairs)."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    env.update(settings)
     return env
 
 
@@ -31,11 +33,13 @@ def first_line(command):
 
 
 class Library:
-    """One column. `pinned` are the launcher's words for a rank per core, `crowded` those for more ranks than cores."""
+    """One column. `pinned` are the launcher's words for a rank per core, `crowded` those for more ranks than cores,
+    `settings` what its runs have in their environment."""
 
-    def __init__(self, key, title, compiler, launcher, pinned, crowded, version):
+    def __init__(self, key, title, compiler, launcher, pinned, crowded, version, settings=()):
         self.key, self.title, self.compiler, self.launcher = key, title, compiler, launcher
         self.pinned, self.crowded, self.version_command = pinned, crowded, version
+        self.settings = settings
         self.folder = None
 
     def missing(self):
@@ -74,11 +78,22 @@ class Bare(Library):
         return [os.path.join(self.folder, program), *arguments]
 
 
+def our_library(bin_folder, key=OURS, title="ZipMPI", settings=()):
+    ours = os.path.join(bin_folder, "mpiexec")
+    return Library(key, title, os.path.join(bin_folder, "mpicc"), [ours], ["--bind-to", "core"], [],
+                   [ours, "--version"], settings)
+
+
+def variants(bin_folder, name, values):
+    """Ours as it is, and with each value of an environment variable."""
+    return [our_library(bin_folder, title="default")] + [
+        our_library(bin_folder, value, value, ((name, value),)) for value in values]
+
+
 def all_libraries(bin_folder):
-    ours, openmpi = os.path.join(bin_folder, "mpiexec"), "mpirun.openmpi"
+    openmpi = "mpirun.openmpi"
     return [
-        Library(OURS, "ZipMPI", os.path.join(bin_folder, "mpicc"), [ours], ["--bind-to", "core"], [],
-                [ours, "--version"]),
+        our_library(bin_folder),
         Library("openmpi", "Open MPI", "mpicc.openmpi", [openmpi], ["--bind-to", "core"], ["--oversubscribe"],
                 [openmpi, "--version"]),
         Library("openmpi_ucx", "Open MPI ucx", "mpicc.openmpi", [openmpi, *UCX_LAYER], ["--bind-to", "core"],

@@ -11,7 +11,13 @@ BANDWIDTH_SIZES = "1,8,64,256,1024,4096,8192,16384,32768,65536,262144,1048576,41
 FEW_SIZES = "8,1024,16384,65536,1048576,4194304"
 COPY_SIZES = "4096,16384,65536,262144,1048576,4194304"
 LARGE_SIZES = "1048576,4194304"
-SETS = ("quick", "default", "oversubscribed", "all")
+COLLECTIVE_SIZES = "8,64,512,4096,32768,262144,1048576"
+CROWDED_COLLECTIVE_SIZES = "8,1024,16384"
+VECTOR_SIZES = "2048,8192,32768,131072,524288"
+SETS = ("quick", "default", "oversubscribed", "collectives", "datatypes", "queues", "all")
+COMPARED_IN_ALL = ("default", "oversubscribed", "collectives", "datatypes")
+WITH_UCX = ("quick", "default", "all")  # beside ucx_perftest
+QUEUES = "ZIPMPI_SHM_QUEUES=pairs,shared,expected,watched"  # what the set "queues" varies
 
 
 class Run(NamedTuple):
@@ -52,7 +58,7 @@ DEFAULT = [
 def crowds():
     runs = [Run("futex", only=(BARE,)), Run("crowd")]
     for ranks in (32, 64, 128):
-        runs.append(Run("crowd", ("sweeps=5", "limit=3"), ranks, limit=150))
+        runs.append(Run("crowd", ("slice=0.02", "sweeps=7", "limit=3"), ranks, limit=150))
     for ranks in (16, 64, 128):
         runs.append(Run("memory", (), ranks, limit=150, most_rounds=3))
     runs.append(Run("memory", (), 256, only=(OURS,), limit=150, most_rounds=3))
@@ -62,8 +68,37 @@ def crowds():
     return runs
 
 
+def collectives():
+    """What one iteration of shows is not repeated if that took a while: some peers need seconds for 128 ranks."""
+    runs = []
+    for ranks in (2, 4, 8, 16):
+        runs.append(Run("collectives", ("sizes=" + COLLECTIVE_SIZES, "sweeps=5", "slice=0.002", "limit=2", "least=3", "hurry=0.3"),
+                        ranks, limit=60))
+    for ranks in (64, 128):
+        runs.append(Run("collectives", ("sizes=" + CROWDED_COLLECTIVE_SIZES, "sweeps=5", "slice=0.01", "limit=2", "least=3", "hurry=0.3"),
+                        ranks, limit=120, most_rounds=3))
+    return runs
+
+
+DATATYPES = [
+    Run("vectors", ("sizes=" + VECTOR_SIZES,)),
+    Run("packing", ("sizes=" + VECTOR_SIZES,), ranks=1),
+    Run("overlap_collectives", ("sizes=1024,65536", "sweeps=5")),
+    Run("overlap_collectives", ("sizes=1024,65536", "sweeps=5", "hurry=0.05", "limit=2"), ranks=4),
+]
+
+
+def patterns():
+    return [Run("patterns", ("slice=0.02", "sweeps=5", "limit=2", "hurry=0.5"), ranks, limit=60) for ranks in (2, 4, 16, 64, 128)]
+
+
 def runs_of(name):
     if name == "all":
-        crowded = [run for run in crowds() if run.program != "futex"]
-        return DEFAULT + crowded
-    return {"quick": QUICK, "default": DEFAULT, "oversubscribed": crowds()}[name]
+        return DEFAULT + [run for run in crowds() if run.program != "futex"] + collectives() + DATATYPES
+    return {"quick": QUICK, "default": DEFAULT, "oversubscribed": crowds(), "collectives": collectives(),
+            "datatypes": DATATYPES, "queues": patterns()}[name]
+
+
+def sets_of_bars(name):
+    """Whose bars are looked at after a set."""
+    return {"quick": ("default",), "all": COMPARED_IN_ALL}.get(name, (name,))

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of a comparison, as plain text or Markdown, and the JSON with everything in it."""
-from . import bars
+from . import bars, variants
 from .figures import geometric_mean
 
 TITLES = {
@@ -14,6 +14,15 @@ TITLES = {
     "memory_start": "Memory per rank after MPI_Init", "memory_ring": "Memory per rank after talking to two neighbours",
     "memory_alltoall": "Memory per rank after an all-to-all",
     "startup": "Start-up", "blocked": "Processor time of a blocked rank",
+    "coll_barrier": "Barrier", "coll_bcast": "Broadcast", "coll_reduce": "Reduce", "coll_allreduce": "Allreduce",
+    "coll_allgather": "Allgather", "coll_alltoall": "All-to-all", "coll_reduce_scatter": "Reduce-scatter",
+    "contiguous": "Half round trip in one piece", "vector_64": "Half round trip of 64 blocks with gaps",
+    "vector_128": "Half round trip of 128 blocks with gaps",
+    "overlap_iallreduce": "MPI_Iallreduce hidden behind computing", "start_iallreduce": "Call of MPI_Iallreduce",
+    "overlap_ialltoall": "MPI_Ialltoall hidden behind computing", "start_ialltoall": "Call of MPI_Ialltoall",
+    **{f"{what}_{layout}": f"{title} of {layout} layouts" for layout in ("vector", "indexed", "subarray", "struct")
+       for what, title in (("pack", "Packing"), ("unpack", "Unpacking"), ("pack_loop", "Packing by a loop"),
+                           ("unpack_loop", "Unpacking by a loop"))},
 }
 NONE = "-"
 
@@ -143,6 +152,8 @@ class Report:
         return [self.heading("The bare machine"), self.table(rows)] if len(rows) > 1 else []
 
     def bars(self):
+        if not self.c["verdicts"]:
+            return []
         rows = [["bar", "what", "wanted", "found", "verdict"]]
         for verdict in self.c["verdicts"]:
             bar = verdict.bar
@@ -160,14 +171,19 @@ class Report:
         return [self.heading("Runs that failed"), self.table(rows, words=True)]
 
     def whole(self):
-        note = "A ratio with ? is not measured: a peer is missing, or figures lie too far apart."
-        parts = [self.head(), self.libraries(), *self.bars(), *self.figures(), note, *self.bare(), *self.failures()]
+        if self.c["vary"]:
+            parts = [self.heading(f"{self.c['vary'].partition('=')[0]} / default"), self.table(variants.rows(self.c)), variants.NOTE]
+        else:
+            parts = [*self.figures(), "A ratio with ? is not measured: a peer is missing, or figures lie too far apart."]
+        parts = [self.head(), self.libraries(), *self.bars(), *parts, *self.bare(), *self.failures()]
         return "\n\n".join(parts) + "\n"
 
 
 def place(key, bar):
     """What tells a point of a bar from its others."""
     ranks = f"{key.ranks} ranks" if len(bar["ranks"]) > 1 else ""
+    if "points" in bar:
+        return ", ".join(filter(None, (f"{key.name} {size_text(key.size)}", ranks)))
     return ", ".join(filter(None, (size_text(key.size) if len(bar["sizes"]) > 1 else "", ranks)))
 
 
@@ -186,10 +202,10 @@ def found(verdict):
 
 def as_json(c):
     return {
-        **{name: c[name] for name in ("date", "commit", "set", "rounds", "seconds", "host", "libraries", "absent", "failures")},
+        **{name: c[name] for name in ("date", "commit", "set", "rounds", "seconds", "host", "libraries", "absent", "failures", "vary")},
         "most_spread": c["table"]["most_spread"],
         "figures": c["results"].as_json(),
         "bars": [{**verdict.bar, "outcome": verdict.outcome, "why": verdict.why, "geometric_mean": verdict.mean,
-                  "points": [{"ranks": p.key.ranks, "size": p.key.size, "ratio": p.ratio, "why": p.why}
+                  "points": [{"figure": p.key.name, "ranks": p.key.ranks, "size": p.key.size, "ratio": p.ratio, "why": p.why}
                              for p in verdict.points]} for verdict in c["verdicts"]],
     }

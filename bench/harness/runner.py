@@ -64,10 +64,10 @@ def end_group(process):
             continue
 
 
-def output_of(command, limit):
+def output_of(command, limit, settings=()):
     """What a command prints to stdout. It is ended with all of its group after `limit` seconds."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env=environment(), start_new_session=True)
+                               env=environment(settings), start_new_session=True)
     try:
         out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired as late:
@@ -91,7 +91,7 @@ def start_up(output, begin, ranks):
 
 def execute(library, run, cores):
     begin = time.time_ns()
-    output = output_of(library.command(run.program, run.arguments, run.ranks, cores), run.limit)
+    output = output_of(library.command(run.program, run.arguments, run.ranks, cores), run.limit, library.settings)
     lines = start_up(output, begin, run.ranks) if run.program == "startup" else parse(output)
     if not lines:
         raise RunFailed("printed no result")
@@ -119,8 +119,9 @@ def build(libraries, runs, folder, progress):
 
 
 class Rounds:
-    def __init__(self, libraries, runs, rounds, cores):
+    def __init__(self, libraries, runs, rounds, cores, with_ucx=True):
         self.libraries, self.runs, self.rounds, self.cores = libraries, runs, rounds, cores
+        self.with_ucx = with_ucx and ucx.present()
         self.results, self.failures, self.slow = Results(), [], set()
         self.progress = Progress(rounds * sum(len(self.takers(run)) for run in runs))
 
@@ -150,7 +151,7 @@ class Rounds:
                     if self.due(library, run, number):
                         self.one(library, run, number)
                     self.progress.done += 1
-            if ucx.present():
+            if self.with_ucx:
                 for line in ucx.measure(self.cores):
                     self.results.add(ucx.KEY, 2, line)
         self.progress.end()

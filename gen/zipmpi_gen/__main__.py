@@ -5,7 +5,7 @@
 import sys
 from pathlib import Path
 
-from . import entries, header, names, probes, symbols, values
+from . import entries, header, names, probes, symbols, values, wrong_calls
 from .spec import SpecError, load
 
 
@@ -23,7 +23,8 @@ def library_files(spec):
 
 
 def probe_files(spec):
-    return {"layout_probe.c": probes.layout_probe(spec), "missing_probe.c": probes.missing_probe(spec)}
+    return {"layout_probe.c": probes.layout_probe(spec), "missing_probe.c": probes.missing_probe(spec),
+            "wrong_calls.inc": wrong_calls.wrong_calls(spec)}
 
 
 def write(folder, files):

@@ -66,10 +66,15 @@ class Context:
         """When the parameter means nothing, as a C++ expression; empty: never."""
         if "root-only" in param.marks:
             return "!at_root"
+        stands_by = f"stands_by(*{own_name(self.comm)}, {self.root.name})" if self.root and self.comm else ""
+        if param.form == "buffer":
+            return stands_by
         buffer = self.buffer_before(param)
         describes_buffer = param.form == "count" or param.kind.detail == "Datatype"
         if buffer is not None and "in-place" in buffer.marks and describes_buffer:
-            return f"is_in_place({buffer.name})"
+            # of a reduction, what describes the buffer counts at the root as well
+            both = stands_by and not self.first("handle", "Op")
+            return f"is_in_place({buffer.name}) || {stands_by}" if both else f"is_in_place({buffer.name})"
         return ""
 
 
@@ -93,7 +98,7 @@ def handle(param, around):
     own = own_name(param)
     cls = param.kind.detail
     if param.is_array:
-        return handle_array(param, own)
+        return handle_array(param, own, around)
     piece = Piece(own, declare=[f"core::{cls}* {own} = nullptr;"])
     value = param.name
     if param.direction != "in":
@@ -120,9 +125,9 @@ def handle(param, around):
     return piece
 
 
-def handle_array(param, own):
+def handle_array(param, own, around):
     if param.kind.detail == "Datatype" and param.direction != "inout":
-        return datatype_array(param, own)
+        return datatype_array(param, own, around)
     if param.kind.detail != "Request" or param.direction == "out":
         raise SpecError(f"array of {param.kind.name} has no conversion yet")
     return Piece(own, declare=[f"RequestArray {own};"],
@@ -131,9 +136,18 @@ def handle_array(param, own):
                  store=[f"{own}.store({param.name});"] if param.direction == "inout" else [])
 
 
-def datatype_array(param, own):
+# Lengths that are known from the communicator.
+REACHED = {"*": "size_of", "sources": "sources_of", "destinations": "destinations_of"}
+
+
+def datatype_array(param, own, around):
+    """Of a collective: one for each rank that it reaches, and they must be committed."""
     piece = Piece(own, declare=[f"DatatypeArray {own};"], pass_on=[f"{own}.data()"])
-    if param.direction == "in":
+    if param.length in REACHED:
+        reached = f"core::{REACHED[param.length]}(*{own_name(around.comm)})"
+        load = f"{own}.load_committed(entry, {reached}, {param.name}, {quoted(param)})"
+        piece.check.append(unless(around.ignored(param), load))
+    elif param.direction == "in":
         piece.check.append(f"{own}.load(entry, {param.length}, {param.name}, {quoted(param)})")
     else:
         piece.check.append(f"{own}.prepare(entry, {param.length}, {param.name}, {quoted(param)})")
@@ -290,9 +304,11 @@ def weights(param, around):
 
 
 def function(param, around):
+    """A callback that differs in the large-count form keeps its type: the callee must know which it gets."""
+    typed = param.c_type(False) != param.c_type(True)
     optional = "optional" in param.marks
     return Piece(param.name, check=[] if optional else [f"entry.function({param.name}, {quoted(param)})"],
-                 pass_on=[f"reinterpret_cast<void*>({param.name})"])
+                 pass_on=[param.name if typed else f"reinterpret_cast<void*>({param.name})"])
 
 
 def pointer(param, around):

@@ -54,7 +54,8 @@ inline constexpr Listed<core::{name}> listed_{name}[] = {{
 constexpr auto& listed(core::{name}) {{ return listed_{name}; }}
 """
 
-ENUMS = ("ThreadLevel", "Comparison", "TopologyKind", "SplitType", "PredefinedAttribute", "Combiner", "TypeClass")
+ENUMS = ("ThreadLevel", "Comparison", "TopologyKind", "SplitType", "PredefinedAttribute", "Combiner",
+         "TypeClass")
 
 
 def builtin_id(name):

@@ -89,6 +89,12 @@ class DatatypeArray {
         }
         return true;
     }
+    bool load_committed(Entry& entry, int64_t n, const MPI_Datatype* from, const char* param) noexcept {
+        if (!load(entry, n, from, param)) return false;
+        for (int64_t i = 0; i < n; ++i)
+            if (!entry.committed(from[i], *types_.data()[i], param)) return false;
+        return true;
+    }
     bool prepare(Entry& entry, int64_t n, const MPI_Datatype* to, const char* param) noexcept {
         n = std::max<int64_t>(n, 0);
         if (!entry.out_array(to, n, param)) return false;

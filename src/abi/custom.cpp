@@ -5,6 +5,11 @@
 #include "abi/abi_values.hpp"
 #include "abi/added_errors.hpp"
 #include "abi/errors.hpp"
+#include "core/api.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstddef>
 
 namespace zipmpi::abi::custom {
 namespace {
@@ -31,6 +36,30 @@ bool to_be_called(const char* function, const core::HandlerAction& action, const
         break;
     }
     return false;
+}
+
+// An int holds the count of MPI_User_function: more elements are several calls.
+void call_narrow(void* function, const void* in, void* inout, int64_t count, core::Datatype& type) {
+    MPI_Datatype handle = handle_of(&type);
+    int64_t lower = 0;
+    int64_t extent = 0;
+    static_cast<void>(core::type_get_extent(type, lower, extent));
+    auto* from = static_cast<std::byte*>(const_cast<void*>(in));
+    auto* to = static_cast<std::byte*>(inout);
+    while (count > 0) {
+        int n = static_cast<int>(std::min<int64_t>(count, INT_MAX));
+        const int64_t step = n * extent;
+        count -= n;
+        reinterpret_cast<MPI_User_function*>(function)(from, to, &n, &handle);
+        from += step;
+        to += step;
+    }
+}
+
+void call_wide(void* function, const void* in, void* inout, int64_t count, core::Datatype& type) {
+    MPI_Datatype handle = handle_of(&type);
+    MPI_Count n = count;
+    reinterpret_cast<MPI_User_function_c*>(function)(const_cast<void*>(in), inout, &n, &handle);
 }
 
 } // namespace
@@ -86,6 +115,14 @@ Err file_call_errhandler(core::File* file, int code) {
     if (to_be_called("MPI_File_call_errhandler", action, nullptr, code))
         call_handler(action.face_function, file, code);
     return Err::success;
+}
+
+Err op_create(MPI_User_function* function, bool commutes, core::Op*& op) {
+    return core::op_create(reinterpret_cast<void*>(function), call_narrow, commutes, op);
+}
+
+Err op_create(MPI_User_function_c* function, bool commutes, core::Op*& op) {
+    return core::op_create(reinterpret_cast<void*>(function), call_wide, commutes, op);
 }
 
 Err status_get_source(const MPI_Status& status, int& source) {

@@ -64,6 +64,10 @@ Err grequest_start(void* query_function, void* free_function, void* cancel_funct
                    core::Request*& request);
 Err grequest_complete(core::Request& request);
 
+// --- operations of the program
+Err op_create(MPI_User_function* function, bool commutes, core::Op*& op);
+Err op_create(MPI_User_function_c* function, bool commutes, core::Op*& op);
+
 // --- statuses
 Err status_get_source(const MPI_Status& status, int& source);
 Err status_get_tag(const MPI_Status& status, int& tag);

@@ -42,6 +42,9 @@ inline bool is_root(core::Comm& comm, int root) noexcept {
     return !core::is_inter(comm) && core::comm_rank(comm, rank) == Err::success && rank == root;
 }
 
+// In the group of the root of a collective on an intercommunicator: what is sent to it does not count here.
+inline bool stands_by(const core::Comm& comm, int root) noexcept { return root < 0 && core::is_inter(comm); }
+
 struct Entry {
     uint32_t id; // of the function
     Err err = Err::success;

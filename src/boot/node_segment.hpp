@@ -51,6 +51,8 @@ class NodeSegment {
                                   uint32_t index) const { // head, then the bytes one line later
         return at<std::byte>(geometry_.cell_offset(owner, index));
     }
+    [[nodiscard]] wire::BoardArea& board_area() const { return at<wire::SegmentHeader>(0)->boards; }
+    [[nodiscard]] std::byte* board(uint64_t offset) const { return at<std::byte>(offset); }
     [[nodiscard]] std::atomic<uint32_t>& context_hint() const {
         return at<wire::SegmentHeader>(0)->context_hint;
     }

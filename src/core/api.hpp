@@ -60,8 +60,6 @@ struct CountArray {
 
 enum class ThreadLevel { single, funneled, serialized, multiple };
 enum class Comparison { ident, congruent, similar, unequal };
-enum class TopologyKind { none, cart, graph, dist_graph };
-enum class SplitType { shared, hw_guided, hw_unguided, resource_guided, none };
 enum class TypeClass { integer, real, complex, logical };
 enum class Combiner {
     named,
@@ -82,6 +80,8 @@ enum class Combiner {
     resized,
     value_index
 };
+enum class TopologyKind { none, cart, graph, dist_graph };
+enum class SplitType { shared, hw_guided, hw_unguided, resource_guided, none };
 
 // --- start and end (chapter 11)
 Err init(int* argc, char*** argv);
@@ -185,6 +185,8 @@ Err comm_delete_attr(Comm& comm, uint32_t key);
 Err type_set_attr(Datatype& type, uint32_t key, void* value);
 Err type_get_attr(Datatype& type, uint32_t key, void*& value, bool& found);
 Err type_delete_attr(Datatype& type, uint32_t key);
+Err type_get_name(Datatype* type, std::string& name);
+Err type_set_name(Datatype& type, const char* name);
 Err win_set_attr(Win& win, uint32_t key, void* value);
 Err win_get_attr(Win& win, uint32_t key, void*& value, bool& found);
 Err win_delete_attr(Win& win, uint32_t key);
@@ -200,8 +202,6 @@ Err type_get_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_get_true_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_commit(Datatype*& type);
 Err type_free(Datatype*& type);
-Err type_get_name(Datatype* type, std::string& name); // null: of the null handle
-Err type_set_name(Datatype& type, const char* name);
 Err get_count(const Status& status, Datatype& type, int64_t& count);    // undefined if not whole
 Err get_elements(const Status& status, Datatype& type, int64_t& count); // undefined if not whole
 int64_t bytes_of_elements(const Datatype& type, int64_t elements);      // basic ones
@@ -345,19 +345,142 @@ Err dist_graph_neighbors_count(Comm& comm, int& indegree, int& outdegree, bool& 
 Err dist_graph_neighbors(Comm& comm, int64_t max_in, int* sources, int* source_weights, int64_t max_out,
                          int* destinations, int* destination_weights);
 
-// --- collectives (chapter 6); IN_PLACE arrives as in_place
+// --- collectives (chapter 6); IN_PLACE arrives as in_place. A datatype is null with in_place, and where it
+// is not significant.
 Err barrier(Comm& comm);
+Err ibarrier(Comm& comm, Request*& request);
+Err barrier_init(Comm& comm, Info* info, Request*& request);
 Err bcast(void* buf, int64_t count, Datatype& type, int root, Comm& comm);
-Err reduce(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, int root, Comm& comm);
-Err allreduce(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm);
+Err ibcast(void* buf, int64_t count, Datatype& type, int root, Comm& comm, Request*& request);
+Err bcast_init(void* buf, int64_t count, Datatype& type, int root, Comm& comm, Info* info, Request*& request);
 Err gather(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype* rtype,
-           int root,
-           Comm& comm); // stype null with in_place, rtype null where not significant
+           int root, Comm& comm);
+Err igather(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype* rtype,
+            int root, Comm& comm, Request*& request);
+Err gather_init(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
+                Datatype* rtype, int root, Comm& comm, Info* info, Request*& request);
+Err gatherv(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, CountArray rcounts,
+            CountArray displs, Datatype* rtype, int root, Comm& comm);
+Err igatherv(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, CountArray rcounts,
+             CountArray displs, Datatype* rtype, int root, Comm& comm, Request*& request);
+Err gatherv_init(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, CountArray rcounts,
+                 CountArray displs, Datatype* rtype, int root, Comm& comm, Info* info, Request*& request);
 Err scatter(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype* rtype,
             int root, Comm& comm);
+Err iscatter(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype* rtype,
+             int root, Comm& comm, Request*& request);
+Err scatter_init(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
+                 Datatype* rtype, int root, Comm& comm, Info* info, Request*& request);
+Err scatterv(const void* sbuf, CountArray scounts, CountArray displs, Datatype* stype, void* rbuf,
+             int64_t rcount, Datatype* rtype, int root, Comm& comm);
+Err iscatterv(const void* sbuf, CountArray scounts, CountArray displs, Datatype* stype, void* rbuf,
+              int64_t rcount, Datatype* rtype, int root, Comm& comm, Request*& request);
+Err scatterv_init(const void* sbuf, CountArray scounts, CountArray displs, Datatype* stype, void* rbuf,
+                  int64_t rcount, Datatype* rtype, int root, Comm& comm, Info* info, Request*& request);
 Err allgather(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype& rtype,
               Comm& comm);
+Err iallgather(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype& rtype,
+               Comm& comm, Request*& request);
+Err allgather_init(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
+                   Datatype& rtype, Comm& comm, Info* info, Request*& request);
+Err allgatherv(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, CountArray rcounts,
+               CountArray displs, Datatype& rtype, Comm& comm);
+Err iallgatherv(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, CountArray rcounts,
+                CountArray displs, Datatype& rtype, Comm& comm, Request*& request);
+Err allgatherv_init(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, CountArray rcounts,
+                    CountArray displs, Datatype& rtype, Comm& comm, Info* info, Request*& request);
 Err alltoall(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype& rtype,
              Comm& comm);
+Err ialltoall(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount, Datatype& rtype,
+              Comm& comm, Request*& request);
+Err alltoall_init(const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
+                  Datatype& rtype, Comm& comm, Info* info, Request*& request);
+Err alltoallv(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype* stype, void* rbuf,
+              CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm);
+Err ialltoallv(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype* stype, void* rbuf,
+               CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm, Request*& request);
+Err alltoallv_init(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype* stype, void* rbuf,
+                   CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm, Info* info,
+                   Request*& request);
+Err alltoallw(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes, void* rbuf,
+              CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm);
+Err ialltoallw(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes, void* rbuf,
+               CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm, Request*& request);
+Err alltoallw_init(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes, void* rbuf,
+                   CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm, Info* info,
+                   Request*& request);
+Err reduce(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, int root, Comm& comm);
+Err ireduce(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, int root, Comm& comm,
+            Request*& request);
+Err reduce_init(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, int root, Comm& comm,
+                Info* info, Request*& request);
+Err allreduce(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm);
+Err iallreduce(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm,
+               Request*& request);
+Err allreduce_init(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm,
+                   Info* info, Request*& request);
+Err reduce_scatter(const void* sbuf, void* rbuf, CountArray rcounts, Datatype& type, Op& op, Comm& comm);
+Err ireduce_scatter(const void* sbuf, void* rbuf, CountArray rcounts, Datatype& type, Op& op, Comm& comm,
+                    Request*& request);
+Err reduce_scatter_init(const void* sbuf, void* rbuf, CountArray rcounts, Datatype& type, Op& op, Comm& comm,
+                        Info* info, Request*& request);
+Err reduce_scatter_block(const void* sbuf, void* rbuf, int64_t rcount, Datatype& type, Op& op, Comm& comm);
+Err ireduce_scatter_block(const void* sbuf, void* rbuf, int64_t rcount, Datatype& type, Op& op, Comm& comm,
+                          Request*& request);
+Err reduce_scatter_block_init(const void* sbuf, void* rbuf, int64_t rcount, Datatype& type, Op& op,
+                              Comm& comm, Info* info, Request*& request);
+Err scan(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm);
+Err iscan(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm, Request*& request);
+Err scan_init(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm, Info* info,
+              Request*& request);
+Err exscan(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm);
+Err iexscan(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm,
+            Request*& request);
+Err exscan_init(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm, Info* info,
+                Request*& request);
+// An operation of the program: the face's function, and how to call it on elements with the type's layout.
+using UserReduction = void (*)(void* face_function, const void* in, void* inout, int64_t count,
+                               Datatype& type);
+Err op_create(void* face_function, UserReduction call, bool commutes, Op*& op);
+Err op_free(Op*& op);
+Err op_commutative(Op& op, bool& commutes);
+Err reduce_local(const void* in, void* inout, int64_t count, Datatype& type, Op& op);
+
+// --- collectives with the neighbours in a topology (chapter 8)
+Err neighbor_allgather(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                       Datatype& rtype, Comm& comm);
+Err ineighbor_allgather(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                        Datatype& rtype, Comm& comm, Request*& request);
+Err neighbor_allgather_init(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                            Datatype& rtype, Comm& comm, Info* info, Request*& request);
+Err neighbor_allgatherv(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, CountArray rcounts,
+                        CountArray displs, Datatype& rtype, Comm& comm);
+Err ineighbor_allgatherv(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, CountArray rcounts,
+                         CountArray displs, Datatype& rtype, Comm& comm, Request*& request);
+Err neighbor_allgatherv_init(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
+                             CountArray rcounts, CountArray displs, Datatype& rtype, Comm& comm, Info* info,
+                             Request*& request);
+Err neighbor_alltoall(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                      Datatype& rtype, Comm& comm);
+Err ineighbor_alltoall(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                       Datatype& rtype, Comm& comm, Request*& request);
+Err neighbor_alltoall_init(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
+                           Datatype& rtype, Comm& comm, Info* info, Request*& request);
+Err neighbor_alltoallv(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype& stype, void* rbuf,
+                       CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm);
+Err ineighbor_alltoallv(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype& stype, void* rbuf,
+                        CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm,
+                        Request*& request);
+Err neighbor_alltoallv_init(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype& stype,
+                            void* rbuf, CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm,
+                            Info* info, Request*& request);
+Err neighbor_alltoallw(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes,
+                       void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm);
+Err ineighbor_alltoallw(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes,
+                        void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm,
+                        Request*& request);
+Err neighbor_alltoallw_init(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes,
+                            void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm,
+                            Info* info, Request*& request);
 
 } // namespace zipmpi::core

@@ -65,6 +65,8 @@ inline uint32_t context_of(const Comm& comm) noexcept { // for the flight record
     return reinterpret_cast<const CommFace&>(comm).context;
 }
 bool is_inter(const Comm& comm) noexcept;
+int sources_of(const Comm& comm) noexcept; // neighbours in its topology; 0 without one
+int destinations_of(const Comm& comm) noexcept;
 std::string name_of(const Comm& comm);
 const Comm* comm_of(const Request& request) noexcept; // errors of a request are raised there
 const Comm* comm_of(const Message& message) noexcept;

@@ -114,12 +114,14 @@ Object* object_by_index(Class cls, uint32_t index) noexcept {
         return session_by_index(index);
     case Class::message:
         return message_by_index(index);
+    case Class::op:
+        return op_by_index(index);
+    case Class::datatype:
+        return datatype_by_index(index);
     case Class::group:
         return group_by_index(index);
     case Class::info:
         return info_by_index(index);
-    case Class::datatype:
-        return datatype_by_index(index);
     default:
         return nullptr;
     }
@@ -132,6 +134,7 @@ BuiltinName builtin_name(const Object& object) noexcept {
             return {BuiltinName::type, static_cast<int>(type.id)};
         return {};
     case Class::op:
+        if (!static_cast<const Op&>(object).predefined()) return {};
         return {BuiltinName::op, static_cast<int>(static_cast<const Op&>(object).id)};
     case Class::errhandler:
         if (&object == &errors_are_fatal()) return {BuiltinName::errors_are_fatal, 0};

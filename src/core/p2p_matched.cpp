@@ -50,8 +50,10 @@ proto::Operation receive_of(void* buf, int64_t count, const Datatype& type, cons
 } // namespace
 
 Message& message_no_proc() noexcept {
-    static Message message;
-    message.cls = Class::message;
+    struct NoProc : Message {
+        constexpr NoProc() { cls = Class::message; }
+    };
+    static constinit NoProc message; // threads ask for it at the same time
     return message;
 }
 

@@ -48,6 +48,7 @@ Errhandler* errhandler_by_index(uint32_t index);
 Session* session_by_index(uint32_t index);
 Request* request_by_index(uint32_t index);
 Message* message_by_index(uint32_t index);
+Op* op_by_index(uint32_t index);
 Group* group_by_index(uint32_t index);
 Info* info_by_index(uint32_t index);
 

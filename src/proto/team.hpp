@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace zipmpi::proto {
@@ -37,6 +38,36 @@ class RankMap {
     std::shared_ptr<const std::vector<int>> table_;
 };
 
+namespace coll {
+class Boards;
+}
+
+// What a team has in shared memory. A copy of a team is another team: it has none yet.
+class BoardsHolder {
+  public:
+    BoardsHolder() = default;
+    BoardsHolder(const BoardsHolder&) noexcept {}
+    BoardsHolder(BoardsHolder&& other) noexcept
+        : boards_(std::exchange(other.boards_, nullptr)) {}
+    BoardsHolder& operator=(const BoardsHolder& other) noexcept {
+        if (this != &other) reset();
+        return *this;
+    }
+    BoardsHolder& operator=(BoardsHolder&& other) noexcept {
+        std::swap(boards_, other.boards_);
+        return *this;
+    }
+    ~BoardsHolder() {
+        if (boards_ != nullptr) reset();
+    }
+    [[nodiscard]] coll::Boards* get() const { return boards_; }
+    void set(coll::Boards* boards) { boards_ = boards; }
+    void reset() noexcept; // leaves them
+
+  private:
+    coll::Boards* boards_ = nullptr;
+};
+
 struct Team {
     Lane* lane = nullptr;
     uint32_t context = 0; // even: point-to-point; the next, odd one: collectives
@@ -44,6 +75,7 @@ struct Team {
     int size = 1;
     RankMap map;
     uint32_t collectives = 0; // started so far; the same on all members
+    BoardsHolder boards = {};
 };
 
 // An operation on this team, ready to be started.

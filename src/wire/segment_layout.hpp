@@ -6,7 +6,7 @@
 // ready for use, so no rank has to wait for another before it sends.
 //
 //   header | world ranks, places | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse |
-//   contexts, sparse
+//   contexts, sparse | boards, sparse
 //
 // Header, world ranks, places and rank blocks are reserved by the maker; a ring or cell is reserved by its
 // producer on first use, a page of contexts by who draws from it: memory follows use.
@@ -14,6 +14,7 @@
 
 #include "base/counters.hpp"
 #include "base/recorder_layout.hpp"
+#include "wire/board_layout.hpp"
 #include "wire/place_layout.hpp"
 #include "wire/shm_layout.hpp"
 
@@ -26,7 +27,8 @@ namespace zipmpi::wire {
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
 inline constexpr uint32_t segment_version = 2;
 inline constexpr uint32_t max_local_ranks = 4096;
-inline constexpr uint32_t contexts = 1U << 16; // ids of communicators that a node can have at a time
+inline constexpr uint32_t contexts = 1U << 16;        // ids of communicators that a node can have at a time
+inline constexpr uint64_t boards_per_rank = 4U << 20; // address space for boards; memory follows use
 
 struct SegmentHeader {
     uint64_t magic;
@@ -46,6 +48,7 @@ struct SegmentHeader {
     std::atomic<uint32_t> context_hint; // below it no context is likely to be free
     std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
     NodeFacts facts;
+    BoardArea boards;
 };
 static_assert(sizeof(SegmentHeader) <= page_size);
 
@@ -109,9 +112,11 @@ struct Geometry {
     [[nodiscard]] constexpr uint64_t contexts_offset() const {
         return cells_offset() + uint64_t{local_ranks} * cells_per_rank * cell_stride();
     }
-    [[nodiscard]] constexpr uint64_t total_bytes() const {
+    [[nodiscard]] constexpr uint64_t boards_offset() const {
         return contexts_offset() + uint64_t{contexts} * sizeof(uint32_t);
     }
+    [[nodiscard]] constexpr uint64_t boards_bytes() const { return uint64_t{local_ranks} * boards_per_rank; }
+    [[nodiscard]] constexpr uint64_t total_bytes() const { return boards_offset() + boards_bytes(); }
     [[nodiscard]] constexpr bool valid() const {
         return local_ranks >= 1 && local_ranks <= max_local_ranks && cells_per_rank >= 1 &&
                cells_per_rank <= 65536 && cell_bytes >= page_size - line_size && cell_bytes <= (1U << 24) &&

@@ -1,176 +1,64 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random messages against the matching rules of MPI. All ranks draw the same plan from one seed: rounds of
-// messages with random source, destination, tag, size and mode (standard, synchronous, buffered, ready in
-// rounds where all receives are posted before, each also persistent). A receiver posts its receives in one of
-// five styles (exact, any source, any tag, both, or some exact ones first and wildcards after them), in
-// random order and partly after a delay, so that messages come expected and unexpected; some are persistent,
-// some of the late ones matched probes. Between them lie receives that nothing matches, and sends on a
-// communicator of their own, which are cancelled. Checked: every byte, that no message overtakes another from
-// the same source where the earlier one would have fitted, and that a cancelled message is never seen.
-// Arguments: seed=N rounds=N messages=N (per round) cancels=0 (of sends). The seed is printed when something
-// is wrong.
-#include <algorithm>
+// Random messages against the matching rules of MPI (the model is in random_plan.hpp). Messages of a round
+// have random source, destination, tag, size and mode (standard, synchronous, buffered, ready), nonblocking,
+// persistent or blocking. A receiver posts its receives in one of five styles (exact, any source, any tag,
+// both, or some exact ones first and wildcards after them), in random order and partly after a delay, so that
+// messages come expected and unexpected; some are persistent, some cancelled and posted again, late ones also
+// blocking, probed or matched probes. In some rounds all receives come before all sends, so that sends may be
+// ready or block; in some all come after them, and then no synchronous send may be complete and each buffered
+// one must be. Between them lie receives that nothing matches, and sends on a communicator of their own,
+// which are cancelled. Checked: every byte, every envelope, that no message overtakes another, and that a
+// cancelled message is never seen. With threads=N each thread plays its own rounds, the even ones on a
+// communicator of their own, the odd ones all on one, each with its own tags and wildcard sources. Arguments:
+// seed=N rounds=N messages=N (per round) largest=N (bytes) threads=N cancels=0 (of sends). The seed is
+// printed.
+#include "random_plan.hpp"
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <mpi.h>
-#include <random>
-#include <vector>
+#include <thread>
 
 namespace {
+
+using namespace random_messages;
 
 int rank_ = 0;
 int size_ = 0;
 unsigned seed_ = 20261115;
-int cancels_ = 1;               // 0: no send is cancelled, for libraries that cannot
-MPI_Comm side_ = MPI_COMM_NULL; // for sends that are cancelled
+int cancels_ = 1; // 0: no send is cancelled, for libraries that cannot
+const Text text_;
 
-[[noreturn]] void wrong(int round, const char* what) {
-    std::fprintf(stderr, "random_messages: rank %d, round %d, seed %u: %s\n", rank_, round, seed_, what);
-    MPI_Abort(MPI_COMM_WORLD, 4);
-    std::abort();
-}
-
-struct Message {
-    int source, destination, tag, bytes, number; // number: among those of its source to its destination
-    int mode;
-    bool persistent;
+struct Settings {
+    int rounds = 200, messages = 60, largest = room, threads = 1;
 };
 
-constexpr int room = 320000;
-constexpr int tag_of_nobody = 99; // no message has it
-enum Mode { standard, synchronous, buffered, ready, modes };
+// One thread's part.
+struct Player {
+    int thread;
+    Shape shape;
+    MPI_Comm comm;  // of its messages
+    MPI_Comm alone; // nobody else's
+    MPI_Comm side;  // for sends that are cancelled
+    Random shared, own;
+    Bytes arena;   // of receive buffers
+    Bytes out, in; // of cancelled sends
+    int round = 0;
 
-struct Receive {
-    int source, tag; // as posted
-    std::unique_ptr<unsigned char[]>
-        buffer; // room bytes, not initialised: that would cost more than the messages
-    MPI_Request request = MPI_REQUEST_NULL;
-    int got_source = -1, got_tag = -1, got_number = -1;
+    [[noreturn]] void wrong(const char* what) const {
+        std::fprintf(stderr, "random_messages: rank %d, thread %d, round %d, seed %u: %s\n", rank_, thread,
+                     round, seed_, what);
+        MPI_Abort(MPI_COMM_WORLD, 4);
+        std::abort();
+    }
+    void check(bool good, const char* what) const {
+        if (!good) wrong(what);
+    }
 };
 
-unsigned char byte_at(int i, const Message& m) {
-    return static_cast<unsigned char>(i * 7 + m.number * 13 + m.source * 31 + m.tag);
-}
+int unused_tag(const Player& p) { return p.shape.first_tag + tag_of_nobody; }
 
-void fill(std::vector<unsigned char>& data, const Message& m) {
-    data.resize(static_cast<size_t>(m.bytes));
-    for (int i = 0; i < m.bytes; ++i) data[static_cast<size_t>(i)] = byte_at(i, m);
-    if (m.bytes >= 4) std::memcpy(data.data(), &m.number, 4);
-}
-
-bool intact(const unsigned char* data, const Message& m) {
-    for (int i = m.bytes >= 4 ? 4 : 0; i < m.bytes; ++i)
-        if (data[i] != byte_at(i, m)) return false;
-    return true;
-}
-
-int random_bytes(std::mt19937& random) {
-    switch (random() % 8) {
-    case 0:
-        return 4 + static_cast<int>(random() % 2);
-    case 1:
-        return 32000 + static_cast<int>(random() % 2000);
-    case 2:
-        return static_cast<int>(random() % 300000) + 4;
-    case 3:
-        return 38 + static_cast<int>(random() % 5);
-    default:
-        return 4 + static_cast<int>(random() % 3000);
-    }
-}
-
-std::vector<Message> plan_round(std::mt19937& random, int messages) {
-    std::vector<Message> plan;
-    std::vector<int> numbers(static_cast<size_t>(size_ * size_));
-    for (int i = 0; i < messages; ++i) {
-        Message m{};
-        m.source = static_cast<int>(random() % static_cast<unsigned>(size_));
-        m.destination = static_cast<int>(random() % static_cast<unsigned>(size_));
-        m.tag = static_cast<int>(random() % 4);
-        m.bytes = random_bytes(random);
-        m.mode = static_cast<int>(random() % modes);
-        m.persistent = random() % 4 == 0;
-        m.number = numbers[static_cast<size_t>(m.source * size_ + m.destination)]++;
-        plan.push_back(m);
-    }
-    return plan;
-}
-
-enum Style { exact, any_source, any_tag, any_both, exact_then_any };
-
-std::vector<Receive> plan_receives(const std::vector<Message>& plan, std::mt19937& random) {
-    const auto style = static_cast<Style>(random() % 5);
-    std::vector<Receive> first;
-    std::vector<Receive> last;
-    for (const Message& m : plan) {
-        if (m.destination != rank_) continue;
-        Receive r{};
-        const bool wild = style == any_both || (style == exact_then_any && random() % 2 == 0);
-        r.source = wild || style == any_source ? MPI_ANY_SOURCE : m.source;
-        r.tag = wild || style == any_tag ? MPI_ANY_TAG : m.tag;
-        (wild ? last : first).push_back(std::move(r));
-    }
-    std::shuffle(first.begin(), first.end(), random);
-    for (Receive& r : last) first.push_back(std::move(r));
-    for (Receive& r : first) r.buffer.reset(new unsigned char[room]);
-    return first;
-}
-
-// Two messages of one source: the later one may not sit in a receive that was posted earlier and fits the
-// earlier one.
-void check_order(const std::vector<Receive>& receives, int round) {
-    for (size_t early = 0; early < receives.size(); ++early)
-        for (size_t late = early + 1; late < receives.size(); ++late) {
-            const Receive& a = receives[early];
-            const Receive& b = receives[late];
-            const bool fits = a.tag == MPI_ANY_TAG || a.tag == b.got_tag;
-            if (a.got_source == b.got_source && a.got_number > b.got_number && fits)
-                wrong(round, "a message was overtaken");
-        }
-}
-
-enum How { plain, persistent, matched, hows };
-
-void start_receive(Receive& r, How how) {
-    if (how == matched) {
-        MPI_Message message;
-        MPI_Mprobe(r.source, r.tag, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
-        MPI_Imrecv(r.buffer.get(), room, MPI_BYTE, &message, &r.request);
-    } else if (how == persistent) {
-        MPI_Recv_init(r.buffer.get(), room, MPI_BYTE, r.source, r.tag, MPI_COMM_WORLD, &r.request);
-        MPI_Start(&r.request);
-    } else {
-        MPI_Irecv(r.buffer.get(), room, MPI_BYTE, r.source, r.tag, MPI_COMM_WORLD, &r.request);
-    }
-}
-
-// Early ones are started before any message is sent: a matched probe would wait for ever.
-void start_receives(std::vector<Receive>& receives, size_t from, size_t to, bool early,
-                    std::mt19937& random) {
-    for (size_t i = from; i < to; ++i)
-        start_receive(receives[i], static_cast<How>(random() % (early ? matched : hows)));
-}
-
-void start_send(const Message& m, const void* data, bool may_be_ready, MPI_Request* request) {
-    using Start = int(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
-    static constexpr Start* once[] = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
-    static constexpr Start* often[] = {MPI_Send_init, MPI_Ssend_init, MPI_Bsend_init, MPI_Rsend_init};
-    const int mode = m.mode == ready && !may_be_ready ? standard : m.mode;
-    (m.persistent ? often : once)[mode](data, m.bytes, MPI_BYTE, m.destination, m.tag, MPI_COMM_WORLD,
-                                        request);
-    if (m.persistent) MPI_Start(request);
-}
-
-void free_persistent(MPI_Request& request) {
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-}
-
-bool was_cancelled(MPI_Request& request) {
-    MPI_Status status;
+bool was_cancelled(MPI_Request& request, MPI_Status& status) {
     int cancelled = 0;
     MPI_Cancel(&request);
     MPI_Wait(&request, &status);
@@ -178,102 +66,329 @@ bool was_cancelled(MPI_Request& request) {
     return cancelled != 0;
 }
 
-// Sends that are cancelled at once. Those for which it was too late are received.
-void cancel_sends(std::mt19937& random, int round) {
-    static std::vector<unsigned char> out(room);
-    static std::vector<unsigned char> in(room);
-    std::vector<int> left(static_cast<size_t>(size_));
-    std::vector<int> coming(static_cast<size_t>(size_));
-    for (int i = 0; i < 3; ++i) {
-        const int to = static_cast<int>(random() % static_cast<unsigned>(size_));
-        MPI_Request request;
-        auto* start = random() % 2 == 0 ? MPI_Isend : MPI_Issend;
-        start(out.data(), random_bytes(random), MPI_BYTE, to, 0, side_, &request);
-        if (!was_cancelled(request)) ++left[static_cast<size_t>(to)];
-    }
-    MPI_Alltoall(left.data(), 1, MPI_INT, coming.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    for (int from = 0; from < size_; ++from)
-        for (int i = 0; i < coming[static_cast<size_t>(from)]; ++i)
-            MPI_Recv(in.data(), room, MPI_BYTE, from, 0, side_, MPI_STATUS_IGNORE);
-    MPI_Barrier(MPI_COMM_WORLD);
-    int seen = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, side_, &seen, MPI_STATUS_IGNORE);
-    if (seen != 0) wrong(round, "a cancelled message was seen");
+void free_persistent(MPI_Request& request) {
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-void finish_receives(std::vector<Receive>& receives, const std::vector<Message>& plan, int round) {
+// ---- receiving
+
+enum How {
+    plain,
+    persistent,
+    cancelled_first,
+    early_hows,
+    matched = early_hows,
+    matched_later,
+    blocking,
+    probed,
+    hows
+};
+
+// Cancels a receive at once and posts it again, unless a message was faster.
+void post_twice(Player& p, Receive& r) {
+    MPI_Irecv(r.buffer, p.shape.largest, MPI_BYTE, r.source, r.tag, p.comm, &r.request);
+    if (was_cancelled(r.request, r.status))
+        MPI_Irecv(r.buffer, p.shape.largest, MPI_BYTE, r.source, r.tag, p.comm, &r.request);
+}
+
+void receive_matched(Player& p, Receive& r, bool later) {
+    MPI_Message message = MPI_MESSAGE_NULL;
+    int found = 0;
+    while (later && found == 0) {
+        std::this_thread::yield(); // ranks may outnumber cores
+        MPI_Improbe(r.source, r.tag, p.comm, &found, &message, MPI_STATUS_IGNORE);
+    }
+    if (!later) MPI_Mprobe(r.source, r.tag, p.comm, &message, MPI_STATUS_IGNORE);
+    if (later)
+        MPI_Mrecv(r.buffer, p.shape.largest, MPI_BYTE, &message, &r.status);
+    else
+        MPI_Imrecv(r.buffer, p.shape.largest, MPI_BYTE, &message, &r.request);
+}
+
+void receive_probed(Player& p, Receive& r) {
+    MPI_Status seen;
+    MPI_Probe(r.source, r.tag, p.comm, &seen);
+    MPI_Recv(r.buffer, p.shape.largest, MPI_BYTE, seen.MPI_SOURCE, seen.MPI_TAG, p.comm, &r.status);
+    int expected = 0;
+    int bytes = 0;
+    MPI_Get_count(&seen, MPI_BYTE, &expected);
+    MPI_Get_count(&r.status, MPI_BYTE, &bytes);
+    p.check(bytes == expected, "a probe said another length");
+}
+
+void start_receive(Player& p, Receive& r, How how) {
+    switch (how) {
+    case matched:
+    case matched_later:
+        receive_matched(p, r, how == matched_later);
+        break;
+    case probed:
+        receive_probed(p, r);
+        break;
+    case blocking:
+        MPI_Recv(r.buffer, p.shape.largest, MPI_BYTE, r.source, r.tag, p.comm, &r.status);
+        break;
+    case cancelled_first:
+        post_twice(p, r);
+        break;
+    case persistent:
+        MPI_Recv_init(r.buffer, p.shape.largest, MPI_BYTE, r.source, r.tag, p.comm, &r.request);
+        MPI_Start(&r.request);
+        break;
+    default:
+        MPI_Irecv(r.buffer, p.shape.largest, MPI_BYTE, r.source, r.tag, p.comm, &r.request);
+    }
+}
+
+// Early ones are started before any message is sent: what waits for one would wait for ever.
+void start_receives(Player& p, std::vector<Receive>& receives, size_t from, size_t to, bool early) {
+    for (size_t i = from; i < to; ++i)
+        start_receive(p, receives[i], static_cast<How>(below(p.own, early ? early_hows : hows)));
+}
+
+// Completes requests in one of five ways; `done` gets the index and the status of each.
+template <class Done>
+void complete(Player& p, std::vector<MPI_Request>& requests, Done done) {
+    const int count = static_cast<int>(requests.size());
+    std::vector<MPI_Status> statuses(requests.size());
+    std::vector<int> which(requests.size());
+    const int way = below(p.own, 5);
+    for (int left = count; left > 0;) {
+        int found = count; // of the first two ways: all at once
+        int flag = 0;
+        if (way == 0) MPI_Waitall(count, requests.data(), statuses.data());
+        while (way == 1 && flag == 0) {
+            std::this_thread::yield();
+            MPI_Testall(count, requests.data(), &flag, statuses.data());
+        }
+        if (way == 2) MPI_Waitsome(count, requests.data(), &found, which.data(), statuses.data());
+        if (way == 3) std::this_thread::yield();
+        if (way == 3) MPI_Testsome(count, requests.data(), &found, which.data(), statuses.data());
+        if (way == 4) {
+            found = 1;
+            MPI_Waitany(count, requests.data(), &which[0], &statuses[0]);
+        }
+        if (found < 0 || found > left) p.wrong("more requests complete than there are");
+        for (int i = 0; i < found; ++i) done(index(way < 2 ? i : which[index(i)]), statuses[index(i)]);
+        left -= found;
+    }
+}
+
+void finish_receives(Player& p, std::vector<Receive>& receives, const std::vector<Message>& plan) {
+    std::vector<MPI_Request> requests;
+    std::vector<Receive*> owners;
     for (Receive& r : receives) {
-        MPI_Status status;
-        int bytes = 0;
-        MPI_Wait(&r.request, &status);
-        free_persistent(r.request);
-        MPI_Get_count(&status, MPI_BYTE, &bytes);
-        r.got_source = status.MPI_SOURCE;
-        r.got_tag = status.MPI_TAG;
-        std::memcpy(&r.got_number, r.buffer.get(), 4);
-        const Message* match = nullptr;
-        for (const Message& m : plan)
-            if (m.destination == rank_ && m.source == r.got_source && m.number == r.got_number) match = &m;
-        if (match == nullptr) wrong(round, "a message that nobody sent");
-        if (match->tag != r.got_tag || match->bytes != bytes) wrong(round, "the wrong envelope");
-        if (!intact(r.buffer.get(), *match)) wrong(round, "the wrong bytes");
+        if (r.request == MPI_REQUEST_NULL) continue;
+        requests.push_back(r.request);
+        owners.push_back(&r);
     }
-    check_order(receives, round);
+    complete(p, requests, [&owners](size_t i, const MPI_Status& status) { owners[i]->status = status; });
+    for (MPI_Request& request : requests) free_persistent(request);
+    if (const char* problem = assign(receives, plan, rank_)) p.wrong(problem);
+    for (const Receive& r : receives) {
+        int bytes = 0;
+        MPI_Get_count(&r.status, MPI_BYTE, &bytes);
+        p.check(bytes == r.got->bytes, "the wrong length, or a message was overtaken");
+        p.check(std::memcmp(r.buffer, text_.of(*r.got), index(bytes)) == 0,
+                "the wrong bytes, or a message was overtaken");
+    }
+    p.check(!overtaken(receives), "a message was overtaken");
 }
 
-void run_round(int round, std::mt19937& shared, std::mt19937& own, int messages) {
-    const auto plan = plan_round(shared, messages);
-    auto receives = plan_receives(plan, own);
-    const bool all_early = shared() % 4 == 0;
-    const size_t early = all_early ? receives.size() : own() % (receives.size() + 1);
-    MPI_Request in_vain;
-    MPI_Irecv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, tag_of_nobody, MPI_COMM_WORLD, &in_vain);
-    start_receives(receives, 0, early, true, own);
-    if (all_early) MPI_Barrier(MPI_COMM_WORLD); // now ready sends are allowed
-    std::vector<std::vector<unsigned char>> data;
-    std::vector<MPI_Request> sends;
-    data.reserve(plan.size());
+// ---- sending
+
+int mode_of(const Message& m, bool may_be_ready) {
+    return m.mode == ready && !may_be_ready ? standard : m.mode;
+}
+
+// When all receives are posted a send may be ready, and may block.
+void start_send(Player& p, const Message& m, bool all_posted, MPI_Request* request) {
+    using Start = int(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+    using Send = int(const void*, int, MPI_Datatype, int, int, MPI_Comm);
+    static constexpr Start* once[] = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
+    static constexpr Start* often[] = {MPI_Send_init, MPI_Ssend_init, MPI_Bsend_init, MPI_Rsend_init};
+    static constexpr Send* waiting[] = {MPI_Send, MPI_Ssend, MPI_Bsend, MPI_Rsend};
+    const int mode = mode_of(m, all_posted);
+    const void* data = text_.of(m);
+    if (m.blocking && (all_posted || mode == buffered)) {
+        waiting[mode](data, m.bytes, MPI_BYTE, m.destination, m.tag, p.comm);
+        return;
+    }
+    (m.persistent ? often : once)[mode](data, m.bytes, MPI_BYTE, m.destination, m.tag, p.comm, request);
+    if (m.persistent) MPI_Start(request);
+}
+
+struct Send {
+    const Message* message;
+    MPI_Request request = MPI_REQUEST_NULL;
+};
+
+std::vector<Send> start_sends(Player& p, const std::vector<Message>& plan, bool all_posted) {
+    std::vector<Send> sends;
     for (const Message& m : plan) {
         if (m.source != rank_) continue;
-        data.emplace_back();
-        fill(data.back(), m);
-        sends.push_back(MPI_REQUEST_NULL);
-        start_send(m, data.back().data(), all_early, &sends.back());
+        sends.push_back({&m});
+        start_send(p, m, all_posted, &sends.back().request);
     }
-    start_receives(receives, early, receives.size(), false, own);
-    finish_receives(receives, plan, round);
-    MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
-    for (MPI_Request& send : sends) free_persistent(send);
-    if (!was_cancelled(in_vain)) wrong(round, "a receive that nothing matches was not cancelled");
-    if (cancels_ != 0 && round % 8 == 0) cancel_sends(own, round);
-    MPI_Barrier(MPI_COMM_WORLD); // a wildcard must not take a message of the next round
+    return sends;
+}
+
+// No receive is posted anywhere yet.
+void check_without_receives(Player& p, std::vector<Send>& sends) {
+    for (Send& send : sends) {
+        int done = 0;
+        if (send.message->mode == synchronous && send.request != MPI_REQUEST_NULL)
+            MPI_Request_get_status(send.request, &done, MPI_STATUS_IGNORE);
+        p.check(done == 0, "a synchronous send was complete before its receive");
+        if (send.message->mode == buffered) MPI_Wait(&send.request, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(p.alone); // everybody has looked
+}
+
+void finish_sends(std::vector<Send>& sends) {
+    std::vector<MPI_Request> requests;
+    for (Send& send : sends)
+        if (send.request != MPI_REQUEST_NULL) requests.push_back(send.request);
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    for (MPI_Request& request : requests) free_persistent(request);
+}
+
+// Sends that are cancelled at once. Those for which it was too late are received.
+void cancel_sends(Player& p) {
+    std::vector<int> left(index(size_));
+    std::vector<int> coming(index(size_));
+    p.out.resize(room);
+    p.in.resize(room);
+    for (int i = 0; i < 3; ++i) {
+        const int to = below(p.own, size_);
+        MPI_Request request;
+        MPI_Status status;
+        auto* start = below(p.own, 2) == 0 ? MPI_Isend : MPI_Issend;
+        start(p.out.data(), random_bytes(p.own, room), MPI_BYTE, to, 0, p.side, &request);
+        if (!was_cancelled(request, status)) ++left[index(to)];
+    }
+    MPI_Alltoall(left.data(), 1, MPI_INT, coming.data(), 1, MPI_INT, p.alone);
+    for (int from = 0; from < size_; ++from)
+        for (int i = 0; i < coming[index(from)]; ++i)
+            MPI_Recv(p.in.data(), room, MPI_BYTE, from, 0, p.side, MPI_STATUS_IGNORE);
+    MPI_Barrier(p.alone);
+    int seen = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, p.side, &seen, MPI_STATUS_IGNORE);
+    p.check(seen == 0, "a cancelled message was seen");
+}
+
+// ---- rounds
+
+enum Posting { some_early, all_early, all_late };
+
+Posting draw_posting(Random& shared) {
+    const int draw = below(shared, 8);
+    return draw < 2 ? all_early : draw == 2 ? all_late : some_early;
+}
+
+void give_buffers(Player& p, std::vector<Receive>& receives) {
+    const size_t space = index(std::max(p.shape.largest, 1)) + 64;
+    if (p.arena.size() < space * receives.size()) p.arena.resize(space * receives.size());
+    for (size_t i = 0; i < receives.size(); ++i) receives[i].buffer = p.arena.data() + space * i;
+}
+
+void play_round(Player& p) {
+    const auto plan = plan_messages(p.shared, size_, p.shape);
+    auto receives = plan_receives(plan, rank_, p.shape, p.own);
+    give_buffers(p, receives);
+    const Posting posting = draw_posting(p.shared);
+    const size_t early = posting == all_early  ? receives.size()
+                         : posting == all_late ? 0
+                                               : p.own() % (receives.size() + 1);
+    MPI_Request in_vain;
+    MPI_Status status;
+    MPI_Irecv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, unused_tag(p), p.comm, &in_vain);
+    start_receives(p, receives, 0, early, true);
+    if (posting == all_early) MPI_Barrier(p.alone); // now ready sends are allowed
+    auto sends = start_sends(p, plan, posting == all_early);
+    if (posting == all_late) check_without_receives(p, sends);
+    start_receives(p, receives, early, receives.size(), false);
+    finish_receives(p, receives, plan);
+    finish_sends(sends);
+    p.check(was_cancelled(in_vain, status), "a receive that nothing matches was not cancelled");
+    if (cancels_ != 0 && p.round % 8 == 0) cancel_sends(p);
+    MPI_Barrier(p.alone); // a wildcard must not take a message of the next round
+}
+
+Player make_player(int thread, const Settings& settings, MPI_Comm common) {
+    const bool own_messages = thread % 2 == 0;
+    const Shape shape{settings.messages, settings.largest, own_messages ? 0 : thread * 1000, own_messages};
+    const unsigned seed = seed_ + 1000003U * static_cast<unsigned>(thread);
+    Player player{thread,
+                  shape,
+                  common,
+                  MPI_COMM_NULL,
+                  MPI_COMM_NULL,
+                  Random(seed),
+                  Random(seed + 1 + static_cast<unsigned>(rank_)),
+                  {},
+                  {},
+                  {}};
+    MPI_Comm_dup(MPI_COMM_WORLD, &player.alone);
+    MPI_Comm_dup(MPI_COMM_WORLD, &player.side);
+    if (own_messages) MPI_Comm_dup(MPI_COMM_WORLD, &player.comm);
+    return player;
+}
+
+void end_player(Player& player, MPI_Comm common) {
+    if (player.comm != common) MPI_Comm_free(&player.comm);
+    MPI_Comm_free(&player.alone);
+    MPI_Comm_free(&player.side);
+}
+
+void play(const Settings& settings) {
+    MPI_Comm common;
+    MPI_Comm_dup(MPI_COMM_WORLD, &common);
+    std::vector<Player> players;
+    for (int i = 0; i < settings.threads; ++i) players.push_back(make_player(i, settings, common));
+    std::vector<std::thread> others;
+    const auto all_rounds = [&settings](Player& player) {
+        for (; player.round < settings.rounds; ++player.round) play_round(player);
+    };
+    for (int i = 1; i < settings.threads; ++i) others.emplace_back(all_rounds, std::ref(players[index(i)]));
+    all_rounds(players[0]);
+    for (std::thread& other : others) other.join();
+    for (Player& player : players) end_player(player, common);
+    MPI_Comm_free(&common);
+}
+
+Settings read(int argc, char** argv) {
+    Settings s;
+    for (int i = 1; i < argc; ++i) {
+        std::sscanf(argv[i], "seed=%u", &seed_);
+        std::sscanf(argv[i], "rounds=%d", &s.rounds);
+        std::sscanf(argv[i], "messages=%d", &s.messages);
+        std::sscanf(argv[i], "largest=%d", &s.largest);
+        std::sscanf(argv[i], "threads=%d", &s.threads);
+        std::sscanf(argv[i], "cancels=%d", &cancels_);
+    }
+    s.largest = std::min(s.largest, room);
+    return s;
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    int rounds = 200;
-    int messages = 60;
-    for (int i = 1; i < argc; ++i) {
-        std::sscanf(argv[i], "seed=%u", &seed_);
-        std::sscanf(argv[i], "rounds=%d", &rounds);
-        std::sscanf(argv[i], "messages=%d", &messages);
-        std::sscanf(argv[i], "cancels=%d", &cancels_);
-    }
-    MPI_Init(&argc, &argv);
+    const Settings settings = read(argc, argv);
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, settings.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
-    std::mt19937 shared(seed_);
-    std::mt19937 own(seed_ + 1 + static_cast<unsigned>(rank_));
-    MPI_Comm_dup(MPI_COMM_WORLD, &side_);
-    std::vector<char> buffer(static_cast<size_t>(messages) * (room + MPI_BSEND_OVERHEAD));
+    const size_t in_flight = index(settings.messages) * index(settings.threads);
+    std::vector<char> buffer(in_flight * (index(settings.largest) + MPI_BSEND_OVERHEAD + 64));
     MPI_Buffer_attach(buffer.data(), static_cast<int>(buffer.size()));
-    for (int round = 0; round < rounds; ++round) run_round(round, shared, own, messages);
+    play(settings);
     void* memory = nullptr;
     int bytes = 0;
     MPI_Buffer_detach(&memory, &bytes);
-    MPI_Comm_free(&side_);
-    if (rank_ == 0) std::printf("random_messages: ok, %d messages, seed %u\n", rounds * messages, seed_);
+    if (rank_ == 0)
+        std::printf("random_messages: ok, %d messages, seed %u\n",
+                    settings.rounds * settings.messages * settings.threads, seed_);
     MPI_Finalize();
     return 0;
 }

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Latency and bandwidth over the size of messages, all libraries in one picture: lines through the medians, a band from
-quartile to quartile. Both axes are logarithmic, as sizes and times are. From results.json alone:
+quartile to quartile. Where ours is compared with ours: each variant in parts of the default over the number of ranks, the
+mean of all patterns, a band from the best to the worst of them. All axes are logarithmic. From results.json alone:
 
     python3 -m harness.plots.chart results.json DIR       (in bench/)"""
 import json
@@ -9,7 +10,7 @@ import math
 import os
 import sys
 
-from ..figures import Figure
+from ..figures import Figure, geometric_mean
 from . import png, svg
 
 WIDTH, HEIGHT = 860, 540
@@ -17,14 +18,15 @@ LEFT, RIGHT, TOP, BOTTOM = 76, 24, 52, 62
 # Colours that people who see few colours can tell apart; ours is drawn last and thickest.
 STYLES = {"ours": ("#d55e00", 3.2, ()), "openmpi": ("#0072b2", 1.8, ()), "openmpi_ucx": ("#56b4e9", 1.8, (7, 4)),
           "mpich": ("#009e73", 1.8, ()), "bare": ("#777777", 1.6, (2, 4)), "bare, other": ("#cc79a7", 1.6, (2, 4))}
+OF_VARIANTS = (("#0072b2", 2.2, ()), ("#009e73", 2.2, (7, 4)), ("#cc79a7", 2.2, ()), ("#d55e00", 2.2, (2, 4)), ("#56b4e9", 2.2, ()))
 GRID, FRAME = "#e4e4e4", "#888888"
 
 
 class Series:
     def __init__(self, style, title, points):
         self.title, self.points = title, points  # size: (median, lower quartile, upper quartile)
-        self.color, self.thick, self.dashes = STYLES[style]
-        self.bare = style.startswith("bare")
+        self.color, self.thick, self.dashes = STYLES[style] if isinstance(style, str) else style
+        self.bare = style in ("bare", "bare, other")
 
 
 def series_of(results, library, name, title, style):
@@ -42,9 +44,27 @@ def series_of(results, library, name, title, style):
 def series(results, name, bare_lines):
     lines = [series_of(results, "bare", bare, title, style)
              for (bare, title), style in zip(bare_lines, ("bare", "bare, other"))]
-    peers = [library for library in results["libraries"] if library["key"] not in ("ours", "bare")]
+    peers = [library for library in results["libraries"] if library["key"] in STYLES and library["key"] not in ("ours", "bare")]
     ours = [library for library in results["libraries"] if library["key"] == "ours"]
     lines += [series_of(results, library["key"], name, library["title"], library["key"]) for library in peers + ours]
+    return [line for line in lines if line]
+
+
+def variant_series(results, variant, style):
+    """A variant's time in parts of the default's, by ranks: mean, best and worst pattern."""
+    medians = {(entry["library"], entry["ranks"], entry["name"], entry["size"]): entry["median"] for entry in results["figures"]}
+    ratios = {}
+    for (library, ranks, *what), value in medians.items():
+        default = medians.get(("ours", ranks, *what))
+        if library == variant["key"] and default and value:
+            ratios.setdefault(ranks, []).append(value / default)
+    points = {ranks: (geometric_mean(found), min(found), max(found)) for ranks, found in sorted(ratios.items())}
+    return Series(style, variant["title"], points) if points else None
+
+
+def variants(results):
+    others = [library for library in results["libraries"] if library["key"] != "ours"]
+    lines = [variant_series(results, variant, style) for variant, style in zip(others, OF_VARIANTS)]
     return [line for line in lines if line]
 
 
@@ -85,7 +105,7 @@ def size_label(size):
     return str(size)
 
 
-def draw_frame(canvas, axes, title, unit):
+def draw_frame(canvas, axes, title, unit, along):
     canvas.text(LEFT, 28, title, 17)
     for value in axes.value_ticks():
         canvas.chain([(LEFT, axes.y(value)), (WIDTH - RIGHT, axes.y(value))], GRID)
@@ -94,7 +114,7 @@ def draw_frame(canvas, axes, title, unit):
         canvas.chain([(axes.x(size), TOP), (axes.x(size), HEIGHT - BOTTOM)], GRID)
         canvas.text(axes.x(size), HEIGHT - BOTTOM + 18, size_label(size), 12, align="middle")
     canvas.chain([(LEFT, TOP), (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM)], FRAME, 1.2)
-    canvas.text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 18, "bytes of a message", 13, align="middle")
+    canvas.text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 18, along, 13, align="middle")
     canvas.text(22, (TOP + HEIGHT - BOTTOM) / 2, unit, 13, align="middle", upwards=True)
 
 
@@ -118,13 +138,13 @@ def draw_legend(canvas, lines):
         y += 20
 
 
-def draw(lines, title, unit, path):
+def draw(lines, title, unit, path, along="bytes of a message"):
     if not lines:
         return
     axes = Axes(lines)
     for module, ending in ((svg, ".svg"), (png, ".png")):
         canvas = module.Canvas(WIDTH, HEIGHT)
-        draw_frame(canvas, axes, title, unit)
+        draw_frame(canvas, axes, title, unit, along)
         for line in lines:
             draw_line(canvas, axes, line)
         draw_legend(canvas, lines)
@@ -132,6 +152,10 @@ def draw(lines, title, unit, path):
 
 
 def draw_all(results, folder):
+    if results.get("vary"):
+        draw(variants(results), results["vary"].partition("=")[0] + ": mean of all patterns, and the best and worst of them",
+             "time / default, less is better", os.path.join(folder, "variants"), "ranks")
+        return
     draw(series(results, "latency", [("line_ping_pong", "bare: one cache line to and fro")]),
          "Half round trip between two ranks on one node", "microseconds, less is better", os.path.join(folder, "latency"))
     draw(series(results, "bandwidth", [("vm_readv", "bare: process_vm_readv"), ("memfd_copy", "bare: copy out of a memfd")]),

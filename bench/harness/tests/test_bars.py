@@ -57,6 +57,14 @@ class Verdicts(unittest.TestCase):
     def test_two_rounds_are_too_few(self):
         self.assertEqual(self.outcome(measured(ours=0.1, openmpi=(1, (1, 1)), mpich=2)), bars.NOT_MEASURED)
 
+    def test_a_list_of_points(self):
+        results = measured(ours=0.5, openmpi=1, mpich=1)
+        table = TABLE | {"points": {"both": {"latency": [8], "bandwidth": [1, 2]}}}
+        listed = {key: value for key, value in bar(points="both").items() if key not in ("figure", "sizes")}
+        self.assertEqual(len(bars.keys_of(listed, table)), 3)
+        verdict = bars.judge(results, listed, table)
+        self.assertEqual((verdict.outcome, verdict.points[0].ratio), (bars.NOT_MEASURED, 0.5))
+
     def test_one_missed_point_outweighs_points_not_measured(self):
         results = measured(ours=2, openmpi=1, mpich=1)
         self.assertEqual(self.outcome(results, sizes=[8, 64]), bars.MISSED)
@@ -101,9 +109,26 @@ class TheTable(unittest.TestCase):
     def test_every_point_of_a_bar_is_in_the_plan(self):
         sizes_of = {"latency": plan.LATENCY_SIZES, "bandwidth": plan.BANDWIDTH_SIZES, "bandwidth_alloc_mem": plan.LARGE_SIZES}
         for entry in bars.load()["bar"]:
-            if entry["figure"] in sizes_of:
+            if entry.get("figure") in sizes_of:
                 planned = {int(size) for size in sizes_of[entry["figure"]].split(",")}
                 self.assertLessEqual(set(entry["sizes"]), planned, entry["number"])
+
+    def test_every_bar_of_collectives_is_in_the_plan(self):
+        planned = {}
+        for run in plan.runs_of("collectives"):
+            sizes = next(argument for argument in run.arguments if argument.startswith("sizes="))
+            planned[run.ranks] = {0} | {int(size) for size in sizes.removeprefix("sizes=").split(",")}
+        table = bars.load()
+        for entry in table["bar"]:
+            if entry["set"] == "collectives":
+                for key in bars.keys_of(entry, table):
+                    self.assertIn(key.size, planned[key.ranks], entry["number"])
+
+    def test_every_bar_belongs_to_a_set(self):
+        for entry in bars.load()["bar"]:
+            self.assertIn(entry["set"], plan.SETS)
+        for name in plan.SETS:
+            self.assertTrue(any(entry["set"] in plan.sets_of_bars(name) for entry in bars.load()["bar"]))
 
     def test_numbers_are_unique(self):
         numbers = [entry["number"] for entry in bars.load()["bar"]]

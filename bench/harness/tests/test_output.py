@@ -9,7 +9,7 @@ import unittest
 import xml.etree.ElementTree
 import zlib
 
-from harness import bars, plan, report, runner
+from harness import bars, plan, report, runner, variants
 from harness.figures import Line, Results
 from harness.plots import chart, glyphs, png
 
@@ -27,7 +27,19 @@ def comparison():
     host = {"processor": "p", "cores": 2, "memory": "m", "virtual": False, "kernel": "k", "system": "s", "load": 0.0}
     return {"date": "d", "commit": "c", "set": "quick", "rounds": 5, "seconds": 1.0, "host": host, "absent": {"mpich": "gone"},
             "failures": [{"library": "mpich", "run": "latency", "round": 1, "why": "a\nb"}], "libraries": libraries,
-            "results": results, "table": table, "verdicts": bars.judge_all(results, table)}
+            "results": results, "table": table, "vary": None, "verdicts": bars.judge_all(results, table, ("default",))}
+
+
+def variation():
+    """Ours with two settings: one a tenth slower, one with figures too far apart."""
+    results = Results()
+    for part in (0.5, 1, 1, 1, 2):
+        results.add("ours", 2, Line("pattern_cg", 0, 10, "us"))
+        results.add("slow", 2, Line("pattern_cg", 0, 11, "us"))
+        results.add("odd", 2, Line("pattern_cg", 0, 10 * part * part, "us"))
+    names = ("ours", "slow", "odd")
+    return comparison() | {"results": results, "vary": "KNOB=slow,odd", "verdicts": [], "failures": [], "absent": {},
+                           "libraries": [{"key": name, "title": name, "version": "1", "command": "run"} for name in names]}
 
 
 class Reports(unittest.TestCase):
@@ -44,6 +56,15 @@ class Reports(unittest.TestCase):
         self.assertIn("0.50 ?", report.Report(unsteady, True).whole())
         self.assertNotIn("0.50 ?", report.Report(comparison(), True).whole())
 
+    def test_variants_in_parts_of_the_default(self):
+        rows = variants.rows(variation())
+        self.assertEqual(rows[0], ["pattern", "ranks", "default", "slow", "odd"])
+        self.assertEqual(rows[1][:2] + rows[1][3:], ["cg", "2", "1.10", "1.00"])
+        self.assertEqual(rows[2][3], "1.10")
+        text = report.Report(variation(), False).whole()
+        self.assertIn("KNOB / default", text)
+        self.assertNotIn("best peer", text)
+
     def test_columns_of_markdown_agree(self):
         rows = [line for line in report.Report(comparison(), True).whole().splitlines() if line.startswith("|")]
         for first, second in zip(rows, rows[1:]):
@@ -53,7 +74,7 @@ class Reports(unittest.TestCase):
     def test_json_holds_all_rounds(self):
         data = json.loads(json.dumps(report.as_json(comparison())))
         self.assertEqual(len(data["figures"][0]["values"]), 5)
-        self.assertEqual(len(data["bars"]), len(bars.load()["bar"]))
+        self.assertEqual(len(data["bars"]), sum(bar["set"] == "default" for bar in bars.load()["bar"]))
 
 
 class Pictures(unittest.TestCase):
@@ -64,6 +85,12 @@ class Pictures(unittest.TestCase):
             with open(os.path.join(folder, "latency.png"), "rb") as file:
                 self.assertTrue(file.read().startswith(b"\x89PNG"))
             self.assertFalse(os.path.exists(os.path.join(folder, "bandwidth.svg")))  # nothing was measured
+
+    def test_variants_over_ranks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            chart.draw_all(report.as_json(variation()), folder)
+            self.assertEqual(sorted(os.listdir(folder)), ["variants.png", "variants.svg"])
+            xml.etree.ElementTree.parse(os.path.join(folder, "variants.svg"))
 
     def test_pixels(self):
         canvas = png.Canvas(20, 20)

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Constructors of datatypes, except those of arrays.
-#include "core/attr/type_attributes.hpp"
+#include "core/attr/type_extras.hpp"
 #include "core/datatype/arguments.hpp"
-
-#include <unordered_map>
 
 namespace zipmpi::core {
 namespace {
@@ -82,12 +80,6 @@ Err indexed_type(Combiner combiner, const Blocks& blocks, int64_t unit, Datatype
     const bool in_bytes = combiner == Combiner::hindexed || combiner == Combiner::hindexed_block;
     in_bytes ? a.addresses(blocks.places, blocks.count) : a.counts(blocks.places, blocks.count);
     return make_type(std::move(shape), a.of(old), type);
-}
-
-// A predefined type keeps its name in the table; one given by the program is kept here.
-std::unordered_map<const Datatype*, std::string>& given_names() {
-    static auto* names = new std::unordered_map<const Datatype*, std::string>;
-    return *names;
 }
 
 } // namespace
@@ -175,22 +167,6 @@ Err type_dup(Datatype& old, Datatype*& type) {
     release(*type);
     type = nullptr;
     return copied;
-}
-
-Err type_get_name(Datatype* type, std::string& name) {
-    const auto given = given_names().find(type);
-    if (type == nullptr)
-        name = "MPI_DATATYPE_NULL";
-    else if (type->derived != nullptr)
-        name = type->derived->name;
-    else
-        name = given != given_names().end() ? given->second : type->name;
-    return Err::success;
-}
-
-Err type_set_name(Datatype& type, const char* name) {
-    (type.derived != nullptr ? type.derived->name : given_names()[&type]) = name;
-    return Err::success;
 }
 
 } // namespace zipmpi::core

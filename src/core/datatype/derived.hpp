@@ -26,7 +26,6 @@ struct Derived {
     Contents contents;
     Shape shape;
     layout::ProgramPtr program;
-    std::string name;
     bool committed = false;
     bool permanent = false; // an unnamed predefined type cannot be freed
 };

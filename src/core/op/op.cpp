@@ -4,6 +4,8 @@
 
 #include "core/datatype/datatype.hpp"
 #include "core/engine.hpp"
+#include "core/slab.hpp"
+#include "core/state.hpp"
 
 #include <array>
 
@@ -23,6 +25,7 @@ struct Table {
             ops[i].index = static_cast<uint32_t>(i);
             ops[i].id = static_cast<OpId>(i);
             ops[i].name = names[i];
+            ops[i].commutative = ops[i].id != OpId::REPLACE && ops[i].id != OpId::NO_OP;
         }
     }
 };
@@ -30,10 +33,53 @@ struct Table {
 // Ready before any code runs: threads may meet here first.
 constinit Table table;
 
+Slab<Op>& slab() {
+    static Slab<Op> s;
+    return s;
+}
+
 } // namespace
 
 Op& builtin_op(OpId id) noexcept { return table.ops[static_cast<size_t>(id)]; }
 
-bool op_takes(const Op& op, const Datatype& type) noexcept { return kernel_of(op.id, type.id) != nullptr; }
+bool op_takes(const Op& op, const Datatype& type) noexcept {
+    return !op.predefined() || kernel_of(op.id, type.id) != nullptr;
+}
+
+Op* op_by_index(uint32_t index) { return slab().find(index); }
+
+Op* share(Op& op) {
+    op.refs.fetch_add(1, std::memory_order_relaxed);
+    return &op;
+}
+
+void release(Op& op) {
+    if (op.refs.fetch_sub(1, std::memory_order_acq_rel) == 1 && !op.predefined()) slab().destroy(op);
+}
+
+Err op_create(void* face_function, UserReduction call, bool commutes, Op*& op) {
+    op = slab().make();
+    if (op == nullptr) return fail(Err::no_mem, "free memory", "no memory for another operation");
+    op->refs.store(1, std::memory_order_relaxed);
+    op->name = "an operation of the program";
+    op->commutative = commutes;
+    op->face_function = face_function;
+    op->call = call;
+    return Err::success;
+}
+
+Err op_free(Op*& op) {
+    if (op->predefined())
+        return fail(Err::op, "free only operations that the program has made", "%s cannot be freed",
+                    op->name);
+    release(*op);
+    op = nullptr;
+    return Err::success;
+}
+
+Err op_commutative(Op& op, bool& commutes) {
+    commutes = op.commutative;
+    return Err::success;
+}
 
 } // namespace zipmpi::core

@@ -26,7 +26,7 @@ class Channel : public Compound {
     Channel(Request& whole, void* buffer, int partitions, uint64_t partition_bytes);
     // Sends or awaits the description.
     void open();
-    void start();
+    void start() override;
     // For the sender.
     Err ready(int partition);
     [[nodiscard]] int partitions() const { return partitions_; }

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Partitioned communication (chapter 4).
-#include "core/part/part.hpp"
-
 #include "core/part/channel.hpp"
 
 #include <new>
@@ -49,8 +47,6 @@ Err active_send(const Request& request) {
 }
 
 } // namespace
-
-void start_partitioned(Request& request) { channel_of(request).start(); }
 
 Err psend_init(const void* buf, int partitions, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
                Info*, Request*& request) {

@@ -3,7 +3,6 @@
 //
 // Persistent requests: made once, started many times.
 #include "core/p2p.hpp"
-#include "core/part/part.hpp"
 
 namespace zipmpi::core {
 namespace {
@@ -52,7 +51,7 @@ Err start_again(Request& request) {
     request.active = true;
     if (request.complete) return Err::success;
     if (request.compound != nullptr)
-        start_partitioned(request);
+        request.compound->start();
     else
         start_operation(request);
     return Err::success;

@@ -16,6 +16,8 @@ namespace zipmpi::core {
 // started.
 struct Compound {
     virtual ~Compound() = default;
+    // Begins another round of a persistent request.
+    virtual void start() {}
     // A part that is not done yet, for reports.
     [[nodiscard]] virtual const proto::Operation* shown() const = 0;
     // The request is freed while it is not active. True: something that a peer still counts on is under way;
@@ -35,6 +37,7 @@ struct Request : Object, proto::Operation {
         exchange,
         partitioned_send,
         partitioned_recv,
+        collective,
         composed,
         generalized
     };

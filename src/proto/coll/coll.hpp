@@ -1,38 +1,60 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collective operations on bytes. Correct and simple: trees and rings of point-to-point messages, one
-// algorithm per file. block = bytes that one rank contributes or gets. Buffers may not overlap; in place is
-// resolved by the caller.
+// Collective operations on bytes, on the ranks of one team. Each adds its steps to a schedule, with the
+// algorithm that proto/coll/select.hpp chooses; the short forms at the end build a schedule and wait for it.
 //
-// Cost, with p ranks, latency a per message and b per byte, is at the head of each file.
+// Buffers may not overlap, except where the contribution and the result are the same address: in place. What
+// decides the choice (sizes, operation, number of ranks) must be the same on all ranks, so no layout of a
+// datatype and no address may be part of it.
 #pragma once
 
-#include "base/err.hpp"
-#include "proto/team.hpp"
+#include "proto/coll/schedule.hpp"
 
-#include <cstddef>
-#include <cstdint>
+#include <span>
 
 namespace zipmpi::proto::coll {
 
-// inout[i] = in[i] op inout[i], for a commutative operation.
-struct Combine {
-    void (*apply)(const void* in, void* inout, int64_t count) = nullptr;
-    int64_t count = 0;
-    size_t element_bytes = 0;
-    [[nodiscard]] size_t bytes() const { return static_cast<size_t>(count) * element_bytes; }
+// The bytes that belong to one rank.
+struct Block {
+    std::byte* data = nullptr;
+    size_t bytes = 0;
 };
+using Blocks = std::span<const Block>; // one per rank
 
+void barrier(Schedule& s, Team& t);
+void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root);
+// With the operation that the schedule uses. Contributions are combined in the order of ranks unless it
+// commutes; the result is bitwise the same on all ranks.
+void reduce(Schedule& s, Team& t, const void* mine, void* result, int root); // result: at the root
+void allreduce(Schedule& s, Team& t, const void* mine, void* result);
+void scan(Schedule& s, Team& t, const void* mine, void* result);
+void exscan(Schedule& s, Team& t, const void* mine, void* result); // rank 0: result untouched
+// mine: one vector; rank r gets the part of counts[r] elements. mine and result are different.
+void reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts);
+void reduce_scatter_block(Schedule& s, Team& t, const void* mine, void* result, int64_t count);
+
+// Own blocks of the root (of every rank in allgather and alltoall) are in place already. Same size on all
+// ranks:
+void gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root);
+void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root);
+void allgather(Schedule& s, Team& t, void* all, size_t block);
+void alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block); // own block included
+// Different sizes, known to the ranks concerned:
+void gatherv(Schedule& s, Team& t, Block mine, Blocks all, int root); // all: at the root
+void scatterv(Schedule& s, Team& t, Blocks all, Block mine, int root);
+void allgatherv(Schedule& s, Team& t, Blocks all);
+void alltoallv(Schedule& s, Team& t, Blocks send, Blocks recv);
+
+// --- on a team, now
 Err barrier(Team& team);
 Err broadcast(Team& team, void* data, size_t bytes, int root);
-// data: own contribution in, result out at the root (elsewhere scratch afterwards).
+// data: own contribution in, result out at the root, untouched elsewhere
 Err reduce(Team& team, void* data, const Combine& combine, int root);
-// data: own contribution in, result out everywhere, bitwise the same.
 Err allreduce(Team& team, void* data, const Combine& combine);
-Err gather(Team& team, const void* mine, void* all, size_t block, int root);  // root's own block is in place
-Err scatter(Team& team, const void* all, void* mine, size_t block, int root); // likewise
-Err allgather(Team& team, void* all, size_t block);                           // own block is in place
+Err gather(Team& team, const void* mine, void* all, size_t block, int root);
+Err scatter(Team& team, const void* all, void* mine, size_t block, int root);
+Err allgather(Team& team, void* all, size_t block);
 Err alltoall(Team& team, const void* send, void* recv, size_t block);
 
 } // namespace zipmpi::proto::coll

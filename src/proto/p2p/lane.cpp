@@ -30,6 +30,17 @@ int Lane::progress() {
     int happened = shm_.poll([this](const transport::Arrival& a) { arrived(a); });
     if (!pending_.empty()) happened += send_pending();
     if (!streams_.empty()) happened += push_streams();
+    if (!deferred_.empty()) happened += run_deferred();
+    return happened;
+}
+
+int Lane::run_deferred() {
+    int happened = 0;
+    while (Deferred* work = deferred_.first()) {
+        forget(*work);
+        work->run(*work); // may be gone afterwards, and may have deferred others
+        ++happened;
+    }
     return happened;
 }
 
@@ -52,7 +63,7 @@ void Lane::finish(Operation& op) {
     auto& ticks = recorder().progress;
     ticks.store(ticks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     if (op.on_done != nullptr) op.on_done(op);
-    if (multithreaded_) shm_.wake_own(); // the operation may be another thread's
+    wake_threads(); // the operation may be another thread's
 }
 
 } // namespace zipmpi::proto

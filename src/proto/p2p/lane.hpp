@@ -25,6 +25,14 @@
 
 namespace zipmpi::proto {
 
+// Work that must not run inside the completion of an operation, where matching is between two states.
+struct Deferred {
+    void (*run)(Deferred&) = nullptr;
+    bool waiting = false; // in a lane's list
+    Deferred* next = nullptr;
+    Deferred* previous = nullptr;
+};
+
 class Lane {
   public:
     Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank);
@@ -49,6 +57,20 @@ class Lane {
     [[nodiscard]] const Incoming* near_miss(const Operation& recv) const;
     // Moves whatever can move. Returns how many things happened.
     int progress();
+    // Has it run at the end of the next progress(). Once is enough.
+    void defer(Deferred& work) {
+        if (work.waiting) return;
+        work.waiting = true;
+        deferred_.push_back(work);
+    }
+    void forget(Deferred& work) {
+        if (work.waiting) deferred_.remove(work);
+        work.waiting = false;
+    }
+    // What was done outside an operation may be what another thread sleeps for.
+    void wake_threads() {
+        if (multithreaded_) shm_.wake_own();
+    }
     // Nothing of this process is left in a queue: it may leave MPI.
     [[nodiscard]] bool drained() const { return pending_.empty() && streams_.empty(); }
 
@@ -114,6 +136,7 @@ class Lane {
     void take_withdraw(const transport::Arrival& a);
     void take_withdrawn(const transport::Arrival& a);
 
+    int run_deferred();
     void finish(Operation& op);
     [[gnu::cold]] void finish_without_memory(Operation& send);
 
@@ -127,6 +150,7 @@ class Lane {
     uint64_t pass_ = 0;
     std::vector<Operation*> streams_; // sends whose receiver is ready
     std::vector<std::byte> staging_;  // packed bytes on their way into a cell
+    IntrusiveList<Deferred> deferred_;
     std::mutex mutex_;
     uint64_t eager_limit_;
     uint64_t kcopy_min_;

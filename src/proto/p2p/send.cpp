@@ -106,6 +106,7 @@ void Lane::send_to_self(Operation& op) {
         op.error =
             fail(Err::no_mem, "receive messages before sending more to the own rank",
                  "no memory for %llu bytes sent to the own rank", static_cast<unsigned long long>(op.bytes));
+    if (multithreaded_) shm_.wake_own(); // another thread may probe for it
     if (buffered || op.error != Err::success) finish(op);
 }
 

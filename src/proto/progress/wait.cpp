@@ -35,7 +35,14 @@ constexpr int64_t least_spins = 64;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-void write_operation(WaitRecord& w, const Operation& op, uint32_t sequence) {
+// A message of a collective that is waited for as a request: its tag is the number of the collective.
+uint32_t sequence_of(const Operation& op, uint32_t given) {
+    const bool collective = (op.context & 1U) != 0 && (op.context & partitioned_context) == 0;
+    return given == 0 && collective ? static_cast<uint32_t>(op.tag) : given;
+}
+
+void write_operation(WaitRecord& w, const Operation& op, uint32_t note_sequence) {
+    const uint32_t sequence = sequence_of(op, note_sequence);
     const WaitKind kind = sequence != 0                      ? WaitKind::collective
                           : op.kind == Operation::Kind::send ? WaitKind::send
                                                              : WaitKind::recv;
@@ -76,7 +83,7 @@ void sleep_once(Lane& lane, const WaitNote& note) {
     auto& shm = lane.shm();
     Recorder& r = lane.recorder();
     const uint32_t ticket = shm.arm();
-    if (lane.progress() == 0) {
+    if (lane.progress() == 0 && (note.last_look == nullptr || !note.last_look(note.waiter))) {
         write_note(lane, note, r);
         r.asleep_since_ns.store(os::now_ns(), relaxed);
         r.asleep.store(1, std::memory_order_release); // pairs with the launcher's acquire: waits[] is written

@@ -17,6 +17,10 @@ struct WaitNote {
     const void* subject = nullptr;
     uint32_t count = 0;
     uint32_t sequence = 0; // collectives: the how-manieth on the communicator; 0 = not a collective
+    // If what is waited for is no message: called when the rank is about to sleep, tells the peer whom to
+    // wake, and looks once more. True: no need to sleep.
+    bool (*last_look)(void* waiter) = nullptr;
+    void* waiter = nullptr;
 };
 
 inline WaitNote note_on(const Operation& op, uint32_t collective_sequence = 0) {

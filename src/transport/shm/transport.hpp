@@ -52,6 +52,8 @@ class Transport {
     bool sleep(uint32_t ticket, int64_t timeout_ns);
     void disarm();
 
+    // Wakes a peer that has said, by other means than arm(), that it sleeps.
+    void wake_peer(Peer peer) { wake(segment_.block(peer)); }
     // Wakes threads of this very process that sleep in it (one of them may wait for what another thread did).
     void wake_own();
 

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Microseconds of one collective operation over the sizes of messages: the buffer of a broadcast or of a sum,
+// what goes to one rank in an all-to-all, what comes from one in an allgather, the whole vector of a
+// reduce-scatter. The root moves on with each iteration; the time is that from the first rank that began to
+// the last one that ended. What would need more than 256 MiB in all ranks together is left out. Options:
+// only= one of the names; see bench.h.
+#include "bench.h"
+
+enum { most_ranks = 1024 };
+static const size_t most_memory = (size_t)256 << 20;
+
+static double *out, *in;
+static int rank, ranks, parts[most_ranks];
+
+static double own(char stamp) { return stamp + (double)rank; }
+
+static double sum_of_all(char stamp) { return ranks * (stamp + (ranks - 1) / 2.0); }
+
+static void expect(int good) {
+    if (!good) fail("wrong result of a collective operation");
+}
+
+// The numbers a batch works with: only the ends of a vector are looked at.
+static void prepare(size_t count, char stamp) {
+    if (count) out[0] = out[count - 1] = own(stamp);
+}
+
+static void barrier(size_t count, char stamp, int root) {
+    (void)count, (void)stamp, (void)root;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void bcast(size_t count, char stamp, int root) {
+    if (rank == root) in[0] = in[count - 1] = stamp + (double)root;
+    MPI_Bcast(in, (int)count, MPI_DOUBLE, root, MPI_COMM_WORLD);
+    expect(in[0] == stamp + (double)root && in[count - 1] == in[0]);
+}
+
+static void reduce(size_t count, char stamp, int root) {
+    MPI_Reduce(out, in, (int)count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+    expect(rank != root || (in[0] == sum_of_all(stamp) && in[count - 1] == in[0]));
+}
+
+static void allreduce(size_t count, char stamp, int root) {
+    (void)root;
+    MPI_Allreduce(out, in, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    expect(in[0] == sum_of_all(stamp) && in[count - 1] == in[0]);
+}
+
+static void allgather(size_t count, char stamp, int root) {
+    (void)root;
+    MPI_Allgather(out, (int)count, MPI_DOUBLE, in, (int)count, MPI_DOUBLE, MPI_COMM_WORLD);
+    expect(in[0] == stamp && in[count * (size_t)ranks - 1] == stamp + ranks - 1.0);
+}
+
+static void alltoall(size_t count, char stamp, int root) {
+    (void)root;
+    const size_t all = count * (size_t)ranks;
+    out[all - 1] = own(stamp);
+    MPI_Alltoall(out, (int)count, MPI_DOUBLE, in, (int)count, MPI_DOUBLE, MPI_COMM_WORLD);
+    expect((rank > 0 || in[0] == stamp) && (rank < ranks - 1 || in[all - 1] == stamp + ranks - 1.0));
+}
+
+static void reduce_scatter(size_t count, char stamp, int root) {
+    (void)root;
+    MPI_Reduce_scatter(out, in, parts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    expect(rank > 0 || parts[0] == 0 || in[0] == sum_of_all(stamp));
+    (void)count;
+}
+
+static const struct {
+    const char* name;
+    void (*call)(size_t count, char stamp, int root);
+    int blocks; // a buffer has one block for each rank
+} operations[] = {{"coll_barrier", barrier, 0},
+                  {"coll_bcast", bcast, 0},
+                  {"coll_reduce", reduce, 0},
+                  {"coll_allreduce", allreduce, 0},
+                  {"coll_allgather", allgather, 1},
+                  {"coll_alltoall", alltoall, 1},
+                  {"coll_reduce_scatter", reduce_scatter, 0}};
+enum { operation_count = sizeof operations / sizeof *operations };
+
+static void share_out(size_t count) {
+    for (int i = 0; i < ranks; ++i)
+        parts[i] = (int)(count / (size_t)ranks) + ((size_t)i < count % (size_t)ranks);
+}
+
+static double batch(const struct bench* bench, const struct point* point, long iterations, char stamp) {
+    int which = 0;
+    while (strcmp(operations[which].name, point->name)) ++which;
+    const size_t count = point->size / sizeof(double);
+    share_out(count);
+    prepare(count, stamp);
+    const double begin = host_time();
+    for (long i = 0; i < iterations; ++i) operations[which].call(count, stamp, (int)(i % bench->ranks));
+    return from_first_to_last(begin, host_time());
+}
+
+static size_t memory_of(int operation, size_t size) {
+    return operations[operation].blocks ? size * (size_t)ranks : size;
+}
+
+static size_t add_points(struct bench* bench, const char* only, int argc, char** argv) {
+    size_t sizes[most_points], most = sizeof(double);
+    const int count = message_sizes(argc, argv, sizes, most_points);
+    for (int i = 0; i < operation_count; ++i) {
+        if (*only && strcmp(only, operations[i].name)) continue;
+        if (i == 0) {
+            add_point(bench, operations[i].name, 0);
+            continue;
+        }
+        for (int k = 0; k < count; ++k) {
+            const size_t memory = memory_of(i, sizes[k]);
+            if (sizes[k] < sizeof(double) || memory * (size_t)ranks > most_memory) continue;
+            add_point(bench, operations[i].name, sizes[k]);
+            if (memory > most) most = memory;
+        }
+    }
+    return most;
+}
+
+int main(int argc, char** argv) {
+    struct bench bench = begin_bench(&argc, &argv);
+    rank = bench.rank, ranks = bench.ranks;
+    if (ranks > most_ranks) fail("too many ranks for this benchmark");
+    const size_t most = add_points(&bench, text_option(argc, argv, "only", ""), argc, argv);
+    out = (double*)touched_memory(most);
+    in = (double*)touched_memory(most);
+    for (int i = 0; i < 2; ++i) MPI_Barrier(MPI_COMM_WORLD); // all ranks have started
+    measure(&bench, batch);
+    for (int i = 0; i < bench.points && rank == 0; ++i)
+        report(bench.point[i].name, bench.point[i].size, bench.point[i].per_iteration[0] * 1e6, "us");
+    free(out);
+    free(in);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Allgather. A rank's own block is copied to its place first; in place, it is there.
+#include "core/coll/forms.hpp"
+
+namespace zipmpi::core {
+
+namespace coll = proto::coll;
+
+Err allgather(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
+              Datatype& rtype, Comm& comm) {
+    return collective(form, comm, [&](Plan& p) {
+        const size_t block = wire_bytes(rcount, rtype);
+        const int64_t total = rcount * comm.team.size;
+        coll::Schedule& s = p.schedule();
+        if (sbuf == in_place) return coll::allgather(s, p.team(), p.in_and_out(rbuf, total, rtype), block);
+        const std::byte* mine = p.outgoing(sbuf, scount, *stype);
+        std::byte* all = p.incoming(rbuf, total, rtype);
+        if (comm.inter()) {
+            coll::Block* blocks = p.blocks(comm.team.size);
+            for (int r = 0; blocks != nullptr && r < comm.team.size; ++r)
+                blocks[r] = {all + static_cast<size_t>(r) * block, block};
+            const coll::Block own{const_cast<std::byte*>(mine), wire_bytes(scount, *stype)};
+            if (blocks != nullptr)
+                coll::allgatherv(s, p.inter(), own, {blocks, static_cast<size_t>(comm.team.size)});
+            return;
+        }
+        s.copy(all + static_cast<size_t>(comm.team.rank) * block, mine, wire_bytes(scount, *stype));
+        coll::allgather(s, p.team(), all, block);
+    });
+}
+
+Err allgatherv(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
+               CountArray rcounts, CountArray displs, Datatype& rtype, Comm& comm) {
+    return collective(form, comm, [&](Plan& p) {
+        const int rank = comm.team.rank;
+        const bool kept = sbuf == in_place;
+        coll::Block mine;
+        if (!kept)
+            mine = {const_cast<std::byte*>(p.outgoing(sbuf, scount, *stype)), wire_bytes(scount, *stype)};
+        const coll::Blocks all = p.incoming(rbuf, rcounts, displs, rtype, comm.team.size, kept ? rank : -1);
+        if (p.schedule().state() != Err::success) return;
+        if (comm.inter()) return coll::allgatherv(p.schedule(), p.inter(), mine, all);
+        if (!kept) p.schedule().copy(all[static_cast<size_t>(rank)].data, mine.data, mine.bytes);
+        coll::allgatherv(p.schedule(), p.team(), all);
+    });
+}
+
+} // namespace zipmpi::core

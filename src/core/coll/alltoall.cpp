@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// All-to-all. In place, what is sent is copied first, because it will be overwritten.
+#include "core/coll/forms.hpp"
+
+namespace zipmpi::core {
+
+namespace coll = proto::coll;
+
+namespace {
+
+void exchange(Plan& p, coll::Blocks send, coll::Blocks recv) {
+    if (p.schedule().state() != Err::success) return;
+    if (p.comm().inter())
+        coll::alltoallv(p.schedule(), p.inter(), send, recv);
+    else
+        coll::alltoallv(p.schedule(), p.team(), send, recv);
+}
+
+// Equal blocks side by side.
+coll::Blocks side_by_side(Plan& p, const std::byte* base, size_t block) {
+    const int n = p.team().size;
+    coll::Block* list = p.blocks(n);
+    if (list == nullptr) return {};
+    for (int i = 0; i < n; ++i)
+        list[i] = {const_cast<std::byte*>(base) + static_cast<size_t>(i) * block, block};
+    return {list, static_cast<size_t>(n)};
+}
+
+} // namespace
+
+Err alltoall(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
+             Datatype& rtype, Comm& comm) {
+    return collective(form, comm, [&](Plan& p) {
+        const int n = comm.team.size;
+        const size_t block = wire_bytes(rcount, rtype);
+        std::byte* in = nullptr;
+        const std::byte* out = nullptr;
+        if (sbuf == in_place) {
+            in = p.in_and_out(rbuf, rcount * n, rtype);
+            std::byte* copy = p.schedule().scratch(block * static_cast<size_t>(n));
+            p.schedule().copy(copy, in, block * static_cast<size_t>(n));
+            out = copy;
+        } else {
+            out = p.outgoing(sbuf, scount * n, *stype);
+            in = p.incoming(rbuf, rcount * n, rtype);
+        }
+        if (p.schedule().state() != Err::success) return;
+        if (!comm.inter()) return coll::alltoall(p.schedule(), p.team(), out, in, block);
+        exchange(p, side_by_side(p, out, wire_bytes(scount, *stype)), side_by_side(p, in, block));
+    });
+}
+
+Err alltoallv(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls, Datatype* stype,
+              void* rbuf, CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm) {
+    return collective(form, comm, [&](Plan& p) {
+        const int n = comm.team.size;
+        const bool kept = sbuf == in_place;
+        const coll::Blocks send = kept ? p.copy_of(p.outgoing(rbuf, rcounts, rdispls, rtype, n))
+                                       : p.outgoing(sbuf, scounts, sdispls, *stype, n);
+        exchange(p, send, p.incoming(rbuf, rcounts, rdispls, rtype, n));
+    });
+}
+
+Err alltoallw(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes,
+              void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm) {
+    return collective(form, comm, [&](Plan& p) {
+        const int n = comm.team.size;
+        const bool kept = sbuf == in_place;
+        const coll::Blocks send = kept ? p.copy_of(p.outgoing(rbuf, rcounts, rdispls, rtypes, n))
+                                       : p.outgoing(sbuf, scounts, sdispls, stypes, n);
+        exchange(p, send, p.incoming(rbuf, rcounts, rdispls, rtypes, n));
+    });
+}
+
+} // namespace zipmpi::core

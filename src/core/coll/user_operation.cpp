@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a reduction combines, and how. Elements of named types travel as they lie in memory, so that kernels
+// and functions of the program work on them directly. Elements of other types travel packed; functions of the
+// program get them with their real layout, a batch at a time.
+#include "core/coll/plan.hpp"
+#include "core/datatype/contiguous.hpp"
+#include "core/engine.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::core {
+
+namespace coll = proto::coll;
+
+namespace {
+
+constexpr int64_t batch_bytes = 65536;
+
+struct UserOperation {
+    Op* op;
+    Datatype* type;
+    int64_t batch; // elements; 0: they lie as the program has them
+    std::byte* in; // where a batch is unpacked to: addresses of its first element
+    std::byte* out;
+};
+
+void call_user(const UserOperation& user, const void* in, void* inout, int64_t count) {
+    user.op->call(user.op->face_function, in, inout, count, *user.type);
+}
+
+void call_unpacked(const UserOperation& user, const std::byte* in, std::byte* inout, int64_t count) {
+    for (int64_t done = 0; done < count; done += user.batch) {
+        const int64_t n = std::min(user.batch, count - done);
+        const uint64_t bytes = packed_bytes(n, *user.type);
+        unpack_first(user.in, n, *user.type, in, bytes);
+        unpack_first(user.out, n, *user.type, inout, bytes);
+        call_user(user, user.in, user.out, n);
+        pack_all(inout, user.out, n, *user.type);
+        in += bytes;
+        inout += bytes;
+    }
+}
+
+// The program's function may call MPI: no lock is held meanwhile.
+void apply_user(const void* context, const void* in, void* inout, int64_t count) {
+    const auto& user = *static_cast<const UserOperation*>(context);
+    unlock_engine();
+    if (user.batch == 0)
+        call_user(user, in, inout, count);
+    else
+        call_unpacked(user, static_cast<const std::byte*>(in), static_cast<std::byte*>(inout), count);
+    lock_engine();
+}
+
+// Elements that follow each other without gaps, each beginning at its address, need not be packed.
+bool lies_packed(const Datatype& type) {
+    return is_named(type) || (type.size == type.extent && type.true_lower == 0 && is_contiguous(2, type));
+}
+
+coll::Combine combine_of(const Op& op, const Datatype& type, int64_t count) {
+    coll::Combine c;
+    c.count = count;
+    c.element_bytes = static_cast<size_t>(is_named(type) ? type.extent : type.size);
+    c.commutative = op.commutative;
+    if (op.predefined()) c.apply = kernel_of(op.id, type.id);
+    return c;
+}
+
+} // namespace
+
+void Plan::reduce_with(Op& op, Datatype& type, int64_t count) {
+    coll::Combine c = combine_of(op, type, count);
+    packed_operands_ = !lies_packed(type);
+    if (!op.predefined()) {
+        op_ = share(op);
+        keep(type);
+        UserOperation user{&op, &type, 0, nullptr, nullptr};
+        if (packed_operands_) {
+            user.batch = std::max<int64_t>(1, batch_bytes / std::max<int64_t>(1, type.extent));
+            const Span span = span_of(user.batch, type);
+            user.in = schedule_.scratch(static_cast<size_t>(span.bytes));
+            user.out = schedule_.scratch(static_cast<size_t>(span.bytes));
+            if (user.in == nullptr || user.out == nullptr) return;
+            user.in -= span.low;
+            user.out -= span.low;
+        }
+        c.context = schedule_.make<UserOperation>(user);
+        c.apply_with = apply_user;
+    }
+    schedule_.use(c);
+}
+
+const std::byte* Plan::operands_in(const void* buf, int64_t count, Datatype& type) {
+    return packed_operands_ ? outgoing(buf, count, type) : static_cast<const std::byte*>(buf);
+}
+
+std::byte* Plan::operands_out(void* buf, int64_t count, Datatype& type) {
+    return packed_operands_ ? incoming(buf, count, type) : static_cast<std::byte*>(buf);
+}
+
+std::byte* Plan::operands_in_and_out(void* buf, int64_t count, Datatype& type) {
+    return packed_operands_ ? in_and_out(buf, count, type) : static_cast<std::byte*>(buf);
+}
+
+Err reduce_local(const void* in, void* inout, int64_t count, Datatype& type, Op& op) {
+    coll::Combine c = combine_of(op, type, count);
+    const UserOperation user{&op, &type, 0, nullptr, nullptr};
+    if (!op.predefined()) {
+        c.context = &user;
+        c.apply_with = apply_user;
+    }
+    c(in, inout, count);
+    return Err::success;
+}
+
+} // namespace zipmpi::core

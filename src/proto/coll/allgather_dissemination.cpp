@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Allgather of small blocks in ceil(log2 p) rounds: in each, a rank passes on all that it has so far, and has
+// twice as much afterwards; its own block is first, so the order is that of ranks from itself on.
+#include "proto/coll/algorithms.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::proto::coll::allgather_dissemination {
+
+double cost(const Shape& shape, const Constants& c) {
+    return rounds_of(shape.ranks) * c.message +
+           3 * (shape.ranks - 1) * static_cast<double>(shape.bytes) * c.byte;
+}
+
+void build(Schedule& s, Team& t, void* all, size_t block) {
+    std::byte* have = s.scratch(static_cast<size_t>(t.size) * block);
+    if (have == nullptr) return;
+    const size_t own = static_cast<size_t>(t.rank) * block;
+    s.copy(have, at(all, own), block);
+    for (int distance = 1; distance < t.size; distance *= 2) {
+        const size_t bytes = static_cast<size_t>(std::min(distance, t.size - distance)) * block;
+        s.recv(t, at(have, static_cast<size_t>(distance) * block), bytes, (t.rank + distance) % t.size);
+        s.send(t, have, bytes, (t.rank - distance + t.size) % t.size);
+        s.wait();
+    }
+    const size_t to_end = static_cast<size_t>(t.size - t.rank) * block;
+    s.copy(at(all, own), have, to_end);
+    s.copy(all, at(have, to_end), own);
+}
+
+} // namespace zipmpi::proto::coll::allgather_dissemination

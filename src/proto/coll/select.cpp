@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The one place where algorithms are chosen. What a choice depends on is the same on all ranks.
+#include "base/param.hpp"
+#include "proto/coll/algorithms.hpp"
+#include "proto/coll/shm/shm.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::proto::coll {
+namespace {
+
+Param<int64_t> message_ns{"coll.message_ns",
+                          300,
+                          {0, 1000000000},
+                          Unit::none,
+                          Level::tuner,
+                          Scope::all_equal,
+                          "cost model of collectives: nanoseconds for one message of no bytes"};
+Param<int64_t> mib_ns{"coll.mib_ns",
+                      100000,
+                      {0, 1000000000},
+                      Unit::none,
+                      Level::tuner,
+                      Scope::all_equal,
+                      "cost model of collectives: nanoseconds for each MiB of a message"};
+Param<int64_t> combine_mib_ns{"coll.combine_mib_ns",
+                              100000,
+                              {0, 1000000000},
+                              Unit::none,
+                              Level::tuner,
+                              Scope::all_equal,
+                              "cost model of collectives: nanoseconds for each MiB that is combined"};
+
+Shape shape_of(const Team& t, size_t bytes) { return {t.size, bytes}; }
+
+Blocks equal_blocks(Schedule& s, const Team& t, const void* base, size_t block) {
+    auto* blocks = reinterpret_cast<Block*>(s.scratch(static_cast<size_t>(t.size) * sizeof(Block)));
+    if (blocks == nullptr) return {};
+    for (size_t r = 0; r < static_cast<size_t>(t.size); ++r)
+        blocks[r] = {at(const_cast<void*>(base), r * block), block};
+    return {blocks, static_cast<size_t>(t.size)};
+}
+
+} // namespace
+
+Constants constants() {
+    return {static_cast<double>(message_ns.get()), static_cast<double>(mib_ns.get()) / MiB,
+            static_cast<double>(combine_mib_ns.get()) / MiB};
+}
+
+void barrier(Schedule& s, Team& t) {
+    if (!shm::barrier(s, t)) barrier_dissemination::build(s, t);
+}
+
+void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
+    if (t.size == 1 || bytes == 0 || shm::broadcast(s, t, data, bytes, root)) return;
+    const Shape shape = shape_of(t, bytes);
+    const Constants c = constants();
+    if (broadcast_scatter_allgather::cost(shape, c) < broadcast_binomial::cost(shape, c))
+        broadcast_scatter_allgather::build(s, t, data, bytes, root);
+    else
+        broadcast_binomial::build(s, t, data, bytes, root);
+}
+
+void reduce(Schedule& s, Team& t, const void* mine, void* result, int root) {
+    if (s.operation().bytes() == 0 || shm::reduce(s, t, mine, result, root)) return;
+    reduce_binomial::build(s, t, mine, result, root);
+}
+
+void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
+    const Combine& op = s.operation();
+    if (op.bytes() == 0 || shm::allreduce(s, t, mine, result)) return;
+    const Shape shape = shape_of(t, op.bytes());
+    const Constants c = constants();
+    const bool ring = op.commutative && t.size > 1 && op.count >= t.size &&
+                      allreduce_ring::cost(shape, c) < allreduce_doubling::cost(shape, c);
+    ring ? allreduce_ring::build(s, t, mine, result) : allreduce_doubling::build(s, t, mine, result);
+}
+
+void scan(Schedule& s, Team& t, const void* mine, void* result) {
+    if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, false)) return;
+    scan_doubling::build(s, t, mine, result, false);
+}
+
+void exscan(Schedule& s, Team& t, const void* mine, void* result) {
+    if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, true)) return;
+    scan_doubling::build(s, t, mine, result, true);
+}
+
+void reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts) {
+    if (s.operation().bytes() == 0 || shm::reduce_scatter(s, t, mine, result, counts)) return;
+    reduce_scatter_direct::build(s, t, mine, result, counts);
+}
+
+void reduce_scatter_block(Schedule& s, Team& t, const void* mine, void* result, int64_t count) {
+    if (count == 0) return;
+    auto* counts = reinterpret_cast<int64_t*>(s.scratch(static_cast<size_t>(t.size) * sizeof(int64_t)));
+    if (counts == nullptr) return;
+    std::fill_n(counts, t.size, count);
+    reduce_scatter(s, t, mine, result, {counts, static_cast<size_t>(t.size)});
+}
+
+void gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root) {
+    if (t.size == 1 || block == 0 || shm::gather(s, t, mine, all, block, root)) return;
+    const Shape shape = shape_of(t, block);
+    const Constants c = constants();
+    if (gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
+        gather_binomial::gather(s, t, mine, all, block, root);
+    } else {
+        const Block own{static_cast<std::byte*>(const_cast<void*>(mine)), block};
+        gather_linear::gather(s, t, own, t.rank == root ? equal_blocks(s, t, all, block) : Blocks{}, root);
+    }
+}
+
+void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root) {
+    if (t.size == 1 || block == 0 || shm::scatter(s, t, all, mine, block, root)) return;
+    const Shape shape = shape_of(t, block);
+    const Constants c = constants();
+    if (gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
+        gather_binomial::scatter(s, t, all, mine, block, root);
+    } else {
+        const Block own{static_cast<std::byte*>(mine), block};
+        gather_linear::scatter(s, t, t.rank == root ? equal_blocks(s, t, all, block) : Blocks{}, own, root);
+    }
+}
+
+void allgather(Schedule& s, Team& t, void* all, size_t block) {
+    if (t.size == 1 || block == 0 || shm::allgather(s, t, all, block)) return;
+    const Shape shape = shape_of(t, block);
+    const Constants c = constants();
+    if (allgather_dissemination::cost(shape, c) < allgather_ring::cost(shape, c))
+        allgather_dissemination::build(s, t, all, block);
+    else
+        allgather_ring::build(s, t, equal_blocks(s, t, all, block));
+}
+
+void alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
+    if (block == 0 || shm::alltoall(s, t, send, recv, block)) return;
+    const Blocks out = equal_blocks(s, t, send, block);
+    const Blocks in = equal_blocks(s, t, recv, block);
+    if (!out.empty() && !in.empty()) alltoall_direct::build(s, t, out, in);
+}
+
+void gatherv(Schedule& s, Team& t, Block mine, Blocks all, int root) {
+    gather_linear::gather(s, t, mine, all, root);
+}
+
+void scatterv(Schedule& s, Team& t, Blocks all, Block mine, int root) {
+    gather_linear::scatter(s, t, all, mine, root);
+}
+
+void allgatherv(Schedule& s, Team& t, Blocks all) { allgather_ring::build(s, t, all); }
+
+void alltoallv(Schedule& s, Team& t, Blocks send, Blocks recv) { alltoall_direct::build(s, t, send, recv); }
+
+} // namespace zipmpi::proto::coll

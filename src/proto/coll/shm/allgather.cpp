@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Allgather: every rank writes its block, or a piece of it, and reads those of all others.
+#include "proto/coll/shm/shm.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace zipmpi::proto::coll::shm {
+namespace {
+
+struct Task {
+    Board* board;
+    std::byte* all;
+    size_t block;
+    uint32_t number;
+
+    void run() const {
+        const int p = board->members();
+        const int self = board->self();
+        for (size_t from = 0; from < block; from += board->room()) {
+            const size_t n = std::min(board->room(), block - from);
+            const uint32_t k = board->begin(false, number);
+            std::memcpy(board->slot(k, self), all + static_cast<size_t>(self) * block + from, n);
+            board->gate(k);
+            for (int i = 1; i < p; ++i) {
+                const int r = (self + i) % p;
+                std::memcpy(all + static_cast<size_t>(r) * block + from, board->slot(k, r), n);
+            }
+        }
+    }
+};
+
+} // namespace
+
+bool allgather(Schedule& s, Team& t, void* all, size_t block) {
+    Board* board = board_for(s, t, block);
+    return board != nullptr && add_step(s, Task{board, static_cast<std::byte*>(all), block, s.sequence()});
+}
+
+} // namespace zipmpi::proto::coll::shm

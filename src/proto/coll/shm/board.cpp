@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proto/coll/shm/board.hpp"
+
+#include "os/clock.hpp"
+#include "proto/coll/shm/area.hpp"
+
+#include <bit>
+
+namespace zipmpi::proto::coll {
+namespace {
+
+// Numbers of operations wrap around.
+bool reached(uint32_t value, uint32_t op) { return static_cast<int32_t>(value - op) >= 0; }
+
+// Looks before the lane is asked for other work: less than it takes to fetch a few lines.
+constexpr int quick_looks = 200;
+
+struct Waiter {
+    const Board* board;
+    bool (*condition)(const Board& board, uint32_t op, int member);
+    uint32_t op;
+    int member;
+    std::atomic<uint64_t>* sleepers; // where it says that it sleeps: a bit,
+    uint64_t bit;
+    std::atomic<uint32_t>* wanted_by; // or the line of the member it waits for
+    uint32_t name;
+    uint32_t sleeps;
+};
+
+// seq_cst with the store of what is waited for and the look at the sleepers after it: either that look sees
+// us, or we see the store.
+bool last_look(void* waiter) {
+    auto& w = *static_cast<Waiter*>(waiter);
+    ++w.sleeps;
+    if (w.wanted_by != nullptr)
+        w.wanted_by->store(w.name, std::memory_order_seq_cst);
+    else
+        w.sleepers->fetch_or(w.bit, std::memory_order_seq_cst);
+    return w.condition(*w.board, w.op, w.member);
+}
+
+} // namespace
+
+Board::Board(const Team& team, const wire::BoardGeometry& geometry, uint64_t offset, bool marks)
+    : lane_(*team.lane)
+    , memory_(lane_.shm().segment().board(offset))
+    , geometry_(geometry)
+    , offset_(offset)
+    , rank_(team.rank)
+    , size_(team.size)
+    , marks_(marks) {
+    for (int r = 0; r < size_; ++r)
+        peers_.push_back(static_cast<transport::Peer>(lane_.shm().reach(team.map.world(r))));
+    shown_ = make_recv(team, nullptr, 0, rank_, 0);
+    shown_.context = team.context + 1;
+}
+
+Board::~Board() {
+    if (head().members.value.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        give_board_memory_back(lane_.shm().segment(), offset_, geometry_.total_bytes());
+}
+
+uint32_t Board::begin(bool open, uint32_t number, uint32_t late) {
+    number_ = number;
+    const uint32_t op = ++op_;
+    if (open && done_shown_ != op - 1 - late) publish_done(op - 1 - late);
+    if (!reached(all_done_ + geometry_.depth, op)) await_room(op - geometry_.depth);
+    return op;
+}
+
+// Goes to sleep for one member at a time, the last one found: while we sleep the others come along, too.
+void Board::await_room(uint32_t op) {
+    const Condition through = [](const Board& b, uint32_t until, int member) {
+        // pairs with publish_done(): the member has read what it wanted
+        return reached(b.line(member).done.load(std::memory_order_seq_cst), until);
+    };
+    for (int r = size_ - 1; r >= 0; --r)
+        if (r != rank_ && !through(*this, op, r)) await(through, op, r, true);
+    all_done_ = op;
+}
+
+void Board::publish_done(uint32_t op) {
+    done_shown_ = op;
+    wire::BoardMember& own = line(rank_);
+    own.done.store(op, std::memory_order_seq_cst);
+    if (own.wanted_by.load(std::memory_order_seq_cst) == 0) return;
+    const uint32_t waiting = own.wanted_by.exchange(0, std::memory_order_seq_cst);
+    if (waiting >= 1 && waiting <= static_cast<uint32_t>(size_)) lane_.shm().wake_peer(peers_[waiting - 1]);
+}
+
+void Board::fill_for(uint32_t op, int member) {
+    mark(op, member).store(op, std::memory_order_release); // pairs with await_post()
+}
+
+void Board::post_for(uint32_t op, int member) {
+    mark(op, member).store(op, std::memory_order_seq_cst); // pairs with await_post()
+    wake_sleepers();
+}
+
+void Board::await_post(uint32_t op, int member) {
+    await([](const Board& b, uint32_t o,
+             int m) { return reached(b.mark(o, m).load(std::memory_order_acquire), o); },
+          op, member);
+}
+
+bool Board::arrive(uint32_t op) {
+    uint32_t& due = arrivals_due_[op % geometry_.depth];
+    due += static_cast<uint32_t>(size_);
+    mark(op, rank_).store(op, std::memory_order_relaxed); // tells who is missing
+    // Pairs with itself and await_arrivals(): the last one sees what all have written.
+    return head().arrived[op % geometry_.depth].value.fetch_add(1, std::memory_order_seq_cst) + 1 == due;
+}
+
+void Board::await_arrivals(uint32_t op) {
+    await(
+        [](const Board& b, uint32_t o, int) {
+            const uint32_t part = o % b.geometry_.depth;
+            return b.head().arrived[part].value.load(std::memory_order_seq_cst) == b.arrivals_due_[part];
+        },
+        op, -1);
+}
+
+void Board::release(uint32_t op) {
+    head().released[op % geometry_.depth].value.store(op, std::memory_order_seq_cst);
+    wake_sleepers();
+}
+
+void Board::await_release(uint32_t op) {
+    await(
+        [](const Board& b, uint32_t o, int) { // pairs with release()
+            const uint32_t now =
+                b.head().released[o % b.geometry_.depth].value.load(std::memory_order_seq_cst);
+            return reached(now, o);
+        },
+        op, -1);
+}
+
+void Board::gate(uint32_t op, uint32_t late) {
+    if (marks_) {
+        post(op);
+        for (int r = 0; r < size_; ++r)
+            if (r != rank_) await_post(op, r);
+    } else if (arrive(op)) {
+        release(op);
+    } else {
+        await_release(op);
+    }
+    all_came(op, late); // whoever has come here is through with what was before
+}
+
+void Board::gate_at(uint32_t op, int member) {
+    if (marks_ && rank_ != member) return post(op);
+    if (marks_) {
+        for (int r = 0; r < size_; ++r)
+            if (r != rank_) await_post(op, r);
+    } else {
+        const bool last = arrive(op);
+        if (rank_ != member) {
+            if (last) wake_sleepers();
+            return;
+        }
+        if (!last) await_arrivals(op);
+    }
+    all_came(op);
+}
+
+void Board::wake_sleepers() {
+    for (int first = 0; first < size_; first += 64) {
+        auto& word = head().sleepers[first / 64];
+        if (word.load(std::memory_order_seq_cst) == 0) continue;
+        uint64_t bits = word.exchange(0, std::memory_order_seq_cst);
+        for (; bits != 0; bits &= bits - 1) {
+            const int r = first + std::countr_zero(bits);
+            if (r < size_ && r != rank_) lane_.shm().wake_peer(peers_[static_cast<size_t>(r)]);
+        }
+    }
+}
+
+void Board::await(Condition condition, uint32_t op, int member, bool for_room) {
+    const int looks = lane_.oversubscribed() ? 1 : quick_looks;
+    for (int i = 0; i < looks; ++i) {
+        if (condition(*this, op, member)) return;
+        os::cpu_relax();
+    }
+    await_asleep(condition, op, member, for_room);
+}
+
+void Board::await_asleep(Condition condition, uint32_t op, int member, bool for_room) {
+    Waiter waiter{this,
+                  condition,
+                  op,
+                  member,
+                  &head().sleepers[rank_ / 64],
+                  uint64_t{1} << (rank_ % 64),
+                  for_room ? &line(member).wanted_by : nullptr,
+                  static_cast<uint32_t>(rank_) + 1,
+                  0};
+    const WaitNote note{[](const void* subject, uint32_t) -> const Operation* {
+                            const auto& w = *static_cast<const Waiter*>(subject);
+                            return &const_cast<Board*>(w.board)->shown(w.op, w.member, w.sleeps > 1);
+                        },
+                        &waiter,
+                        1,
+                        number_,
+                        last_look,
+                        &waiter};
+    wait_until(
+        lane_, [&] { return condition(*this, op, member); }, note);
+    if (!for_room) waiter.sleepers->fetch_and(~waiter.bit, std::memory_order_relaxed);
+}
+
+// What a report shows. Looking for a member that has not come costs a line each: only for who waits long.
+const Operation& Board::shown(uint32_t op, int member, bool search) {
+    for (int r = 0; search && member < 0 && r < size_; ++r)
+        if (r != rank_ && !reached(mark(op, r).load(std::memory_order_relaxed), op)) member = r;
+    shown_.peer = shown_.source = member >= 0 ? member : any_source;
+    shown_.world_peer =
+        member >= 0 ? lane_.shm().segment().world_rank(peers_[static_cast<size_t>(member)]) : -1;
+    return shown_;
+}
+
+} // namespace zipmpi::proto::coll

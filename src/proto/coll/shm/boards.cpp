@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// When a team gets its boards, and how large they are.
+#include "base/param.hpp"
+#include "proto/coll/algorithms.hpp"
+#include "proto/coll/shm/area.hpp"
+#include "proto/coll/shm/shm.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace zipmpi::proto {
+
+void BoardsHolder::reset() noexcept {
+    delete boards_;
+    boards_ = nullptr;
+}
+
+namespace coll::shm {
+namespace {
+
+Param<bool> use_boards{"coll.shared_memory", true, Level::user, Scope::all_equal,
+                       "collectives within a node work in shared memory instead of sending messages"};
+Param<int64_t> small_block{"coll.small_block",
+                           2 * KiB,
+                           {64, 1 * MiB},
+                           Unit::bytes,
+                           Level::tuner,
+                           Scope::all_equal,
+                           "largest block of a rank that goes through shared memory in one piece at once"};
+Param<int64_t> large_board{"coll.large_board",
+                           24 * MiB,
+                           {64 * KiB, 4 * GiB},
+                           Unit::bytes,
+                           Level::tuner,
+                           Scope::all_equal,
+                           "most shared memory that one communicator may use for large collectives"};
+Param<int64_t> marks_up_to{"coll.marks_max_ranks",
+                           8,
+                           {0, 4096},
+                           Unit::none,
+                           Level::tuner,
+                           Scope::all_equal,
+                           "most ranks that look at each other's marks instead of counting themselves in; "
+                           "never when ranks outnumber CPUs"};
+
+constexpr uint64_t largest_slot = 256 * KiB;
+constexpr uint64_t least_slot = 16 * KiB;
+
+uint64_t whole_lines(uint64_t bytes) {
+    return (bytes + sizeof(wire::SlotHead) + wire::line_size - 1) / wire::line_size * wire::line_size;
+}
+
+wire::BoardGeometry small_geometry(const Team& t) {
+    return {static_cast<uint32_t>(t.size), wire::board_max_depth,
+            whole_lines(static_cast<uint64_t>(small_block.get()))};
+}
+
+// Three parts: one is filled, one is worked on, one is read.
+wire::BoardGeometry large_geometry(const Team& t) {
+    const uint64_t share = static_cast<uint64_t>(large_board.get()) / 3 / static_cast<uint64_t>(t.size);
+    return {static_cast<uint32_t>(t.size), 3, whole_lines(std::clamp(share, least_slot, largest_slot))};
+}
+
+struct Announcement {
+    uint64_t offset; // 0: no board
+    uint64_t marks;
+};
+
+bool all_reachable(const Team& t) {
+    for (int r = 0; r < t.size; ++r)
+        if (t.lane->shm().reach(t.map.world(r)) < 0) return false;
+    return true;
+}
+
+Announcement make_board(const Team& t, const wire::BoardGeometry& g) {
+    const boot::NodeSegment& segment = t.lane->shm().segment();
+    if (!all_reachable(t) || t.size > static_cast<int>(wire::board_max_members)) return {};
+    const uint64_t offset = take_board_memory(segment, g.total_bytes());
+    if (offset == 0) return {};
+    // marks must not look like those of the board that was here before
+    std::memset(segment.board(offset), 0, g.control_bytes());
+    for (uint32_t part = 0; part < g.depth; ++part)
+        for (uint32_t m = 0; m < g.members; ++m)
+            std::memset(segment.board(offset + g.slot_offset(part, m)), 0, sizeof(wire::SlotHead));
+    reinterpret_cast<wire::BoardHead*>(segment.board(offset))->members.value.store(g.members);
+    const bool few = t.size <= marks_up_to.get() && !t.lane->oversubscribed();
+    return {offset, few ? 1U : 0U};
+}
+
+// Rank 0 makes it and tells the others.
+std::unique_ptr<Board> agree_on_board(Team& t, const wire::BoardGeometry& g) {
+    Announcement a{};
+    if (t.rank == 0) a = make_board(t, g);
+    Schedule s(t);
+    broadcast_binomial::build(s, t, &a, sizeof a, 0);
+    if (s.run() != Err::success || a.offset == 0) return nullptr;
+    return std::unique_ptr<Board>(new (std::nothrow) Board(t, g, a.offset, a.marks != 0));
+}
+
+} // namespace
+
+Board* board_for(Schedule& s, Team& t, size_t bytes) {
+    if (!s.may_block() || t.size < 2 || !use_boards) return nullptr;
+    if (t.boards.get() == nullptr) t.boards.set(new Boards);
+    Boards& b = *t.boards.get();
+    const bool is_small = bytes <= static_cast<size_t>(small_block.get());
+    bool& tried = is_small ? b.small_tried : b.large_tried;
+    std::unique_ptr<Board>& board = is_small ? b.small : b.large;
+    if (!tried) {
+        tried = true;
+        board = agree_on_board(t, is_small ? small_geometry(t) : large_geometry(t));
+    }
+    return board.get();
+}
+
+} // namespace coll::shm
+} // namespace zipmpi::proto

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Reductions. Contributions are combined from the last rank to the first, "in op inout" each, so that the
+// order of ranks is kept and the result does not depend on who combines.
+//
+// Small: every rank writes its contribution. With marks each rank combines for itself; with counters the last
+// one to come does it for all, so that nobody is woken before the result is there.
+// Large, in pieces of one slot: every rank writes its piece, then combines its share of the piece of all
+// ranks, then reads the result. While a piece is combined the next one is written.
+#include "proto/coll/shm/shm.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace zipmpi::proto::coll::shm {
+namespace {
+
+// What is combined at a time stays in the first cache.
+constexpr size_t block_bytes = 8192;
+
+struct Task {
+    Board* board;
+    const Combine* op;
+    const std::byte* mine;
+    std::byte* result;
+    int root; // -1: all get it
+    uint32_t number;
+
+    [[nodiscard]] bool gets() const { return root < 0 || board->self() == root; }
+    void run() const { op->bytes() <= board->room() ? run_small() : run_large(); }
+
+    // Combines elements [from, to) of all slots into the last one's.
+    void combine_in_board(uint32_t k, int64_t from, int64_t to) const {
+        const int last = board->members() - 1;
+        const auto step = static_cast<int64_t>(std::max<size_t>(1, block_bytes / op->element_bytes));
+        for (int64_t at = from; at < to; at += step) {
+            const int64_t n = std::min(step, to - at);
+            const size_t offset = static_cast<size_t>(at) * op->element_bytes;
+            for (int r = last - 1; r >= 0; --r)
+                (*op)(board->slot(k, r) + offset, board->slot(k, last) + offset, n);
+        }
+    }
+
+    // The same into the result of this rank, which waits for each slot in turn.
+    void combine_here(uint32_t k) const {
+        for (int r = board->members() - 1; r >= 0; --r) {
+            if (board->by_marks() && r != board->self()) board->await_post(k, r);
+            if (r == board->members() - 1)
+                std::memcpy(result, board->slot(k, r), op->bytes());
+            else
+                (*op)(board->slot(k, r), result, op->count);
+        }
+    }
+
+    void run_small() const {
+        const uint32_t k = board->begin(root >= 0, number);
+        std::memcpy(board->slot(k, board->self()), mine, op->bytes());
+        if (root >= 0) {
+            board->gate_at(k, root);
+            if (board->self() == root) combine_here(k);
+        } else if (board->by_marks()) {
+            board->post(k);
+            combine_here(k);
+            board->all_came(k);
+        } else {
+            if (board->arrive(k)) {
+                combine_in_board(k, 0, op->count);
+                board->release(k);
+            } else {
+                board->await_release(k);
+            }
+            board->all_came(k);
+            std::memcpy(result, board->slot(k, board->members() - 1), op->bytes());
+        }
+    }
+
+    void run_large() const {
+        const int64_t piece = static_cast<int64_t>(board->room() / op->element_bytes);
+        const auto length = [&](int64_t from) { return std::min(piece, op->count - from); };
+        const int p = board->members();
+        uint32_t k = board->begin(false, number);
+        write(k, 0, length(0));
+        board->gate(k, 1);
+        for (int64_t from = 0; from < op->count; from += piece) {
+            const int64_t n = length(from);
+            combine_in_board(k, n * board->self() / p, n * (board->self() + 1) / p);
+            const int64_t next = from + piece;
+            const uint32_t k_next = board->begin(next >= op->count && root >= 0, number, 1);
+            if (next < op->count) write(k_next, next, length(next));
+            if (next >= op->count && root >= 0)
+                board->gate_at(k_next, root);
+            else
+                board->gate(k_next, 1);
+            if (gets())
+                std::memcpy(result + static_cast<size_t>(from) * op->element_bytes, board->slot(k, p - 1),
+                            static_cast<size_t>(n) * op->element_bytes);
+            k = k_next;
+        }
+    }
+
+    void write(uint32_t k, int64_t from, int64_t n) const {
+        std::memcpy(board->slot(k, board->self()), mine + static_cast<size_t>(from) * op->element_bytes,
+                    static_cast<size_t>(n) * op->element_bytes);
+    }
+};
+
+bool add(Schedule& s, Team& t, const void* mine, void* result, int root) {
+    Board* board = board_for(s, t, s.operation().bytes());
+    return board != nullptr && s.operation().element_bytes <= board->room() &&
+           add_step(s, Task{board, &s.operation(), static_cast<const std::byte*>(mine),
+                            static_cast<std::byte*>(result), root, s.sequence()});
+}
+
+} // namespace
+
+bool reduce(Schedule& s, Team& t, const void* mine, void* result, int root) {
+    return add(s, t, mine, result, root);
+}
+
+bool allreduce(Schedule& s, Team& t, const void* mine, void* result) { return add(s, t, mine, result, -1); }
+
+} // namespace zipmpi::proto::coll::shm

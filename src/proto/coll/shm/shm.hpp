@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Collectives in the memory that the ranks of a node share, for schedules that may block. Each adds its step
+// and returns true, or returns false: the caller takes an algorithm by messages. The answer is the same on
+// all ranks.
+//
+// A team has up to two boards, made on first use: one for small blocks, with room to run ahead, and one for
+// large ones, which go through it in pieces.
+#pragma once
+
+#include "proto/coll/coll.hpp"
+#include "proto/coll/shm/board.hpp"
+
+#include <memory>
+
+namespace zipmpi::proto::coll {
+
+class Boards {
+  public:
+    std::unique_ptr<Board> small;
+    std::unique_ptr<Board> large;
+    bool small_tried = false;
+    bool large_tried = false;
+};
+
+namespace shm {
+
+// The board for blocks of so many bytes; null: there is none.
+Board* board_for(Schedule& s, Team& t, size_t bytes);
+
+bool barrier(Schedule& s, Team& t);
+bool broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root);
+bool reduce(Schedule& s, Team& t, const void* mine, void* result, int root);
+bool allreduce(Schedule& s, Team& t, const void* mine, void* result);
+bool scan(Schedule& s, Team& t, const void* mine, void* result, bool exclusive);
+bool reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts);
+bool gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root);
+bool scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root);
+bool allgather(Schedule& s, Team& t, void* all, size_t block);
+bool alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block);
+
+// How a collective runs on a board: what it needs to know, kept in the schedule.
+template <class Task>
+bool add_step(Schedule& s, const Task& task) {
+    Task* kept = s.make<Task>(task);
+    if (kept != nullptr)
+        s.call(
+            [](void* t) {
+                static_cast<Task*>(t)->run();
+                return Err::success;
+            },
+            kept);
+    return true;
+}
+
+} // namespace shm
+} // namespace zipmpi::proto::coll

@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs wrong_calls. After a case that crashes or hangs the program is started again with the one after it, so that all
+wrong cases are known in the end.
+
+usage: run_wrong_calls.py PROGRAM"""
+import re
+import subprocess
+import sys
+
+MOST_CRASHES = 40
+first, crashes, wrong = 1, 0, 0
+while crashes < MOST_CRASHES:
+    run = subprocess.run([sys.argv[1], str(first)], capture_output=True, text=True, check=False)
+    lines = run.stdout.splitlines()
+    print(run.stdout, run.stderr, sep="", end="", flush=True)
+    wrong += sum(line.startswith("case ") for line in lines)
+    if lines and re.fullmatch(r"\d+ cases, \d+ wrong", lines[-1]):
+        sys.exit(f"{wrong} wrong cases" if wrong else 0)
+    last = re.match(r"case (\d+): ", lines[-1]) if lines else None
+    if last is None:
+        sys.exit(f"ended with status {run.returncode} and did not say where")
+    first, crashes = int(last[1]) + 1, crashes + 1
+sys.exit(f"{wrong} wrong cases, and more than {MOST_CRASHES} crashes")
