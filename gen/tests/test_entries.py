@@ -53,6 +53,22 @@ class Implemented(unittest.TestCase):
         self.assertIn('entry.handle(*request, request_, "request")', cancel)
         self.assertNotIn("handle_of", cancel)
 
+    def test_arrays_of_datatypes_go_in_and_out(self):
+        self.assertIn('array_of_types_.load(entry, count, array_of_types, "array_of_types")',
+                      text("MPI_Type_create_struct"))
+        contents = text("MPI_Type_get_contents")
+        self.assertIn("array_of_datatypes_.prepare(entry, max_datatypes, array_of_datatypes,", contents)
+        self.assertIn("array_of_datatypes_.store(array_of_datatypes);", contents)
+        self.assertIn("array_of_integers, array_of_addresses, array_of_datatypes_.data()", contents)
+
+    def test_an_array_without_elements_may_be_null(self):
+        self.assertIn('entry.out_array(array_of_displacements, count, "array_of_displacements")',
+                      text("MPI_Type_indexed"))
+
+    def test_a_target_may_ask_which_form_was_called(self):
+        self.assertIn("core::type_contiguous(count, *oldtype_, newtype_, false)", text("MPI_Type_contiguous"))
+        self.assertIn("core::type_contiguous(count, *oldtype_, newtype_, true)", text("MPI_Type_contiguous_c"))
+
     def test_errors_of_a_message_go_to_its_communicator(self):
         self.assertIn("entry.on_owner_of(message_);", text("MPI_Mrecv"))
 

@@ -180,7 +180,7 @@ def count(param, around):
         check = {"nonnegative": [f"entry.count({param.name}, {quoted(param)})"],
                  "positive": [f"entry.positive({param.name}, {quoted(param)})"], "-": []}[param.kind.check]
         return Piece(own, check=[unless(around.ignored(param), c) for c in check], pass_on=[param.name])
-    start = "0" if param.direction == "out" else "*" + param.name
+    start = "0" if param.direction == "out" else f"{param.name} != nullptr ? *{param.name} : 0"
     return Piece(own, declare=[f"int64_t {own} = {start};"], check=[not_null(param)], pass_on=[own],
                  store=[f"put_count({param.name}, {own});"])
 

@@ -10,6 +10,7 @@ from .convert import Context
 from .text import cpp_head
 
 CLASS_OF_HANDLE = {"Message": "MPI_ERR_REQUEST", "Datatype": "MPI_ERR_TYPE"}  # others: MPI_ERR_ and their name
+RIGHT_OF_KIND = {"ORDER": "MPI_ORDER_C"}  # where 1 means nothing
 KINDS_WITHOUT_OBJECTS = {"Win", "File"}  # for which wrong_calls.c has none to pass
 
 
@@ -64,6 +65,8 @@ class Call:
     def right(self, param):
         if param.form == "handle":
             return self.right_handle(param)
+        if param.kind.name in RIGHT_OF_KIND and not takes_pointer(param):
+            return RIGHT_OF_KIND[param.kind.name]
         if param.form in ("count", "length", "int", "tag"):
             return self.right_number(param)
         if param.form in ("rank", "logical"):
@@ -132,7 +135,8 @@ class Call:
             return self.null_pointer()
         if param.is_array:
             width = "wide" if is_wide(param, self.entry) else "narrow"
-            negative = [Wrong(f"(void *){width}_minus_ones", "MPI_ERR_COUNT", "holds -1")]
+            error = "MPI_ERR_ARG" if param.length == "ndims" else "MPI_ERR_COUNT"  # a shape is no count
+            negative = [Wrong(f"(void *){width}_minus_ones", error, "holds -1")]
             return (self.null_pointer() if param.form == "count" else []) + (
                 negative if param.kind.check in ("nonnegative", "positive") else [])
         values = {"nonnegative": ["-1"], "positive": ["-1", "0"]}.get(param.kind.check, [])

@@ -22,6 +22,7 @@ namespace zipmpi {
     X(cells, "cells of the send buffer pool used")                                                           \
     X(rendezvous, "messages sent by rendezvous")                                                             \
     X(kernel_copies, "messages taken out of the sender's buffer by the kernel")                              \
+    X(direct_copies, "messages copied straight out of memory that is born shared")                           \
     X(ring_full, "times a sender found the ring to a peer full")                                             \
     X(no_cell, "times a sender found no free cell")                                                          \
     X(sleeps, "times the rank went to sleep while waiting")                                                  \

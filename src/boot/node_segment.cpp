@@ -66,7 +66,9 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
                               "start fewer ranks per host");
         return false;
     }
-    out.fd_ = os::make_memory_file("zipmpi-node", g.total_bytes());
+    out.fd_ = os::make_memory_file("zipmpi-node", g.file_bytes());
+    out.has_arenas_ = static_cast<bool>(out.fd_);
+    if (!out.fd_) out.fd_ = os::make_memory_file("zipmpi-node", g.total_bytes()); // files may be limited
     if (out.fd_ && os::reserve(out.fd_.get(), 0, g.rings_offset()))
         out.map_ = os::Mapping(out.fd_.get(), g.total_bytes());
     if (!out.map_) {
@@ -123,6 +125,7 @@ bool NodeSegment::adopt(os::Fd fd, NodeSegment& out, Problem& why) {
         return refuse("it cannot be mapped (" + std::to_string(g.total_bytes() >> 20) +
                       " MiB of address space): " + std::strerror(errno));
     out.fd_ = std::move(fd);
+    out.has_arenas_ = static_cast<uint64_t>(st.st_size) >= g.file_bytes();
     out.geometry_ = g;
     return true;
 }

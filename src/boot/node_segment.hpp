@@ -33,6 +33,8 @@ class NodeSegment {
     void set_usable_cpus(int n) const {
         at<wire::SegmentHeader>(0)->usable_cpus.store(static_cast<uint32_t>(n), std::memory_order_relaxed);
     }
+    // Whether the file has room for memory that ranks share by allocating it.
+    [[nodiscard]] bool has_arenas() const { return has_arenas_; }
     [[nodiscard]] uint32_t local_ranks() const { return geometry_.local_ranks; }
     [[nodiscard]] int world_rank(uint32_t local) const {
         return static_cast<int>(at<uint32_t>(geometry_.world_ranks_offset())[local]);
@@ -72,6 +74,7 @@ class NodeSegment {
     os::Fd fd_;
     os::Mapping map_;
     wire::Geometry geometry_;
+    bool has_arenas_ = false;
 };
 
 } // namespace zipmpi::boot

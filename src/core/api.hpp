@@ -185,8 +185,6 @@ Err comm_delete_attr(Comm& comm, uint32_t key);
 Err type_set_attr(Datatype& type, uint32_t key, void* value);
 Err type_get_attr(Datatype& type, uint32_t key, void*& value, bool& found);
 Err type_delete_attr(Datatype& type, uint32_t key);
-Err type_get_name(Datatype* type, std::string& name);
-Err type_set_name(Datatype& type, const char* name);
 Err win_set_attr(Win& win, uint32_t key, void* value);
 Err win_get_attr(Win& win, uint32_t key, void*& value, bool& found);
 Err win_delete_attr(Win& win, uint32_t key);
@@ -202,6 +200,8 @@ Err type_get_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_get_true_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_commit(Datatype*& type);
 Err type_free(Datatype*& type);
+Err type_get_name(Datatype* type, std::string& name); // null: of the null handle
+Err type_set_name(Datatype& type, const char* name);
 Err get_count(const Status& status, Datatype& type, int64_t& count);    // undefined if not whole
 Err get_elements(const Status& status, Datatype& type, int64_t& count); // undefined if not whole
 int64_t bytes_of_elements(const Datatype& type, int64_t elements);      // basic ones

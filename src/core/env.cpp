@@ -47,14 +47,15 @@ Err get_library_version(std::string& text) {
 Err alloc_mem(int64_t size, Info*, void*& base) {
     constexpr size_t line = 64;
     const size_t bytes = (static_cast<size_t>(size) + line - 1) / line * line;
-    base = std::aligned_alloc(line, bytes != 0 ? bytes : line);
+    base = engine() != nullptr ? lane().arena().allocate(bytes) : nullptr; // peers can read it themselves
+    if (base == nullptr) base = std::aligned_alloc(line, bytes != 0 ? bytes : line);
     if (base != nullptr) return Err::success;
     return fail(Err::no_mem, "ask for less memory", "%lld bytes are not available",
                 static_cast<long long>(size));
 }
 
 Err free_mem(void* base) {
-    std::free(base);
+    if (engine() == nullptr || !lane().arena().free(base)) std::free(base);
     return Err::success;
 }
 

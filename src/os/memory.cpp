@@ -32,6 +32,20 @@ bool reserve(int fd, uint64_t offset, uint64_t length) noexcept {
     return rc == 0;
 }
 
+void give_up(int fd, uint64_t offset, uint64_t length) noexcept {
+    // If it fails the memory stays reserved until the job ends.
+    static_cast<void>(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                                static_cast<off_t>(length)));
+}
+
+std::byte* map_shared(int fd, uint64_t offset, uint64_t length, Access access) noexcept {
+    const int protection = access == Access::read_only ? PROT_READ : PROT_READ | PROT_WRITE;
+    void* p = mmap(nullptr, length, protection, MAP_SHARED | MAP_NORESERVE, fd, static_cast<off_t>(offset));
+    return p == MAP_FAILED ? nullptr : static_cast<std::byte*>(p);
+}
+
+void unmap(std::byte* base, uint64_t length) noexcept { munmap(base, length); }
+
 Mapping::Mapping(int fd, uint64_t size) noexcept {
     void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (p == MAP_FAILED) return;

@@ -17,6 +17,14 @@ Fd make_memory_file(const char* debug_name, uint64_t size) noexcept;
 // Reserves pages so that touching them cannot raise SIGBUS. False and errno if memory is short.
 bool reserve(int fd, uint64_t offset, uint64_t length) noexcept;
 
+// Gives reserved pages back: they are empty and hold no memory afterwards.
+void give_up(int fd, uint64_t offset, uint64_t length) noexcept;
+
+// Maps a part of a memory file; whole pages. Null and errno on failure.
+enum class Access { read_only, read_and_write };
+std::byte* map_shared(int fd, uint64_t offset, uint64_t length, Access access) noexcept;
+void unmap(std::byte* base, uint64_t length) noexcept;
+
 // Maps a whole memory file shared and writable, without reserving swap. Unmaps itself.
 class Mapping {
   public:

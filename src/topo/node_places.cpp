@@ -25,9 +25,16 @@ void set_caches(const boot::NodeSegment& segment, const Machine& machine) {
     segment.facts().l3_bytes.store(machine.l3_bytes, std::memory_order_relaxed);
 }
 
+static void find_place(const boot::NodeSegment& segment, uint32_t local, const Machine& machine, pid_t pid) {
+    os::CpuUnion cpus;
+    cpus.add(pid);
+    if (!cpus.list().empty()) set_place(segment, local, place_of(machine, cpus.list()));
+}
+
 bool look_for_places(const boot::NodeSegment& segment) {
     std::atomic<uint32_t>& state = segment.facts().places;
-    uint32_t seen = wire::fact_absent;
+    uint32_t seen = state.load(std::memory_order_relaxed);
+    if (seen != wire::fact_absent) return seen == wire::fact_known;
     if (!state.compare_exchange_strong(seen, wire::fact_in_work, std::memory_order_acq_rel))
         return seen == wire::fact_known;
     Machine machine;
@@ -36,14 +43,19 @@ bool look_for_places(const boot::NodeSegment& segment) {
         set_caches(segment, machine);
         for (uint32_t i = 0; i < segment.local_ranks(); ++i) {
             const pid_t pid = segment.block(i).pid.load(std::memory_order_relaxed);
-            if (pid == 0 || get_place(segment, i, known)) continue;
-            os::CpuUnion cpus;
-            cpus.add(pid);
-            if (!cpus.list().empty()) set_place(segment, i, place_of(machine, cpus.list()));
+            if (pid != 0 && !get_place(segment, i, known)) find_place(segment, i, machine, pid);
         }
     }
     state.store(wire::fact_known, std::memory_order_release); // pairs with the exchange of whoever asks next
     return true;
+}
+
+bool find_own_place(const boot::NodeSegment& segment, uint32_t self, Place& place) {
+    if (get_place(segment, self, place)) return true;
+    look_for_places(segment);
+    Machine machine;
+    if (!get_place(segment, self, place) && read_machine(machine)) find_place(segment, self, machine, 0);
+    return get_place(segment, self, place);
 }
 
 } // namespace zipmpi::topo

@@ -19,4 +19,8 @@ void set_caches(const boot::NodeSegment& segment, const Machine& machine);
 // process that does it; returns at once in the others. False: another rank is at it, ask again later.
 bool look_for_places(const boot::NodeSegment& segment);
 
+// The place of the calling process, which is this rank: by all means, also if it came after somebody had
+// looked.
+bool find_own_place(const boot::NodeSegment& segment, uint32_t self, Place& place);
+
 } // namespace zipmpi::topo

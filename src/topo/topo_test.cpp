@@ -134,6 +134,7 @@ TEST(NodePlaces, OneLooksForAll) {
     EXPECT_EQ(place, bound);
     EXPECT_FALSE(get_place(segment, 2, place)) << "it has not joined yet";
     EXPECT_TRUE(look_for_places(segment)) << "somebody has looked";
+    EXPECT_TRUE(find_own_place(segment, 2, place)) << "who came late finds itself";
 }
 
 TEST(NodePlaces, NobodyWaitsForTheOneWhoLooks) {

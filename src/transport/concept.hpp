@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace zipmpi::transport {
@@ -31,6 +32,21 @@ struct Caps {
     size_t bulk_max; // bulk part of send_bulk
 };
 
+// The bulk part of a message: bytes in a row, or bytes that somebody writes where they are wanted.
+struct Bulk {
+    const std::byte* at; // null: write them
+    size_t bytes;
+    void (*write)(const void* subject, std::byte* to) = nullptr;
+    const void* subject = nullptr;
+
+    void copy_to(std::byte* to) const {
+        if (write != nullptr)
+            write(subject, to);
+        else
+            std::memcpy(to, at, bytes);
+    }
+};
+
 // What poll() hands up. bulk is null without a bulk part; all memory is valid during the call only.
 struct Arrival {
     Peer from;
@@ -47,7 +63,7 @@ concept Transport = requires(T t, Peer peer, const wire::Envelope& envelope, con
     { t.caps() } -> std::same_as<const Caps&>;
     { t.reach(int{}) } -> std::same_as<int>; // world rank -> peer, or -1
     { t.send_short(peer, envelope, bytes, n) } -> std::same_as<Sent>;
-    { t.send_bulk(peer, envelope, bytes, n, bytes, n) } -> std::same_as<Sent>;
+    { t.send_bulk(peer, envelope, bytes, n, Bulk{}) } -> std::same_as<Sent>;
     { t.poll(sink) } -> std::same_as<int>; // lines delivered
     // Sleeping: arm(), then poll and retry what would block once more; nothing came: sleep(); in any case
     // disarm().

@@ -62,7 +62,8 @@ struct CellRef {
 
 struct Rts {
     uint64_t bytes;
-    uint64_t address; // of the message in the sender's memory
+    uint64_t address; // of the message in the sender's memory; 0: it does not lie there in one piece
+    uint64_t place;   // of the message in the sender's part of the node segment's file, plus 1; 0: not there
     OperationId sender;
     uint32_t reserved;
 };
@@ -88,7 +89,7 @@ struct Withdraw {
     uint32_t context;
 };
 
-static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 24 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
+static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 32 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
               sizeof(Ack) == 4 && sizeof(Withdraw) == 8);
 static_assert(sizeof(Fragment) <= inline_max_with_cell);
 

@@ -81,6 +81,8 @@ struct RankBlock {
 };
 static_assert(sizeof(RankBlock) == 2 * page_size);
 
+inline constexpr uint64_t arena_bytes = uint64_t{1} << 40; // of one rank; a place in a file, not memory
+
 // Where things are, from the two numbers that decide it.
 struct Geometry {
     uint32_t local_ranks = 0;
@@ -117,6 +119,11 @@ struct Geometry {
     }
     [[nodiscard]] constexpr uint64_t boards_bytes() const { return uint64_t{local_ranks} * boards_per_rank; }
     [[nodiscard]] constexpr uint64_t total_bytes() const { return boards_offset() + boards_bytes(); }
+    // Beyond what every rank maps: memory that ranks allocate to be read by others, mapped by who needs it.
+    [[nodiscard]] constexpr uint64_t arena_offset(uint32_t owner) const {
+        return (total_bytes() + page_size - 1) / page_size * page_size + owner * arena_bytes;
+    }
+    [[nodiscard]] constexpr uint64_t file_bytes() const { return arena_offset(local_ranks); }
     [[nodiscard]] constexpr bool valid() const {
         return local_ranks >= 1 && local_ranks <= max_local_ranks && cells_per_rank >= 1 &&
                cells_per_rank <= 65536 && cell_bytes >= page_size - line_size && cell_bytes <= (1U << 24) &&

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Queues and cells in the node segment. One ring per ordered pair of ranks, one producer and one consumer
-// each, so no operation on it needs a lock or a locked instruction. A ring is one page and exists only once
-// its producer has reserved that page.
+// each, so no operation on it needs a lock or a locked instruction. A ring is two pages and exists only once
+// its producer has reserved them.
 #pragma once
 
 #include "wire/envelope.hpp"
@@ -15,7 +15,8 @@
 namespace zipmpi::wire {
 
 inline constexpr size_t page_size = 4096;
-inline constexpr uint32_t ring_lines = 63;
+inline constexpr uint32_t ring_pages = 2;
+inline constexpr uint32_t ring_lines = ring_pages * (page_size / line_size) - 1;
 
 // The first line of a message, and for most the only one. `mark` is the number of the line in this ring (1,
 // 2, ...) cut to 32 bits; it is stored last and read first. A page of zeros is an empty ring.
@@ -43,7 +44,7 @@ struct Ring {
         producer_waits; // set by a producer that found the ring full; the consumer then wakes it
     RingLine line[ring_lines];
 };
-static_assert(sizeof(Ring) == page_size);
+static_assert(sizeof(Ring) == ring_pages * page_size);
 
 // The one receive queue of a rank in the design with that name: the pages of its rings as one ring with many
 // producers. The mark of a line then says who sent it as well: the sender above, the number of the line
@@ -58,7 +59,8 @@ struct SharedRing {
 };
 static_assert(sizeof(SharedRing) == page_size);
 inline constexpr uint32_t shared_ring_lines(uint32_t local_ranks) {
-    const uint32_t pages = local_ranks < shared_ring_pages ? local_ranks : shared_ring_pages;
+    const uint32_t own = local_ranks * ring_pages;
+    const uint32_t pages = own < shared_ring_pages ? own : shared_ring_pages;
     return pages * static_cast<uint32_t>(page_size / line_size) - 2;
 }
 

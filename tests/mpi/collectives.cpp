@@ -6,6 +6,7 @@
 #include "check.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace {
 

@@ -3,7 +3,7 @@
 //
 // The attribute calls of communicators, datatypes and windows: the same for all three.
 #include "core/attr/attr.hpp"
-#include "core/attr/type_extras.hpp"
+#include "core/attr/type_attributes.hpp"
 #include "core/comm/comm.hpp"
 #include "core/datatype/datatype.hpp"
 #include "core/state.hpp"
@@ -13,7 +13,6 @@ namespace zipmpi::core {
 namespace {
 
 Attributes& attributes_of(Comm& comm) { return comm.attributes; }
-Attributes& attributes_of(Datatype& type) { return extras_of(type).attributes; }
 Attributes& attributes_of(Win& win) { return win.attributes; }
 
 template <Keyed keyed, class Owner>

@@ -2,11 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Constructors of datatypes, except those of arrays.
-#include "core/attr/type_extras.hpp"
+#include "core/attr/type_attributes.hpp"
 #include "core/datatype/arguments.hpp"
+
+#include <unordered_map>
 
 namespace zipmpi::core {
 namespace {
+
+// A predefined type keeps its name in the table; one given by the program is kept here.
+std::unordered_map<const Datatype*, std::string>& given_names() {
+    static auto* names = new std::unordered_map<const Datatype*, std::string>;
+    return *names;
+}
 
 Err negative_block(int64_t i, int64_t length) {
     return fail(Err::count, "pass block lengths of 0 or more", "block length %lld is %lld",
@@ -159,14 +167,30 @@ Err type_create_resized(Datatype& old, int64_t lower, int64_t extent, Datatype*&
 Err type_dup(Datatype& old, Datatype*& type) {
     if (const Err e = usable(old); e != Err::success) return e;
     Arguments a(Combiner::dup, false);
-    const Err e = make_type(shape_of(old), a.of(old), type);
-    if (e != Err::success) return e;
+    if (const Err e = make_type(shape_of(old), a.of(old), type); e != Err::success) return e;
     type->derived->committed = is_committed(old);
-    const Err copied = copy_type_attributes(old, *type);
-    if (copied == Err::success) return copied;
-    release(*type);
-    type = nullptr;
-    return copied;
+    const Err e = copy_type_attributes(old, *type);
+    if (e != Err::success) {
+        release(*type);
+        type = nullptr;
+    }
+    return e;
+}
+
+Err type_get_name(Datatype* type, std::string& name) {
+    const auto given = given_names().find(type);
+    if (type == nullptr)
+        name = "MPI_DATATYPE_NULL";
+    else if (type->derived != nullptr)
+        name = type->derived->name;
+    else
+        name = given != given_names().end() ? given->second : type->name;
+    return Err::success;
+}
+
+Err type_set_name(Datatype& type, const char* name) {
+    (type.derived != nullptr ? type.derived->name : given_names()[&type]) = name;
+    return Err::success;
 }
 
 } // namespace zipmpi::core

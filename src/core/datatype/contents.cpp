@@ -65,7 +65,10 @@ Err type_get_contents(Datatype& type, int64_t max_integers, int64_t max_addresse
     std::copy(c.addresses.begin(), c.addresses.end(), addresses);
     std::copy(c.large_counts.begin(), c.large_counts.end(), large_counts);
     std::copy(c.types.begin(), c.types.end(), types);
-    for (Datatype* part : c.types) retain(*part); // the caller frees them
+    for (Datatype* part : c.types) { // the caller frees them
+        retain(*part);
+        if (part->derived != nullptr) ++part->derived->handles;
+    }
     return Err::success;
 }
 

@@ -3,7 +3,7 @@
 #include "core/datatype/datatype.hpp"
 
 #include "core/api.hpp"
-#include "core/attr/type_extras.hpp"
+#include "core/attr/type_attributes.hpp"
 #include "core/datatype/derived.hpp"
 #include "core/engine.hpp"
 #include "core/slab.hpp"
@@ -158,7 +158,9 @@ Err type_free(Datatype*& type) {
     if (type->derived == nullptr || type->derived->permanent)
         return fail(Err::type, "free datatypes that were made by a constructor only",
                     "a predefined datatype cannot be freed");
-    if (const Err e = drop_type_extras(*type); e != Err::success) return e;
+    if (type->derived->handles == 1)
+        if (const Err e = erase_type_attributes(*type); e != Err::success) return e;
+    --type->derived->handles;
     release(*type);
     type = nullptr;
     return Err::success;

@@ -9,8 +9,6 @@
 #include "core/datatype/datatype.hpp"
 #include "core/datatype/shape.hpp"
 
-#include <string>
-
 namespace zipmpi::core {
 
 // The arguments of the constructor, as MPI_Type_get_contents gives them back.
@@ -26,7 +24,9 @@ struct Derived {
     Contents contents;
     Shape shape;
     layout::ProgramPtr program;
+    std::string name;
     bool committed = false;
+    int handles = 1;        // that the program has: attributes go with the last of them
     bool permanent = false; // an unnamed predefined type cannot be freed
 };
 

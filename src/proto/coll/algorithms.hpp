@@ -15,6 +15,9 @@ inline const std::byte* at(const void* base, size_t offset) {
     return static_cast<const std::byte*>(base) + offset;
 }
 
+// A reduction as a part of another collective: never in shared memory, where it would have to block.
+void reduce_by_messages(Schedule& s, Team& t, const void* mine, void* result, int root);
+
 namespace barrier_dissemination {
 double cost(const Shape& shape, const Constants& c);
 void build(Schedule& s, Team& t);
@@ -35,6 +38,11 @@ double cost(const Shape& shape, const Constants& c);
 void build(Schedule& s, Team& t, const void* mine, void* result, int root);
 } // namespace reduce_binomial
 
+namespace reduce_ordered {
+double cost(const Shape& shape, const Constants& c);
+void build(Schedule& s, Team& t, const void* mine, void* result, int root);
+} // namespace reduce_ordered
+
 namespace allreduce_doubling {
 double cost(const Shape& shape, const Constants& c);
 void build(Schedule& s, Team& t, const void* mine, void* result);
@@ -48,6 +56,10 @@ void build(Schedule& s, Team& t, const void* mine, void* result);
 namespace scan_doubling {
 void build(Schedule& s, Team& t, const void* mine, void* result, bool exclusive);
 } // namespace scan_doubling
+
+namespace scan_chain {
+void build(Schedule& s, Team& t, const void* mine, void* result, bool exclusive);
+} // namespace scan_chain
 
 namespace reduce_scatter_direct {
 void build(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts);

@@ -42,7 +42,7 @@ void reduce(Schedule& s, const Inter& i, const void* mine, void* result, const I
         s.recv(i.across, result, bytes, 0);
     } else if (root.part == Part::other_side) {
         std::byte* sum = leads(i) ? s.scratch(bytes) : nullptr;
-        reduce_binomial::build(s, i.local, mine, sum, 0);
+        reduce_by_messages(s, i.local, mine, sum, 0);
         if (leads(i)) s.send(i.across, sum, bytes, root.rank);
     }
 }
@@ -50,7 +50,7 @@ void reduce(Schedule& s, const Inter& i, const void* mine, void* result, const I
 void allreduce(Schedule& s, const Inter& i, const void* mine, void* result) {
     const size_t bytes = s.operation().bytes();
     std::byte* sum = leads(i) ? s.scratch(bytes) : nullptr;
-    reduce_binomial::build(s, i.local, mine, sum, 0);
+    reduce_by_messages(s, i.local, mine, sum, 0);
     exchange_as_leader(s, i, sum, result, bytes);
     broadcast_binomial::build(s, i.local, result, bytes, 0);
 }
@@ -61,7 +61,7 @@ void reduce_scatter(Schedule& s, const Inter& i, const void* mine, void* result,
     const size_t element = s.operation().element_bytes;
     std::byte* sum = leads(i) ? s.scratch(bytes) : nullptr;
     std::byte* theirs = leads(i) ? s.scratch(bytes) : nullptr;
-    reduce_binomial::build(s, i.local, mine, sum, 0);
+    reduce_by_messages(s, i.local, mine, sum, 0);
     exchange_as_leader(s, i, sum, theirs, bytes);
     size_t offset = 0;
     for (int r = 0; r < i.local.size && leads(i); ++r) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reduce-scatter: every rank gets its part from all others and combines in the order of ranks.
+// Reduce-scatter: every rank gets its part from all others and combines from the last rank to the first.
 // (p - 1) a + n b + n c, with n bytes in the whole vector.
 #include "proto/coll/algorithms.hpp"
 
@@ -26,7 +26,7 @@ void build(Schedule& s, Team& t, const void* mine, void* result, std::span<const
         offset += bytes;
     }
     s.wait();
-    for (int r = 1; r < t.size; ++r) s.combine(part(r - 1), part(r), own_count);
+    for (int r = t.size - 2; r >= 0; --r) s.combine(part(r), part(t.size - 1), own_count);
     s.copy(result, part(t.size - 1), own_bytes);
 }
 

@@ -33,6 +33,12 @@ Param<int64_t> combine_mib_ns{"coll.combine_mib_ns",
                               Scope::all_equal,
                               "cost model of collectives: nanoseconds for each MiB that is combined"};
 
+Param<bool> reproducible{
+    "coll.reproducible", false, Level::user, Scope::all_equal,
+    "results of reductions do not depend on placement or algorithm: always combined in the "
+    "order of ranks, one by one. Costs nothing where ranks share memory and the call "
+    "blocks; else one rank does all the work, p - 1 messages instead of log2 p rounds"};
+
 Shape shape_of(const Team& t, size_t bytes) { return {t.size, bytes}; }
 
 Blocks equal_blocks(Schedule& s, const Team& t, const void* base, size_t block) {
@@ -64,14 +70,28 @@ void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
         broadcast_binomial::build(s, t, data, bytes, root);
 }
 
+void reduce_by_messages(Schedule& s, Team& t, const void* mine, void* result, int root) {
+    if (reproducible)
+        reduce_ordered::build(s, t, mine, result, root);
+    else
+        reduce_binomial::build(s, t, mine, result, root);
+    s.wait();
+}
+
 void reduce(Schedule& s, Team& t, const void* mine, void* result, int root) {
     if (s.operation().bytes() == 0 || shm::reduce(s, t, mine, result, root)) return;
-    reduce_binomial::build(s, t, mine, result, root);
+    reduce_by_messages(s, t, mine, result, root);
 }
 
 void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
     const Combine& op = s.operation();
     if (op.bytes() == 0 || shm::allreduce(s, t, mine, result)) return;
+    if (reproducible) {
+        reduce_ordered::build(s, t, mine, result, 0);
+        s.wait();
+        broadcast_binomial::build(s, t, result, op.bytes(), 0);
+        return;
+    }
     const Shape shape = shape_of(t, op.bytes());
     const Constants c = constants();
     const bool ring = op.commutative && t.size > 1 && op.count >= t.size &&
@@ -81,12 +101,14 @@ void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
 
 void scan(Schedule& s, Team& t, const void* mine, void* result) {
     if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, false)) return;
-    scan_doubling::build(s, t, mine, result, false);
+    reproducible ? scan_chain::build(s, t, mine, result, false)
+                 : scan_doubling::build(s, t, mine, result, false);
 }
 
 void exscan(Schedule& s, Team& t, const void* mine, void* result) {
     if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, true)) return;
-    scan_doubling::build(s, t, mine, result, true);
+    reproducible ? scan_chain::build(s, t, mine, result, true)
+                 : scan_doubling::build(s, t, mine, result, true);
 }
 
 void reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts) {

@@ -4,8 +4,10 @@
 // A lane: matching, operations under way and the transports they use, with one lock around them. All state
 // that may later be split over several lanes lives here; today a process has one.
 //
-// Protocols, by size: up to 40 bytes eager in one line; up to p2p.eager_limit eager in one cell; above, a
-// rendezvous (rts, cts, then fragments in cells). Messages to oneself are copied once, without a transport.
+// Protocols, by size and pair (select/): up to 40 bytes eager in one line, a few hundred in several, more in
+// one cell; above, a rendezvous: rts, then one copy by the receiver (out of memory that is born shared, or
+// through the kernel) and ack, or cts and fragments in cells. Messages to oneself are copied once, without a
+// transport.
 //
 // Threads: every call below holds the lane's lock when the process is multithreaded (lock(), unlock()).
 #pragma once
@@ -13,9 +15,14 @@
 #include "base/counters.hpp"
 #include "base/recorder_layout.hpp"
 #include "boot/node_segment.hpp"
+#include "proto/p2p/asking.hpp"
 #include "proto/p2p/match.hpp"
 #include "proto/p2p/operation_table.hpp"
+#include "proto/p2p/skew.hpp"
+#include "proto/select/pair_choice.hpp"
+#include "proto/select/source_sense.hpp"
 #include "transport/kcopy/reader.hpp"
+#include "transport/shm/arena.hpp"
 #include "transport/shm/transport.hpp"
 
 #include <atomic>
@@ -72,7 +79,7 @@ class Lane {
         if (multithreaded_) shm_.wake_own();
     }
     // Nothing of this process is left in a queue: it may leave MPI.
-    [[nodiscard]] bool drained() const { return pending_.empty() && streams_.empty(); }
+    [[nodiscard]] bool drained() const { return pending_.empty() && streams_.empty() && skew_.empty(); }
 
     void set_multithreaded() { multithreaded_ = true; }
     [[nodiscard]] bool multithreaded() const { return multithreaded_; }
@@ -84,6 +91,7 @@ class Lane {
     }
 
     [[nodiscard]] transport::shm::Transport& shm() { return shm_; }
+    [[nodiscard]] transport::shm::Arena& arena() { return arena_; }
     [[nodiscard]] Counters& counters() { return shm_.own_block().counters; }
     [[nodiscard]] Recorder& recorder() { return shm_.own_block().recorder; }
     [[nodiscard]] bool oversubscribed() const {
@@ -109,7 +117,9 @@ class Lane {
     transport::Sent try_start(Operation& op);
     transport::Sent send_eager(transport::Peer peer, const wire::Envelope& e, const Operation& op);
     transport::Sent start_rendezvous(Operation& op, wire::Envelope envelope);
-    void post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes);
+    void post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes,
+                   uint32_t note = 0);
+    transport::Sent send_rts(Operation& op, const wire::Envelope& e);
     int send_pending();
     int push_streams();
     bool push_fragments(Operation& op, int& sent);
@@ -124,11 +134,25 @@ class Lane {
     void take_fragment(const transport::Arrival& a);
     void take_ack(const transport::Arrival& a);
 
-    // Bytes of a send as a transport wants them: its own, or packed into memory that the next call reuses.
-    [[nodiscard]] const std::byte* packed(const Operation& op, uint64_t from, uint64_t bytes);
+    // Memory for packed bytes, until the next call.
+    [[nodiscard]] std::byte* staging(uint64_t bytes);
+    [[nodiscard]] bool read_from_sender(const Operation& recv, const Incoming& message);
 
-    // Two ranks on one CPU cannot copy at the same time, so one copy is better than two.
-    [[nodiscard]] uint64_t kcopy_min() const { return oversubscribed() ? 1 : kcopy_min_; }
+    // Sizes at which the path to a peer changes.
+    [[nodiscard]] const Thresholds& limits(transport::Peer peer) {
+        return oversubscribed() ? choice_.taking_turns() : choice_.with(peer);
+    }
+    [[nodiscard]] bool goes_at_once(const Operation& op, transport::Peer peer) {
+        if (op.bytes <= wire::lines_max) return true;
+        const Thresholds& t = limits(peer);
+        if (op.bytes >= t.direct_min && op.layout == nullptr && arena_.place_of(op.buffer, op.bytes) != 0)
+            return false;
+        if (op.bytes <= t.eager_limit) return true;
+        return op.bytes <= shm_.caps().bulk_max && asking_[peer].is_vain();
+    }
+    bool copy_directly(Operation& recv, const Incoming& message);
+    bool copy_by_kernel(Operation& recv, const Incoming& message);
+    void answer(const Incoming& message, wire::Kind kind, const void* payload, size_t bytes);
 
     // cancel.cpp
     void finish_cancelled(Operation& op);
@@ -142,6 +166,11 @@ class Lane {
 
     transport::shm::Transport shm_;
     transport::kcopy::Reader kcopy_;
+    transport::shm::Arena arena_;
+    PairChoice choice_;
+    std::vector<SourceSense> sense_; // per peer
+    Skew skew_;
+    std::vector<Asking> asking_; // per peer
     Matcher matcher_;
     OperationTable table_;
     std::deque<Pending> pending_;           // in order; per peer this order is the order of sending
@@ -149,11 +178,9 @@ class Lane {
     std::vector<uint64_t> full_in_pass_;    // per peer: the last pass over pending_ that found its ring full
     uint64_t pass_ = 0;
     std::vector<Operation*> streams_; // sends whose receiver is ready
-    std::vector<std::byte> staging_;  // packed bytes on their way into a cell
+    std::vector<std::byte> staging_;  // packed bytes between two layouts
     IntrusiveList<Deferred> deferred_;
     std::mutex mutex_;
-    uint64_t eager_limit_;
-    uint64_t kcopy_min_;
     int world_rank_;
     uint32_t spin_limit_ = UINT32_MAX;
     bool multithreaded_ = false;

@@ -21,7 +21,8 @@ struct Incoming {
     uint64_t bytes = 0;
     const std::byte* data = nullptr; // eager: the bytes
     wire::OperationId sender = 0;    // rendezvous: the sender's operation
-    uint64_t address = 0;            // and where the message is in the sender's memory
+    uint64_t address = 0;            // and where the message is in the sender's memory, if in one piece
+    uint64_t place = 0;              // and in the sender's part of the node segment's file, plus 1
     Operation* local = nullptr;      // from this process itself: the send that waits
 };
 

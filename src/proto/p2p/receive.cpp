@@ -3,6 +3,7 @@
 //
 // The receiving half of a lane. Everything that comes from a peer is checked before it is used; what makes no
 // sense is dropped.
+#include "os/clock.hpp"
 #include "proto/p2p/lane.hpp"
 #include "proto/p2p/payload.hpp"
 
@@ -50,12 +51,13 @@ void Lane::arrived(const transport::Arrival& a) {
     switch (a.envelope.kind) {
     case wire::Kind::eager:
         take_message({a.envelope, a.from, a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes,
-                      a.bulk != nullptr ? a.bulk : a.payload, 0, 0, nullptr});
+                      a.bulk != nullptr ? a.bulk : a.payload, 0, 0, 0, nullptr});
         break;
     case wire::Kind::rts: {
         wire::Rts rts{};
         if (read_payload(a, rts))
-            take_message({a.envelope, a.from, rts.bytes, nullptr, rts.sender, rts.address, nullptr});
+            take_message(
+                {a.envelope, a.from, rts.bytes, nullptr, rts.sender, rts.address, rts.place, nullptr});
         break;
     }
     case wire::Kind::cts:
@@ -111,21 +113,60 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     finish(recv);
 }
 
-// By one copy out of the sender's buffer if the kernel lets us, else by asking for fragments.
+// Into a buffer with gaps by way of memory that stays in a near cache: cheaper than many small copies by the kernel.
+bool Lane::read_from_sender(const Operation& recv, const Incoming& message) {
+    if (recv.layout == nullptr) return kcopy_.read(message.from, message.address, recv.buffer, recv.received);
+    const uint64_t at_once = shm_.caps().bulk_max;
+    for (uint64_t done = 0; done < recv.received;) {
+        const uint64_t n = std::min(at_once, recv.received - done);
+        std::byte* const packed = staging(n);
+        if (!kcopy_.read(message.from, message.address + done, packed, n)) return false;
+        store_payload(recv, done, packed, n);
+        done += n;
+    }
+    return true;
+}
+
+// By one copy out of the sender's buffer if that is possible and pays, else by asking for fragments.
 void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
-    if (recv.received >= kcopy_min() && message.address != 0 && recv.layout == nullptr &&
-        kcopy_.read(message.from, message.address, recv.buffer, recv.received)) {
+    if (copy_directly(recv, message) || copy_by_kernel(recv, message)) {
         const wire::Ack ack{message.sender};
-        post_line(message.from, wire::Kind::ack, &ack, sizeof ack);
-        counters().add(Counter::kernel_copies);
+        answer(message, wire::Kind::ack, &ack, sizeof ack);
         return finish(recv);
     }
     recv.moved = 0;
     recv.wanted = recv.received;
     wire::Cts cts{message.sender, 0, recv.wanted};
     if (recv.wanted != 0) cts.receiver = table_.add(recv);
-    post_line(message.from, wire::Kind::cts, &cts, sizeof cts);
+    answer(message, wire::Kind::cts, &cts, sizeof cts);
     if (recv.wanted == 0) finish(recv);
+}
+
+// With it the sender learns how many messages lie here unreceived.
+void Lane::answer(const Incoming& message, wire::Kind kind, const void* payload, size_t bytes) {
+    const auto unreceived = static_cast<uint32_t>(std::min<uint64_t>(matcher_.waiting(), INT32_MAX));
+    post_line(message.from, kind, payload, bytes, unreceived);
+}
+
+bool Lane::copy_directly(Operation& recv, const Incoming& message) {
+    if (message.place == 0) return false;
+    const std::byte* const from = arena_.view(message.from, message.place, message.bytes);
+    if (from == nullptr) return false;
+    store_payload(recv, 0, from, recv.received);
+    counters().add(Counter::direct_copies);
+    return true;
+}
+
+bool Lane::copy_by_kernel(Operation& recv, const Incoming& message) {
+    if (message.address == 0) return false; // the sender's buffer has gaps
+    const Thresholds& t = limits(message.from);
+    if (recv.received < t.kcopy_min || recv.received > t.kcopy_max || !sense_[message.from].try_kernel())
+        return false;
+    const uint64_t begin = os::now_ns();
+    if (!read_from_sender(recv, message)) return false;
+    sense_[message.from].took(t, recv.received, os::now_ns() - begin);
+    counters().add(Counter::kernel_copies);
+    return true;
 }
 
 // The operation that a peer names, if it is one of this kind with that peer: others are none of its business.
@@ -140,6 +181,8 @@ void Lane::take_cts(const transport::Arrival& a) {
     Operation* op = named_by(a, cts.sender, Operation::Kind::send);
     if (op == nullptr) return;
     table_.remove(*op);
+    skew_.answered(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
+    asking_[a.from].wants_fragments();
     op->remote_id = cts.receiver;
     op->wanted = std::min(cts.bytes, op->bytes);
     streams_.push_back(op);
@@ -167,6 +210,8 @@ void Lane::take_ack(const transport::Arrival& a) {
     Operation* op = named_by(a, ack.sender, Operation::Kind::send);
     if (op == nullptr) return;
     table_.remove(*op);
+    skew_.answered(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
+    asking_[a.from].has_copied();
     finish(*op);
 }
 

@@ -12,6 +12,26 @@ namespace zipmpi::proto {
 
 using transport::Sent;
 
+namespace {
+
+// Part of a message on its way into a cell.
+struct Slice {
+    const Operation& op;
+    uint64_t from;
+    uint64_t bytes;
+    [[nodiscard]] transport::Bulk bulk() const {
+        if (op.layout == nullptr) return {op.buffer + from, bytes};
+        return {nullptr, bytes,
+                [](const void* subject, std::byte* to) {
+                    const Slice& s = *static_cast<const Slice*>(subject);
+                    load_payload(s.op, s.from, to, s.bytes);
+                },
+                this};
+    }
+};
+
+} // namespace
+
 void Lane::start_send(Operation& op) {
     counters().add(Counter::sends);
     counters().add(Counter::send_bytes, op.bytes);
@@ -33,9 +53,11 @@ void Lane::start_send(Operation& op) {
 }
 
 bool Lane::send_at_once(Operation& op) {
-    if (op.bytes > eager_limit_ || op.synchronous || op.world_peer == world_rank_) return false;
+    if (op.synchronous || op.world_peer == world_rank_) return false;
     const int peer = shm_.reach(op.world_peer);
-    if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0) return false;
+    if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0 ||
+        !goes_at_once(op, static_cast<transport::Peer>(peer)))
+        return false;
     const wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
     if (send_eager(static_cast<transport::Peer>(peer), e, op) != Sent::ok) return false;
     counters().add(Counter::sends);
@@ -44,17 +66,19 @@ bool Lane::send_at_once(Operation& op) {
 }
 
 Sent Lane::send_eager(transport::Peer peer, const wire::Envelope& e, const Operation& op) {
-    const std::byte* const data = packed(op, 0, op.bytes);
-    if (op.bytes > wire::inline_max) return shm_.send_bulk(peer, e, nullptr, 0, data, op.bytes);
-    const Sent sent = shm_.send_short(peer, e, data, op.bytes);
+    if (op.bytes > wire::inline_max) {
+        const Slice all{op, 0, op.bytes};
+        return shm_.send_bulk(peer, e, nullptr, 0, all.bulk());
+    }
+    std::byte packed[wire::inline_max];
+    if (op.layout != nullptr) load_payload(op, 0, packed, op.bytes);
+    const Sent sent = shm_.send_short(peer, e, op.layout != nullptr ? packed : op.buffer, op.bytes);
     if (sent == Sent::ok) counters().add(Counter::inline_messages);
     return sent;
 }
 
-const std::byte* Lane::packed(const Operation& op, uint64_t from, uint64_t bytes) {
-    if (op.layout == nullptr) return op.buffer + from;
+std::byte* Lane::staging(uint64_t bytes) {
     if (staging_.size() < bytes) staging_.resize(std::max<size_t>(bytes, shm_.caps().bulk_max));
-    load_payload(op, from, staging_.data(), bytes);
     return staging_.data();
 }
 
@@ -62,7 +86,7 @@ const std::byte* Lane::packed(const Operation& op, uint64_t from, uint64_t bytes
 // it with an error.
 Sent Lane::try_start(Operation& op) {
     wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
-    if (op.bytes > eager_limit_) return start_rendezvous(op, e);
+    if (!goes_at_once(op, op.transport_peer)) return start_rendezvous(op, e);
     if (op.synchronous) {
         e.flags = wire::flag_synchronous;
         e.sync_id = table_.add(op);
@@ -74,10 +98,25 @@ Sent Lane::try_start(Operation& op) {
     return sent;
 }
 
+// To a receiver that is behind, on behalf of a copy, so that this one need not wait.
 Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
     e.kind = wire::Kind::rts;
-    const uint64_t address = op.layout == nullptr ? reinterpret_cast<uint64_t>(op.buffer) : 0;
-    const wire::Rts rts{op.bytes, address, table_.add(op), 0};
+    Operation* const copy = skew_.copy_for(op);
+    if (copy == nullptr) return send_rts(op, e);
+    const Sent sent = send_rts(*copy, e);
+    if (sent == Sent::ok)
+        finish(op);
+    else if (sent == Sent::would_block)
+        skew_.discard(*copy);
+    else // the copy is finished and gone
+        finish_without_memory(op);
+    return sent;
+}
+
+Sent Lane::send_rts(Operation& op, const wire::Envelope& e) {
+    const bool whole = op.layout == nullptr; // in one piece
+    const wire::Rts rts{op.bytes, whole ? reinterpret_cast<uint64_t>(op.buffer) : 0,
+                        whole ? arena_.place_of(op.buffer, op.bytes) : 0, table_.add(op), 0};
     if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
     const Sent sent =
         shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts), sizeof rts);
@@ -97,10 +136,14 @@ void Lane::send_to_self(Operation& op) {
     message.local = &op;
     if (Operation* recv = matcher_.take_posted(message.envelope)) return accept(*recv, message);
     counters().add(Counter::unexpected);
-    const bool buffered = op.bytes <= eager_limit_ && !op.synchronous;
+    const bool buffered = op.bytes <= shm_.caps().bulk_max && !op.synchronous;
     if (buffered) { // else the send's own buffer serves when a receive comes
         message.local = nullptr;
-        message.data = packed(op, 0, op.bytes);
+        message.data = op.buffer;
+        if (op.layout != nullptr) {
+            message.data = staging(op.bytes);
+            load_payload(op, 0, staging(op.bytes), op.bytes);
+        }
     }
     if (matcher_.keep(message) == nullptr)
         op.error =
@@ -111,8 +154,9 @@ void Lane::send_to_self(Operation& op) {
 }
 
 // An answer to the peer, so there is a queue to it.
-void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes) {
-    const wire::Envelope e{kind, 0, 0, 0, 0, 0, 0, 0};
+void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes,
+                     uint32_t note) {
+    const wire::Envelope e{kind, 0, 0, 0, 0, 0, static_cast<int32_t>(note), 0};
     if (pending_of_peer_[peer] == 0 &&
         shm_.send_short(peer, e, static_cast<const std::byte*>(payload), bytes) == Sent::ok)
         return;
@@ -151,11 +195,15 @@ int Lane::send_pending() {
 // Sends fragments while there is room. True: the send is finished and may be gone.
 bool Lane::push_fragments(Operation& op, int& sent) {
     const wire::Envelope e{wire::Kind::fragment, 0, 0, 0, 0, 0, 0, 0};
+    const Thresholds& t = limits(op.transport_peer);
     while (op.moved < op.wanted) {
-        const size_t n = std::min<uint64_t>(shm_.caps().bulk_max, op.wanted - op.moved);
+        // no more under way than stays in the cache that the two share
+        if (shm_.cells_out(t.window_bytes / t.fragment_bytes)) return false;
+        const size_t n = std::min<uint64_t>(t.fragment_bytes, op.wanted - op.moved);
         const wire::Fragment f{op.remote_id, 0, op.moved};
+        const Slice slice{op, op.moved, n};
         const Sent result = shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f),
-                                           sizeof f, packed(op, op.moved, n), n);
+                                           sizeof f, slice.bulk());
         if (result == Sent::would_block) return false;
         if (result == Sent::no_memory) {
             finish_without_memory(op);

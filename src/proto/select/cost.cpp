@@ -15,7 +15,7 @@ constexpr uint64_t largest_compared = uint64_t{1} << 24;
 constexpr uint64_t never = UINT64_MAX;
 // Below, a message leaves its sender at once whatever the curves say: they know nothing of a sender that
 // waits.
-constexpr uint64_t smallest_asked = 4096;
+constexpr uint64_t smallest_asked = 2048;
 // The library does more for a rendezvous than was measured, and it binds the sender to the receiver's pace.
 constexpr double price_of_asking = 1.25;
 
@@ -139,8 +139,11 @@ Thresholds thresholds_from(const PairCosts& costs, uint64_t cell_bytes) {
         }
         return sum / 2;
     };
+    // By a source that is kept: a sender whose messages are not taken by one copy learns to send at once.
     const uint64_t ask_from = best_from(cell_bytes, [&](uint64_t bytes) {
-        return gain(mean(Path::cell, bytes), price_of_asking * asked(bytes));
+        const bool may = bytes >= t.kcopy_min && bytes <= t.kcopy_max;
+        return gain(predicted_ns(costs, Path::cell, bytes, false),
+                    predicted_ns(costs, may ? Path::kernel : Path::fragments, bytes, false));
     });
     t.eager_limit = std::min(ask_from == never ? cell_bytes : ask_from - 1, cell_bytes);
     t.direct_min = best_from(largest_compared, [&](uint64_t bytes) {

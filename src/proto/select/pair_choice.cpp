@@ -56,14 +56,20 @@ bool PairChoice::take_thresholds() {
     return true;
 }
 
+// False: not known yet, ask again. A peer finds its place when it needs one, at the latest; without hwloc
+// nobody does, and the class stays the assumed one.
 bool PairChoice::find_class(uint32_t peer, PairClass& pair) {
     topo::Place own{}, other{};
-    const auto both = [&] {
-        return topo::get_place(segment_, self_, own) && topo::get_place(segment_, peer, other);
-    };
-    const bool known = both() || (topo::look_for_places(segment_) && both());
-    if (known) pair = topo::pair_class(own, other);
-    return known || segment_.facts().places.load(std::memory_order_relaxed) == wire::fact_known;
+    if (!topo::get_place(segment_, self_, own)) {
+        if (!topo::look_for_places(segment_)) return false;
+        if (!topo::find_own_place(segment_, self_, own)) return true;
+    }
+    if (!topo::get_place(segment_, peer, other)) {
+        topo::look_for_places(segment_);
+        if (!topo::get_place(segment_, peer, other)) return false;
+    }
+    pair = topo::pair_class(own, other);
+    return true;
 }
 
 const Thresholds& PairChoice::find(uint32_t peer) {

@@ -46,7 +46,7 @@ TEST(Cost, ThresholdsLieWhereCurvesCross) {
     const Thresholds t = thresholds_from(simple, cell);
     EXPECT_NEAR(static_cast<double>(t.kcopy_min), 10000, 2000);
     EXPECT_EQ(t.kcopy_max, UINT64_MAX);
-    EXPECT_NEAR(static_cast<double>(t.eager_limit), 14000, 3000);
+    EXPECT_NEAR(static_cast<double>(t.eager_limit), 10000, 2000);
     EXPECT_NEAR(static_cast<double>(t.direct_min), 10000, 2000) << "asking has its price";
     EXPECT_EQ(t.fragment_bytes, 16U * KiB);
     EXPECT_EQ(t.window_bytes, 32U * KiB) << "two fragments at least";
@@ -65,7 +65,7 @@ TEST(Cost, APathThatNeverWinsIsNeverTaken) {
     PairCosts fast_kernel = simple;
     fast_kernel.kernel = both(flat(100, 1));
     const Thresholds f = thresholds_from(fast_kernel, cell);
-    EXPECT_EQ(f.eager_limit, 4095U) << "shorter ones leave at once all the same";
+    EXPECT_EQ(f.eager_limit, 2047U) << "shorter ones leave at once all the same";
 }
 
 TEST(Cost, AKernelThatWinsInTheMiddleIsUsedThere) {

@@ -26,7 +26,7 @@ bool load(hwloc_topology_t topology, const char* synthetic) {
     hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     if (synthetic != nullptr)
         return hwloc_topology_set_synthetic(topology, synthetic) == 0 && hwloc_topology_load(topology) == 0;
-    // It moves to every CPU to ask it for what the kernel has told already: tens of milliseconds.
+    // It moves to every CPU to ask it for what the kernel has told already: slow where CPUs are busy.
     hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     return hwloc_topology_load(topology) == 0;
 }

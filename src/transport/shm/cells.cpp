@@ -3,12 +3,18 @@
 #include "transport/shm/cells.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace zipmpi::transport::shm {
 
 bool Cells::sweep() {
     if (turns_.size() < first_cells && make()) return true;
-    free_.clear();
+    collect();
+    return !free_.empty();
+}
+
+void Cells::collect() {
+    free_.erase(free_.begin(), free_.begin() + static_cast<ptrdiff_t>(next_free_));
     next_free_ = 0;
     const auto is_out = [this](uint16_t cell) {
         // Pairs with the reader's store in Transport::release_cell(): it is done with the bytes. seq_cst
@@ -18,8 +24,7 @@ bool Cells::sweep() {
         free_.push_back(cell);
         return false;
     };
-    out_.erase(std::stable_partition(out_.begin(), out_.end(), is_out), out_.end());
-    return !free_.empty();
+    out_.erase(std::remove_if(out_.begin(), out_.end(), std::not_fn(is_out)), out_.end());
 }
 
 bool Cells::make() {

@@ -32,6 +32,12 @@ class Cells {
         out_.push_back(index);
         return {index, ++turns_[index], static_cast<uint32_t>(bytes)};
     }
+    // At least this many are out with readers, as far as can be seen.
+    bool out_at_least(size_t n) {
+        if (out_.size() < n) return false;
+        collect();
+        return out_.size() >= n;
+    }
     // Taken and not sent.
     void put_back() { --next_free_; }
 
@@ -39,6 +45,7 @@ class Cells {
     // So many are made before the first look at those that are out: each look costs a cache miss.
     static constexpr size_t first_cells = 4;
     bool sweep();
+    void collect();
     bool make();
 
     const boot::NodeSegment& segment_;

@@ -73,7 +73,7 @@ int Transport::search(int world_rank) const {
 bool Transport::open(Peer peer) {
     const wire::Geometry& g = segment_.geometry();
     if (design_ == Design::shared) {
-        const uint64_t bytes = std::min(segment_.local_ranks(), wire::shared_ring_pages) * wire::page_size;
+        const uint64_t bytes = (wire::shared_ring_lines(segment_.local_ranks()) + 2) * wire::line_size;
         if (!segment_.reserve(g.ring_offset(peer, 0), bytes) ||
             !segment_.reserve(g.ring_offset(self_, 0), bytes))
             return false;
@@ -143,14 +143,16 @@ void Transport::send_lines(Peer peer, const Spot& spot, uint32_t lines, const wi
 }
 
 Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
-                          const std::byte* bulk, size_t bulk_bytes) {
+                          const Bulk& bulk) {
     Sent why = Sent::ok;
-    if (bytes == 0 && bulk_bytes > wire::inline_max && bulk_bytes <= wire::lines_max) {
+    if (bytes == 0 && bulk.bytes > wire::inline_max && bulk.bytes <= wire::lines_max) {
         const auto lines = static_cast<uint32_t>(
-            1 + (bulk_bytes + wire::continuation_bytes - 1 - wire::inline_max) / wire::continuation_bytes);
+            1 + (bulk.bytes + wire::continuation_bytes - 1 - wire::inline_max) / wire::continuation_bytes);
         const Spot spot = claim(peer, lines, why);
         if (spot.lines == nullptr) return why;
-        send_lines(peer, spot, lines, envelope, bulk, bulk_bytes);
+        std::byte written[wire::lines_max];
+        if (bulk.write != nullptr) bulk.copy_to(written);
+        send_lines(peer, spot, lines, envelope, bulk.write != nullptr ? written : bulk.at, bulk.bytes);
         return Sent::ok;
     }
     bool none_made = false;
@@ -166,13 +168,13 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
         cells_.put_back();
         return why;
     }
-    std::memcpy(segment_.cell(self_, static_cast<uint32_t>(cell)) + wire::line_size, bulk, bulk_bytes);
+    bulk.copy_to(segment_.cell(self_, static_cast<uint32_t>(cell)) + wire::line_size);
     wire::RingLine& line = spot.at(0);
     line.envelope = envelope;
     line.envelope.inline_bytes = static_cast<uint8_t>(bytes);
     line.envelope.flags |= wire::flag_cell;
     if (bytes != 0) std::memcpy(line.payload, payload, bytes);
-    const wire::CellRef ref = cells_.send(cell, bulk_bytes);
+    const wire::CellRef ref = cells_.send(cell, bulk.bytes);
     std::memcpy(line.payload + wire::inline_max_with_cell, &ref, sizeof ref);
     block_->counters.add(Counter::cells);
     publish(peer, spot, 1);

@@ -43,7 +43,14 @@ class Transport {
 
     Sent send_short(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes);
     Sent send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
-                   const std::byte* bulk, size_t bulk_bytes);
+                   const Bulk& bulk);
+
+    // So many cells of this rank are out with readers that no more should be: try again after progress.
+    bool cells_out(size_t most) {
+        const bool many = cells_.out_at_least(most);
+        cell_wanted_ = cell_wanted_ || many;
+        return many;
+    }
 
     template <class Sink>
     int poll(Sink&& sink);

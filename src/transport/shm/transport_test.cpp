@@ -56,7 +56,7 @@ TEST(Shm, MediumMessageInSeveralLines) {
     // every length, often enough that messages wrap around the end of the ring at every position
     for (int round = 0; round < 5; ++round)
         for (size_t n = wire::inline_max + 1; n <= data.size(); ++n) {
-            ASSERT_EQ(a.send_bulk(1, envelope(9), nullptr, 0, data.data(), n), Sent::ok);
+            ASSERT_EQ(a.send_bulk(1, envelope(9), nullptr, 0, {data.data(), n}), Sent::ok);
             int got = 0;
             b.poll([&](const Arrival& m) {
                 ++got;
@@ -109,7 +109,7 @@ TEST(Shm, CellsRunOutAndComeBack) {
     Transport b(segment, 1);
     std::vector<std::byte> data(a.caps().bulk_max, std::byte{7});
     uint32_t sent = 0;
-    while (a.send_bulk(1, envelope(1), nullptr, 0, data.data(), data.size()) == Sent::ok) {
+    while (a.send_bulk(1, envelope(1), nullptr, 0, {data.data(), data.size()}) == Sent::ok) {
         ASSERT_LE(++sent, segment.geometry().cells_per_rank);
     }
     EXPECT_EQ(sent, std::min(segment.geometry().cells_per_rank, wire::ring_lines));
@@ -118,7 +118,7 @@ TEST(Shm, CellsRunOutAndComeBack) {
         seen += m.bulk_bytes == data.size() && m.bulk[data.size() - 1] == std::byte{7};
     });
     EXPECT_EQ(seen, static_cast<int>(sent));
-    EXPECT_EQ(a.send_bulk(1, envelope(1), nullptr, 0, data.data(), data.size()), Sent::ok);
+    EXPECT_EQ(a.send_bulk(1, envelope(1), nullptr, 0, {data.data(), data.size()}), Sent::ok);
 }
 
 TEST(Shm, NonsenseFromAPeerIsDropped) {
@@ -167,7 +167,7 @@ TEST(Shm, NoWakeUpIsLost) {
         for (uint32_t i = 0; i < messages;) {
             const auto try_send = [&] {
                 const auto* payload = bytes_of(&i);
-                return i % 3 == 0 ? a.send_bulk(1, envelope(0), payload, sizeof i, bulk.data(), bulk.size())
+                return i % 3 == 0 ? a.send_bulk(1, envelope(0), payload, sizeof i, {bulk.data(), bulk.size()})
                                   : a.send_short(1, envelope(0), payload, sizeof i);
             };
             if (try_send() == Sent::ok) {

@@ -15,7 +15,8 @@ namespace {
 
 using proto::Path;
 
-constexpr double slice_ns = 1.5e6; // of one sample: long against the clock, short against a disturbance
+// Of one sample: long against the clock, short against a disturbance.
+constexpr double shortest_slice_ns = 1e5, longest_slice_ns = 1.5e6;
 constexpr int fewest_rounds = 3, most_rounds = 41;
 
 struct Task {
@@ -28,6 +29,8 @@ struct Task {
 int run_rounds(Pair& pair, std::vector<Task>& tasks, double seconds, const Progress& progress) {
     const auto begin = static_cast<double>(os::now_ns());
     const auto part = [&] { return (static_cast<double>(os::now_ns()) - begin) / (seconds * 1e9); };
+    const double slice_ns = std::clamp(seconds * 1e9 / static_cast<double>(tasks.size() * fewest_rounds),
+                                       shortest_slice_ns, longest_slice_ns);
     for (Task& t : tasks) {
         const double once = pair.time(t.what, 2) * 2;
         t.round_trips = static_cast<uint64_t>(std::clamp(slice_ns / once, 1.0, 1e6));

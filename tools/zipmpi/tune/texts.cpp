@@ -13,7 +13,7 @@ namespace {
 using proto::Path;
 
 std::string bytes_text(uint64_t bytes) {
-    if (bytes == UINT64_MAX) return "never";
+    if (bytes == UINT64_MAX) return "none";
     if (bytes >= 64 * KiB) return fmt::format("{} KiB", bytes / KiB);
     return fmt::format("{} B", bytes);
 }

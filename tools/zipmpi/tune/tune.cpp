@@ -8,15 +8,21 @@
 #include "proto/select/costs_file.hpp"
 #include "topo/module.hpp"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <optional>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace zipmpi::tool {
 namespace {
+
+constexpr double most_spread = 0.15; // more, and the medians are not to be trusted
 
 // One line that is written over, only where somebody looks at it.
 class Display {
@@ -50,20 +56,33 @@ class Display {
 };
 
 // Beside the file first, then in its place: a reader never sees half of it.
-bool write_file(const std::string& path, const std::string& text, std::string& why) {
-    std::error_code error;
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-    const std::string beside = path + ".new";
-    {
-        std::ofstream file(beside);
-        file << text;
-        file.close();
-        if (!file) error = std::error_code(errno, std::generic_category());
+class OutputFile {
+  public:
+    explicit OutputFile(std::string path)
+        : path_(std::move(path))
+        , beside_(path_ + ".new") {
+        std::error_code ignored; // opening says it better
+        std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
+        stream_.open(beside_);
     }
-    if (!error) std::filesystem::rename(beside, path, error);
-    if (error) why = error.message();
-    return !error;
-}
+    // Opened before anything is measured, so that nobody waits in vain.
+    [[nodiscard]] bool opened() const { return stream_.is_open(); }
+    bool keep(const std::string& text) {
+        stream_ << text;
+        stream_.close();
+        return stream_.good() && std::rename(beside_.c_str(), path_.c_str()) == 0;
+    }
+    int refuse() const {
+        report({"the measured costs cannot be kept", "file " + path_, std::strerror(errno),
+                "name another file with --output, and give it to the library with ZIPMPI_TUNE_FILE"},
+               "zipmpi");
+        return 1;
+    }
+
+  private:
+    std::string path_, beside_;
+    std::ofstream stream_;
+};
 
 std::vector<Measurement> measure_all(const TuneOptions& options) {
     topo::Machine machine;
@@ -84,26 +103,20 @@ std::vector<Measurement> measure_all(const TuneOptions& options) {
 } // namespace
 
 int run_tune(const TuneOptions& options) {
+    const std::string path = options.output.empty() ? proto::costs_file_places().front() : options.output;
+    std::optional<OutputFile> file;
+    if (!options.dry_run && !file.emplace(path).opened()) return file->refuse();
     const auto all = measure_all(options);
     const std::string text = costs_file_text(all, os::host_name());
-    const std::string path = options.output.empty() ? proto::costs_file_places().front() : options.output;
-    std::string out = changes_text(all, boot::NodeSegment::new_cell_bytes());
+    if (file && !file->keep(text)) return file->refuse();
+    std::string out = options.dry_run ? text : "";
+    out += changes_text(all, boot::NodeSegment::new_cell_bytes());
     for (const Measurement& m : all)
-        if (m.spread > 0.15)
+        if (m.spread > most_spread)
             out += fmt::format("\n{}: the rounds differ much; measure again when the machine is quiet.\n",
                                topo::name(m.where.pair));
-    if (options.dry_run) {
-        out = text + out;
-    } else {
-        std::string why;
-        if (!write_file(path, text, why)) {
-            report({"the measured costs cannot be kept", "file " + path, why,
-                    "name another file with --output, and give it to the library with ZIPMPI_TUNE_FILE"},
-                   "zipmpi");
-            return 1;
-        }
+    if (!options.dry_run)
         out += "\nkept in " + path + (options.output.empty() ? "" : "; ZIPMPI_TUNE_FILE must name it") + "\n";
-    }
     std::fwrite(out.data(), 1, out.size(), stdout);
     return 0;
 }

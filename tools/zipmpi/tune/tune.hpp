@@ -11,8 +11,8 @@
 namespace zipmpi::tool {
 
 struct TuneOptions {
-    std::string output; // empty: where the library looks first
-    double seconds = 30;
+    std::string output;  // empty: where the library looks first
+    double seconds = 30; // less if enough rounds were measured
     bool dry_run = false;
 };
 

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/arena.hpp"
+
+#include "os/memory.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::transport::shm {
+
+Arena::~Arena() {
+    for (const Block& b : blocks_) os::unmap(b.base, b.bytes);
+    for (const View& v : views_)
+        if (v.base != nullptr) os::unmap(v.base, v.bytes);
+}
+
+// First fit: how many blocks lie before the gap, and where it begins.
+size_t Arena::gap_for(uint64_t bytes, uint64_t& offset) const {
+    offset = 0;
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+        if (blocks_[i].offset - offset >= bytes) return i;
+        offset = blocks_[i].offset + blocks_[i].bytes;
+    }
+    return blocks_.size();
+}
+
+void* Arena::allocate(uint64_t bytes) {
+    if (!segment_.has_arenas() || bytes < smallest || bytes > wire::arena_bytes) return nullptr;
+    bytes = (bytes + wire::page_size - 1) / wire::page_size * wire::page_size;
+    uint64_t offset = 0;
+    const size_t before = gap_for(bytes, offset);
+    if (offset + bytes > wire::arena_bytes) return nullptr;
+    const uint64_t in_file = segment_.geometry().arena_offset(self_) + offset;
+    if (!segment_.reserve(in_file, bytes)) return nullptr;
+    std::byte* const base = os::map_shared(segment_.fd(), in_file, bytes, os::Access::read_and_write);
+    if (base == nullptr) {
+        os::give_up(segment_.fd(), in_file, bytes);
+        return nullptr;
+    }
+    blocks_.insert(blocks_.begin() + static_cast<ptrdiff_t>(before), Block{offset, bytes, base});
+    return base;
+}
+
+bool Arena::free(void* base) {
+    const auto at =
+        std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.base == base; });
+    if (at == blocks_.end()) return false;
+    os::unmap(at->base, at->bytes);
+    os::give_up(segment_.fd(), segment_.geometry().arena_offset(self_) + at->offset, at->bytes);
+    blocks_.erase(at);
+    return true;
+}
+
+uint64_t Arena::find(const void* memory, uint64_t bytes) const {
+    const auto* const first = static_cast<const std::byte*>(memory);
+    for (const Block& b : blocks_)
+        if (first >= b.base && first < b.base + b.bytes)
+            return bytes <= b.bytes - static_cast<uint64_t>(first - b.base)
+                       ? b.offset + static_cast<uint64_t>(first - b.base) + 1
+                       : 0;
+    return 0;
+}
+
+const std::byte* Arena::view(Peer owner, uint64_t place, uint64_t bytes) {
+    if (!segment_.has_arenas() || place == 0 || place > wire::arena_bytes ||
+        bytes > wire::arena_bytes - (place - 1))
+        return nullptr;
+    const uint64_t end = place - 1 + bytes;
+    View& v = views_[owner];
+    if (end > v.bytes) {
+        const uint64_t wanted = (end + view_step - 1) / view_step * view_step;
+        std::byte* const base = os::map_shared(segment_.fd(), segment_.geometry().arena_offset(owner), wanted,
+                                               os::Access::read_only);
+        if (base == nullptr) return nullptr;
+        if (v.base != nullptr) os::unmap(v.base, v.bytes);
+        v = {base, wanted};
+    }
+    return v.base + (place - 1);
+}
+
+} // namespace zipmpi::transport::shm
