@@ -35,7 +35,7 @@ class Implemented(unittest.TestCase):
     def test_arguments_that_count_at_the_root_only(self):
         gather = text("MPI_Gather")
         self.assertIn('(!at_root || entry.handle(recvtype, recvtype_, "recvtype"))', gather)
-        self.assertIn('(is_in_place(sendbuf) || entry.count(sendcount, "sendcount"))', gather)
+        self.assertIn('(is_in_place(sendbuf) || stands_by(*comm_, root) || entry.count(sendcount, "sendcount"))', gather)
 
     def test_requests_and_statuses_of_arrays_are_written_back(self):
         waitsome = text("MPI_Waitsome")

@@ -113,7 +113,8 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     finish(recv);
 }
 
-// Into a buffer with gaps by way of memory that stays in a near cache: cheaper than many small copies by the kernel.
+// Into a buffer with gaps by way of memory that stays in a near cache: cheaper than many small copies by the
+// kernel.
 bool Lane::read_from_sender(const Operation& recv, const Incoming& message) {
     if (recv.layout == nullptr) return kcopy_.read(message.from, message.address, recv.buffer, recv.received);
     const uint64_t at_once = shm_.caps().bulk_max;
