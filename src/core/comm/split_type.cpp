@@ -1,59 +1,104 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Communicators of processes that share hardware.
+// Communicators of processes that share hardware. A process is part of a core, cache or memory only if it
+// cannot run anywhere else: mpiexec --bind-to makes that so.
+#include "core/comm/hardware.hpp"
 #include "core/comm/split.hpp"
 #include "core/state.hpp"
+#include "proto/coll/coll.hpp"
 
 namespace zipmpi::core {
 namespace {
 
+constexpr const char* resource_key = "mpi_hw_resource_type";
+constexpr const char* shared_memory = "mpi_shared_memory";
+
 // Processes of one host have the same number: the first rank of the job there.
 int host_number() { return engine()->segment.world_rank(0); }
 
-bool one_host(const Comm& comm) {
-    const boot::NodeSegment& segment = engine()->segment;
-    return comm.own_team().size <= static_cast<int>(segment.local_ranks()) &&
-           static_cast<int>(segment.local_ranks()) == engine()->job.size;
+int color_at(const topo::Place& place, topo::Level level) {
+    const uint16_t index = topo::index_at(place, level);
+    return index != topo::several ? index : undefined;
+}
+
+int color_of_level(topo::Level level) {
+    topo::Place place{};
+    return find_own_place(place) ? color_at(place, level) : undefined;
 }
 
 // The colour of what the info object names; undefined if there is no such thing here.
 int color_of_resource(Info* info, const char* key) {
     const std::string* const name = info != nullptr ? hints_of(*info).find(key) : nullptr;
     if (name == nullptr) return undefined;
-    if (*name == "mpi_shared_memory") return host_number();
+    if (*name == shared_memory) return host_number();
     if (*name == "mpi://WORLD") return 0;
     if (*name == "mpi://SELF") return engine()->job.rank;
-    return undefined;
+    topo::Level level{};
+    return topo::level_named(*name, level) ? color_of_level(level) : undefined;
 }
 
-int color_for(const Comm& comm, SplitType type, Info* info) {
+int color_guided(Info* info, bool process_sets_too) {
+    const int color = color_of_resource(info, resource_key);
+    return color == undefined && process_sets_too ? color_of_resource(info, "mpi_pset_name") : color;
+}
+
+// The outermost level that the members do not all share, so that every part is smaller than the whole.
+Err color_unguided(Comm& comm, Info* info, int& color) {
+    proto::Team& team = comm.own_team();
+    std::vector<topo::Place> places(static_cast<size_t>(team.size));
+    topo::Place& own = places[static_cast<size_t>(team.rank)];
+    if (!find_own_place(own)) own = nowhere;
+    color = undefined;
+    if (const Err e = proto::coll::allgather(team, places.data(), sizeof own); e != Err::success) return e;
+    for (const topo::Level level : topo::levels) {
+        const uint16_t first = topo::index_at(places[0], level);
+        bool shared = true;
+        for (const topo::Place& place : places) shared = shared && topo::index_at(place, level) == first;
+        if (shared) continue;
+        color = color_at(own, level);
+        if (info != nullptr) info->hints.set(resource_key, std::string("hwloc://") + topo::name(level));
+        return Err::success;
+    }
+    return Err::success;
+}
+
+Err color_for(Comm& comm, SplitType type, Info* info, int& color) {
     switch (type) {
     case SplitType::shared:
-        return host_number();
+        color = host_number();
+        break;
     case SplitType::hw_guided:
-        return color_of_resource(info, "mpi_hw_resource_type");
-    case SplitType::resource_guided: {
-        const int color = color_of_resource(info, "mpi_hw_resource_type");
-        return color != undefined ? color : color_of_resource(info, "mpi_pset_name");
-    }
-    case SplitType::hw_unguided: // must give smaller communicators than the original
-        return one_host(comm) ? undefined : host_number();
+    case SplitType::resource_guided:
+        color = color_guided(info, type == SplitType::resource_guided);
+        break;
+    case SplitType::hw_unguided:
+        return color_unguided(comm, info, color);
     case SplitType::none:
+        color = undefined;
         break;
     }
-    return undefined;
+    return Err::success;
 }
 
 } // namespace
 
 Err comm_split_type(Comm& comm, SplitType type, int key, Info* info, Comm*& result) {
-    return split(comm, color_for(comm, type, info), key, result);
+    int color = undefined;
+    const Err e = color_for(comm, type, info, color);
+    return e == Err::success ? split(comm, color, key, result) : e;
 }
 
+// What this process cannot leave is "true", what it can is "false".
 Err get_hw_resource_info(Info*& info) {
     Hints hints;
-    hints.set("mpi_shared_memory", "true"); // a process is on one host only
+    hints.set(shared_memory, "true");
+    topo::Place place{};
+    const bool known = find_own_place(place);
+    for (const topo::Level level : topo::levels)
+        if (known)
+            hints.set(std::string("hwloc://") + topo::name(level),
+                      topo::index_at(place, level) != topo::several ? "true" : "false");
     return make_info(std::move(hints), info);
 }
 

@@ -44,10 +44,6 @@ std::vector<Edge> edges_of(const Cart& cart) {
     return edges;
 }
 
-std::vector<int> order_of(const Comm& comm, const Cart& cart, bool reorder) {
-    return place_on(comm, size_of(cart), reorder ? edges_of(cart) : std::vector<Edge>());
-}
-
 Err cart_of(const Comm& comm, const Cart*& cart) {
     const Topology* topology = nullptr;
     const Err e = topology_of(comm, TopologyKind::cart, topology);
@@ -67,7 +63,9 @@ std::shared_ptr<Topology> grid_topology(Cart cart) {
 Err cart_create(Comm& comm, int ndims, const int* dims, const int* periods, bool reorder, Comm*& result) {
     Cart cart;
     if (const Err e = check_grid(comm, ndims, dims, periods, cart); e != Err::success) return e;
-    const std::vector<int> order = order_of(comm, cart, reorder);
+    Order order = same_order(size_of(cart));
+    if (reorder)
+        if (const Err e = place_on(comm, size_of(cart), edges_of(cart), order); e != Err::success) return e;
     const int place = own_place_in(order, comm);
     if (place != undefined) cart.coords = coords_of(cart, place);
     return make_with_topology(comm, order, grid_topology(std::move(cart)), result);
@@ -76,7 +74,8 @@ Err cart_create(Comm& comm, int ndims, const int* dims, const int* periods, bool
 Err cart_map(Comm& comm, int ndims, const int* dims, const int* periods, int& place) {
     Cart cart;
     if (const Err e = check_grid(comm, ndims, dims, periods, cart); e != Err::success) return e;
-    place = own_place_in(order_of(comm, cart, true), comm);
+    // Others need not call this, so nothing can be agreed with them: everybody keeps its rank.
+    place = own_place_in(same_order(size_of(cart)), comm);
     return Err::success;
 }
 

@@ -77,12 +77,12 @@ void add(DistGraph& graph, const Half& half) {
         (half.arrives ? graph.source_weights : graph.destination_weights).push_back(half.weight);
 }
 
-// Reordering needs all edges, and so far moves nobody: it is not asked, and every process keeps its rank.
+// Every process keeps its rank: to find a better one would take all edges in one place.
 Err make_dist_graph(Comm& comm, DistGraph graph, Comm*& result) {
     auto topology = std::make_shared<Topology>();
     topology->kind = TopologyKind::dist_graph;
     topology->dist_graph = std::move(graph);
-    return make_with_topology(comm, place_on(comm, comm.team.size, {}), std::move(topology), result);
+    return make_with_topology(comm, same_order(comm.team.size), std::move(topology), result);
 }
 
 Err dist_graph_of(const Comm& comm, const DistGraph*& graph) {

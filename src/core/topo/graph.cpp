@@ -33,13 +33,13 @@ Err check_graph(const Comm& comm, int nnodes, const int* index, const int* edges
     return Err::success;
 }
 
-std::vector<int> order_of(const Comm& comm, const Graph& graph, bool reorder) {
+std::vector<Edge> edges_of(const Graph& graph) {
     std::vector<Edge> edges;
     int at = 0;
-    for (size_t node = 0; reorder && node < graph.index.size(); ++node)
+    for (size_t node = 0; node < graph.index.size(); ++node)
         for (; at < graph.index[node]; ++at)
             edges.push_back({static_cast<int>(node), graph.edges[static_cast<size_t>(at)], 1});
-    return place_on(comm, static_cast<int>(graph.index.size()), edges);
+    return edges;
 }
 
 Err graph_of(const Comm& comm, const Graph*& graph) {
@@ -59,14 +59,17 @@ Err graph_create(Comm& comm, int nnodes, const int* index, const int* edges, boo
     auto topology = std::make_shared<Topology>();
     topology->kind = TopologyKind::graph;
     if (const Err e = check_graph(comm, nnodes, index, edges, topology->graph); e != Err::success) return e;
-    const std::vector<int> order = order_of(comm, topology->graph, reorder);
+    Order order = same_order(nnodes);
+    if (reorder)
+        if (const Err e = place_on(comm, nnodes, edges_of(topology->graph), order); e != Err::success)
+            return e;
     return make_with_topology(comm, order, std::move(topology), result);
 }
 
 Err graph_map(Comm& comm, int nnodes, const int* index, const int* edges, int& place) {
     Graph graph;
     if (const Err e = check_graph(comm, nnodes, index, edges, graph); e != Err::success) return e;
-    place = own_place_in(order_of(comm, graph, true), comm);
+    place = own_place_in(same_order(nnodes), comm); // as MPI_Cart_map
     return Err::success;
 }
 

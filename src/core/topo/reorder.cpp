@@ -2,14 +2,135 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/topo/reorder.hpp"
 
+#include "core/comm/hardware.hpp"
+#include "core/state.hpp"
+#include "proto/coll/coll.hpp"
+
+#include <algorithm>
 #include <numeric>
+#include <queue>
+#include <tuple>
 
 namespace zipmpi::core {
+namespace {
 
-std::vector<int> place_on(const Comm&, int size, const std::vector<Edge>&) {
-    std::vector<int> order(static_cast<size_t>(size));
+auto sort_key(const topo::Place& p) { return std::tuple(p.package, p.numa, p.l3, p.l2, p.core, p.cpu); }
+
+// Processes next to each other in hardware are next to each other here.
+std::vector<int> by_place(const std::vector<topo::Place>& places, int size) {
+    std::vector<int> processes = same_order(size);
+    std::stable_sort(processes.begin(), processes.end(), [&](int a, int b) {
+        return sort_key(places[static_cast<size_t>(a)]) < sort_key(places[static_cast<size_t>(b)]);
+    });
+    return processes;
+}
+
+// The level whose members form a group: the outermost that does not hold all of them.
+topo::Level group_level(const std::vector<topo::Place>& places, int size) {
+    for (const topo::Level level : topo::levels)
+        for (int p = 1; p < size; ++p)
+            if (topo::index_at(places[static_cast<size_t>(p)], level) != topo::index_at(places[0], level))
+                return level;
+    return topo::Level::machine;
+}
+
+// Who of the ranks without a process talks most to those that have one. Gains only grow, so what lies in a
+// queue with less than its present gain is out of date.
+class Gains {
+  public:
+    explicit Gains(size_t ranks)
+        : gain_(ranks) {}
+    void add(int rank, int weight) {
+        gain_[static_cast<size_t>(rank)] += weight;
+        queue_.emplace(gain_[static_cast<size_t>(rank)], -rank);
+    }
+    template <class Taken>
+    int best(const Taken& taken) { // -1: none
+        while (!queue_.empty()) {
+            const auto [gain, negative] = queue_.top();
+            if (!taken(-negative) && gain == gain_[static_cast<size_t>(-negative)]) return -negative;
+            queue_.pop();
+        }
+        return -1;
+    }
+    void forget() {
+        for (; !queue_.empty(); queue_.pop()) gain_[static_cast<size_t>(-queue_.top().second)] = 0;
+    }
+
+  private:
+    std::vector<int64_t> gain_;
+    std::priority_queue<std::pair<int64_t, int>> queue_;
+};
+
+// Edges of each rank in both directions.
+std::vector<std::vector<Edge>> edges_by_rank(int size, const std::vector<Edge>& edges) {
+    std::vector<std::vector<Edge>> of(static_cast<size_t>(size));
+    for (const Edge& e : edges) {
+        if (e.from == e.to) continue;
+        of[static_cast<size_t>(e.from)].push_back(e);
+        of[static_cast<size_t>(e.to)].push_back({e.to, e.from, e.weight});
+    }
+    return of;
+}
+
+Order grown_order(const std::vector<topo::Place>& places, int size, const std::vector<Edge>& edges) {
+    const std::vector<std::vector<Edge>> of = edges_by_rank(size, edges);
+    const topo::Level level = group_level(places, size);
+    Order order(static_cast<size_t>(size), -1);
+    const auto taken = [&](int rank) { return order[static_cast<size_t>(rank)] >= 0; };
+    Gains in_group(order.size());
+    Gains in_all(order.size());
+    int next_free = 0;
+    int group = -1;
+    for (const int process : by_place(places, size)) {
+        const int index = topo::index_at(places[static_cast<size_t>(process)], level);
+        if (index != group) in_group.forget();
+        group = index;
+        int rank = in_group.best(taken);
+        if (rank < 0) rank = in_all.best(taken);
+        for (; rank < 0; ++next_free)
+            if (!taken(next_free)) rank = next_free;
+        order[static_cast<size_t>(rank)] = process;
+        for (const Edge& e : of[static_cast<size_t>(rank)]) {
+            if (taken(e.to)) continue;
+            in_group.add(e.to, e.weight);
+            in_all.add(e.to, e.weight);
+        }
+    }
+    return order;
+}
+
+} // namespace
+
+Order same_order(int size) {
+    Order order(static_cast<size_t>(size));
     std::iota(order.begin(), order.end(), 0);
     return order;
+}
+
+int64_t cost_of(const Order& order, const std::vector<topo::Place>& places, const std::vector<Edge>& edges) {
+    int64_t cost = 0;
+    const auto place = [&](int rank) {
+        return places[static_cast<size_t>(order[static_cast<size_t>(rank)])];
+    };
+    for (const Edge& e : edges)
+        cost += int64_t{e.weight} * static_cast<int64_t>(topo::pair_class(place(e.from), place(e.to)));
+    return cost;
+}
+
+Order near_order(const std::vector<topo::Place>& places, int size, const std::vector<Edge>& edges) {
+    const Order same = same_order(size);
+    Order grown = grown_order(places, size, edges);
+    return cost_of(grown, places, edges) < cost_of(same, places, edges) ? grown : same;
+}
+
+Err place_on(Comm& comm, int size, const std::vector<Edge>& edges, Order& order) {
+    std::vector<topo::Place> places(static_cast<size_t>(comm.team.size));
+    topo::Place& own = places[static_cast<size_t>(comm.team.rank)];
+    if (!find_own_place(own)) own = nowhere;
+    const Err e = proto::coll::allgather(comm.team, places.data(), sizeof own);
+    if (e == Err::success) order = near_order(places, size, edges);
+    return e;
 }
 
 } // namespace zipmpi::core

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/comm/comm.hpp"
+#include "topo/place.hpp"
 
 #include <vector>
 
@@ -17,8 +18,18 @@ struct Edge {
     int weight;
 };
 
-// order[r]: the rank on `comm` of the process that becomes rank r of a topology with these edges. All
-// processes compute the same from the same edges. Today every process keeps its rank.
-std::vector<int> place_on(const Comm& comm, int size, const std::vector<Edge>& edges);
+// order[r]: the rank on a communicator of the process that becomes rank r of a topology.
+using Order = std::vector<int>;
+Order same_order(int size); // every process keeps its rank
+
+// Puts those who talk much near to each other, given the place of each process. Groups of processes that
+// share hardware are filled one after another with ranks that talk most to what is in the group already. Not
+// worse than every process keeping its rank: if it would be, that is the result. O(e log e).
+Order near_order(const std::vector<topo::Place>& places, int size, const std::vector<Edge>& edges);
+// What the messages of an order cost: the distances that they travel.
+int64_t cost_of(const Order& order, const std::vector<topo::Place>& places, const std::vector<Edge>& edges);
+
+// The same for the processes of a communicator, which tell each other where they are. Collective.
+Err place_on(Comm& comm, int size, const std::vector<Edge>& edges, Order& order);
 
 } // namespace zipmpi::core

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/topo/reorder.hpp"
+
+#include "core/comm/hardware.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace zipmpi::core {
+namespace {
+
+// Two sockets of four cores: memory and last-level cache per socket, second-level cache per core.
+topo::Place at_core(int core) {
+    const auto c = static_cast<uint16_t>(core);
+    const auto socket = static_cast<uint16_t>(core / 4);
+    return {socket, socket, socket, c, c, c};
+}
+
+void expect_permutation(Order order) {
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(order, same_order(static_cast<int>(order.size())));
+}
+
+// Pairs of ranks that talk, spread over the sockets by a round-robin placement: each pair gets one socket.
+TEST(Reorder, BringsTogetherWhoTalks) {
+    std::vector<topo::Place> places;
+    for (int p = 0; p < 8; ++p) places.push_back(at_core(p % 2 * 4 + p / 2));
+    std::vector<Edge> edges;
+    for (int r = 0; r < 8; r += 2) edges.push_back({r, r + 1, 10});
+    const Order order = near_order(places, 8, edges);
+    expect_permutation(order);
+    EXPECT_LT(cost_of(order, places, edges), cost_of(same_order(8), places, edges));
+    for (int r = 0; r < 8; r += 2)
+        EXPECT_EQ(places[static_cast<size_t>(order[static_cast<size_t>(r)])].package,
+                  places[static_cast<size_t>(order[static_cast<size_t>(r) + 1])].package);
+}
+
+// A ring cut over two sockets crosses between them twice and no more.
+TEST(Reorder, ARingCrossesTwice) {
+    std::vector<topo::Place> places;
+    for (int p = 0; p < 8; ++p) places.push_back(at_core(p % 2 * 4 + p / 2));
+    std::vector<Edge> ring;
+    for (int r = 0; r < 8; ++r) ring.push_back({r, (r + 1) % 8, 1});
+    const Order order = near_order(places, 8, ring);
+    int crossings = 0;
+    for (const Edge& e : ring)
+        crossings += places[static_cast<size_t>(order[static_cast<size_t>(e.from)])].package !=
+                     places[static_cast<size_t>(order[static_cast<size_t>(e.to)])].package;
+    EXPECT_EQ(crossings, 2);
+}
+
+TEST(Reorder, NobodyMovesForNothing) {
+    const std::vector<topo::Place> unknown(6, nowhere);
+    std::vector<Edge> edges{{0, 5, 1}, {1, 4, 1}};
+    EXPECT_EQ(near_order(unknown, 6, edges), same_order(6));
+    std::vector<topo::Place> good;
+    for (int p = 0; p < 8; ++p) good.push_back(at_core(p));
+    std::vector<Edge> line;
+    for (int r = 0; r < 7; ++r) line.push_back({r, r + 1, 1});
+    EXPECT_EQ(near_order(good, 8, line), same_order(8));
+    EXPECT_EQ(near_order(good, 1, {}), same_order(1));
+    EXPECT_TRUE(near_order(good, 0, {}).empty());
+}
+
+} // namespace
+} // namespace zipmpi::core
