@@ -5,8 +5,8 @@
 // or by the lowest rank of the node under a foreign launcher; a segment of zeros with a filled header is
 // ready for use, so no rank has to wait for another before it sends.
 //
-//   header | world ranks, places | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse | contexts,
-//   sparse | boards, sparse
+//   header | world ranks, places | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse |
+//   contexts, sparse | boards, sparse
 //
 // Header, world ranks, places and rank blocks are reserved by the maker; a ring or cell is reserved by its
 // producer on first use, a page of contexts by who draws from it: memory follows use.
@@ -27,7 +27,7 @@ namespace zipmpi::wire {
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
 inline constexpr uint32_t segment_version = 2;
 inline constexpr uint32_t max_local_ranks = 4096;
-inline constexpr uint32_t contexts = 1U << 16; // ids of communicators that a node can have at a time
+inline constexpr uint32_t contexts = 1U << 16;        // ids of communicators that a node can have at a time
 inline constexpr uint64_t boards_per_rank = 4U << 20; // address space for boards; memory follows use
 
 struct SegmentHeader {

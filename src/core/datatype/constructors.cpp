@@ -5,7 +5,6 @@
 #include "core/attr/type_extras.hpp"
 #include "core/datatype/arguments.hpp"
 
-
 namespace zipmpi::core {
 namespace {
 

@@ -10,7 +10,7 @@ Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_ran
     : shm_(segment, local_index)
     , kcopy_(segment, local_index)
     , pending_of_peer_(segment.local_ranks())
-, full_in_pass_(segment.local_ranks())
+    , full_in_pass_(segment.local_ranks())
     , eager_limit_(settled(thresholds_for(topo::assumed_class), shm_.caps().bulk_max).eager_limit)
     , kcopy_min_(settled(thresholds_for(topo::assumed_class), shm_.caps().bulk_max).kcopy_min)
     , world_rank_(world_rank)

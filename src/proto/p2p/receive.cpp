@@ -85,7 +85,7 @@ void Lane::take_message(const Incoming& message) {
     }
     counters().add(Counter::unexpected);
     if (matcher_.keep(message) == nullptr)
-        std::abort(); // a message cannot be lost, and there is no memory to keep it
+        std::abort();                    // a message cannot be lost, and there is no memory to keep it
     if (multithreaded_) shm_.wake_own(); // another thread may probe for it
 }
 

@@ -17,8 +17,8 @@ struct WaitNote {
     const void* subject = nullptr;
     uint32_t count = 0;
     uint32_t sequence = 0; // collectives: the how-manieth on the communicator; 0 = not a collective
-    // If what is waited for is no message: called when the rank is about to sleep, tells the peer whom to wake,
-    // and looks once more. True: no need to sleep.
+    // If what is waited for is no message: called when the rank is about to sleep, tells the peer whom to
+    // wake, and looks once more. True: no need to sleep.
     bool (*last_look)(void* waiter) = nullptr;
     void* waiter = nullptr;
 };
