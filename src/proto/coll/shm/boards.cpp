@@ -22,6 +22,13 @@ namespace {
 
 Param<bool> use_boards{"coll.shared_memory", true, Level::user, Scope::all_equal,
                        "collectives within a node work in shared memory instead of sending messages"};
+Param<int64_t> first_by_messages{"coll.first_by_messages",
+                                 4,
+                                 {0, 1000000000},
+                                 Unit::none,
+                                 Level::tuner,
+                                 Scope::all_equal,
+                                 "collectives on a communicator before its ranks get shared memory for them"};
 Param<int64_t> small_block{"coll.small_block",
                            2 * KiB,
                            {64, 1 * MiB},
@@ -99,14 +106,20 @@ std::unique_ptr<Board> agree_on_board(Team& t, const wire::BoardGeometry& g) {
     if (t.rank == 0) a = make_board(t, g);
     Schedule s(t);
     broadcast_binomial::build(s, t, &a, sizeof a, 0);
-    if (s.run() != Err::success || a.offset == 0) return nullptr;
+    const Err e = s.run();
+    --t.collectives; // not one of the program's: reports count those
+    if (e != Err::success || a.offset == 0) return nullptr;
     return std::unique_ptr<Board>(new (std::nothrow) Board(t, g, a.offset, a.marks != 0));
 }
 
 } // namespace
 
 Board* board_for(Schedule& s, Team& t, size_t bytes) {
-    if (!s.may_block() || t.size < 2 || !use_boards) return nullptr;
+    // The first ones on a communicator go by messages: many communicators see no more than those, and
+    // messages find out when ranks do not call the same collective.
+    if (!s.may_block() || t.size < 2 || !use_boards ||
+        t.collectives <= static_cast<uint32_t>(first_by_messages.get()))
+        return nullptr;
     if (t.boards.get() == nullptr) t.boards.set(new Boards);
     Boards& b = *t.boards.get();
     const int which = bytes <= wire::line_size - sizeof(wire::SlotHead) ? 0
