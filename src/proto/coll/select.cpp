@@ -61,7 +61,9 @@ void barrier(Schedule& s, Team& t) {
 }
 
 void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
-    if (t.size == 1 || bytes == 0 || shm::broadcast(s, t, data, bytes, root)) return;
+    if (t.size == 1 || bytes == 0 || shm::direct_broadcast(s, t, data, bytes, root) ||
+        shm::broadcast(s, t, data, bytes, root))
+        return;
     const Shape shape = shape_of(t, bytes);
     const Constants c = constants();
     if (broadcast_scatter_allgather::cost(shape, c) < broadcast_binomial::cost(shape, c))
@@ -79,13 +81,16 @@ void reduce_by_messages(Schedule& s, Team& t, const void* mine, void* result, in
 }
 
 void reduce(Schedule& s, Team& t, const void* mine, void* result, int root) {
-    if (s.operation().bytes() == 0 || shm::reduce(s, t, mine, result, root)) return;
+    if (s.operation().bytes() == 0 || shm::direct_reduce(s, t, mine, result, root) ||
+        shm::reduce(s, t, mine, result, root))
+        return;
     reduce_by_messages(s, t, mine, result, root);
 }
 
 void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
     const Combine& op = s.operation();
-    if (op.bytes() == 0 || shm::allreduce(s, t, mine, result)) return;
+    if (op.bytes() == 0 || shm::direct_reduce(s, t, mine, result, -1) || shm::allreduce(s, t, mine, result))
+        return;
     if (reproducible) {
         reduce_ordered::build(s, t, mine, result, 0);
         s.wait();
@@ -149,7 +154,9 @@ void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, in
 }
 
 void allgather(Schedule& s, Team& t, void* all, size_t block) {
-    if (t.size == 1 || block == 0 || shm::allgather(s, t, all, block)) return;
+    if (t.size == 1 || block == 0 || shm::direct_allgather(s, t, all, block) ||
+        shm::allgather(s, t, all, block))
+        return;
     const Shape shape = shape_of(t, block);
     const Constants c = constants();
     if (allgather_dissemination::cost(shape, c) < allgather_ring::cost(shape, c))
@@ -159,7 +166,8 @@ void allgather(Schedule& s, Team& t, void* all, size_t block) {
 }
 
 void alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
-    if (block == 0 || shm::alltoall(s, t, send, recv, block)) return;
+    if (block == 0 || shm::direct_alltoall(s, t, send, recv, block) || shm::alltoall(s, t, send, recv, block))
+        return;
     const Blocks out = equal_blocks(s, t, send, block);
     const Blocks in = equal_blocks(s, t, recv, block);
     if (!out.empty() && !in.empty()) alltoall_direct::build(s, t, out, in);

@@ -30,6 +30,7 @@ struct QueueLink {
     T* previous = nullptr;
     T* chain = nullptr; // first elements: the first element of another queue of the same bucket
     T* last = nullptr;  // first elements: the last element of the queue
+    uint64_t hash = 0;  // of the key
 };
 
 // How: static MatchKey key(const T&); static QueueLink<T>& link(T&).
@@ -38,18 +39,14 @@ class KeyedQueues {
   public:
     [[nodiscard]] bool empty() const { return queues_ == 0; }
 
-    [[nodiscard]] T* first(const MatchKey& key) const {
-        if (queues_ == 0) return nullptr;
-        T* head = buckets_[key.hash() & mask_];
-        while (head != nullptr && !(How::key(*head) == key)) head = How::link(*head).chain;
-        return head;
-    }
+    [[nodiscard]] T* first(const MatchKey& key) const { return queues_ == 0 ? nullptr : find(key, key.hash()); }
 
     void push_back(T& element) {
         const MatchKey key = How::key(element);
         QueueLink<T>& link = How::link(element);
         link = {};
-        if (T* head = first(key); head != nullptr) {
+        link.hash = key.hash();
+        if (T* head = queues_ == 0 ? nullptr : find(key, link.hash); head != nullptr) {
             T*& last = How::link(*head).last;
             link.previous = last;
             How::link(*last).next = &element;
@@ -57,7 +54,7 @@ class KeyedQueues {
             return;
         }
         if (queues_ >= buckets_.size()) grow();
-        T*& bucket = buckets_[key.hash() & mask_];
+        T*& bucket = buckets_[link.hash & mask_];
         link.last = &element;
         link.chain = bucket;
         bucket = &element;
@@ -71,14 +68,20 @@ class KeyedQueues {
         if (link.next != nullptr)
             How::link(*link.next).previous = link.previous;
         else
-            How::link(*first(How::key(element))).last = link.previous;
+            How::link(*find(How::key(element), link.hash)).last = link.previous;
     }
 
   private:
     static constexpr size_t first_buckets = 64;
 
+    [[nodiscard]] T* find(const MatchKey& key, uint64_t hash) const {
+        T* head = buckets_[hash & mask_];
+        while (head != nullptr && !(How::key(*head) == key)) head = How::link(*head).chain;
+        return head;
+    }
+
     void remove_head(T& element, const QueueLink<T>& link) {
-        T** at = &buckets_[How::key(element).hash() & mask_];
+        T** at = &buckets_[link.hash & mask_];
         while (*at != &element) at = &How::link(**at).chain;
         if (link.next == nullptr) {
             *at = link.chain;
@@ -99,7 +102,7 @@ class KeyedQueues {
         for (T* head : old)
             while (head != nullptr) {
                 T* const chain = How::link(*head).chain;
-                T*& bucket = buckets_[How::key(*head).hash() & mask_];
+                T*& bucket = buckets_[How::link(*head).hash & mask_];
                 How::link(*head).chain = bucket;
                 bucket = head;
                 head = chain;

@@ -74,6 +74,10 @@ class Lane {
         if (work.waiting) deferred_.remove(work);
         work.waiting = false;
     }
+    // Copies out of a peer's memory through the kernel. False: it does not let us.
+    bool read_peer(transport::Peer from, uint64_t address, std::byte* to, size_t bytes) {
+        return kcopy_.read(from, address, to, bytes);
+    }
     // What was done outside an operation may be what another thread sleeps for.
     void wake_threads() {
         if (multithreaded_) shm_.wake_own();

@@ -33,6 +33,9 @@ constexpr int64_t longest_sleep_ns = 1'000'000'000;
 // A rank never spins shorter than this: about what it costs to sleep and be woken.
 constexpr int64_t least_spins = 64;
 
+// So many rounds look again at once: a pause is as long as a good part of a short message's way.
+constexpr int64_t eager_rounds = 50;
+
 constexpr auto relaxed = std::memory_order_relaxed;
 
 // A message of a collective that is waited for as a request: its tag is the number of the collective.
@@ -126,7 +129,7 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
             lane.unlock();
             os::cpu_relax();
             lane.lock();
-        } else {
+        } else if (rounds > eager_rounds) {
             os::cpu_relax();
         }
     } else if (rounds <= spin_rounds + yields.get()) {

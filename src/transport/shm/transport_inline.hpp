@@ -39,8 +39,11 @@ inline void Transport::publish(Peer peer, const Spot& spot, uint32_t lines) {
         Outgoing& o = out_[peer];
         o.produced += lines;
         o.slot = o.slot + lines < wire::ring_lines ? o.slot + lines : o.slot + lines - wire::ring_lines;
-        const uint32_t ahead = o.slot + write_ahead;
-        os::prefetch_to_write(&spot.lines[ahead < wire::ring_lines ? ahead : ahead - wire::ring_lines]);
+        const uint32_t first_ahead = lines == 1 ? write_ahead : 1; // the next one is likely to be as long
+        for (uint32_t i = 0; i < lines; ++i) {
+            const uint32_t ahead = o.slot + first_ahead + i;
+            os::prefetch_to_write(&spot.lines[ahead < wire::ring_lines ? ahead : ahead - wire::ring_lines]);
+        }
     }
     // Store the mark, then look at what the receiver says of itself. Either we see that it does not watch
     // this ring (any more) and announce the line, or its later looks at the ring find it (consider()); either

@@ -31,6 +31,7 @@ class Board {
     [[nodiscard]] bool by_marks() const { return marks_; }
     [[nodiscard]] int members() const { return size_; }
     [[nodiscard]] int self() const { return rank_; }
+    [[nodiscard]] transport::Peer peer(int member) const { return peers_[static_cast<size_t>(member)]; }
     [[nodiscard]] size_t room() const { return geometry_.slot_bytes - sizeof(wire::SlotHead); } // of a slot
 
     // The next operation, when its part may be written: all members are through with what was there. open:

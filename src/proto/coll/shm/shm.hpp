@@ -20,6 +20,7 @@ class Boards {
   public:
     std::unique_ptr<Board> board[3]; // for tiny, small and large blocks
     bool tried[3] = {};
+    enum { unknown, works, refused } direct = unknown; // reading from each other's memory
 };
 
 namespace shm {
@@ -37,6 +38,11 @@ bool gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int
 bool scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root);
 bool allgather(Schedule& s, Team& t, void* all, size_t block);
 bool alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block);
+// The same for large blocks, read straight from where they are (direct.hpp).
+bool direct_broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root);
+bool direct_reduce(Schedule& s, Team& t, const void* mine, void* result, int root); // root -1: all get it
+bool direct_allgather(Schedule& s, Team& t, void* all, size_t block);
+bool direct_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block);
 
 // How a collective runs on a board: what it needs to know, kept in the schedule.
 template <class Task>
@@ -45,8 +51,12 @@ bool add_step(Schedule& s, const Task& task) {
     if (kept != nullptr)
         s.call(
             [](void* t) {
-                static_cast<Task*>(t)->run();
-                return Err::success;
+                if constexpr (std::is_same_v<decltype(static_cast<Task*>(t)->run()), Err>) {
+                    return static_cast<Task*>(t)->run();
+                } else {
+                    static_cast<Task*>(t)->run();
+                    return Err::success;
+                }
             },
             kept);
     return true;

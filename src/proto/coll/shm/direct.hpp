@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Large collectives without a copy in between: a rank tells the others where its bytes are, and they read
+// them there through the kernel. Only if every rank may read from every other; that is found out once per
+// team.
+#pragma once
+
+#include "proto/coll/shm/shm.hpp"
+
+namespace zipmpi::proto::coll::shm {
+
+// A board over which members tell each other addresses, if direct reading is allowed and worth while for so
+// many bytes between so many ranks; else null.
+Board* board_for_direct(Schedule& s, Team& t, size_t bytes, int64_t most_ranks);
+
+class Direct {
+  public:
+    Direct(Board& board, Lane& lane, uint32_t number)
+        : board_(board)
+        , lane_(lane)
+        , number_(number) {}
+
+    // Everybody tells one address; those of others can be read until the next call.
+    void tell(const void* address);
+    // Nobody reads any more.
+    void end() { board_.gate(board_.begin(false, number_)); }
+    // Copies from where that member said, from an offset on.
+    void read(int member, size_t offset, std::byte* to, size_t bytes);
+    [[nodiscard]] bool failed() const { return failed_; }
+
+  private:
+    Board& board_;
+    Lane& lane_;
+    uint32_t number_;
+    uint32_t op_ = 0;
+    bool failed_ = false;
+};
+
+[[gnu::cold]] Err kernel_refused();
+
+} // namespace zipmpi::proto::coll::shm
