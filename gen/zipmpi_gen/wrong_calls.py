@@ -26,6 +26,12 @@ def object_name(state, param):
     return f"{state}_{param.kind.detail.lower()}"
 
 
+def good_object(entry, param):
+    """Functions about topologies get a communicator that has one."""
+    in_grid = param.kind.detail == "Comm" and entry.function.chapter.key == "topo"
+    return "grid_comm" if in_grid else object_name("good", param)
+
+
 def null_of(param):
     return f"MPI_{param.kind.detail.upper()}_NULL"
 
@@ -51,7 +57,7 @@ class Call:
             return f"(void *){object_name('good', param)}s" if param.direction != "out" else "(void *)scratch"
         if param.direction == "out":
             return f"&{object_name('made', param)}"
-        return ("&" if takes_pointer(param) else "") + object_name("good", param)
+        return ("&" if takes_pointer(param) else "") + good_object(self.entry, param)
 
     def right_buffer(self, param):
         buffers = [p for p in self.entry.params if p.form == "buffer"]
@@ -84,9 +90,8 @@ class Call:
             return "&text_length"
         if param.form == "function":
             return f"({param.c_type(self.entry.wide)[0]})harmless"
-        if param.form == "raw" and not takes_pointer(param):
-            return f"({param.c_type(self.entry.wide)[0]})0"
-        return "(void *)scratch"
+        before, after = param.c_type(self.entry.wide)
+        return "(void *)scratch" if before.endswith("*") or after else f"({before})0"
 
     # ---- what is wrong
 
@@ -196,7 +201,7 @@ class Call:
     # ---- calls
 
     def needs(self, wrong):
-        used = [object_name("good", p) for p in self.entry.params
+        used = [good_object(self.entry, p) for p in self.entry.params
                 if p.form == "handle" and p.direction != "out" and not self.may_be_null(p)]
         return " && ".join(f"have(&{name}, sizeof {name})" for name in sorted({*used, *wrong.needs})) or "1"
 

@@ -26,6 +26,16 @@ bool read_process_memory(pid_t pid, uint64_t address, std::byte* to, size_t byte
     return true;
 }
 
+bool read_process_memory(pid_t pid, uint64_t address, const iovec* pieces, size_t count,
+                         size_t bytes) noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process, never used here
+    const iovec remote{reinterpret_cast<void*>(address), bytes};
+    ssize_t got = -1;
+    do got = process_vm_readv(pid, pieces, count, &remote, 1, 0);
+    while (got < 0 && errno == EINTR);
+    return got == static_cast<ssize_t>(bytes);
+}
+
 void allow_reading_by_others() noexcept { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }
 
 } // namespace zipmpi::os

@@ -7,11 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 namespace zipmpi::os {
 
 // True if all bytes were read; false and errno otherwise.
 bool read_process_memory(pid_t pid, uint64_t address, std::byte* to, size_t bytes) noexcept;
+// The same into up to 1024 pieces that hold `bytes` bytes, less than 2 GiB, in all.
+bool read_process_memory(pid_t pid, uint64_t address, const iovec* pieces, size_t count,
+                         size_t bytes) noexcept;
 
 // Lets other processes of the same user read ours where the kernel asks for such a permission.
 void allow_reading_by_others() noexcept;

@@ -18,7 +18,7 @@
 
 namespace zipmpi::wire {
 
-inline constexpr uint32_t board_max_depth = 8;
+inline constexpr uint32_t board_max_depth = 32;
 inline constexpr uint32_t board_max_members = 4096;
 
 struct BoardHead {
@@ -28,14 +28,16 @@ struct BoardHead {
     Word members;                   // that have not left; the last one gives the memory back
     Word arrived[board_max_depth];  // members that have come to operations of this part, ever
     Word released[board_max_depth]; // the operation of this part that is complete
-    alignas(line_size) std::atomic<uint64_t> sleepers[board_max_members / 64]; // one bit per member
+    // one bit per member: who sleeps until an operation is complete, and who until a part may be written
+    alignas(line_size) std::atomic<uint64_t> sleepers[board_max_members / 64];
+    alignas(line_size) std::atomic<uint64_t> room_sleepers[board_max_members / 64];
 };
 static_assert(sizeof(BoardHead) % line_size == 0);
 
-// Written by one member, except `wanted_by`.
+// Written by one member, except `awaited`.
 struct alignas(line_size) BoardMember {
-    std::atomic<uint32_t> done;      // operations it is through with
-    std::atomic<uint32_t> wanted_by; // 1 + the member that sleeps until `done` grows; 0: none
+    std::atomic<uint32_t> done;    // operations it is through with
+    std::atomic<uint32_t> awaited; // 1: some member sleeps until `done` grows
 };
 static_assert(sizeof(BoardMember) == line_size);
 

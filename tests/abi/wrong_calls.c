@@ -43,6 +43,7 @@ OBJECTS(MPI_Op, op, MPI_OP_NULL)
 OBJECTS(MPI_Request, request, MPI_REQUEST_NULL)
 OBJECTS(MPI_Session, session, MPI_SESSION_NULL)
 MPI_Datatype raw_datatype = MPI_DATATYPE_NULL; /* not committed */
+MPI_Comm grid_comm = MPI_COMM_NULL;            /* with a topology: a ring of one rank */
 
 static void harmless(void) {}
 
@@ -51,11 +52,14 @@ static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
     (void)in, (void)inout, (void)count, (void)type;
 }
 
-/* ---- objects */
+/* ---- objects; those that are freed come last of their kind, or another would get their place */
 
 static void make_comms(void) {
     MPI_Comm_dup(MPI_COMM_SELF, &good_comm);
     MPI_Comm_set_errhandler(good_comm, MPI_ERRORS_RETURN);
+    if (MPI_Cart_create(good_comm, 1, narrow_ones, narrow_ones, 0, &grid_comm) != MPI_SUCCESS)
+        grid_comm = good_comm;
+    if (grid_comm != MPI_COMM_NULL) MPI_Comm_set_errhandler(grid_comm, MPI_ERRORS_RETURN);
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_SELF, &copy);
     freed_comm = copy;

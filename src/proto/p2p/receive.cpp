@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace zipmpi::proto {
 namespace {
@@ -113,21 +114,6 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     finish(recv);
 }
 
-// Into a buffer with gaps by way of memory that stays in a near cache: cheaper than many small copies by the
-// kernel.
-bool Lane::read_from_sender(const Operation& recv, const Incoming& message) {
-    if (recv.layout == nullptr) return kcopy_.read(message.from, message.address, recv.buffer, recv.received);
-    const uint64_t at_once = shm_.caps().bulk_max;
-    for (uint64_t done = 0; done < recv.received;) {
-        const uint64_t n = std::min(at_once, recv.received - done);
-        std::byte* const packed = staging(n);
-        if (!kcopy_.read(message.from, message.address + done, packed, n)) return false;
-        store_payload(recv, done, packed, n);
-        done += n;
-    }
-    return true;
-}
-
 // By one copy out of the sender's buffer if that is possible and pays, else by asking for fragments.
 void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
     if (copy_directly(recv, message) || copy_by_kernel(recv, message)) {
@@ -155,6 +141,32 @@ bool Lane::copy_directly(Operation& recv, const Incoming& message) {
     if (from == nullptr) return false;
     store_payload(recv, 0, from, recv.received);
     counters().add(Counter::direct_copies);
+    return true;
+}
+
+// Into a buffer with gaps: the kernel finds long pieces itself; short ones are cheaper by way of memory that
+// stays in a near cache.
+bool Lane::read_from_sender(const Operation& recv, const Incoming& message) {
+    if (recv.layout == nullptr) return kcopy_.read(message.from, message.address, recv.buffer, recv.received);
+    constexpr uint64_t most_at_once = uint64_t{1} << 30;
+    constexpr int64_t long_piece =
+        1024; // from here on one more piece costs the kernel less than a copy of it
+    const bool scatter = recv.layout->size >= long_piece * recv.layout->root->runs;
+    iovec pieces[64];
+    for (uint64_t done = 0, n = 0; done < recv.received; done += n) {
+        const uint64_t left = std::min(recv.received - done, most_at_once);
+        if (scatter) {
+            const size_t used =
+                layout::list_pieces(*recv.layout, recv.buffer, recv.elements, recv.first_byte + done, left,
+                                    pieces, std::size(pieces), n);
+            if (!kcopy_.read(message.from, message.address + done, pieces, used, n)) return false;
+        } else {
+            n = std::min<uint64_t>(shm_.caps().bulk_max, left);
+            std::byte* const packed = staging(n);
+            if (!kcopy_.read(message.from, message.address + done, packed, n)) return false;
+            store_payload(recv, done, packed, n);
+        }
+    }
     return true;
 }
 

@@ -92,7 +92,10 @@ void sleep_once(Lane& lane, const WaitNote& note) {
         const bool woken = shm.sleep(ticket, longest_sleep_ns);
         lane.lock();
         r.asleep.store(0, relaxed);
-        if (!woken && lane.progress() > 0) lane.counters().add(Counter::late_wakes);
+        const auto missed = [&] {
+            return lane.progress() > 0 || (note.last_look != nullptr && note.last_look(note.waiter));
+        };
+        if (!woken && missed()) lane.counters().add(Counter::late_wakes);
     }
     shm.disarm();
 }

@@ -39,14 +39,27 @@ bool Reader::probe(Peer from) const {
            number == block.probe_number.load(std::memory_order_relaxed);
 }
 
-bool Reader::read(Peer from, uint64_t address, std::byte* to, size_t bytes) {
+bool Reader::works_with(Peer from) {
     State& state = states_[from];
     if (state == State::unknown) state = probe(from) ? State::works : State::refused;
-    if (state == State::refused) return false;
-    if (os::read_process_memory(segment_.block(from).pid.load(std::memory_order_relaxed), address, to, bytes))
-        return true;
-    state = State::refused;
-    return false;
+    return state == State::works;
+}
+
+bool Reader::still_works(Peer from, bool copied) {
+    if (!copied) states_[from] = State::refused;
+    return copied;
+}
+
+bool Reader::read(Peer from, uint64_t address, std::byte* to, size_t bytes) {
+    if (!works_with(from)) return false;
+    const pid_t pid = segment_.block(from).pid.load(std::memory_order_relaxed);
+    return still_works(from, os::read_process_memory(pid, address, to, bytes));
+}
+
+bool Reader::read(Peer from, uint64_t address, const iovec* pieces, size_t count, size_t bytes) {
+    if (!works_with(from)) return false;
+    const pid_t pid = segment_.block(from).pid.load(std::memory_order_relaxed);
+    return still_works(from, os::read_process_memory(pid, address, pieces, count, bytes));
 }
 
 } // namespace zipmpi::transport::kcopy

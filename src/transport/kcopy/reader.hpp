@@ -11,6 +11,7 @@
 #include "boot/node_segment.hpp"
 #include "transport/concept.hpp"
 
+#include <sys/uio.h>
 #include <vector>
 
 namespace zipmpi::transport::kcopy {
@@ -23,10 +24,14 @@ class Reader {
 
     // Copies from a peer's memory. False: not possible for this pair (any more), nothing usable was copied.
     bool read(Peer from, uint64_t address, std::byte* to, size_t bytes);
+    // The same into several pieces that have room for `bytes` bytes.
+    bool read(Peer from, uint64_t address, const iovec* pieces, size_t count, size_t bytes);
 
   private:
     enum class State : uint8_t { unknown, works, refused };
     bool probe(Peer from) const;
+    bool works_with(Peer from);
+    bool still_works(Peer from, bool copied);
 
     const boot::NodeSegment& segment_;
     uint64_t own_number_; // peers read it to see whether they can

@@ -21,10 +21,9 @@ struct Waiter {
     bool (*condition)(const Board& board, uint32_t op, int member);
     uint32_t op;
     int member;
-    std::atomic<uint64_t>* sleepers; // where it says that it sleeps: a bit,
+    std::atomic<uint64_t>* sleepers; // where it says that it sleeps
     uint64_t bit;
-    std::atomic<uint32_t>* wanted_by; // or the line of the member it waits for
-    uint32_t name;
+    std::atomic<uint32_t>* awaited; // for room: on the line of the member it waits for
     uint32_t sleeps;
 };
 
@@ -33,10 +32,8 @@ struct Waiter {
 bool last_look(void* waiter) {
     auto& w = *static_cast<Waiter*>(waiter);
     ++w.sleeps;
-    if (w.wanted_by != nullptr)
-        w.wanted_by->store(w.name, std::memory_order_seq_cst);
-    else
-        w.sleepers->fetch_or(w.bit, std::memory_order_seq_cst);
+    w.sleepers->fetch_or(w.bit, std::memory_order_seq_cst);
+    if (w.awaited != nullptr) w.awaited->store(1, std::memory_order_seq_cst);
     return w.condition(*w.board, w.op, w.member);
 }
 
@@ -84,9 +81,10 @@ void Board::publish_done(uint32_t op) {
     done_shown_ = op;
     wire::BoardMember& own = line(rank_);
     own.done.store(op, std::memory_order_seq_cst);
-    if (own.wanted_by.load(std::memory_order_seq_cst) == 0) return;
-    const uint32_t waiting = own.wanted_by.exchange(0, std::memory_order_seq_cst);
-    if (waiting >= 1 && waiting <= static_cast<uint32_t>(size_)) lane_.shm().wake_peer(peers_[waiting - 1]);
+    if (own.awaited.load(std::memory_order_seq_cst) == 0) return;
+    own.awaited.store(0,
+                      std::memory_order_seq_cst); // before the look at who sleeps: a later one sets it again
+    wake_all(head().room_sleepers);
 }
 
 void Board::fill_for(uint32_t op, int member) {
@@ -95,7 +93,7 @@ void Board::fill_for(uint32_t op, int member) {
 
 void Board::post_for(uint32_t op, int member) {
     mark(op, member).store(op, std::memory_order_seq_cst); // pairs with await_post()
-    wake_sleepers();
+    wake_all(head().sleepers);
 }
 
 void Board::await_post(uint32_t op, int member) {
@@ -123,7 +121,7 @@ void Board::await_arrivals(uint32_t op) {
 
 void Board::release(uint32_t op) {
     head().released[op % geometry_.depth].value.store(op, std::memory_order_seq_cst);
-    wake_sleepers();
+    wake_all(head().sleepers);
 }
 
 void Board::await_release(uint32_t op) {
@@ -149,25 +147,22 @@ void Board::gate(uint32_t op, uint32_t late) {
     all_came(op, late); // whoever has come here is through with what was before
 }
 
-void Board::gate_at(uint32_t op, int member) {
-    if (marks_ && rank_ != member) return post(op);
+void Board::come(uint32_t op, bool waits) {
     if (marks_) {
-        for (int r = 0; r < size_; ++r)
+        post(op);
+        for (int r = 0; waits && r < size_; ++r)
             if (r != rank_) await_post(op, r);
-    } else {
-        const bool last = arrive(op);
-        if (rank_ != member) {
-            if (last) wake_sleepers();
-            return;
-        }
-        if (!last) await_arrivals(op);
+    } else if (arrive(op)) {
+        wake_all(head().sleepers);
+    } else if (waits) {
+        await_arrivals(op);
     }
-    all_came(op);
+    if (waits) all_came(op);
 }
 
-void Board::wake_sleepers() {
+void Board::wake_all(std::atomic<uint64_t>* sleepers) {
     for (int first = 0; first < size_; first += 64) {
-        auto& word = head().sleepers[first / 64];
+        auto& word = sleepers[first / 64];
         if (word.load(std::memory_order_seq_cst) == 0) continue;
         uint64_t bits = word.exchange(0, std::memory_order_seq_cst);
         for (; bits != 0; bits &= bits - 1) {
@@ -187,14 +182,14 @@ void Board::await(Condition condition, uint32_t op, int member, bool for_room) {
 }
 
 void Board::await_asleep(Condition condition, uint32_t op, int member, bool for_room) {
+    std::atomic<uint64_t>* const sleepers = for_room ? head().room_sleepers : head().sleepers;
     Waiter waiter{this,
                   condition,
                   op,
                   member,
-                  &head().sleepers[rank_ / 64],
+                  &sleepers[rank_ / 64],
                   uint64_t{1} << (rank_ % 64),
-                  for_room ? &line(member).wanted_by : nullptr,
-                  static_cast<uint32_t>(rank_) + 1,
+                  for_room ? &line(member).awaited : nullptr,
                   0};
     const WaitNote note{[](const void* subject, uint32_t) -> const Operation* {
                             const auto& w = *static_cast<const Waiter*>(subject);
@@ -207,7 +202,7 @@ void Board::await_asleep(Condition condition, uint32_t op, int member, bool for_
                         &waiter};
     wait_until(
         lane_, [&] { return condition(*this, op, member); }, note);
-    if (!for_room) waiter.sleepers->fetch_and(~waiter.bit, std::memory_order_relaxed);
+    if (waiter.sleeps > 0) waiter.sleepers->fetch_and(~waiter.bit, std::memory_order_relaxed);
 }
 
 // What a report shows. Looking for a member that has not come costs a line each: only for who waits long.

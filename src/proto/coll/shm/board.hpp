@@ -56,8 +56,8 @@ class Board {
     void gate(uint32_t op, uint32_t late = 0);
     // What gate() knows, where it was made of other calls.
     void all_came(uint32_t op, uint32_t late = 0) { all_done_ = op - 1 - late; }
-    // The same for one member only; the others go on.
-    void gate_at(uint32_t op, int member);
+    // The same, but only who waits needs all others; who does not goes on.
+    void come(uint32_t op, bool waits);
 
   private:
     using Condition = bool (*)(const Board& board, uint32_t op, int member);
@@ -69,7 +69,7 @@ class Board {
     [[nodiscard]] std::atomic<uint32_t>& mark(uint32_t op, int member) const {
         return reinterpret_cast<wire::SlotHead*>(slot(op, member) - sizeof(wire::SlotHead))->mark;
     }
-    void wake_sleepers();
+    void wake_all(std::atomic<uint64_t>* sleepers);
     void await(Condition condition, uint32_t op, int member, bool for_room = false);
     void await_asleep(Condition condition, uint32_t op, int member, bool for_room);
     void await_room(uint32_t op);

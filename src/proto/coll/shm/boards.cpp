@@ -53,8 +53,12 @@ uint64_t whole_lines(uint64_t bytes) {
 }
 
 wire::BoardGeometry small_geometry(const Team& t) {
-    return {static_cast<uint32_t>(t.size), wire::board_max_depth,
-            whole_lines(static_cast<uint64_t>(small_block.get()))};
+    return {static_cast<uint32_t>(t.size), 8, whole_lines(static_cast<uint64_t>(small_block.get()))};
+}
+
+// Blocks that fit into the line of their mark: many parts, because nothing but the line is touched.
+wire::BoardGeometry tiny_geometry(const Team& t) {
+    return {static_cast<uint32_t>(t.size), wire::board_max_depth, wire::line_size};
 }
 
 // Three parts: one is filled, one is worked on, one is read.
@@ -105,12 +109,15 @@ Board* board_for(Schedule& s, Team& t, size_t bytes) {
     if (!s.may_block() || t.size < 2 || !use_boards) return nullptr;
     if (t.boards.get() == nullptr) t.boards.set(new Boards);
     Boards& b = *t.boards.get();
-    const bool is_small = bytes <= static_cast<size_t>(small_block.get());
-    bool& tried = is_small ? b.small_tried : b.large_tried;
-    std::unique_ptr<Board>& board = is_small ? b.small : b.large;
-    if (!tried) {
-        tried = true;
-        board = agree_on_board(t, is_small ? small_geometry(t) : large_geometry(t));
+    const int which = bytes <= wire::line_size - sizeof(wire::SlotHead) ? 0
+                      : bytes <= static_cast<size_t>(small_block.get()) ? 1
+                                                                        : 2;
+    std::unique_ptr<Board>& board = b.board[which];
+    if (!b.tried[which]) {
+        b.tried[which] = true;
+        board = agree_on_board(t, which == 0   ? tiny_geometry(t)
+                                  : which == 1 ? small_geometry(t)
+                                               : large_geometry(t));
     }
     return board.get();
 }

@@ -24,7 +24,7 @@ struct Gather {
             const size_t n = std::min(board->room(), block - from);
             const uint32_t k = board->begin(true, number);
             if (board->self() != root) std::memcpy(board->slot(k, board->self()), mine + from, n);
-            board->gate_at(k, root);
+            board->come(k, board->self() == root);
             for (int r = 0; r < board->members() && board->self() == root; ++r)
                 if (r != root) std::memcpy(all + static_cast<size_t>(r) * block + from, board->slot(k, r), n);
         }

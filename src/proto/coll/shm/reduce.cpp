@@ -57,7 +57,7 @@ struct Task {
         const uint32_t k = board->begin(root >= 0, number);
         std::memcpy(board->slot(k, board->self()), mine, op->bytes());
         if (root >= 0) {
-            board->gate_at(k, root);
+            board->come(k, board->self() == root);
             if (board->self() == root) combine_here(k);
         } else if (board->by_marks()) {
             board->post(k);
@@ -89,7 +89,7 @@ struct Task {
             const uint32_t k_next = board->begin(next >= op->count && root >= 0, number, 1);
             if (next < op->count) write(k_next, next, length(next));
             if (next >= op->count && root >= 0)
-                board->gate_at(k_next, root);
+                board->come(k_next, board->self() == root);
             else
                 board->gate(k_next, 1);
             if (gets())

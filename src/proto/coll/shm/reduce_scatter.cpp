@@ -31,7 +31,7 @@ struct Task {
 
     void run_piece(int64_t from) const {
         const size_t element = op->element_bytes;
-        const uint32_t k = board->begin(false, number);
+        const uint32_t k = board->begin(true, number); // who gets nothing need not wait
         const int self = board->self();
         size_t part = 0; // where the part of a rank begins in the vector
         size_t own = 0;  // where the own part begins in a slot
@@ -45,8 +45,8 @@ struct Task {
             part += static_cast<size_t>(counts[r]) * element;
             at += bytes;
         }
-        board->gate(k);
         const int64_t n = length(self, from);
+        board->come(k, n != 0);
         if (n == 0) return;
         std::byte* to = result + static_cast<size_t>(from) * element;
         std::memcpy(to, board->slot(k, board->members() - 1) + own, static_cast<size_t>(n) * element);

@@ -5,8 +5,8 @@
 // and returns true, or returns false: the caller takes an algorithm by messages. The answer is the same on
 // all ranks.
 //
-// A team has up to two boards, made on first use: one for small blocks, with room to run ahead, and one for
-// large ones, which go through it in pieces.
+// A team has up to three boards, made on first use: for blocks that fit into the line of their mark and for
+// small ones, with room to run ahead, and for large ones, which go through in pieces.
 #pragma once
 
 #include "proto/coll/coll.hpp"
@@ -18,10 +18,8 @@ namespace zipmpi::proto::coll {
 
 class Boards {
   public:
-    std::unique_ptr<Board> small;
-    std::unique_ptr<Board> large;
-    bool small_tried = false;
-    bool large_tried = false;
+    std::unique_ptr<Board> board[3]; // for tiny, small and large blocks
+    bool tried[3] = {};
 };
 
 namespace shm {
