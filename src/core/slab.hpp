@@ -57,6 +57,13 @@ class Slab {
         return object->cls == T::class_id ? object : nullptr;
     }
 
+    // All objects that there are.
+    template <class Visit>
+    void for_each(const Visit& visit) {
+        for (uint32_t i = 0; i < chunks_.size() * chunk_objects; ++i)
+            if (at(i)->cls == T::class_id) visit(*at(i));
+    }
+
   private:
     static constexpr uint32_t chunk_objects = 64;
     struct Chunk {

@@ -79,14 +79,40 @@ void freed_with_a_receive_pending() {
     CHECK(in == 4711);
 }
 
+// Communicators of one process, made in all ways: a message on one is not received on another.
+void alone() {
+    std::vector<MPI_Comm> comms;
+    for (int i = 0; i < 20; ++i) {
+        comms.emplace_back();
+        MPI_Comm_dup(MPI_COMM_SELF, &comms.back());
+        comms.emplace_back();
+        MPI_Comm_split(MPI_COMM_WORLD, rank_, 0, &comms.back());
+        comms.emplace_back();
+        MPI_Comm_split(MPI_COMM_SELF, 0, 0, &comms.back());
+    }
+    std::vector<int> in(comms.size());
+    std::vector<MPI_Request> requests(comms.size());
+    for (size_t i = 0; i < comms.size(); ++i)
+        MPI_Irecv(&in[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[i], &requests[i]);
+    for (size_t i = comms.size(); i-- > 0;) {
+        const int out = static_cast<int>(i);
+        MPI_Send(&out, 1, MPI_INT, 0, 0, comms[i]);
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    for (size_t i = 0; i < comms.size(); ++i) CHECK(in[i] == static_cast<int>(i));
+    for (MPI_Comm& c : comms) MPI_Comm_free(&c);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
+    alone();
     cycles(MPI_COMM_SELF, argument(argc, argv, "cycles=", 1000));
     cycles(MPI_COMM_WORLD, argument(argc, argv, "shared=", 1000));
     many_at_a_time(size_ <= 2 ? 3000 : 300);
     many_at_a_time(300);
     freed_with_a_receive_pending();
+    alone();
     session.end("contexts");
 }

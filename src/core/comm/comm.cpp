@@ -7,6 +7,7 @@
 #include "base/recorder.hpp"
 #include "core/comm/make.hpp"
 #include "core/group/group.hpp"
+#include "core/request/request.hpp"
 #include "core/state.hpp"
 #include "proto/progress/wait.hpp"
 
@@ -137,11 +138,10 @@ Err comm_free(Comm*& comm) {
 }
 
 Err comm_disconnect(Comm*& comm) {
-    constexpr int only_the_handle = 1;
+    const proto::Operation nothing;
     if (!comm->permanent)
         proto::wait_until(
-            lane(), [&] { return comm->refs.load(std::memory_order_relaxed) == only_the_handle; },
-            proto::note_on(proto::Operation{}));
+            lane(), [&] { return !has_active_request(*comm); }, proto::note_on(nothing));
     return comm_free(comm);
 }
 

@@ -22,7 +22,7 @@ inline constexpr uint32_t self_context = 4;
 inline constexpr uint32_t creation_context = 6; // ranks of the job that make a communicator out of nothing
 inline constexpr uint32_t first_drawn_id = 4;
 
-// For so many holders. 0: all are in use.
+// For so many holders, who are told of it; a single one draws for itself. 0: all are in use.
 uint32_t draw_context(int holders);
 void give_back_context(uint32_t context);
 [[gnu::cold]] Err no_context();

@@ -61,6 +61,9 @@ const Part* part_with(const std::vector<Part>& parts, int color) {
     return at != parts.end() && at->color == color ? &*at : nullptr;
 }
 
+// A process alone in its part draws its own context.
+uint32_t draw_for_others(int holders) { return holders > 1 ? draw_context(holders) : 0; }
+
 Err gather_choices(proto::Team& team, Choice own, std::vector<Choice>& all) {
     all.resize(static_cast<size_t>(team.size));
     all[static_cast<size_t>(team.rank)] = own;
@@ -76,13 +79,14 @@ Err split_intra(Comm& comm, Choice own, Comm*& result) {
     std::vector<uint32_t> contexts(parts.size());
     if (team.rank == 0)
         for (size_t i = 0; i < parts.size(); ++i)
-            contexts[i] = draw_context(static_cast<int>(parts[i].ranks.size()));
+            contexts[i] = draw_for_others(static_cast<int>(parts[i].ranks.size()));
     if (const Err e = coll::broadcast(team, contexts.data(), contexts.size() * sizeof(uint32_t), 0);
         e != Err::success)
         return e;
     if (own.color == undefined) return Err::success;
     const Part& part = *part_with(parts, own.color);
-    const uint32_t context = contexts[static_cast<size_t>(&part - parts.data())];
+    uint32_t context = contexts[static_cast<size_t>(&part - parts.data())];
+    if (part.ranks.size() == 1) context = draw_context(1);
     if (context == 0) return no_context();
     const Members members = members_of_part(part, team);
     result = make_comm(make_team(members, own_place(part, team.rank), context), "", *comm.errhandler);
@@ -124,8 +128,10 @@ Err agree_on_contexts(Comm& comm, const Link& link, std::vector<Pair>& pairs) {
         const int there = comm.team.map.world(0);
         std::vector<uint32_t> out;
         for (size_t i = 0; i < pairs.size(); ++i) {
-            drawn[i] = draw_inter_contexts(here, there, static_cast<int>(pairs[i].here->ranks.size()),
-                                           static_cast<int>(pairs[i].there->ranks.size()));
+            const int own = static_cast<int>(pairs[i].here->ranks.size());
+            drawn[i].local = draw_for_others(own);
+            if (here < there)
+                drawn[i].across = draw_context(own + static_cast<int>(pairs[i].there->ranks.size()));
             out.push_back(drawn[i].across);
         }
         std::vector<uint32_t> in(out.size());
@@ -153,6 +159,7 @@ Err split_inter(Comm& comm, Choice own, Comm*& result) {
     const auto mine =
         std::find_if(pairs.begin(), pairs.end(), [&](const Pair& p) { return p.here->color == own.color; });
     if (own.color == undefined || mine == pairs.end()) return Err::success;
+    if (mine->here->ranks.size() == 1) mine->contexts.local = draw_context(1);
     if (mine->contexts.across == 0 || mine->contexts.local == 0) return no_context();
     const int rank = own_place(*mine->here, comm.local->rank);
     result = make_intercomm(make_team(members_of_part(*mine->there, comm.team), rank, mine->contexts.across),

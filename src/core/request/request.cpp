@@ -124,6 +124,12 @@ void complete_whole(Request& request) {
     if (request.on_done != nullptr) request.on_done(request);
 }
 
+bool has_active_request(const Comm& comm) {
+    bool active = false;
+    slab.for_each([&](const Request& r) { active = active || (r.comm == &comm && r.active && !r.done()); });
+    return active;
+}
+
 const Comm* comm_of(const Request& request) noexcept { return request.comm; }
 
 Request* request_by_index(uint32_t index) { return slab.find(index); }

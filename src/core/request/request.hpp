@@ -71,6 +71,9 @@ void destroy(Request& request);
 // Marks a request done whose parts are. It may be gone afterwards.
 void complete_whole(Request& request);
 
+// Looks at all requests of the process.
+bool has_active_request(const Comm& comm);
+
 // The status of a completed operation.
 Status status_of(const proto::Operation& op);
 Status status_of(const Request& request);
