@@ -39,7 +39,9 @@ class KeyedQueues {
   public:
     [[nodiscard]] bool empty() const { return queues_ == 0; }
 
-    [[nodiscard]] T* first(const MatchKey& key) const { return queues_ == 0 ? nullptr : find(key, key.hash()); }
+    [[nodiscard]] T* first(const MatchKey& key) const {
+        return queues_ == 0 ? nullptr : find(key, key.hash());
+    }
 
     void push_back(T& element) {
         const MatchKey key = How::key(element);

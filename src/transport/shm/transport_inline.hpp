@@ -4,6 +4,8 @@
 // The path of every message, inlined into the protocol. Included by transport.hpp only.
 #pragma once
 
+#include "transport/shm/transport.hpp"
+
 namespace zipmpi::transport::shm {
 
 inline Transport::Spot Transport::claim(Peer peer, uint32_t lines, Sent& why) {
