@@ -27,7 +27,7 @@ class Duplication : public Compound {
         , copy_(copy) {}
 
     // It may be finished, and with a request gone, on return.
-    void start(Request* request);
+    void start_for(Request* request);
     [[nodiscard]] bool finished() const { return finished_; }
     [[nodiscard]] Err error() const { return error_; }
     [[nodiscard]] const proto::Operation* shown() const override {
@@ -70,7 +70,7 @@ void Duplication::run(Step& step, const proto::Operation& op, uint32_t context, 
     start_operation(step);
 }
 
-void Duplication::start(Request* request) {
+void Duplication::start_for(Request* request) {
     request_ = request;
     proto::Team& own = comm_.own_team();
     sequence_ = ++own.collectives;
@@ -151,7 +151,7 @@ Err duplicate(Comm& comm, const Hints& hints, Comm*& result) {
     Comm* const copy = blank_copy(comm, hints);
     if (copy == nullptr) return no_comm();
     Duplication duplication(comm, *copy);
-    duplication.start(nullptr);
+    duplication.start_for(nullptr);
     const proto::WaitNote note{
         [](const void* d, uint32_t) { return static_cast<const Duplication*>(d)->shown(); }, &duplication, 1,
         comm.own_team().collectives};
@@ -183,7 +183,7 @@ Err start_duplicate(Comm& comm, const Hints& hints, Comm*& result, Request*& req
     request->role = Request::composed;
     request->compound = std::move(duplication);
     result = copy;
-    under_way.start(request);
+    under_way.start_for(request);
     return Err::success;
 }
 
