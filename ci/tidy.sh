@@ -26,6 +26,9 @@ for entry in json.load(open(os.path.join(build, "compile_commands.json"))):
 PYTHON
 )
 mapfile -t files < <(printf '%s\n' "${files[@]}" | sort -u | sed '/^$/d')
+# Options that only GCC knows would be errors for clang-tidy.
+mkdir -p "$build/tidy"
+sed -E 's/ -mmem(set|cpy)-strategy=[^ "]+//g' "$build/compile_commands.json" >"$build/tidy/compile_commands.json"
 echo "tidy: ${#files[@]} files"
 [ ${#files[@]} -eq 0 ] || printf '%s\0' "${files[@]}" |
-    xargs -0 -P "$(nproc)" -n 4 clang-tidy -p "$build" --quiet 2> >(grep -v ' warnings generated\.$' >&2)
+    xargs -0 -P "$(nproc)" -n 4 clang-tidy -p "$build/tidy" --quiet 2> >(grep -v ' warnings generated\.$' >&2)

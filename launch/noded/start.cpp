@@ -159,7 +159,7 @@ std::vector<std::vector<int>> Daemon::placement() {
     topo::Machine machine;
     if (!wants_binding(p)) return place(p, {});
     topo::read_machine(machine); // without it each CPU counts as a core
-    const auto cpus = place(p, allowed_cores(machine));
+    auto cpus = place(p, allowed_cores(machine));
     // Ranks that find their places need not ask for the topology themselves.
     for (uint32_t i = 0; i < cpus.size() && !machine.cpus.empty(); ++i)
         if (!cpus[i].empty()) topo::set_place(segment_, i, topo::place_of(machine, cpus[i]));

@@ -19,7 +19,6 @@
 namespace zipmpi::tool {
 namespace {
 
-using proto::Path;
 using topo::PairClass;
 
 const ParamBase* knob(std::string_view name) {

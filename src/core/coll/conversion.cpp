@@ -7,8 +7,6 @@
 
 namespace zipmpi::core {
 
-namespace coll = proto::coll;
-
 size_t wire_bytes(int64_t count, const Datatype& type) { return packed_bytes(count, type); }
 
 struct Plan::Conversion {

@@ -72,11 +72,13 @@ Err Link::broadcast(const std::vector<int>& ranks, int own, void* data, size_t b
     int bit = 1;
     while (bit < n && (own & bit) == 0) bit *= 2; // the lowest bit set: how the parent differs
     if (own != 0)
-        if (const Err e = recv(ranks[static_cast<size_t>(own - bit)], data, bytes); e != Err::success)
+        if (const Err e = recv(ranks[static_cast<size_t>(own) - static_cast<size_t>(bit)], data, bytes);
+            e != Err::success)
             return e;
     for (bit /= 2; bit > 0; bit /= 2)
         if (own + bit < n)
-            if (const Err e = send(ranks[static_cast<size_t>(own + bit)], data, bytes); e != Err::success)
+            if (const Err e = send(ranks[static_cast<size_t>(own) + static_cast<size_t>(bit)], data, bytes);
+                e != Err::success)
                 return e;
     return Err::success;
 }

@@ -88,7 +88,7 @@ Figure figure_of(std::vector<double> samples) {
     if (samples.empty()) return {};
     std::sort(samples.begin(), samples.end());
     const auto at = [&](double part) {
-        return samples[static_cast<size_t>(part * static_cast<double>(samples.size() - 1) + 0.5)];
+        return samples[static_cast<size_t>(std::lround(part * static_cast<double>(samples.size() - 1)))];
     };
     return {at(0.5), (at(0.75) - at(0.25)) / 2 / at(0.5)};
 }

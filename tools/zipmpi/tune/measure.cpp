@@ -114,6 +114,7 @@ std::vector<Point> points_of(const std::vector<Task>& tasks, Path path, bool fre
 
 void fit_curves(const std::vector<Task>& tasks, Measurement& m) {
     std::vector<double> spreads;
+    spreads.reserve(tasks.size());
     for (const Task& t : tasks) spreads.push_back(figure_of(t.samples).spread);
     m.spread = figure_of(spreads).median;
     const auto fit_one = [&](Path path, bool fresh, proto::Curve& into) {
