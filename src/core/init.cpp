@@ -19,8 +19,8 @@ Engine* the_engine = nullptr;
 std::mutex start_mutex; // two threads may open sessions at once
 
 Slab<Session, std::mutex>& session_slab() {
-    static Slab<Session, std::mutex> s;
-    return s;
+    static auto* const s = new Slab<Session, std::mutex>; // never destroyed: see slab.hpp
+    return *s;
 }
 
 [[noreturn]] void refuse_to_start(const Problem& why) {

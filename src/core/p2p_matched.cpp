@@ -10,8 +10,8 @@ namespace zipmpi::core {
 namespace {
 
 Slab<Message>& slab() {
-    static Slab<Message> s;
-    return s;
+    static auto* const s = new Slab<Message>; // never destroyed: see slab.hpp
+    return *s;
 }
 
 Err found_nobody(Message*& message, Status* status) {

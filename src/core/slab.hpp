@@ -3,7 +3,7 @@
 //
 // Where MPI objects live: in chunks that stay mapped until the process ends, so that the mark of a freed
 // object can be read at any time, and with a number that stands for the object where a handle must be an
-// integer.
+// integer. A slab itself is never destroyed: destructors of the program's statics may still call MPI.
 //
 // Threads: under the engine lock; with a mutex of its own where objects are made without it, such as before
 // MPI_Init.

@@ -33,7 +33,7 @@ refused() {
     local text=$1 begin=$SECONDS
     shift
     run "$@" "$probe" && fail "status 0"
-    [ $((SECONDS - begin)) -le 6 ] || fail "it took $((SECONDS - begin)) s"
+    [ $((SECONDS - begin)) -le 10 ] || fail "it took $((SECONDS - begin)) s"
     grep -qF -e "$text" "$work/err" || fail "no message with: $text"
     local part
     for part in '^  where:' '^  why:' '^  do:'; do grep -q "$part" "$work/err" || fail "no line $part"; done

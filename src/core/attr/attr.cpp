@@ -11,8 +11,8 @@ namespace zipmpi::core {
 namespace {
 
 Slab<Keyval>& slab() {
-    static Slab<Keyval> s;
-    return s;
+    static auto* const s = new Slab<Keyval>; // never destroyed: see slab.hpp
+    return *s;
 }
 
 Keyval* share(Keyval& key) {

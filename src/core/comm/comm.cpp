@@ -15,8 +15,8 @@ namespace zipmpi::core {
 namespace {
 
 Slab<Comm>& slab() {
-    static Slab<Comm> s;
-    return s;
+    static auto* const s = new Slab<Comm>; // never destroyed: see slab.hpp
+    return *s;
 }
 
 Comparison compare_groups(const Comm& a, const Comm& b) {

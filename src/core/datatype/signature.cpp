@@ -5,7 +5,9 @@
 #include "core/datatype/datatype.hpp"
 #include "core/engine.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
 namespace zipmpi::core {
 namespace {
@@ -41,11 +43,22 @@ Members members_of(TypeId id) {
     }
 }
 
+// Types may be made whose size no integer holds; they cannot be used, but must be described.
+int64_t times(int64_t a, int64_t b) {
+    int64_t r = 0;
+    return __builtin_mul_overflow(a, b, &r) ? std::numeric_limits<int64_t>::max() : r;
+}
+
+int64_t plus(int64_t a, int64_t b) {
+    int64_t r = 0;
+    return __builtin_add_overflow(a, b, &r) ? std::numeric_limits<int64_t>::max() : r;
+}
+
 SignaturePtr make(std::vector<Term> terms) {
     auto s = std::make_shared<Signature>();
     for (const Term& t : terms) {
-        s->bytes += t.count * bytes_of(t);
-        s->elements += t.count * elements_of(t);
+        s->bytes = plus(s->bytes, times(t.count, bytes_of(t)));
+        s->elements = plus(s->elements, times(t.count, elements_of(t)));
     }
     s->terms = std::move(terms);
     return s;
@@ -67,7 +80,7 @@ struct Predefined {
 
 void append(std::vector<Term>& terms, const Term& t) {
     if (!terms.empty() && terms.back().what == t.what && terms.back().basic == t.basic)
-        terms.back().count += t.count;
+        terms.back().count = plus(terms.back().count, t.count);
     else
         terms.push_back(t);
 }
@@ -95,7 +108,7 @@ SignaturePtr repeated(const SignaturePtr& what, int64_t count) {
     if (count == 0 || what->terms.empty()) return make({});
     if (what->terms.size() > 1) return make({{what, {}, count}});
     Term t = what->terms[0];
-    t.count *= count;
+    t.count = times(t.count, count);
     return make({t});
 }
 

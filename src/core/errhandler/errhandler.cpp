@@ -12,8 +12,8 @@ namespace zipmpi::core {
 namespace {
 
 Slab<Errhandler, std::mutex>& slab() {
-    static Slab<Errhandler, std::mutex> s;
-    return s;
+    static auto* const s = new Slab<Errhandler, std::mutex>; // never destroyed: see slab.hpp
+    return *s;
 }
 
 struct Permanent : Errhandler {

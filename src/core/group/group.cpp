@@ -12,8 +12,8 @@ namespace zipmpi::core {
 namespace {
 
 Slab<Group>& slab() {
-    static Slab<Group> s;
-    return s;
+    static auto* const s = new Slab<Group>; // never destroyed: see slab.hpp
+    return *s;
 }
 
 struct Empty : Group {

@@ -11,8 +11,8 @@ namespace zipmpi::core {
 namespace {
 
 Slab<Info, std::mutex>& slab() {
-    static Slab<Info, std::mutex> s;
-    return s;
+    static auto* const s = new Slab<Info, std::mutex>; // never destroyed: see slab.hpp
+    return *s;
 }
 
 // Longest key and value, without the final zero (MPI_MAX_INFO_KEY and MPI_MAX_INFO_VAL less one).

@@ -34,8 +34,8 @@ struct Table {
 constinit Table table;
 
 Slab<Op>& slab() {
-    static Slab<Op> s;
-    return s;
+    static auto* const s = new Slab<Op>; // never destroyed: see slab.hpp
+    return *s;
 }
 
 } // namespace
