@@ -129,8 +129,8 @@ class Transport {
     [[gnu::cold]] void attach(Peer peer);
     [[gnu::cold]] void mark_blocked(Peer peer);
     void wake(wire::RankBlock& block);
-    bool checked(Peer from, const wire::RingLine& line, const std::byte*& bulk, size_t& bulk_bytes) const;
-    void release_cell(Peer owner, const wire::RingLine& line);
+    [[nodiscard]] bool makes_sense(const wire::Envelope& envelope, const wire::CellRef& ref) const;
+    void release_cell(Peer owner, const wire::CellRef& ref);
     void give_back(Peer from, Incoming& in);
     void give_back_shared(wire::SharedRing& ring);
     [[gnu::cold]] void consider(Peer from);
