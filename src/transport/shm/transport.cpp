@@ -266,7 +266,8 @@ void Transport::give_back_shared(wire::SharedRing& ring) {
 
 void Transport::wake(wire::RankBlock& block) {
     block.wake.fetch_add(1, std::memory_order_seq_cst);
-    os::futex_wake_all(block.wake);
+    if (const uint32_t woken = os::futex_wake_all(block.wake); woken != 0)
+        segment_.asleep().fetch_sub(woken, std::memory_order_relaxed);
     block_->counters.add(Counter::wakes_sent);
 }
 
@@ -305,7 +306,11 @@ uint32_t Transport::arm() {
 }
 
 bool Transport::sleep(uint32_t ticket, int64_t timeout_ns) {
-    return os::futex_wait(block_->wake, ticket, timeout_ns) != os::FutexWait::timed_out;
+    std::atomic<uint32_t>& asleep = segment_.asleep();
+    asleep.fetch_add(1, std::memory_order_relaxed);
+    const os::FutexWait how = os::futex_wait(block_->wake, ticket, timeout_ns);
+    if (how != os::FutexWait::woken) asleep.fetch_sub(1, std::memory_order_relaxed);
+    return how != os::FutexWait::timed_out;
 }
 
 void Transport::disarm() { block_->sleepers.fetch_sub(1, std::memory_order_seq_cst); }

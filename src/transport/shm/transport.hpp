@@ -60,6 +60,11 @@ class Transport {
     void disarm();
 
     // Wakes a peer that has said, by other means than arm(), that it sleeps.
+    // Ranks of this node that are not asleep now, at least.
+    [[nodiscard]] uint32_t awake() const {
+        const uint32_t asleep = segment_.asleep().load(std::memory_order_relaxed);
+        return asleep < segment_.local_ranks() ? segment_.local_ranks() - asleep : 0;
+    }
     void wake_peer(Peer peer) { wake(segment_.block(peer)); }
     // Wakes threads of this very process that sleep in it (one of them may wait for what another thread did).
     void wake_own();
