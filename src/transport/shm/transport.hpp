@@ -65,6 +65,11 @@ class Transport {
         const uint32_t asleep = segment_.asleep().load(std::memory_order_relaxed);
         return asleep < segment_.local_ranks() ? segment_.local_ranks() - asleep : 0;
     }
+    // After a store that the peer may wait for, which must be seq_cst.
+    void wake_if_asleep(Peer peer) {
+        wire::RankBlock& block = segment_.block(peer);
+        if (block.sleepers.load(std::memory_order_seq_cst) != 0) wake(block);
+    }
     void wake_peer(Peer peer) { wake(segment_.block(peer)); }
     // Wakes threads of this very process that sleep in it (one of them may wait for what another thread did).
     void wake_own();
