@@ -12,6 +12,7 @@ namespace {
 
 struct Task {
     Board* board;
+    const std::byte* mine;
     std::byte* all;
     size_t block;
     uint32_t number;
@@ -22,8 +23,10 @@ struct Task {
         for (size_t from = 0; from < block; from += board->room()) {
             const size_t n = std::min(board->room(), block - from);
             const uint32_t k = board->begin(false, number);
-            std::memcpy(board->slot(k, self), all + static_cast<size_t>(self) * block + from, n);
+            std::memcpy(board->slot(k, self), mine + from, n);
             board->gate(k);
+            std::byte* own = all + static_cast<size_t>(self) * block + from;
+            if (own != mine + from) std::memcpy(own, mine + from, n);
             for (int i = 1; i < p; ++i) {
                 const int r = (self + i) % p;
                 std::memcpy(all + static_cast<size_t>(r) * block + from, board->slot(k, r), n);
@@ -34,9 +37,10 @@ struct Task {
 
 } // namespace
 
-bool allgather(Schedule& s, Team& t, void* all, size_t block) {
+bool allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) {
     Board* board = board_for(s, t, block);
-    return board != nullptr && add_step(s, Task{board, static_cast<std::byte*>(all), block, s.sequence()});
+    return board != nullptr && add_step(s, Task{board, static_cast<const std::byte*>(mine),
+                                                static_cast<std::byte*>(all), block, s.sequence()});
 }
 
 } // namespace zipmpi::proto::coll::shm

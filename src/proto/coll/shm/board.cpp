@@ -61,7 +61,9 @@ Board::~Board() {
 uint32_t Board::begin(bool open, uint32_t number, uint32_t late) {
     number_ = number;
     const uint32_t op = ++op_;
-    if (open && done_shown_ != op - 1 - late) publish_done(op - 1 - late);
+    const uint32_t through = op - 1 - late;
+    done_ = through;
+    if (open && through - done_shown_ > lag()) publish_done(through);
     if (!reached(all_done_ + geometry_.depth, op)) await_room(op - geometry_.depth);
     return op;
 }
@@ -182,6 +184,7 @@ void Board::await(Condition condition, uint32_t op, int member, bool for_room) {
 }
 
 void Board::await_asleep(Condition condition, uint32_t op, int member, bool for_room) {
+    if (done_shown_ != done_) publish_done(done_);
     std::atomic<uint64_t>* const sleepers = for_room ? head().room_sleepers : head().sleepers;
     Waiter waiter{this,
                   condition,

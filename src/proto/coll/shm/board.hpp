@@ -75,6 +75,9 @@ class Board {
     void await_asleep(Condition condition, uint32_t op, int member, bool for_room);
     void await_room(uint32_t op);
     void publish_done(uint32_t op);
+    // How far what others see of this member may lag behind: nobody waits for it while it is less than the
+    // depth.
+    [[nodiscard]] uint32_t lag() const { return geometry_.depth / 4; }
     [[nodiscard]] const Operation& shown(uint32_t op, int member, bool search);
 
     Lane& lane_;
@@ -86,7 +89,8 @@ class Board {
     bool marks_;
     uint32_t op_ = 0;         // begun last
     uint32_t all_done_ = 0;   // all members are known to be through with operations up to this
-    uint32_t done_shown_ = 0; // what others see of this member
+    uint32_t done_ = 0;       // this member is through with operations up to this
+    uint32_t done_shown_ = 0; // what others see of that
     uint32_t number_ = 0;
     std::array<uint32_t, wire::board_max_depth> arrivals_due_{}; // by part: counts when all have come
     std::vector<transport::Peer> peers_;

@@ -38,11 +38,26 @@ bool all_can_read(Board& board, Lane& lane, uint32_t number) {
 
 } // namespace
 
-void Direct::tell(const void* address) {
-    op_ = board_.begin(false, number_);
+void Direct::write(const void* address) {
     const auto value = reinterpret_cast<uint64_t>(address);
     std::memcpy(board_.slot(op_, board_.self()), &value, sizeof value);
+}
+
+void Direct::tell(const void* address) {
+    op_ = board_.begin(false, number_);
+    write(address);
     board_.gate(op_);
+}
+
+void Direct::tell_to(int member, const void* address) {
+    op_ = board_.begin(true, number_);
+    write(address);
+    board_.come(op_, board_.self() == member);
+}
+
+void Direct::end_by(int member) {
+    const uint32_t op = board_.begin(true, number_);
+    board_.self() == member ? board_.post(op) : board_.await_post(op, member);
 }
 
 void Direct::read(int member, size_t offset, std::byte* to, size_t bytes) {

@@ -25,11 +25,16 @@ class Direct {
     void tell(const void* address);
     // Nobody reads any more.
     void end() { board_.gate(board_.begin(false, number_)); }
+    // The same where only one member reads.
+    void tell_to(int member, const void* address);
+    void end_by(int member);
     // Copies from where that member said, from an offset on.
     void read(int member, size_t offset, std::byte* to, size_t bytes);
     [[nodiscard]] bool failed() const { return failed_; }
 
   private:
+    void write(const void* address);
+
     Board& board_;
     Lane& lane_;
     uint32_t number_;

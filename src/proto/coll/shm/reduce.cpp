@@ -28,7 +28,12 @@ struct Task {
     uint32_t number;
 
     [[nodiscard]] bool gets() const { return root < 0 || board->self() == root; }
-    void run() const { op->bytes() <= board->room() ? run_small() : run_large(); }
+    void run() const {
+        if (op->bytes() > board->room())
+            run_large();
+        else
+            root >= 0 ? run_rooted() : run_small();
+    }
 
     // Combines elements [from, to) of all slots into the last one's.
     void combine_in_board(uint32_t k, int64_t from, int64_t to) const {
@@ -42,24 +47,28 @@ struct Task {
         }
     }
 
-    // The same into the result of this rank, which waits for each slot in turn.
+    // The own contribution, which need not be written to the board if nobody else reads it there; unless it
+    // lies where the result goes.
+    [[nodiscard]] bool reads_own() const {
+        return root == board->self() && (mine != result || root == board->members() - 1);
+    }
+
+    // The same into the result of this rank.
     void combine_here(uint32_t k) const {
         for (int r = board->members() - 1; r >= 0; --r) {
             if (board->by_marks() && r != board->self()) board->await_post(k, r);
-            if (r == board->members() - 1)
-                std::memcpy(result, board->slot(k, r), op->bytes());
-            else
-                (*op)(board->slot(k, r), result, op->count);
+            const std::byte* part = r == board->self() && reads_own() ? mine : board->slot(k, r);
+            if (r != board->members() - 1)
+                (*op)(part, result, op->count);
+            else if (part != result)
+                std::memcpy(result, part, op->bytes());
         }
     }
 
     void run_small() const {
-        const uint32_t k = board->begin(root >= 0, number);
-        std::memcpy(board->slot(k, board->self()), mine, op->bytes());
-        if (root >= 0) {
-            board->come(k, board->self() == root);
-            if (board->self() == root) combine_here(k);
-        } else if (board->by_marks()) {
+        const uint32_t k = board->begin(false, number);
+        write(k, 0, op->count);
+        if (board->by_marks()) {
             board->post(k);
             combine_here(k);
             board->all_came(k);
@@ -73,6 +82,15 @@ struct Task {
             board->all_came(k);
             std::memcpy(result, board->slot(k, board->members() - 1), op->bytes());
         }
+    }
+
+    // The root combines, the others go on when their contribution is written.
+    void run_rooted() const {
+        const uint32_t k = board->begin(true, number);
+        if (!reads_own()) write(k, 0, op->count);
+        if (!board->by_marks()) board->come(k, gets());
+        if (board->by_marks() && !gets()) board->post(k);
+        if (gets()) combine_here(k);
     }
 
     void run_large() const {

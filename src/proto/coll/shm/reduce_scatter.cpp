@@ -36,10 +36,14 @@ struct Task {
         size_t part = 0; // where the part of a rank begins in the vector
         size_t own = 0;  // where the own part begins in a slot
         size_t at = 0;
+        const std::byte* own_part = nullptr;
         for (int r = 0; r < board->members(); ++r) {
             const size_t bytes = static_cast<size_t>(length(r, from)) * element;
             if (r == self) own = at;
-            if (bytes != 0)
+            const bool only_here =
+                r == self && mine != result; // nobody else reads it, and it stays where it is
+            if (r == self) own_part = mine + part + static_cast<size_t>(from) * element;
+            if (bytes != 0 && !only_here)
                 std::memcpy(board->slot(k, self) + at, mine + part + static_cast<size_t>(from) * element,
                             bytes);
             part += static_cast<size_t>(counts[r]) * element;
@@ -49,8 +53,11 @@ struct Task {
         board->come(k, n != 0);
         if (n == 0) return;
         std::byte* to = result + static_cast<size_t>(from) * element;
-        std::memcpy(to, board->slot(k, board->members() - 1) + own, static_cast<size_t>(n) * element);
-        for (int r = board->members() - 2; r >= 0; --r) (*op)(board->slot(k, r) + own, to, n);
+        const auto given = [&](int r) {
+            return r == self && mine != result ? own_part : board->slot(k, r) + own;
+        };
+        std::memcpy(to, given(board->members() - 1), static_cast<size_t>(n) * element);
+        for (int r = board->members() - 2; r >= 0; --r) (*op)(given(r), to, n);
     }
 };
 

@@ -36,12 +36,11 @@ bool scan(Schedule& s, Team& t, const void* mine, void* result, bool exclusive);
 bool reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts);
 bool gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root);
 bool scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root);
-bool allgather(Schedule& s, Team& t, void* all, size_t block);
+bool allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block);
 bool alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block);
 // The same for large blocks, read straight from where they are (direct.hpp).
-bool direct_broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root);
 bool direct_reduce(Schedule& s, Team& t, const void* mine, void* result, int root); // root -1: all get it
-bool direct_allgather(Schedule& s, Team& t, void* all, size_t block);
+bool direct_allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block);
 bool direct_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block);
 
 // How a collective runs on a board: what it needs to know, kept in the schedule.
