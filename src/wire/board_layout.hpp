@@ -43,7 +43,7 @@ static_assert(sizeof(BoardMember) == line_size);
 
 struct SlotHead {
     std::atomic<uint32_t> mark; // the operation that the slot has been filled for
-    uint32_t unused;
+    std::atomic<uint32_t> what; // written by its member: what it takes part in, to be compared by others
 };
 static_assert(sizeof(SlotHead) == 8);
 

@@ -31,6 +31,11 @@ class Schedule : private Deferred {
     enum class Form { blocking, detached };
 
     explicit Schedule(Team& team, Form form = Form::blocking);
+    // A part of another collective, that runs before its messages and shares its number.
+    struct Part {
+        uint32_t sequence;
+    };
+    Schedule(Team& team, Part part);
     ~Schedule();
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;

@@ -15,14 +15,14 @@ struct Task {
     const std::byte* mine;
     std::byte* all;
     size_t block;
-    uint32_t number;
+    Call call;
 
     void run() const {
         const int p = board->members();
         const int self = board->self();
         for (size_t from = 0; from < block; from += board->room()) {
             const size_t n = std::min(board->room(), block - from);
-            const uint32_t k = board->begin(false, number);
+            const uint32_t k = board->begin(false, call);
             std::memcpy(board->slot(k, self), mine + from, n);
             board->gate(k);
             std::byte* own = all + static_cast<size_t>(self) * block + from;
@@ -39,8 +39,11 @@ struct Task {
 
 bool allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) {
     Board* board = board_for(s, t, block);
-    return board != nullptr && add_step(s, Task{board, static_cast<const std::byte*>(mine),
-                                                static_cast<std::byte*>(all), block, s.sequence()});
+    return board != nullptr && add_step(s, Task{board,
+                                                static_cast<const std::byte*>(mine),
+                                                static_cast<std::byte*>(all),
+                                                block,
+                                                {s.sequence(), Function::allgather, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -27,14 +27,14 @@ struct Task {
     std::byte* recv;
     size_t block;
     size_t piece;
-    uint32_t number;
+    Call call;
 
     void run() const {
         const int p = board->members();
         const int self = board->self();
         for (size_t from = 0; from < block; from += piece) {
             const size_t n = std::min(piece, block - from);
-            const uint32_t k = board->begin(false, number);
+            const uint32_t k = board->begin(false, call);
             std::byte* out = board->slot(k, self);
             if (n == block) {
                 std::memcpy(out, send, block * static_cast<size_t>(p));
@@ -61,8 +61,12 @@ bool alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) 
     Board* board = board_for(s, t, total);
     if (board == nullptr) return false;
     const size_t piece = total <= board->room() ? block : board->room() / static_cast<size_t>(t.size);
-    return piece != 0 && add_step(s, Task{board, static_cast<const std::byte*>(send),
-                                          static_cast<std::byte*>(recv), block, piece, s.sequence()});
+    return piece != 0 && add_step(s, Task{board,
+                                          static_cast<const std::byte*>(send),
+                                          static_cast<std::byte*>(recv),
+                                          block,
+                                          piece,
+                                          {s.sequence(), Function::alltoall, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -6,6 +6,7 @@
 #include "proto/coll/shm/area.hpp"
 
 #include <bit>
+#include <utility>
 
 namespace zipmpi::proto::coll {
 namespace {
@@ -58,14 +59,37 @@ Board::~Board() {
         give_board_memory_back(lane_.shm().segment(), offset_, geometry_.total_bytes());
 }
 
-uint32_t Board::begin(bool open, uint32_t number, uint32_t late) {
-    number_ = number;
+uint32_t Board::begin(bool open, const Call& call, uint32_t late) {
+    number_ = call.number;
+    what_ = call.what;
     const uint32_t op = ++op_;
     const uint32_t through = op - 1 - late;
     done_ = through;
     if (open && through - done_shown_ > lag()) publish_done(through);
     if (!reached(all_done_ + geometry_.depth, op)) await_room(op - geometry_.depth);
+    slot_head(op, rank_).what.store(what_, std::memory_order_relaxed);
     return op;
+}
+
+void Board::compare(uint32_t op, int member) {
+    const uint32_t what = slot_head(op, member).what.load(std::memory_order_relaxed);
+    if (what == what_) return;
+    other_ = member;
+    others_what_ = what;
+}
+
+Err Board::result() {
+    if (other_ < 0) return Err::success;
+    const int other = std::exchange(other_, -1);
+    const uint32_t sent = others_what_ & Call::most_bytes;
+    const uint32_t expected = what_ & Call::most_bytes;
+    constexpr const char* what_to_do =
+        "call the same collective with the same count and datatype on all ranks of the communicator";
+    if (sent == expected)
+        return fail(Err::not_same, what_to_do,
+                    "rank %d takes part in another collective, or with another root", other);
+    return fail(sent > expected ? Err::truncate : Err::not_same, what_to_do,
+                "rank %d has sent %u bytes in this collective, this rank expects %u", other, sent, expected);
 }
 
 // Goes to sleep for one member at a time, the last one found: while we sleep the others come along, too.
@@ -98,10 +122,13 @@ void Board::post_for(uint32_t op, int member) {
     wake_all(head().sleepers);
 }
 
-void Board::await_post(uint32_t op, int member) {
+void Board::await_post(uint32_t op, int member) { await_fill(op, member, member); }
+
+void Board::await_fill(uint32_t op, int member, int by) {
     await([](const Board& b, uint32_t o,
              int m) { return reached(b.mark(o, m).load(std::memory_order_acquire), o); },
           op, member);
+    compare(op, by);
 }
 
 bool Board::arrive(uint32_t op) {
@@ -160,6 +187,12 @@ void Board::come(uint32_t op, bool waits) {
         await_arrivals(op);
     }
     if (waits) all_came(op);
+}
+
+// If not all do the same, some member and the next one do not.
+void Board::all_came(uint32_t op, uint32_t late) {
+    all_done_ = op - 1 - late;
+    if (!marks_) compare(op, (rank_ + 1) % size_);
 }
 
 void Board::wake_all(std::atomic<uint64_t>* sleepers) {

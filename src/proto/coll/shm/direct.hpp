@@ -16,15 +16,15 @@ Board* board_for_direct(Schedule& s, Team& t, size_t bytes, int64_t most_ranks);
 
 class Direct {
   public:
-    Direct(Board& board, Lane& lane, uint32_t number)
+    Direct(Board& board, Lane& lane, const Call& call)
         : board_(board)
         , lane_(lane)
-        , number_(number) {}
+        , call_(call) {}
 
     // Everybody tells one address; those of others can be read until the next call.
     void tell(const void* address);
     // Nobody reads any more.
-    void end() { board_.gate(board_.begin(false, number_)); }
+    void end() { board_.gate(board_.begin(false, call_)); }
     // The same where only one member reads.
     void tell_to(int member, const void* address);
     void end_by(int member);
@@ -37,7 +37,7 @@ class Direct {
 
     Board& board_;
     Lane& lane_;
-    uint32_t number_;
+    Call call_;
     uint32_t op_ = 0;
     bool failed_ = false;
 };

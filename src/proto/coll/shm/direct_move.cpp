@@ -27,10 +27,10 @@ struct Allgather {
     const std::byte* mine;
     std::byte* all;
     size_t block;
-    uint32_t number;
+    Call call;
 
     [[nodiscard]] Err run() const {
-        Direct direct(*board, *lane, number);
+        Direct direct(*board, *lane, call);
         direct.tell(mine);
         std::byte* own = all + static_cast<size_t>(board->self()) * block;
         if (own != mine) std::memcpy(own, mine, block);
@@ -49,10 +49,10 @@ struct Alltoall {
     const std::byte* send;
     std::byte* recv;
     size_t block;
-    uint32_t number;
+    Call call;
 
     [[nodiscard]] Err run() const {
-        Direct direct(*board, *lane, number);
+        Direct direct(*board, *lane, call);
         direct.tell(send);
         const size_t own = static_cast<size_t>(board->self()) * block;
         std::memcpy(recv + own, send + own, block);
@@ -69,14 +69,22 @@ struct Alltoall {
 
 bool direct_allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) {
     Board* board = board_for_direct(s, t, block, most_readers.get());
-    return board != nullptr && add_step(s, Allgather{board, t.lane, static_cast<const std::byte*>(mine),
-                                                     static_cast<std::byte*>(all), block, s.sequence()});
+    return board != nullptr && add_step(s, Allgather{board,
+                                                     t.lane,
+                                                     static_cast<const std::byte*>(mine),
+                                                     static_cast<std::byte*>(all),
+                                                     block,
+                                                     {s.sequence(), Function::allgather, block}});
 }
 
 bool direct_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
     Board* board = board_for_direct(s, t, block, INT64_MAX);
-    return board != nullptr && add_step(s, Alltoall{board, t.lane, static_cast<const std::byte*>(send),
-                                                    static_cast<std::byte*>(recv), block, s.sequence()});
+    return board != nullptr && add_step(s, Alltoall{board,
+                                                    t.lane,
+                                                    static_cast<const std::byte*>(send),
+                                                    static_cast<std::byte*>(recv),
+                                                    block,
+                                                    {s.sequence(), Function::alltoall, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

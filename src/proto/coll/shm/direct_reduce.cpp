@@ -36,7 +36,7 @@ struct Task {
     int root;          // -1: all get it
     bool alone;        // the root combines everything
     std::byte* blocks; // two
-    uint32_t number;
+    Call call;
 
     // Where the share of a member begins.
     [[nodiscard]] int64_t share(int member) const {
@@ -96,7 +96,7 @@ struct Task {
     }
 
     [[nodiscard]] Err run() const {
-        Direct direct(*board, *lane, number);
+        Direct direct(*board, *lane, call);
         alone ? direct.tell_to(root, mine) : direct.tell(mine);
         combine_share(direct);
         if (root < 0) {
@@ -127,7 +127,7 @@ bool direct_reduce(Schedule& s, Team& t, const void* mine, void* result, int roo
               root,
               root >= 0 && op.bytes() <= alone_bytes,
               nullptr,
-              s.sequence()};
+              {s.sequence(), root < 0 ? Function::allreduce : Function::reduce, op.bytes(), root}};
     if (root >= 0 && t.rank != root && !task.alone) {
         // room for this rank's share, at its place in a vector that is not there
         const size_t from = static_cast<size_t>(task.share(t.rank)) * op.element_bytes;

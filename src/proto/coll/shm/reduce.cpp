@@ -25,7 +25,7 @@ struct Task {
     const std::byte* mine;
     std::byte* result;
     int root; // -1: all get it
-    uint32_t number;
+    Call call;
 
     [[nodiscard]] bool gets() const { return root < 0 || board->self() == root; }
     void run() const {
@@ -66,7 +66,7 @@ struct Task {
     }
 
     void run_small() const {
-        const uint32_t k = board->begin(false, number);
+        const uint32_t k = board->begin(false, call);
         write(k, 0, op->count);
         if (board->by_marks()) {
             board->post(k);
@@ -86,7 +86,7 @@ struct Task {
 
     // The root combines, the others go on when their contribution is written.
     void run_rooted() const {
-        const uint32_t k = board->begin(true, number);
+        const uint32_t k = board->begin(true, call);
         if (!reads_own()) write(k, 0, op->count);
         if (!board->by_marks()) board->come(k, gets());
         if (board->by_marks() && !gets()) board->post(k);
@@ -97,14 +97,14 @@ struct Task {
         const int64_t piece = static_cast<int64_t>(board->room() / op->element_bytes);
         const auto length = [&](int64_t from) { return std::min(piece, op->count - from); };
         const int p = board->members();
-        uint32_t k = board->begin(false, number);
+        uint32_t k = board->begin(false, call);
         write(k, 0, length(0));
         board->gate(k, 1);
         for (int64_t from = 0; from < op->count; from += piece) {
             const int64_t n = length(from);
             combine_in_board(k, n * board->self() / p, n * (board->self() + 1) / p);
             const int64_t next = from + piece;
-            const uint32_t k_next = board->begin(next >= op->count && root >= 0, number, 1);
+            const uint32_t k_next = board->begin(next >= op->count && root >= 0, call, 1);
             if (next < op->count) write(k_next, next, length(next));
             if (next >= op->count && root >= 0)
                 board->come(k_next, board->self() == root);
@@ -126,8 +126,13 @@ struct Task {
 bool add(Schedule& s, Team& t, const void* mine, void* result, int root) {
     Board* board = board_for(s, t, s.operation().bytes());
     return board != nullptr && s.operation().element_bytes <= board->room() &&
-           add_step(s, Task{board, &s.operation(), static_cast<const std::byte*>(mine),
-                            static_cast<std::byte*>(result), root, s.sequence()});
+           add_step(s, Task{board,
+                            &s.operation(),
+                            static_cast<const std::byte*>(mine),
+                            static_cast<std::byte*>(result),
+                            root,
+                            {s.sequence(), root < 0 ? Function::allreduce : Function::reduce,
+                             s.operation().bytes(), root}});
 }
 
 } // namespace

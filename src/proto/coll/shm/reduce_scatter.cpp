@@ -19,7 +19,7 @@ struct Task {
     const int64_t* counts;
     int64_t longest;
     int64_t piece; // elements of each part that go through the board at a time
-    uint32_t number;
+    Call call;
 
     void run() const {
         for (int64_t from = 0; from < longest; from += piece) run_piece(from);
@@ -31,7 +31,7 @@ struct Task {
 
     void run_piece(int64_t from) const {
         const size_t element = op->element_bytes;
-        const uint32_t k = board->begin(true, number); // who gets nothing need not wait
+        const uint32_t k = board->begin(true, call); // who gets nothing need not wait
         const int self = board->self();
         size_t part = 0; // where the part of a rank begins in the vector
         size_t own = 0;  // where the own part begins in a slot
@@ -78,8 +78,14 @@ bool reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::s
         s.copy(copy, mine, op.bytes());
         mine = copy;
     }
-    return add_step(s, Task{board, &op, static_cast<const std::byte*>(mine), static_cast<std::byte*>(result),
-                            counts.data(), longest, piece, s.sequence()});
+    return add_step(s, Task{board,
+                            &op,
+                            static_cast<const std::byte*>(mine),
+                            static_cast<std::byte*>(result),
+                            counts.data(),
+                            longest,
+                            piece,
+                            {s.sequence(), Function::reduce_scatter, op.bytes()}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -50,12 +50,13 @@ bool add_step(Schedule& s, const Task& task) {
     if (kept != nullptr)
         s.call(
             [](void* t) {
-                if constexpr (std::is_same_v<decltype(static_cast<Task*>(t)->run()), Err>) {
-                    return static_cast<Task*>(t)->run();
+                const Task& running = *static_cast<const Task*>(t);
+                if constexpr (std::is_same_v<decltype(running.run()), Err>) {
+                    if (const Err e = running.run(); e != Err::success) return e;
                 } else {
-                    static_cast<Task*>(t)->run();
-                    return Err::success;
+                    running.run();
                 }
+                return running.board->result();
             },
             kept);
     return true;
