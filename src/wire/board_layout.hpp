@@ -24,6 +24,7 @@ inline constexpr uint32_t board_max_members = 4096;
 struct BoardHead {
     struct alignas(line_size) Word {
         std::atomic<uint32_t> value;
+        std::atomic<uint32_t> what; // released: which collective it was, for comparison
     };
     Word members;                   // that have not left; the last one gives the memory back
     Word arrived[board_max_depth];  // members that have come to operations of this part, ever

@@ -101,6 +101,7 @@ void Schedule::start() {
 }
 
 Err Schedule::run() {
+    if (steps_.empty()) return state_;
     start();
     if (done_) return error_;
     const WaitNote note{

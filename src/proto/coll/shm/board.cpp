@@ -3,6 +3,7 @@
 #include "proto/coll/shm/board.hpp"
 
 #include "os/clock.hpp"
+#include "os/placement.hpp"
 #include "proto/coll/shm/area.hpp"
 
 #include <bit>
@@ -16,6 +17,13 @@ bool reached(uint32_t value, uint32_t op) { return static_cast<int32_t>(value - 
 
 // Looks before the lane is asked for other work: less than it takes to fetch a few lines.
 constexpr int quick_looks = 200;
+// The same where ranks take turns, if those waited for may be on other CPUs: as long as it takes to let
+// another rank run.
+constexpr int crowded_looks = 30;
+// So often the CPU is offered to others before the lane is asked for other work.
+constexpr int quick_yields = 4;
+// After so many operations a member looks whether it is still where it should be.
+constexpr uint32_t steady_ops = 32;
 
 struct Waiter {
     const Board* board;
@@ -47,11 +55,14 @@ Board::Board(const Team& team, const wire::BoardGeometry& geometry, uint64_t off
     , offset_(offset)
     , rank_(team.rank)
     , size_(team.size)
-    , marks_(marks) {
+    , marks_(marks)
+    , cpus_(lane_.shm().segment().header().usable_cpus.load(std::memory_order_relaxed)) {
     for (int r = 0; r < size_; ++r)
         peers_.push_back(static_cast<transport::Peer>(lane_.shm().reach(team.map.world(r))));
     shown_ = make_recv(team, nullptr, 0, rank_, 0);
     shown_.context = team.context + 1;
+    const bool all = static_cast<uint32_t>(size_) == lane_.shm().segment().local_ranks();
+    if (all && lane_.oversubscribed()) home_ = os::move_to_cpu(lane_.shm().self());
 }
 
 Board::~Board() {
@@ -71,11 +82,28 @@ uint32_t Board::begin(bool open, const Call& call, uint32_t late) {
     return op;
 }
 
-void Board::compare(uint32_t op, int member) {
-    const uint32_t what = slot_head(op, member).what.load(std::memory_order_relaxed);
-    if (what == what_) return;
+void Board::differs(int member, uint32_t what) {
     other_ = member;
     others_what_ = what;
+}
+
+void Board::compare(uint32_t op, int member) {
+    const uint32_t what = slot_head(op, member).what.load(std::memory_order_relaxed);
+    if (what != what_) [[unlikely]]
+        differs(member, what);
+}
+
+// If not all do the same, somebody differs from the one who has let all go on.
+void Board::compare_with_last(uint32_t op) {
+    const uint32_t what = head().released[op % geometry_.depth].what.load(std::memory_order_relaxed);
+    if (what != what_) [[unlikely]]
+        differs(find_other(op), what);
+}
+
+int Board::find_other(uint32_t op) const {
+    for (int r = 0; r < size_; ++r)
+        if (slot_head(op, r).what.load(std::memory_order_relaxed) != what_) return r;
+    return rank_;
 }
 
 Err Board::result() {
@@ -136,7 +164,8 @@ bool Board::arrive(uint32_t op) {
     due += static_cast<uint32_t>(size_);
     mark(op, rank_).store(op, std::memory_order_relaxed); // tells who is missing
     // Pairs with itself and await_arrivals(): the last one sees what all have written.
-    return head().arrived[op % geometry_.depth].value.fetch_add(1, std::memory_order_seq_cst) + 1 == due;
+    missing_ = due - 1 - head().arrived[op % geometry_.depth].value.fetch_add(1, std::memory_order_seq_cst);
+    return missing_ == 0;
 }
 
 void Board::await_arrivals(uint32_t op) {
@@ -149,7 +178,9 @@ void Board::await_arrivals(uint32_t op) {
 }
 
 void Board::release(uint32_t op) {
-    head().released[op % geometry_.depth].value.store(op, std::memory_order_seq_cst);
+    auto& released = head().released[op % geometry_.depth];
+    released.what.store(what_, std::memory_order_relaxed);
+    released.value.store(op, std::memory_order_seq_cst);
     wake_all(head().sleepers);
 }
 
@@ -161,6 +192,7 @@ void Board::await_release(uint32_t op) {
             return reached(now, o);
         },
         op, -1);
+    compare_with_last(op);
 }
 
 void Board::gate(uint32_t op, uint32_t late) {
@@ -186,12 +218,8 @@ void Board::come(uint32_t op, bool waits) {
     } else if (waits) {
         await_arrivals(op);
     }
-    if (waits) all_came(op);
-}
-
-// If not all do the same, some member and the next one do not.
-void Board::all_came(uint32_t op, uint32_t late) {
-    all_done_ = op - 1 - late;
+    if (!waits) return;
+    all_came(op);
     if (!marks_) compare(op, (rank_ + 1) % size_);
 }
 
@@ -208,12 +236,26 @@ void Board::wake_all(std::atomic<uint64_t>* sleepers) {
 }
 
 void Board::await(Condition condition, uint32_t op, int member, bool for_room) {
-    const int looks = lane_.oversubscribed() ? 1 : quick_looks;
-    for (int i = 0; i < looks; ++i) {
+    // Few are missing: they may be running on the other CPUs just now.
+    const bool soon = !lane_.oversubscribed() || std::exchange(missing_, UINT32_MAX) < cpus_;
+    for (int looks = !soon ? 1 : lane_.oversubscribed() ? crowded_looks : quick_looks; looks > 0; --looks) {
         if (condition(*this, op, member)) return;
         os::cpu_relax();
     }
+    if (home_ >= 0 && op % steady_ops == 0) take_turns_evenly();
+    for (int i = 0; i < quick_yields && lane_.oversubscribed(); ++i) {
+        lane_.unlock();
+        os::yield_cpu();
+        lane_.lock();
+        if (condition(*this, op, member)) return;
+    }
     await_asleep(condition, op, member, for_room);
+}
+
+// Ranks that take turns should do so on all CPUs alike: those on the fuller one keep all others waiting, and
+// the kernel leaves or puts them there when some sleep.
+void Board::take_turns_evenly() {
+    if (os::current_cpu() != home_) home_ = os::move_to_cpu(lane_.shm().self());
 }
 
 void Board::await_asleep(Condition condition, uint32_t op, int member, bool for_room) {

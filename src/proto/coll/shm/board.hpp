@@ -85,7 +85,7 @@ class Board {
     // All have come. late: members still read from that many operations before this one.
     void gate(uint32_t op, uint32_t late = 0);
     // What gate() knows, where it was made of other calls.
-    void all_came(uint32_t op, uint32_t late = 0);
+    void all_came(uint32_t op, uint32_t late = 0) { all_done_ = op - 1 - late; }
     // The same, but only who waits needs all others; who does not goes on.
     void come(uint32_t op, bool waits);
 
@@ -106,8 +106,12 @@ class Board {
     void await(Condition condition, uint32_t op, int member, bool for_room = false);
     void await_asleep(Condition condition, uint32_t op, int member, bool for_room);
     void await_room(uint32_t op);
+    void take_turns_evenly();
     void publish_done(uint32_t op);
     void compare(uint32_t op, int member);
+    void compare_with_last(uint32_t op);
+    [[gnu::cold]] void differs(int member, uint32_t what);
+    [[gnu::cold]] [[nodiscard]] int find_other(uint32_t op) const;
     // How far what others see of this member may lag behind: nobody waits for it while it is less than the
     // depth.
     [[nodiscard]] uint32_t lag() const { return geometry_.depth / 4; }
@@ -120,10 +124,13 @@ class Board {
     int rank_;
     int size_;
     bool marks_;
-    uint32_t op_ = 0;         // begun last
-    uint32_t all_done_ = 0;   // all members are known to be through with operations up to this
-    uint32_t done_ = 0;       // this member is through with operations up to this
-    uint32_t done_shown_ = 0; // what others see of that
+    uint32_t cpus_;
+    int home_ = -1;                 // the CPU on which this member takes turns with others; -1: any
+    uint32_t missing_ = UINT32_MAX; // members that had not come when this one did
+    uint32_t op_ = 0;               // begun last
+    uint32_t all_done_ = 0;         // all members are known to be through with operations up to this
+    uint32_t done_ = 0;             // this member is through with operations up to this
+    uint32_t done_shown_ = 0;       // what others see of that
     uint32_t number_ = 0;
     uint32_t what_ = 0;
     int other_ = -1; // does something else

@@ -43,22 +43,25 @@ bool direct_reduce(Schedule& s, Team& t, const void* mine, void* result, int roo
 bool direct_allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block);
 bool direct_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block);
 
-// How a collective runs on a board: what it needs to know, kept in the schedule.
+template <class Task>
+Err run_task(const Task& task) {
+    if constexpr (std::is_same_v<decltype(task.run()), Err>) {
+        if (const Err e = task.run(); e != Err::success) return e;
+    } else {
+        task.run();
+    }
+    return task.board->result();
+}
+
+// Has a collective run on a board: at once if nothing of the schedule has to be done before, else in its
+// turn.
 template <class Task>
 bool add_step(Schedule& s, const Task& task) {
-    Task* kept = s.make<Task>(task);
-    if (kept != nullptr)
-        s.call(
-            [](void* t) {
-                const Task& running = *static_cast<const Task*>(t);
-                if constexpr (std::is_same_v<decltype(running.run()), Err>) {
-                    if (const Err e = running.run(); e != Err::success) return e;
-                } else {
-                    running.run();
-                }
-                return running.board->result();
-            },
-            kept);
+    if (s.nothing_before()) {
+        if (const Err e = run_task(task); e != Err::success) s.refuse(e);
+    } else if (Task* kept = s.make<Task>(task); kept != nullptr) {
+        s.call([](void* t) { return run_task(*static_cast<const Task*>(t)); }, kept);
+    }
     return true;
 }
 
