@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Allgather: every rank writes its block, or a piece of it, and reads those of all others.
+// Allgather: every rank writes its block, or a piece of it, and reads those of all others. Each piece is read
+// by all, so the pieces of all ranks together should stay in the second cache beside what is copied out.
+#include "base/param.hpp"
 #include "proto/coll/shm/shm.hpp"
 
 #include <algorithm>
@@ -9,6 +11,9 @@
 
 namespace zipmpi::proto::coll::shm {
 namespace {
+
+constexpr size_t bytes_at_a_time = 256 * KiB;
+constexpr size_t least_piece = 16 * KiB;
 
 struct Task {
     Board* board;
@@ -20,8 +25,10 @@ struct Task {
     void run() const {
         const int p = board->members();
         const int self = board->self();
-        for (size_t from = 0; from < block; from += board->room()) {
-            const size_t n = std::min(board->room(), block - from);
+        const size_t piece =
+            std::min(board->room(), std::max(least_piece, bytes_at_a_time / static_cast<size_t>(p)));
+        for (size_t from = 0; from < block; from += piece) {
+            const size_t n = std::min(piece, block - from);
             const uint32_t k = board->begin(false, call);
             std::memcpy(board->slot(k, self), mine + from, n);
             board->gate(k);

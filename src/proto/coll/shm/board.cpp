@@ -235,10 +235,18 @@ void Board::wake_all(std::atomic<uint64_t>* sleepers) {
     }
 }
 
+// Where ranks take turns it is worth while to look again if those waited for may be running just now: few are
+// missing, or the one that is has another CPU and shares it with at most one.
+int Board::look_count(int member) {
+    if (!lane_.oversubscribed()) return quick_looks;
+    const bool few = std::exchange(missing_, UINT32_MAX) < cpus_;
+    const bool elsewhere = member >= 0 && home_ >= 0 && static_cast<uint32_t>(size_) <= 2 * cpus_ &&
+                           (peer(member) - lane_.shm().self()) % cpus_ != 0;
+    return few || elsewhere ? crowded_looks : 1;
+}
+
 void Board::await(Condition condition, uint32_t op, int member, bool for_room) {
-    // Few are missing: they may be running on the other CPUs just now.
-    const bool soon = !lane_.oversubscribed() || std::exchange(missing_, UINT32_MAX) < cpus_;
-    for (int looks = !soon ? 1 : lane_.oversubscribed() ? crowded_looks : quick_looks; looks > 0; --looks) {
+    for (int looks = look_count(member); looks > 0; --looks) {
         if (condition(*this, op, member)) return;
         os::cpu_relax();
     }

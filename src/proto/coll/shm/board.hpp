@@ -107,6 +107,7 @@ class Board {
     void await_asleep(Condition condition, uint32_t op, int member, bool for_room);
     void await_room(uint32_t op);
     void take_turns_evenly();
+    [[nodiscard]] int look_count(int member);
     void publish_done(uint32_t op);
     void compare(uint32_t op, int member);
     void compare_with_last(uint32_t op);

@@ -13,12 +13,12 @@ namespace {
 
 Param<int64_t> most_readers{
     "coll.direct_ranks",
-    4,
+    2,
     {0, INT32_MAX},
     Unit::none,
     Level::tuner,
     Scope::all_equal,
-    "most ranks that broadcast or gather large blocks by reading from each other's memory; "
+    "most ranks that gather large blocks by reading from each other's memory; "
     "with more of them one copy to shared memory is worth while"};
 
 struct Allgather {
