@@ -39,6 +39,7 @@ static_assert(sizeof(BoardHead) % line_size == 0);
 struct alignas(line_size) BoardMember {
     std::atomic<uint32_t> done;    // operations it is through with
     std::atomic<uint32_t> awaited; // 1: some member sleeps until `done` grows
+    std::atomic<uint32_t> begun;   // operation it has come to; kept where few members share a CPU
 };
 static_assert(sizeof(BoardMember) == line_size);
 

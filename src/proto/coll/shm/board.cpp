@@ -22,8 +22,8 @@ constexpr int quick_looks = 200;
 constexpr int crowded_looks = 30;
 // So often the CPU is offered to others before the lane is asked for other work.
 constexpr int quick_yields = 4;
-// After so many operations a member looks whether it is still where it should be.
-constexpr uint32_t steady_ops = 32;
+// So many members on a CPU look how far the others are.
+constexpr uint32_t most_sharing = 4;
 
 struct Waiter {
     const Board* board;
@@ -61,8 +61,11 @@ Board::Board(const Team& team, const wire::BoardGeometry& geometry, uint64_t off
         peers_.push_back(static_cast<transport::Peer>(lane_.shm().reach(team.map.world(r))));
     shown_ = make_recv(team, nullptr, 0, rank_, 0);
     shown_.context = team.context + 1;
-    const bool all = static_cast<uint32_t>(size_) == lane_.shm().segment().local_ranks();
-    if (all && lane_.oversubscribed()) home_ = os::move_to_cpu(lane_.shm().self());
+    const uint32_t all = lane_.shm().segment().local_ranks();
+    if (static_cast<uint32_t>(size_) != all || !lane_.oversubscribed()) return;
+    home_ = os::move_to_cpu(lane_.shm().self());
+    for (int r = 0; r < size_ && all <= most_sharing * cpus_; ++r)
+        if (r != rank_ && (peer(r) - lane_.shm().self()) % cpus_ == 0) sharing_.push_back(r);
 }
 
 Board::~Board() {
@@ -79,6 +82,7 @@ uint32_t Board::begin(bool open, const Call& call, uint32_t late) {
     if (open && through - done_shown_ > lag()) publish_done(through);
     if (!reached(all_done_ + geometry_.depth, op)) await_room(op - geometry_.depth);
     slot_head(op, rank_).what.store(what_, std::memory_order_relaxed);
+    if (!sharing_.empty()) line(rank_).begun.store(op, std::memory_order_relaxed);
     return op;
 }
 
@@ -235,28 +239,28 @@ void Board::wake_all(std::atomic<uint64_t>* sleepers) {
     }
 }
 
-// Where ranks take turns it is worth while to look again if those waited for may be running just now: few are
-// missing, or the one that is has another CPU and shares it with at most one.
-int Board::look_count(int member) {
+// Where ranks take turns: one that has not come so far and shares the CPU should run now. If there is none,
+// those waited for are elsewhere, and may be running.
+int Board::look_count(uint32_t op) {
     if (!lane_.oversubscribed()) return quick_looks;
+    for (const int other : sharing_)
+        if (!reached(line(other).begun.load(std::memory_order_relaxed), op)) return 1;
     const bool few = std::exchange(missing_, UINT32_MAX) < cpus_;
-    const bool elsewhere = member >= 0 && home_ >= 0 && static_cast<uint32_t>(size_) <= 2 * cpus_ &&
-                           (peer(member) - lane_.shm().self()) % cpus_ != 0;
-    return few || elsewhere ? crowded_looks : 1;
+    return few || !sharing_.empty() ? crowded_looks : 1;
 }
 
 void Board::await(Condition condition, uint32_t op, int member, bool for_room) {
-    for (int looks = look_count(member); looks > 0; --looks) {
-        if (condition(*this, op, member)) return;
-        os::cpu_relax();
-    }
-    if (home_ >= 0 && op % steady_ops == 0) take_turns_evenly();
-    for (int i = 0; i < quick_yields && lane_.oversubscribed(); ++i) {
+    for (int yields = lane_.oversubscribed() ? quick_yields : 0;; --yields) {
+        for (int looks = look_count(op); looks > 0; --looks) {
+            if (condition(*this, op, member)) return;
+            os::cpu_relax();
+        }
+        if (yields == 0) break;
         lane_.unlock();
         os::yield_cpu();
         lane_.lock();
-        if (condition(*this, op, member)) return;
     }
+    if (home_ >= 0) take_turns_evenly();
     await_asleep(condition, op, member, for_room);
 }
 

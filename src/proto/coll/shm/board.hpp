@@ -107,7 +107,7 @@ class Board {
     void await_asleep(Condition condition, uint32_t op, int member, bool for_room);
     void await_room(uint32_t op);
     void take_turns_evenly();
-    [[nodiscard]] int look_count(int member);
+    [[nodiscard]] int look_count(uint32_t op);
     void publish_done(uint32_t op);
     void compare(uint32_t op, int member);
     void compare_with_last(uint32_t op);
@@ -138,6 +138,7 @@ class Board {
     uint32_t others_what_ = 0;
     std::array<uint32_t, wire::board_max_depth> arrivals_due_{}; // by part: counts when all have come
     std::vector<transport::Peer> peers_;
+    std::vector<int> sharing_; // the CPU with this one, if few
     Operation shown_; // for reports
 };
 

@@ -119,6 +119,8 @@ std::unique_ptr<Board> agree_on_board(Team& t, uint32_t sequence, const wire::Bo
 
 } // namespace
 
+size_t large_room(const Team& t) { return large_geometry(t).slot_bytes - sizeof(wire::SlotHead); }
+
 Board* board_for(Schedule& s, Team& t, size_t bytes) {
     // The first ones on a communicator go by messages: many communicators see no more than those, and
     // messages find out when ranks do not call the same collective.

@@ -66,8 +66,10 @@ void Direct::read(int member, size_t offset, std::byte* to, size_t bytes) {
     if (bytes != 0 && !lane_.read_peer(board_.peer(member), address + offset, to, bytes)) failed_ = true;
 }
 
-Board* board_for_direct(Schedule& s, Team& t, size_t bytes, int64_t most_ranks) {
-    if (bytes < static_cast<size_t>(direct_min.get()) || t.size > most_ranks) return nullptr;
+size_t least_direct() { return static_cast<size_t>(direct_min.get()); }
+
+Board* board_for_direct(Schedule& s, Team& t, size_t bytes, size_t least) {
+    if (bytes < least) return nullptr;
     Board* board = board_for(s, t, sizeof(uint64_t));
     if (board == nullptr) return nullptr;
     Boards& b = *t.boards.get();

@@ -10,9 +10,10 @@
 
 namespace zipmpi::proto::coll::shm {
 
-// A board over which members tell each other addresses, if direct reading is allowed and worth while for so
-// many bytes between so many ranks; else null.
-Board* board_for_direct(Schedule& s, Team& t, size_t bytes, int64_t most_ranks);
+// A board over which members tell each other addresses, if direct reading is allowed and there are at least
+// so many bytes; else null.
+Board* board_for_direct(Schedule& s, Team& t, size_t bytes, size_t least);
+size_t least_direct(); // as the knob coll.direct_min says
 
 class Direct {
   public:

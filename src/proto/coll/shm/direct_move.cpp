@@ -21,6 +21,23 @@ Param<int64_t> most_readers{
     "most ranks that gather large blocks by reading from each other's memory; "
     "with more of them one copy to shared memory is worth while"};
 
+Param<int64_t> exchange_min{"coll.direct_alltoall_min",
+                            16 * KiB,
+                            {1, INT64_MAX},
+                            Unit::bytes,
+                            Level::tuner,
+                            Scope::all_equal,
+                            "shortest block that MPI_Alltoall reads straight out of another rank's memory; a "
+                            "quarter of it if all blocks of a rank together would go through shared memory in "
+                            "more than four pieces"};
+constexpr size_t few_pieces = 4;
+
+size_t least_exchanged(const Team& t, size_t block) {
+    const auto least = static_cast<size_t>(exchange_min.get());
+    const bool many_pieces = block * static_cast<size_t>(t.size) > few_pieces * large_room(t);
+    return many_pieces ? least / 4 : least;
+}
+
 struct Allgather {
     Board* board;
     Lane* lane;
@@ -68,7 +85,8 @@ struct Alltoall {
 } // namespace
 
 bool direct_allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) {
-    Board* board = board_for_direct(s, t, block, most_readers.get());
+    if (t.size > most_readers.get()) return false;
+    Board* board = board_for_direct(s, t, block, least_direct());
     return board != nullptr && add_step(s, Allgather{board,
                                                      t.lane,
                                                      static_cast<const std::byte*>(mine),
@@ -78,7 +96,7 @@ bool direct_allgather(Schedule& s, Team& t, const void* mine, void* all, size_t 
 }
 
 bool direct_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
-    Board* board = board_for_direct(s, t, block, INT64_MAX);
+    Board* board = board_for_direct(s, t, block, least_exchanged(t, block));
     return board != nullptr && add_step(s, Alltoall{board,
                                                     t.lane,
                                                     static_cast<const std::byte*>(send),

@@ -116,8 +116,8 @@ struct Task {
 
 bool direct_reduce(Schedule& s, Team& t, const void* mine, void* result, int root) {
     const Combine& op = s.operation();
-    if (op.element_bytes > block_bytes) return false;
-    Board* board = board_for_direct(s, t, op.bytes(), most_ranks.get());
+    if (op.element_bytes > block_bytes || t.size > most_ranks.get()) return false;
+    Board* board = board_for_direct(s, t, op.bytes(), least_direct());
     if (board == nullptr) return false;
     Task task{board,
               t.lane,

@@ -27,6 +27,8 @@ namespace shm {
 
 // The board for blocks of so many bytes; null: there is none.
 Board* board_for(Schedule& s, Team& t, size_t bytes);
+// What goes through a slot of the board for large blocks at once.
+size_t large_room(const Team& t);
 
 bool barrier(Schedule& s, Team& t);
 bool broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root);
