@@ -25,7 +25,7 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 3;
+inline constexpr uint32_t segment_version = 4;
 inline constexpr uint32_t max_local_ranks = 4096;
 inline constexpr uint32_t contexts = 1U << 16;        // ids of communicators that a node can have at a time
 inline constexpr uint64_t boards_per_rank = 4U << 20; // address space for boards; memory follows use
@@ -49,6 +49,8 @@ struct SegmentHeader {
     std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
     NodeFacts facts;
     BoardArea boards;
+    // Threads that sleep until they are woken. Who wakes one takes it off: it may be long before it gets a CPU.
+    alignas(line_size) std::atomic<uint32_t> asleep;
 };
 static_assert(sizeof(SegmentHeader) <= page_size);
 

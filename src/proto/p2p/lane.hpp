@@ -101,6 +101,10 @@ class Lane {
     [[nodiscard]] bool oversubscribed() const {
         return pending_of_peer_.size() > usable_cpus_.load(std::memory_order_relaxed);
     }
+    // Ranks outnumber CPUs, but most of them sleep.
+    [[nodiscard]] bool few_awake() const {
+        return shm_.awake() <= usable_cpus_.load(std::memory_order_relaxed);
+    }
     // How many rounds a wait spins, as learned from earlier waits; proto/progress/wait.cpp.
     [[nodiscard]] uint32_t spin_limit() const { return spin_limit_; }
     void set_spin_limit(uint32_t rounds) { spin_limit_ = rounds; }
