@@ -5,6 +5,8 @@
 // others up to 64 bytes are made of two copies that overlap, so that no function is called per piece.
 #pragma once
 
+#include "layout/record.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -98,60 +100,43 @@ inline void copy_grid(std::byte* to, const std::byte* from, Steps outer, Steps i
     });
 }
 
-// One run of a structure: its places in an element on the two sides.
-struct Member {
-    int64_t to;
-    int64_t from;
-    size_t length;
-};
-inline constexpr size_t most_members = 3;
-
-// Calls use(copier) if this is the length of a number.
-template <class Use>
-[[gnu::always_inline]] inline bool with_number(size_t length, const Use& use) {
-    switch (length) {
-    case 1:
-        return use(Fixed<1>{});
-    case 2:
-        return use(Fixed<2>{});
-    case 4:
-        return use(Fixed<4>{});
-    case 8:
-        return use(Fixed<8>{});
-    case 16:
-        return use(Fixed<16>{});
-    default:
-        return false;
+template <bool packing, size_t... lengths>
+inline void copy_record_row(std::byte* to, const std::byte* from, Steps row, const Record& record) {
+    std::byte* into[sizeof...(lengths)];
+    const std::byte* out_of[sizeof...(lengths)];
+    for (size_t k = 0; k < sizeof...(lengths); ++k) {
+        into[k] = to + (packing ? record.chunk(k).start : record.chunk(k).place);
+        out_of[k] = from + (packing ? record.chunk(k).place : record.chunk(k).start);
     }
-}
-
-template <class... Copiers>
-inline void copy_record_row(std::byte* to, const std::byte* from, Steps row, const Member* members) {
-    Member m[sizeof...(Copiers)];
-    for (size_t k = 0; k < sizeof...(Copiers); ++k) m[k] = members[k];
-    for (int64_t i = 0; i < row.count; ++i, to += row.to, from += row.from) {
+    int64_t written = 0;
+    int64_t read = 0;
+    for (int64_t i = 0; i < row.count; ++i, written += row.to, read += row.from) {
         size_t k = 0;
-        ((Copiers::copy(to + m[k].to, from + m[k].from, 0), ++k), ...);
+        ((Fixed<lengths>::copy(into[k] + written, out_of[k] + read, 0), ++k), ...);
     }
 }
 
-// Two or three runs of each of many structures. False: a length is none of a number, and nothing was copied.
-inline bool copy_records(std::byte* to, const std::byte* from, Steps row, const Member* members,
-                         size_t count) {
-    return with_number(members[0].length, [&](auto a) {
-        return with_number(members[1].length, [&](auto b) {
-            using A = decltype(a);
-            using B = decltype(b);
-            if (count == 2) {
-                copy_record_row<A, B>(to, from, row, members);
-                return true;
-            }
-            return with_number(members[2].length, [&](auto c) {
-                copy_record_row<A, B, decltype(c)>(to, from, row, members);
-                return true;
-            });
-        });
-    });
+// Of each of many elements the runs of a record. Chooses the loop for the lengths of its chunks, one after
+// the other.
+template <bool packing, size_t... chosen>
+inline void copy_records(std::byte* to, const std::byte* from, Steps row, const Record& record) {
+    constexpr size_t done = sizeof...(chosen);
+    if constexpr (done != 0)
+        if (done == record.chunks()) return copy_record_row<packing, chosen...>(to, from, row, record);
+    if constexpr (done < Record::most_chunks) {
+        switch (record.chunk(done).length) {
+        case 1:
+            return copy_records<packing, chosen..., 1>(to, from, row, record);
+        case 2:
+            return copy_records<packing, chosen..., 2>(to, from, row, record);
+        case 4:
+            return copy_records<packing, chosen..., 4>(to, from, row, record);
+        case 8:
+            return copy_records<packing, chosen..., 8>(to, from, row, record);
+        default:
+            return copy_records<packing, chosen..., longest_chunk>(to, from, row, record);
+        }
+    }
 }
 
 // One piece of any length.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "layout/node.hpp"
 #include "layout/program.hpp"
 
 #include <array>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "layout/node.hpp"
 
+#include "layout/shuffle.hpp"
 #include "layout/unique_table.hpp"
 
 #include <algorithm>
@@ -114,6 +115,31 @@ void fill_short_runs(Node& n, const std::vector<Placed>& parts) {
             {static_cast<int32_t>(n.places[i]), static_cast<int32_t>(parts[i].node->size)});
 }
 
+void fill_records(Node& n, const std::vector<Placed>& parts) {
+    if (parts.size() > structure_max) return;
+    int64_t start = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const auto length = static_cast<size_t>(parts[i].node->size);
+        const auto add = [&] { return n.records.back().add(n.places[i], start, length); };
+        const bool added = !n.records.empty() && n.records.back().chunks() != 0 && add();
+        if (!added) {
+            n.records.emplace_back();
+            add();
+        }
+        start += parts[i].node->size;
+    }
+}
+
+void fill_shuffle(Node& n, const std::vector<Placed>& parts) {
+    if (parts.size() > structure_max || n.high - n.low > register_bytes || n.size > register_bytes ||
+        !has_shuffles())
+        return;
+    auto shuffle = std::make_shared<Shuffle>();
+    shuffle->low = n.low;
+    for (size_t i = 0; i < parts.size(); ++i) add_run(*shuffle, n.places[i], parts[i].node->size);
+    n.shuffle = std::move(shuffle);
+}
+
 Placed list_or_sequence(const std::vector<Placed>& parts) {
     Node n;
     const bool only_runs = std::all_of(parts.begin(), parts.end(), is_run);
@@ -136,7 +162,11 @@ Placed list_or_sequence(const std::vector<Placed>& parts) {
         n.high = std::max(n.high, place + p.node->high);
     }
     if (n.length == 0) n.starts.push_back(n.size);
-    if (only_runs) fill_short_runs(n, parts);
+    if (only_runs) {
+        fill_short_runs(n, parts);
+        fill_records(n, parts);
+        fill_shuffle(n, parts);
+    }
     return {parts[0].at, table().get(std::move(n))};
 }
 

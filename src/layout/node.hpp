@@ -9,6 +9,8 @@
 // Threads: making and dropping nodes takes a lock of its own; everything else only reads.
 #pragma once
 
+#include "layout/record.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -16,6 +18,7 @@
 namespace zipmpi::layout {
 
 struct Node;
+struct Shuffle;
 using NodePtr = std::shared_ptr<const Node>;
 
 struct Node {
@@ -43,7 +46,15 @@ struct Node {
         int32_t length;
     };
     std::vector<Run> short_runs;
+    // short list: its runs in groups that are copied together; without a chunk: one run that is too long
+    std::vector<Record> records;
+    std::shared_ptr<const Shuffle>
+        shuffle; // short list within one register; null: none, or not possible here
 };
+
+// Lists and sequences of up to this many entries are structures: of many elements the same entries are copied
+// together.
+inline constexpr size_t structure_max = 16;
 
 // A node whose first byte in packed order is `at` bytes from where the datatype is put. Null: no data.
 struct Placed {

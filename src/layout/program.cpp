@@ -4,6 +4,7 @@
 
 #include "layout/copy.hpp"
 #include "layout/masked.hpp"
+#include "layout/shuffle.hpp"
 #include "layout/unique_table.hpp"
 #include "layout/visit.hpp"
 
@@ -35,9 +36,8 @@ Table& table() {
     return *t;
 }
 
-// Of short lists and sequences the same entry of many elements is copied before the next entry, so that the
+// Of structures the same entry of many elements is copied before the next entry, so that the
 // length of the pieces stays the same; as many elements at a time as stay in the nearest cache.
-constexpr size_t short_list = 16;
 constexpr int64_t near_bytes = 16 << 10;
 
 int64_t elements_at_a_time(const Node& node, int64_t step) {
@@ -112,49 +112,55 @@ void copy_entry(const Node& node, size_t i, std::byte* memory, std::byte* packed
                            start_of(node, static_cast<int64_t>(i) + 1) - start);
 }
 
-// Several short runs of each element together, as a loop over a structure does it. False: not of such
-// lengths.
 template <Direction direction>
-bool copy_members(const Node& list, size_t first, size_t count, std::byte* memory, std::byte* packed,
-                  Steps elements) {
-    Member members[most_members];
-    for (size_t k = 0; k < count; ++k) {
-        const int64_t start = start_of(list, static_cast<int64_t>(first + k));
-        const int64_t end = start_of(list, static_cast<int64_t>(first + k) + 1);
-        const int64_t place = list.places[first + k];
-        members[k] = {direction == Direction::pack ? start : place,
-                      direction == Direction::pack ? place : start, static_cast<size_t>(end - start)};
-    }
+void copy_record(const Record& record, std::byte* memory, std::byte* packed, Steps elements) {
     if constexpr (direction == Direction::pack)
-        return copy_records(packed, memory, elements, members, count);
+        copy_records<true>(packed, memory, elements, record);
     else
-        return copy_records(memory, packed, {elements.count, elements.from, elements.to}, members, count);
+        copy_records<false>(memory, packed, {elements.count, elements.from, elements.to}, record);
 }
 
-// How many entries from this one on were copied.
+// The entries of many elements, as far as they stay in the nearest cache: one entry, or a few runs, of all of
+// them before the next.
 template <Direction direction>
-size_t copy_some_entries(const Node& node, size_t i, std::byte* memory, std::byte* packed, Steps elements) {
-    if (node.kind == Kind::list)
-        for (size_t n = std::min(most_members, node.places.size() - i); n > 1; --n)
-            if (copy_members<direction>(node, i, n, memory, packed, elements)) return n;
-    copy_entry<direction>(node, i, memory, packed, elements);
-    return 1;
+void copy_by_entry(const Node& node, std::byte* memory, std::byte* packed, Steps elements) {
+    if (node.kind == Kind::sequence) {
+        for (size_t i = 0; i < node.places.size(); ++i)
+            copy_entry<direction>(node, i, memory, packed, elements);
+        return;
+    }
+    size_t i = 0;
+    for (const Record& record : node.records) {
+        if (record.chunks() == 0) {
+            copy_entry<direction>(node, i++, memory, packed, elements);
+        } else {
+            copy_record<direction>(record, memory, packed, elements);
+            i += record.runs();
+        }
+    }
 }
 
 template <Direction direction>
 void copy_entries(const Node& node, std::byte* memory, std::byte* packed, Steps elements) {
-    const size_t entries = node.places.size();
-    const bool by_entry = entries <= short_list && elements.count > 1;
+    if (node.shuffle != nullptr && elements.count > 1) {
+        if constexpr (direction == Direction::pack)
+            return pack_shuffled(*node.shuffle, packed, memory, elements);
+        else
+            return unpack_shuffled(*node.shuffle, memory, packed,
+                                   {elements.count, elements.from, elements.to});
+    }
+    if (node.records.size() == 1 && elements.count > 1)
+        return copy_by_entry<direction>(node, memory, packed, elements);
+    const bool by_entry = elements.count > 1 && node.places.size() <= structure_max;
     const int64_t most = by_entry ? elements_at_a_time(node, elements.from) : 1;
     for (int64_t done = 0; done < elements.count; done += most) {
         const int64_t n = std::min(most, elements.count - done);
         std::byte* const from = memory + done * elements.from;
         std::byte* const to = packed + done * elements.to;
         if (node.kind == Kind::list && n == 1)
-            copy_runs<direction>(node, 0, static_cast<int64_t>(entries), from, to);
+            copy_runs<direction>(node, 0, static_cast<int64_t>(node.places.size()), from, to);
         else
-            for (size_t i = 0; i < entries;)
-                i += copy_some_entries<direction>(node, i, from, to, {n, elements.to, elements.from});
+            copy_by_entry<direction>(node, from, to, {n, elements.to, elements.from});
     }
 }
 
@@ -246,6 +252,8 @@ uint64_t go(const Program& program, const void* base, int64_t count, uint64_t fr
     std::byte* const memory = program.start(base);
     if (program.contiguous(count))
         sink.piece(memory + begin, end - begin);
+    else if (bytes == total)
+        sink.whole(*program.root, memory, count, program.extent);
     else
         visit_loop(*program.root, memory, program.extent, begin, end, sink);
     return bytes;
@@ -259,6 +267,7 @@ ProgramPtr compile(const Placed& layout, int64_t extent) {
     p.first = layout.node != nullptr ? layout.at : 0;
     p.size = layout.node != nullptr ? layout.node->size : 0;
     p.extent = extent;
+    p.runs = layout.node != nullptr ? layout.node->runs : 0;
     return table().get(std::move(p));
 }
 

@@ -9,23 +9,26 @@
 // Threads: any; nothing here changes a program.
 #pragma once
 
-#include "layout/node.hpp"
-
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <sys/uio.h>
 
 namespace zipmpi::layout {
 
+struct Node; // node.hpp
+struct Placed;
+
 struct Program {
-    NodePtr root;       // null: no data
-    int64_t first = 0;  // of root, from the address of an element
-    int64_t size = 0;   // bytes of data of one element
-    int64_t extent = 0; // from one element to the next
+    std::shared_ptr<const Node> root; // null: no data
+    int64_t first = 0;                // of root, from the address of an element
+    int64_t size = 0;                 // bytes of data of one element
+    int64_t extent = 0;               // from one element to the next
+    int64_t runs = 0;                 // contiguous pieces of one element
 
     // The data of so many elements are one run that begins at base + first.
     [[nodiscard]] bool contiguous(int64_t count) const {
-        return root == nullptr || count == 0 ||
-               (root->kind == Node::Kind::run && (count == 1 || extent == size));
+        return count == 0 || runs == 0 || (runs == 1 && (count == 1 || extent == size));
     }
     [[nodiscard]] std::byte* start(const void* base) const {
         return reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(base) +

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Random layouts against a model that lists the place of every byte.
+#include "layout/node.hpp"
 #include "layout/program.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ class Maker {
     }
 
     Model make(int depth) {
-        if (depth == 0) return unit();
+        if (depth == 0) return pick(0, 2) == 0 ? structure() : unit();
         return pick(0, 1) == 0 ? loop(depth) : parts(depth);
     }
 
@@ -39,6 +40,32 @@ class Maker {
         const int64_t bytes = lengths[pick(0, 16)];
         Model m{run(bytes), {}};
         for (int64_t i = 0; i < bytes; ++i) m.bytes.push_back(i);
+        return m;
+    }
+
+    // As a compiler lays them out, in any order; small ones fit into a register.
+    Model structure() {
+        static constexpr int64_t lengths[] = {1, 2, 3, 4, 4, 7, 8, 8, 16, 20, 33};
+        std::vector<std::pair<int64_t, int64_t>> runs;
+        int64_t at = 0;
+        for (int64_t n = pick(2, 6); n > 0; --n) {
+            runs.emplace_back(at, lengths[pick(0, 10)]);
+            at += runs.back().second + pick(0, 2) * pick(1, 4);
+        }
+        if (pick(0, 2) == 0) std::shuffle(runs.begin(), runs.end(), random_);
+        std::vector<Placed> placed;
+        Model m;
+        for (const auto& [place, bytes] : runs) {
+            placed.push_back({place, run(bytes).node});
+            for (int64_t i = 0; i < bytes; ++i) m.bytes.push_back(place + i);
+        }
+        m.layout = sequence(placed);
+        const int64_t count = pick(1, 20);
+        const int64_t stride = at + pick(0, 3);
+        const Places one = m.bytes;
+        for (int64_t k = 1; k < count; ++k)
+            for (const int64_t b : one) m.bytes.push_back(b + k * stride);
+        m.layout = repeat(m.layout, count, stride);
         return m;
     }
 

@@ -10,7 +10,7 @@
 //   whole(node, memory, count, stride)   so many of a node
 #pragma once
 
-#include "layout/program.hpp"
+#include "layout/node.hpp"
 
 #include <algorithm>
 

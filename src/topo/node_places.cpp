@@ -9,13 +9,15 @@ namespace zipmpi::topo {
 
 void set_place(const boot::NodeSegment& segment, uint32_t local, const Place& place) {
     wire::PlaceEntry& entry = segment.place(local);
+    uint32_t seen = wire::fact_absent;
+    if (!entry.known.compare_exchange_strong(seen, wire::fact_in_work, std::memory_order_relaxed)) return;
     entry.place = place;
-    entry.known.store(1, std::memory_order_release); // pairs with get_place()
+    entry.known.store(wire::fact_known, std::memory_order_release); // pairs with get_place()
 }
 
 bool get_place(const boot::NodeSegment& segment, uint32_t local, Place& place) {
     const wire::PlaceEntry& entry = segment.place(local);
-    if (entry.known.load(std::memory_order_acquire) == 0) return false;
+    if (entry.known.load(std::memory_order_acquire) != wire::fact_known) return false;
     place = entry.place;
     return true;
 }
@@ -47,6 +49,16 @@ bool look_for_places(const boot::NodeSegment& segment) {
         }
     }
     state.store(wire::fact_known, std::memory_order_release); // pairs with the exchange of whoever asks next
+    return true;
+}
+
+bool look_for_place(const boot::NodeSegment& segment, uint32_t local) {
+    const uint32_t seen = segment.place(local).known.load(std::memory_order_acquire);
+    if (seen != wire::fact_absent) return seen == wire::fact_known;
+    const pid_t pid = segment.block(local).pid.load(std::memory_order_relaxed);
+    if (pid == 0) return false;
+    Machine machine;
+    if (read_machine(machine)) find_place(segment, local, machine, pid);
     return true;
 }
 

@@ -10,6 +10,7 @@
 
 namespace zipmpi::topo {
 
+// Does nothing if the place is known: the first word holds.
 void set_place(const boot::NodeSegment& segment, uint32_t local, const Place& place);
 bool get_place(const boot::NodeSegment& segment, uint32_t local, Place& place); // false: not known
 
@@ -18,6 +19,10 @@ void set_caches(const boot::NodeSegment& segment, const Machine& machine);
 // Finds out the places that are not known yet, of all ranks that can be seen. Takes milliseconds in the one
 // process that does it; returns at once in the others. False: another rank is at it, ask again later.
 bool look_for_places(const boot::NodeSegment& segment);
+
+// The same for one rank that came after somebody had looked. False: it is not there yet, or a place is being
+// written; ask again later.
+bool look_for_place(const boot::NodeSegment& segment, uint32_t local);
 
 // The place of the calling process, which is this rank: by all means, also if it came after somebody had
 // looked.

@@ -24,7 +24,7 @@ inline constexpr size_t lines_max = inline_max + max_more_lines * continuation_b
 enum class Kind : uint8_t {
     none = 0,
     eager = 1,     // the whole message: in the payload, or in the cell
-    rts = 2,       // payload: Rts; a message waits at the sender
+    rts = 2,       // payload: Rts; a message waits at the sender; its first bytes may be in a cell
     cts = 3,       // payload: Cts; the receiver is ready for the message
     fragment = 4,  // payload: Fragment; a part of a message, in the cell
     ack = 5,       // payload: Ack; a synchronous send was matched, or its message was copied out
@@ -102,6 +102,6 @@ struct Withdraw {
 
 static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 32 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
               sizeof(Help) == 32 && sizeof(Ack) == 4 && sizeof(Withdraw) == 8);
-static_assert(sizeof(Fragment) <= inline_max_with_cell);
+static_assert(sizeof(Fragment) <= inline_max_with_cell && sizeof(Rts) <= inline_max_with_cell);
 
 } // namespace zipmpi::wire

@@ -171,20 +171,22 @@ void distributed_graphs() {
                                 degrees.data(), destinations.data(),
                                 weights.empty() ? MPI_WEIGHTS_EMPTY : weights.data(), MPI_INFO_NULL, 1,
                                 &graph) == MPI_SUCCESS);
+    int rank = -1; // reordering may have given us another
+    MPI_Comm_rank(graph, &rank);
     const Lists general = lists_of(graph);
-    CHECK(static_cast<int>(general.sources.size()) == size_ - 1 - rank_);
-    CHECK(static_cast<int>(general.destinations.size()) == rank_);
+    CHECK(static_cast<int>(general.sources.size()) == size_ - 1 - rank);
+    CHECK(static_cast<int>(general.destinations.size()) == rank);
     for (size_t i = 0; i < general.sources.size(); ++i)
-        CHECK(general.source_weights[i] == 100 * general.sources[i] + rank_);
+        CHECK(general.source_weights[i] == 100 * general.sources[i] + rank);
     for (size_t i = 0; i < general.destinations.size(); ++i)
-        CHECK(general.destination_weights[i] == 100 * rank_ + general.destinations[i]);
+        CHECK(general.destination_weights[i] == 100 * rank + general.destinations[i]);
     MPI_Comm adjacent = MPI_COMM_NULL;
     const auto in = static_cast<int>(general.sources.size());
     const auto out = static_cast<int>(general.destinations.size());
     MPI_Dist_graph_create_adjacent(
-        MPI_COMM_WORLD, in, general.sources.data(),
-        in == 0 ? MPI_WEIGHTS_EMPTY : general.source_weights.data(), out, general.destinations.data(),
-        out == 0 ? MPI_WEIGHTS_EMPTY : general.destination_weights.data(), MPI_INFO_NULL, 0, &adjacent);
+        graph, in, general.sources.data(), in == 0 ? MPI_WEIGHTS_EMPTY : general.source_weights.data(), out,
+        general.destinations.data(), out == 0 ? MPI_WEIGHTS_EMPTY : general.destination_weights.data(),
+        MPI_INFO_NULL, 0, &adjacent);
     const Lists again = lists_of(adjacent);
     CHECK(again.sources == general.sources && again.destinations == general.destinations);
     CHECK(again.source_weights == general.source_weights);

@@ -24,7 +24,22 @@ bool find_own_place(topo::Place& place) {
     cpus.add(0);
     place = topo::place_of(machine, cpus.list());
     topo::set_place(segment, self, place);
+    topo::get_place(segment, self, place); // another rank may have been first
     return true;
+}
+
+topo::Place place_of_peer(int world_rank) {
+    topo::Place place = nowhere;
+    const int local = lane().shm().reach(world_rank);
+    if (local < 0) return place;
+    const boot::NodeSegment& segment = engine()->segment;
+    const auto peer = static_cast<uint32_t>(local);
+    const proto::Operation nothing;
+    proto::wait_until(
+        lane(), [&] { return topo::look_for_places(segment) && topo::look_for_place(segment, peer); },
+        proto::note_on(nothing));
+    topo::get_place(segment, peer, place);
+    return place;
 }
 
 } // namespace zipmpi::core

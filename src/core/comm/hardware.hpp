@@ -13,4 +13,8 @@ inline constexpr topo::Place nowhere{topo::several, topo::several, topo::several
 // is doing so. False: nothing is known.
 bool find_own_place(topo::Place& place);
 
+// Where another process of the job is, found out without its help; what is found first holds for everybody.
+// Waits until the process is there.
+topo::Place place_of_peer(int world_rank);
+
 } // namespace zipmpi::core

@@ -74,8 +74,7 @@ Err cart_create(Comm& comm, int ndims, const int* dims, const int* periods, bool
 Err cart_map(Comm& comm, int ndims, const int* dims, const int* periods, int& place) {
     Cart cart;
     if (const Err e = check_grid(comm, ndims, dims, periods, cart); e != Err::success) return e;
-    // Others need not call this, so nothing can be agreed with them: everybody keeps its rank.
-    place = own_place_in(same_order(size_of(cart)), comm);
+    place = own_place_in(order_without_others(comm, size_of(cart), edges_of(cart)), comm);
     return Err::success;
 }
 

@@ -6,7 +6,7 @@
 #include "core/comm/link.hpp"
 #include "core/p2p.hpp"
 #include "core/topo/make.hpp"
-#include "core/topo/reorder.hpp"
+#include "core/topo/vertices.hpp"
 #include "proto/coll/coll.hpp"
 
 #include <algorithm>
@@ -77,12 +77,16 @@ void add(DistGraph& graph, const Half& half) {
         (half.arrives ? graph.source_weights : graph.destination_weights).push_back(half.weight);
 }
 
-// Every process keeps its rank: to find a better one would take all edges in one place.
-Err make_dist_graph(Comm& comm, DistGraph graph, Comm*& result) {
+Err make_dist_graph(Comm& comm, DistGraph graph, bool reorder, Comm*& result) {
+    Order order = same_order(comm.team.size);
+    if (reorder) {
+        if (const Err e = place_vertices(comm, graph, order); e != Err::success) return e;
+        if (const Err e = hand_over_vertices(comm, order, graph); e != Err::success) return e;
+    }
     auto topology = std::make_shared<Topology>();
     topology->kind = TopologyKind::dist_graph;
     topology->dist_graph = std::move(graph);
-    return make_with_topology(comm, same_order(comm.team.size), std::move(topology), result);
+    return make_with_topology(comm, order, std::move(topology), result);
 }
 
 Err dist_graph_of(const Comm& comm, const DistGraph*& graph) {
@@ -100,7 +104,7 @@ void write_out(const std::vector<int>& from, int64_t room, int* to) {
 } // namespace
 
 Err dist_graph_create(Comm& comm, int64_t n, const int* sources, const int* degrees, const int* destinations,
-                      const int* weights, Info*, bool, Comm*& result) {
+                      const int* weights, Info*, bool reorder, Comm*& result) {
     if (const Err e = need_intra(comm); e != Err::success) return e;
     if (const Err e = check_ranks(comm, "sources", n, sources); e != Err::success) return e;
     int64_t count = 0;
@@ -125,12 +129,12 @@ Err dist_graph_create(Comm& comm, int64_t n, const int* sources, const int* degr
     graph.weighted = weights != unweighted;
     for (const std::vector<Half>& halves : from)
         for (const Half& half : halves) add(graph, half);
-    return make_dist_graph(comm, std::move(graph), result);
+    return make_dist_graph(comm, std::move(graph), reorder, result);
 }
 
 Err dist_graph_create_adjacent(Comm& comm, int indegree, const int* sources, const int* source_weights,
                                int outdegree, const int* destinations, const int* destination_weights, Info*,
-                               bool, Comm*& result) {
+                               bool reorder, Comm*& result) {
     if (const Err e = need_intra(comm); e != Err::success) return e;
     if (const Err e = check_ranks(comm, "sources", indegree, sources); e != Err::success) return e;
     if (const Err e = check_ranks(comm, "destinations", outdegree, destinations); e != Err::success) return e;
@@ -143,7 +147,7 @@ Err dist_graph_create_adjacent(Comm& comm, int indegree, const int* sources, con
         add(graph, {sources[i], is_array(source_weights) ? source_weights[i] : 1, true});
     for (int i = 0; i < outdegree; ++i)
         add(graph, {destinations[i], is_array(destination_weights) ? destination_weights[i] : 1, false});
-    return make_dist_graph(comm, std::move(graph), result);
+    return make_dist_graph(comm, std::move(graph), reorder, result);
 }
 
 Err dist_graph_neighbors_count(Comm& comm, int& indegree, int& outdegree, bool& weighted) {

@@ -69,7 +69,7 @@ Err graph_create(Comm& comm, int nnodes, const int* index, const int* edges, boo
 Err graph_map(Comm& comm, int nnodes, const int* index, const int* edges, int& place) {
     Graph graph;
     if (const Err e = check_graph(comm, nnodes, index, edges, graph); e != Err::success) return e;
-    place = own_place_in(same_order(nnodes), comm); // as MPI_Cart_map
+    place = own_place_in(order_without_others(comm, nnodes, edges_of(graph)), comm);
     return Err::success;
 }
 

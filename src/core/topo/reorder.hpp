@@ -31,5 +31,8 @@ int64_t cost_of(const Order& order, const std::vector<topo::Place>& places, cons
 
 // The same for the processes of a communicator, which tell each other where they are. Collective.
 Err place_on(Comm& comm, int size, const std::vector<Edge>& edges, Order& order);
+// The same by what the node's memory says of the others, who need not call this. Every process that asks gets
+// the same answer. Waits for processes that are still about to start.
+Order order_without_others(const Comm& comm, int size, const std::vector<Edge>& edges);
 
 } // namespace zipmpi::core

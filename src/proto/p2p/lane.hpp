@@ -6,8 +6,8 @@
 //
 // Protocols, by size and pair (select/): up to 40 bytes eager in one line, a few hundred in several, more in
 // one cell; above, a rendezvous: rts, then one copy by the receiver (out of memory that is born shared, or
-// through the kernel) and ack, or cts and fragments in cells. Messages to oneself are copied once, without a
-// transport.
+// through the kernel) and ack, or cts and fragments in cells. If the sender's buffer has gaps, the first
+// fragment comes with the rts. Messages to oneself are copied once, without a transport.
 //
 // Threads: every call below holds the lane's lock when the process is multithreaded (lock(), unlock()).
 #pragma once
@@ -155,8 +155,8 @@ class Lane {
     [[nodiscard]] bool goes_at_once(const Operation& op, transport::Peer peer) {
         if (op.bytes <= wire::lines_max) return true;
         const Thresholds& t = limits(peer);
-        if (op.bytes >= t.direct_min && op.layout == nullptr && arena_.place_of(op.buffer, op.bytes) != 0)
-            return false;
+        if (op.layout != nullptr) return op.bytes <= t.gaps_eager_limit;
+        if (op.bytes >= t.direct_min && arena_.place_of(op.buffer, op.bytes) != 0) return false;
         if (op.bytes <= t.eager_limit) return true;
         return op.bytes <= shm_.caps().bulk_max && asking_[peer].is_vain();
     }

@@ -62,7 +62,7 @@ const Incoming* Matcher::near_miss(const Operation& recv, transport::Peer from) 
 }
 
 Unexpected* Matcher::keep(const Incoming& message) {
-    const size_t data = message.data != nullptr ? message.bytes : 0;
+    const size_t data = message.data_bytes;
     const size_t room = data > short_room ? data : short_room;
     void* memory = spare_;
     if (room == short_room && spare_ != nullptr) {

@@ -19,7 +19,8 @@ struct Incoming {
     wire::Envelope envelope{};
     transport::Peer from = 0;
     uint64_t bytes = 0;
-    const std::byte* data = nullptr; // eager: the bytes
+    const std::byte* data = nullptr; // eager: the bytes; rendezvous: the first of them, or null
+    uint64_t data_bytes = 0;         // how many there are at data
     wire::OperationId sender = 0;    // rendezvous: the sender's operation
     uint64_t address = 0;            // and where the message is in the sender's memory, if in one piece
     uint64_t place = 0;              // and in the sender's part of the node segment's file, plus 1
@@ -32,7 +33,7 @@ struct Unexpected {
     Unexpected* next = nullptr; // in the order of arrival, over all contexts
     Unexpected* previous = nullptr;
     QueueLink<Unexpected> links[4]; // one per form
-    size_t room = 0;                // for bytes of an eager message, which follow
+    size_t room = 0;                // for the bytes that came with it, which follow
 };
 
 class Matcher {

@@ -50,15 +50,17 @@ void Lane::start_recv(Operation& op) {
 
 void Lane::arrived(const transport::Arrival& a) {
     switch (a.envelope.kind) {
-    case wire::Kind::eager:
-        take_message({a.envelope, a.from, a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes,
-                      a.bulk != nullptr ? a.bulk : a.payload, 0, 0, 0, nullptr});
+    case wire::Kind::eager: {
+        const uint64_t bytes = a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes;
+        take_message(
+            {a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0, nullptr});
         break;
+    }
     case wire::Kind::rts: {
         wire::Rts rts{};
-        if (read_payload(a, rts))
-            take_message(
-                {a.envelope, a.from, rts.bytes, nullptr, rts.sender, rts.address, rts.place, nullptr});
+        if (read_payload(a, rts) && a.bulk_bytes <= rts.bytes)
+            take_message({a.envelope, a.from, rts.bytes, a.bulk, a.bulk_bytes, rts.sender, rts.address,
+                          rts.place, nullptr});
         break;
     }
     case wire::Kind::cts:
@@ -129,12 +131,13 @@ void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
 }
 
 void Lane::ask_for_fragments(Operation& recv, const Incoming& message) {
-    recv.moved = 0;
     recv.wanted = recv.received;
-    wire::Cts cts{message.sender, 0, recv.wanted};
-    if (recv.wanted != 0) cts.receiver = table_.add(recv);
-    answer(message, wire::Kind::cts, &cts, sizeof cts);
-    if (recv.wanted == 0) finish(recv);
+    recv.moved = std::min(message.data_bytes, recv.wanted);
+    const bool all = recv.moved == recv.wanted;
+    const wire::Cts cts{message.sender, all ? 0 : table_.add(recv), recv.wanted};
+    answer(message, wire::Kind::cts, &cts, sizeof cts); // first: the sender goes on meanwhile
+    store_payload(recv, 0, message.data, recv.moved);
+    if (all) finish(recv);
 }
 
 // With it the sender learns how many messages lie here unreceived.
@@ -159,7 +162,7 @@ bool Lane::read_from_sender(const Operation& recv, const Incoming& message) {
     constexpr uint64_t most_at_once = uint64_t{1} << 30;
     constexpr int64_t long_piece =
         1024; // from here on one more piece costs the kernel less than a copy of it
-    const bool scatter = recv.layout->size >= long_piece * recv.layout->root->runs;
+    const bool scatter = recv.layout->size >= long_piece * recv.layout->runs;
     iovec pieces[64];
     for (uint64_t done = 0, n = 0; done < recv.received; done += n) {
         const uint64_t left = std::min(recv.received - done, most_at_once);
@@ -203,7 +206,7 @@ void Lane::take_cts(const transport::Arrival& a) {
     if (op == nullptr) return;
     table_.remove(*op);
     skew_.answered(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
-    asking_[a.from].wants_fragments();
+    if (op->layout == nullptr) asking_[a.from].wants_fragments();
     op->remote_id = cts.receiver;
     op->wanted = std::min(cts.bytes, op->bytes);
     streams_.push_back(op);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The sending half of a lane.
+#include "os/clock.hpp"
 #include "proto/p2p/lane.hpp"
 #include "proto/p2p/payload.hpp"
 
@@ -14,6 +15,12 @@ using transport::Sent;
 
 namespace {
 
+// A cell was last read by another rank: asking for its lines before they are packed into is worth a tenth.
+void ask_for_lines(const std::byte* cell, uint64_t bytes) {
+    constexpr uint64_t most = 8192;
+    for (uint64_t i = 0; i < std::min(bytes, most); i += wire::line_size) os::prefetch_to_write(cell + i);
+}
+
 // Part of a message on its way into a cell.
 struct Slice {
     const Operation& op;
@@ -24,6 +31,7 @@ struct Slice {
         return {nullptr, bytes,
                 [](const void* subject, std::byte* to) {
                     const Slice& s = *static_cast<const Slice*>(subject);
+                    ask_for_lines(to, s.bytes);
                     load_payload(s.op, s.from, to, s.bytes);
                 },
                 this};
@@ -118,8 +126,15 @@ Sent Lane::send_rts(Operation& op, const wire::Envelope& e) {
     const wire::Rts rts{op.bytes, whole ? reinterpret_cast<uint64_t>(op.buffer) : 0,
                         whole ? arena_.place_of(op.buffer, op.bytes) : 0, table_.add(op), 0};
     if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
-    const Sent sent =
-        shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts), sizeof rts);
+    const auto* const line = reinterpret_cast<const std::byte*>(&rts);
+    Sent sent = Sent::ok;
+    if (whole) {
+        sent = shm_.send_short(op.transport_peer, e, line, sizeof rts);
+    } else {
+        op.moved = std::min(limits(op.transport_peer).gaps_fragment_bytes, op.bytes);
+        const Slice head{op, 0, op.moved};
+        sent = shm_.send_bulk(op.transport_peer, e, line, sizeof rts, head.bulk());
+    }
     if (sent == Sent::ok) {
         counters().add(Counter::rendezvous);
         return sent;
@@ -140,6 +155,7 @@ void Lane::send_to_self(Operation& op) {
     if (buffered) { // else the send's own buffer serves when a receive comes
         message.local = nullptr;
         message.data = op.buffer;
+        message.data_bytes = op.bytes;
         if (op.layout != nullptr) {
             message.data = staging(op.bytes);
             load_payload(op, 0, staging(op.bytes), op.bytes);
@@ -196,10 +212,11 @@ int Lane::send_pending() {
 bool Lane::push_fragments(Operation& op, int& sent) {
     const wire::Envelope e{wire::Kind::fragment, 0, 0, 0, 0, 0, 0, 0};
     const Thresholds& t = limits(op.transport_peer);
+    const uint64_t most = op.layout != nullptr ? t.gaps_fragment(op.wanted) : t.fragment_bytes;
     while (op.moved < op.wanted) {
         // no more under way than stays in the cache that the two share
-        if (shm_.cells_out(t.window_bytes / t.fragment_bytes)) return false;
-        const size_t n = std::min<uint64_t>(t.fragment_bytes, op.wanted - op.moved);
+        if (shm_.cells_out(t.window_bytes / most)) return false;
+        const size_t n = std::min(most, op.wanted - op.moved);
         const wire::Fragment f{op.remote_id, 0, op.moved};
         const Slice slice{op, op.moved, n};
         const Sent result = shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f),

@@ -23,6 +23,11 @@ constexpr Thresholds built_in[topo::pair_classes] = {
 
 constexpr int64_t by_cost = -1;
 
+// Both sides work on a message with gaps at the same time if it goes in several cells: from this size on that
+// is worth a question, in parts of this size or a little more.
+constexpr uint64_t worth_parts = 16 * KiB;
+constexpr uint64_t part = 8 * KiB;
+
 Param<int64_t> eager_limit{"p2p.eager_limit",
                            by_cost,
                            {by_cost, 16 * MiB},
@@ -56,6 +61,9 @@ Thresholds settled(Thresholds t, uint64_t cell_bytes) {
     t.eager_limit = std::clamp<uint64_t>(t.eager_limit, wire::inline_max, cell_bytes);
     t.fragment_bytes = std::clamp<uint64_t>(t.fragment_bytes, 1, cell_bytes);
     t.window_bytes = std::max(t.window_bytes, 2 * t.fragment_bytes);
+    t.gaps_eager_limit =
+        eager_limit != by_cost ? t.eager_limit : std::max(t.eager_limit, std::min(worth_parts, cell_bytes));
+    t.gaps_fragment_bytes = std::min(t.fragment_bytes, part);
     return t;
 }
 

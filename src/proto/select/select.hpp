@@ -14,11 +14,15 @@
 //   otherwise                              rendezvous; fragments of fragment_bytes through cells, with at
 //                                          most window_bytes sent and not yet copied out
 //
+// A message with gaps at its sender is packed into cells and never taken by one copy: it has an eager limit
+// of its own, and above it the first fragment goes with the question.
+//
 // PairChoice (pair_choice.hpp) has them for each peer of a rank. Pure functions here.
 #pragma once
 
 #include "topo/pair_class.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -52,7 +56,16 @@ struct Thresholds {
     uint64_t window_bytes;   // at least two fragments
     uint64_t direct_min;
     Curve instead_of_kcopy; // what fragments would take in place of one copy by the kernel
+    // Of messages that do not lie in one piece; worked out by settled().
+    uint64_t gaps_eager_limit = 0;
+    uint64_t gaps_fragment_bytes = 0;
     bool operator==(const Thresholds&) const = default;
+
+    // Short enough that both sides begin soon, long enough that few are needed.
+    [[nodiscard]] uint64_t gaps_fragment(uint64_t bytes) const {
+        const uint64_t most = 2 * gaps_fragment_bytes;
+        return std::clamp(bytes / 8, gaps_fragment_bytes, most < fragment_bytes ? most : fragment_bytes);
+    }
 };
 
 // Ranks that outnumber their CPUs take turns: ask for PairClass::same_core then, whatever the pair.
