@@ -168,7 +168,24 @@ Err is_thread_main(bool& flag) {
     return Err::success;
 }
 
+namespace {
+
+// The level that a program asks for in words. All levels are there, so only nonsense is of interest.
+Err check_thread_level(const Hints& hints) {
+    const std::string* const level = hints.find("thread_level");
+    if (level == nullptr) return Err::success;
+    for (const char* known :
+         {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"})
+        if (*level == known) return Err::success;
+    return fail(Err::info_value, "pass the name of a level, for example MPI_THREAD_MULTIPLE",
+                "the info key thread_level has the value \"%s\"", level->c_str());
+}
+
+} // namespace
+
 Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
+    if (info != nullptr)
+        if (const Err e = check_thread_level(hints_of(*info)); e != Err::success) return e;
     const std::lock_guard guard(start_mutex);
     Engine& e = start_engine(
         ThreadLevel::multiple); // sessions are made for libraries that know nothing of each other

@@ -4,6 +4,7 @@
 
 #include "base/param.hpp"
 #include "os/clock.hpp"
+#include "proto/team.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -41,7 +42,7 @@ constexpr auto relaxed = std::memory_order_relaxed;
 // A message of a collective that is waited for as a request: its tag is the number of the collective.
 uint32_t sequence_of(const Operation& op, uint32_t given) {
     const bool collective = (op.context & 1U) != 0 && (op.context & partitioned_context) == 0;
-    return given == 0 && collective ? static_cast<uint32_t>(op.tag) : given;
+    return given == 0 && collective ? static_cast<uint32_t>(op.tag) & collective_numbers : given;
 }
 
 void write_operation(WaitRecord& w, const Operation& op, uint32_t note_sequence) {
