@@ -170,15 +170,17 @@ Err is_thread_main(bool& flag) {
 
 namespace {
 
+constexpr const char* thread_level_key = "thread_level";
+
 // The level that a program asks for in words. All levels are there, so only nonsense is of interest.
 Err check_thread_level(const Hints& hints) {
-    const std::string* const level = hints.find("thread_level");
+    const std::string* const level = hints.find(thread_level_key);
     if (level == nullptr) return Err::success;
     for (const char* known :
          {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"})
         if (*level == known) return Err::success;
     return fail(Err::info_value, "pass the name of a level, for example MPI_THREAD_MULTIPLE",
-                "the info key thread_level has the value \"%s\"", level->c_str());
+                "the info key %s has the value \"%s\"", thread_level_key, level->c_str());
 }
 
 } // namespace
@@ -192,7 +194,7 @@ Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
     session = session_slab().make();
     if (session == nullptr) return fail(Err::no_mem, "free memory", "no memory for another session");
     session->errhandler = share(errhandler != nullptr ? *errhandler : errors_are_fatal());
-    if (info != nullptr) session->hints = hints_of(*info);
+    session->hints.set(thread_level_key, "MPI_THREAD_MULTIPLE");
     ++e.sessions;
     refresh_phase();
     return Err::success;

@@ -56,6 +56,11 @@ void names() {
     CHECK(std::strcmp(text, "three") == 0 && length == 5);
     MPI_Type_get_name(MPI_DOUBLE, text, &length);
     CHECK(std::strcmp(text, "MPI_DOUBLE") == 0);
+    // of two names for one datatype, the one that is not called a synonym
+    MPI_Type_get_name(MPI_LONG_LONG, text, &length);
+    CHECK(std::strcmp(text, "MPI_LONG_LONG_INT") == 0);
+    MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, text, &length);
+    CHECK(std::strcmp(text, "MPI_C_COMPLEX") == 0);
     MPI_Type_free(&type);
 }
 

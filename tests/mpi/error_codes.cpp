@@ -145,9 +145,16 @@ void given_handlers() {
     CHECK(calls == 3 && class_of(last_code) == MPI_ERR_INFO_VALUE);
     MPI_Info_set(info, "thread_level", "MPI_THREAD_FUNNELED");
     CHECK(MPI_Session_init(info, handler, &session) == MPI_SUCCESS);
+    MPI_Info_free(&info);
+    MPI_Session_get_info(session, &info);
+    char level[MPI_MAX_INFO_VAL] = "";
+    int room = sizeof level;
+    int found = 0;
+    MPI_Info_get_string(info, "thread_level", &room, level, &found);
+    CHECK(found == 1 && std::strcmp(level, "MPI_THREAD_MULTIPLE") == 0); // more than was asked for
+    MPI_Info_free(&info);
     MPI_Session_finalize(&session);
     MPI_Errhandler_free(&handler);
-    MPI_Info_free(&info);
 }
 
 } // namespace
