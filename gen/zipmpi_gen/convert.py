@@ -46,6 +46,12 @@ class Context:
         return self.first("handle", "Session") or self.first("handle", "Session", "inout")
 
     @property
+    def made(self):
+        """What the call makes, if it is given the error handler of that."""
+        raises = any("raises" in p.marks for p in self.params)
+        return next((p for p in self.params if p.form == "handle" and p.direction == "out"), None) if raises else None
+
+    @property
     def owned(self):
         """What belongs to a communicator without naming it: requests and messages that come in."""
         return [p for p in self.params if p.kind.detail in ("Request", "Message") and p.direction != "out"]
@@ -113,8 +119,12 @@ def handle(param, around):
         return piece
     ignored = around.ignored(param)
     optional = "optional" in param.marks or (cls == "Info" and "required" not in param.marks)
-    if param is around.comm:
+    if param is around.comm or param is around.session:
         find = "on"
+    elif "raises" in param.marks:
+        find = "raises_with"
+        if optional:
+            ignored = f"{value} == MPI_{param.kind.name}_NULL"
     else:
         find = "optional_handle" if optional else "handle"
     piece.check.append(unless(ignored, f"entry.{find}({value}, {own}, {quoted(param)})"))

@@ -62,10 +62,18 @@ def guard_line(entry, around):
     return f"        const Guard<{lock}> guard({', '.join(arguments)});\n"
 
 
+def check_rank(param):
+    if "raises" in param.marks:
+        return 0
+    if param.form == "buffer":
+        return 3
+    return 2 if param.direction == "out" else FIRST.get(param.kind.detail, 2)
+
+
 def check_lines(entry, around, pieces):
     """Two groups of checks if some arguments count at the root only: the second needs to know who is root."""
     first = [] if entry.function.anytime else ["entry.running()"]
-    order = sorted(pieces, key=lambda pair: FIRST.get(pair[0].kind.detail, 3 if pair[0].form == "buffer" else 2))
+    order = sorted(pieces, key=lambda pair: check_rank(pair[0]))
     early = [p for p in order if p[0] in (around.comm, around.root)]
     out = ""
     if any("root-only" in p.marks for p in entry.params):
@@ -101,11 +109,10 @@ def call_body(entry):
     if entry.function.pass_large:
         passed.append("true" if entry.wide else "false")
     arguments = ", ".join(passed)
-    out = f"    Entry entry{{{entry.id}}};\n"
+    made = around.made
+    out = f"    MakingEntry<core::{made.kind.detail}> entry{{{{{entry.id}}}}};\n" if made else f"    Entry entry{{{entry.id}}};\n"
     out += "".join(f"    {line}\n" for _, piece in pieces for line in piece.declare)
     out += check_lines(entry, around, pieces)
-    if around.session is not None:
-        out += f"    entry.session = {own_name(around.session)};\n"
     out += owner_line(around)
     out += "    {\n" + guard_line(entry, around)
     out += f"        entry.err = {callee(entry.function)}({arguments});\n" + "    }\n"

@@ -11,7 +11,8 @@ DIRECTIONS = {"in", "out", "inout"}
 PLAIN_MARKS = {
     "const", "async", "root-only", "large-only",  # from the standard's own tables
     "by-address",  # an input that C passes as a pointer
-    "peer", "wild", "root", "in-place", "automatic", "optional", "required", "unchecked", "raw",  # what a face does with it
+    "peer", "wild", "root", "in-place", "automatic", "optional", "required", "unchecked", "raw",
+    "raises",  # what a face does with it
 }
 VALUED_MARKS = {"fn", "as", "used"}
 FUNCTION_KEYS = {"large", "returns", "target", "custom", "anytime", "lock", "record", "errors", "deprecated",

@@ -87,6 +87,12 @@ struct Entry {
         return good;
     }
 
+    bool on(MPI_Session value, core::Session*& object, const char* param) noexcept {
+        const bool good = handle(value, object, param);
+        session = object;
+        return good;
+    }
+
     template <class T> // a request or a message
     void on_owner_of(const T* object) noexcept {
         if (object != nullptr) comm = core::comm_of(*object);
@@ -173,6 +179,23 @@ struct Entry {
             return true;
         }
         return refuse(checks::bad_listed(code, param));
+    }
+};
+
+// A call that is given the handler of what it makes: the handler gets the errors of the call as well.
+template <class Made>
+struct MakingEntry : Entry {
+    const core::Errhandler* given = nullptr;
+
+    [[nodiscard]] int raise() const noexcept {
+        return given != nullptr ? raise_with(id, err, *given, static_cast<Made*>(nullptr)) : Entry::raise();
+    }
+    [[nodiscard]] int done() const noexcept { return err == Err::success ? MPI_SUCCESS : raise(); }
+
+    bool raises_with(MPI_Errhandler value, core::Errhandler*& object, const char* param) noexcept {
+        const bool good = handle(value, object, param);
+        given = object;
+        return good;
     }
 };
 

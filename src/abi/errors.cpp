@@ -22,6 +22,28 @@ void call_with(void* face_function, T* object, int code) noexcept {
     reinterpret_cast<Function*>(face_function)(&handle, &code);
 }
 
+// Acts on an error as a handler wants it. The function of the program that is to be called, or null.
+void* act(uint32_t function, Err err, const core::HandlerAction& action, const core::Comm* comm) noexcept {
+    remember(function, code_of(err));
+    switch (action.kind) {
+    case core::HandlerAction::fatal:
+    case core::HandlerAction::abort:
+        core::die(last.function, explained(err), comm);
+    case core::HandlerAction::call:
+        return action.face_function;
+    case core::HandlerAction::give_back:
+        break;
+    }
+    return nullptr;
+}
+
+template <class Function, class T>
+int raise_for(uint32_t function, Err err, const core::Errhandler& handler, T* made) noexcept {
+    if (void* const f = act(function, err, core::action_of(handler), nullptr); f != nullptr)
+        call_with<Function>(f, made, code_of(err));
+    return code_of(err);
+}
+
 const values::ToolError* tool_error(int code) noexcept {
     for (const values::ToolError& row : values::tool_errors)
         if (row.code == code) return &row;
@@ -70,24 +92,24 @@ void call_handler(void* face_function, const core::Comm* comm, const core::Sessi
         call_with<MPI_Session_errhandler_function>(face_function, const_cast<core::Session*>(session), code);
     else
         call_with<MPI_Comm_errhandler_function>(
-            face_function, comm != nullptr ? const_cast<core::Comm*>(comm) : core::comm_self(), code);
+            face_function, comm != nullptr ? const_cast<core::Comm*>(comm) : core::comm_of_stray_errors(),
+            code);
 }
 
 int raise(uint32_t function, Err err, const core::Comm* comm, const core::Session* session) noexcept {
-    const int code = remember(function, code_of(err));
     const core::HandlerAction action =
         session != nullptr ? core::handler_of(*session) : core::handler_of(comm);
-    switch (action.kind) {
-    case core::HandlerAction::fatal:
-    case core::HandlerAction::abort:
-        core::die(last.function, explained(err), comm);
-    case core::HandlerAction::call:
-        call_handler(action.face_function, comm, session, code);
-        break;
-    case core::HandlerAction::give_back:
-        break;
-    }
-    return code;
+    if (void* const f = act(function, err, action, comm); f != nullptr)
+        call_handler(f, comm, session, code_of(err));
+    return code_of(err);
+}
+
+int raise_with(uint32_t function, Err err, const core::Errhandler& handler, core::Comm* made) noexcept {
+    return raise_for<MPI_Comm_errhandler_function>(function, err, handler, made);
+}
+
+int raise_with(uint32_t function, Err err, const core::Errhandler& handler, core::Session* made) noexcept {
+    return raise_for<MPI_Session_errhandler_function>(function, err, handler, made);
 }
 
 void die_outside(uint32_t function) noexcept {

@@ -27,6 +27,11 @@ Err explained(Err err) noexcept;
 // the code, or not at all.
 [[gnu::cold]] int raise(uint32_t function, Err err, const core::Comm* comm,
                         const core::Session* session) noexcept;
+// Calls a handler that came as an argument, for what the call should have made: null.
+[[gnu::cold]] int raise_with(uint32_t function, Err err, const core::Errhandler& handler,
+                             core::Comm* made) noexcept;
+[[gnu::cold]] int raise_with(uint32_t function, Err err, const core::Errhandler& handler,
+                             core::Session* made) noexcept;
 // A call before MPI_Init or after MPI_Finalize: there is no handler to ask yet.
 [[noreturn]] [[gnu::cold]] void die_outside(uint32_t function) noexcept;
 // Keeps function and code for error_text(); raise() does it by itself.

@@ -16,13 +16,13 @@ namespace zipmpi::core {
     X(SHORT, "MPI_SHORT", (short))                                                                           \
     X(INT, "MPI_INT", (int))                                                                                 \
     X(LONG, "MPI_LONG", (long))                                                                              \
-    X(LONG_LONG, "MPI_LONG_LONG", (long long))                                                               \
+    X(LONG_LONG, "MPI_LONG_LONG_INT", (long long))                                                           \
     X(UNSIGNED_SHORT, "MPI_UNSIGNED_SHORT", (unsigned short))                                                \
     X(UNSIGNED, "MPI_UNSIGNED", (unsigned))                                                                  \
     X(UNSIGNED_LONG, "MPI_UNSIGNED_LONG", (unsigned long))                                                   \
     X(UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG", (unsigned long long))                                    \
     X(FLOAT, "MPI_FLOAT", (float))                                                                           \
-    X(C_FLOAT_COMPLEX, "MPI_C_FLOAT_COMPLEX", (std::complex<float>))                                         \
+    X(C_FLOAT_COMPLEX, "MPI_C_COMPLEX", (std::complex<float>))                                               \
     X(CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", (std::complex<float>))                                     \
     X(DOUBLE, "MPI_DOUBLE", (double))                                                                        \
     X(C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", (std::complex<double>))                                      \

@@ -90,7 +90,10 @@ struct HandlerAction {
     Kind kind = fatal;
     void* face_function = nullptr; // with call
 };
-HandlerAction handler_of(const Comm* comm) noexcept; // null: the handler for errors without a communicator
+// Where errors go that belong to no object: MPI_COMM_SELF. As long as the program has set no handler there,
+// MPI_COMM_WORLD, which was the place before MPI 4.0. Null while there is neither.
+Comm* comm_of_stray_errors() noexcept;
+HandlerAction handler_of(const Comm* comm) noexcept; // null: that of errors that belong to no object
 HandlerAction handler_of(const Session& session) noexcept;
 HandlerAction handler_of(const Win& win) noexcept;
 HandlerAction handler_of(File* file) noexcept; // null: that of files to be opened

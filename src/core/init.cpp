@@ -168,14 +168,33 @@ Err is_thread_main(bool& flag) {
     return Err::success;
 }
 
+namespace {
+
+constexpr const char* thread_level_key = "thread_level";
+
+// The level that a program asks for in words. All levels are there, so only nonsense is of interest.
+Err check_thread_level(const Hints& hints) {
+    const std::string* const level = hints.find(thread_level_key);
+    if (level == nullptr) return Err::success;
+    for (const char* known :
+         {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"})
+        if (*level == known) return Err::success;
+    return fail(Err::info_value, "pass the name of a level, for example MPI_THREAD_MULTIPLE",
+                "the info key %s has the value \"%s\"", thread_level_key, level->c_str());
+}
+
+} // namespace
+
 Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
+    if (info != nullptr)
+        if (const Err e = check_thread_level(hints_of(*info)); e != Err::success) return e;
     const std::lock_guard guard(start_mutex);
     Engine& e = start_engine(
         ThreadLevel::multiple); // sessions are made for libraries that know nothing of each other
     session = session_slab().make();
     if (session == nullptr) return fail(Err::no_mem, "free memory", "no memory for another session");
     session->errhandler = share(errhandler != nullptr ? *errhandler : errors_are_fatal());
-    if (info != nullptr) session->hints = hints_of(*info);
+    session->hints.set(thread_level_key, "MPI_THREAD_MULTIPLE");
     ++e.sessions;
     refresh_phase();
     return Err::success;

@@ -158,7 +158,7 @@ Err iprobe(int source, int tag, Comm& comm, bool& flag, Status* status) {
     }
     const proto::Incoming* found = lane().probe(comm.team.context, source, tag);
     if (found == nullptr) {
-        lane().progress();
+        proto::poll(lane());
         found = lane().probe(comm.team.context, source, tag);
     }
     flag = found != nullptr;

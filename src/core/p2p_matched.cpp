@@ -82,7 +82,7 @@ Err improbe(int source, int tag, Comm& comm, bool& flag, Message*& message, Stat
     if (const Err e = make_message(message); e != Err::success) return e;
     proto::Unexpected* waiting = lane().take(comm.team.context, source, tag);
     if (waiting == nullptr) {
-        lane().progress();
+        proto::poll(lane());
         waiting = lane().take(comm.team.context, source, tag);
     }
     flag = waiting != nullptr;

@@ -14,7 +14,7 @@ struct Session : Object {
     static constexpr Class class_id = Class::session;
     Errhandler* errhandler = nullptr; // counted
     std::unique_ptr<SendBuffer> send_buffer;
-    Hints hints; // from the info object it was opened with
+    Hints hints; // what holds for it
 };
 
 } // namespace zipmpi::core

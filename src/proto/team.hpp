@@ -78,6 +78,16 @@ struct Team {
     BoardsHolder boards = {};
 };
 
+// The tag of a collective's messages is its number. On the context of an intercommunicator's local group
+// there are collectives of that group alone as well, with a count of their own: those between the groups are
+// told apart by a bit.
+inline constexpr uint32_t collective_numbers = 0x3fffffffU;
+inline constexpr uint32_t between_groups = 0x40000000U;
+inline int collective_tag(uint32_t sequence, bool as_a_part_between_groups = false) {
+    return static_cast<int>((sequence & collective_numbers) |
+                            (as_a_part_between_groups ? between_groups : 0U));
+}
+
 // Make a new operation one on this team, ready to be started. In place, because a copy of an object that has
 // just been written field by field waits until all earlier stores are carried out, those to peers' memory
 // too.

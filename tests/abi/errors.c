@@ -104,6 +104,25 @@ static void own_handler(void) {
     }
 }
 
+/* An error that belongs to no object goes to MPI_COMM_WORLD until the program has chosen for MPI_COMM_SELF.
+ */
+static void before_a_handler_on_self(void) {
+    MPI_Errhandler mine;
+    MPI_Datatype type;
+    EXPECT(MPI_Type_contiguous(-1, MPI_INT, &type), MPI_ERR_COUNT, "MPI_Type_contiguous", "");
+    MPI_Comm_create_errhandler(handler, &mine);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
+    if (MPI_Type_contiguous(-1, MPI_INT, &type) != MPI_ERR_COUNT || seen_code != MPI_ERR_COUNT ||
+        seen_comm != MPI_COMM_WORLD) {
+        printf("an error without an object did not go to MPI_COMM_WORLD\n");
+        ++wrong;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&mine);
+    seen_code = 0;
+    seen_comm = MPI_COMM_NULL;
+}
+
 /* The error of a request goes to the handler of its communicator, not to the one for errors without any. */
 static void request_handler(void) {
     MPI_Comm copy;
@@ -131,6 +150,7 @@ static void request_handler(void) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    before_a_handler_on_self();
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     point_to_point();
     collectives();

@@ -56,6 +56,11 @@ void names() {
     CHECK(std::strcmp(text, "three") == 0 && length == 5);
     MPI_Type_get_name(MPI_DOUBLE, text, &length);
     CHECK(std::strcmp(text, "MPI_DOUBLE") == 0);
+    // of two names for one datatype, the one that is not called a synonym
+    MPI_Type_get_name(MPI_LONG_LONG, text, &length);
+    CHECK(std::strcmp(text, "MPI_LONG_LONG_INT") == 0);
+    MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, text, &length);
+    CHECK(std::strcmp(text, "MPI_C_COMPLEX") == 0);
     MPI_Type_free(&type);
 }
 
@@ -162,6 +167,7 @@ void predefined_by_what_they_hold() {
     double sum = 0;
     MPI_Allreduce(&in, &sum, 1, a, MPI_SUM, MPI_COMM_WORLD);
     CHECK(sum == size_ * (size_ + 1) / 2.0);
+    if (!portable_) FAILS(MPI_Type_match_size(MPI_TYPECLASS_REAL, 16, &a), MPI_ERR_ARG);
     MPI_Type_match_size(MPI_TYPECLASS_INTEGER, 4, &a);
     CHECK(a == MPI_INTEGER4);
 #if HAVE_MPI_41

@@ -10,8 +10,9 @@ namespace {
 
 int calls = 0;
 int last_code = 0;
+bool made = true; // there is an object that the error belongs to
 void on_comm(MPI_Comm* comm, int* code, ...) {
-    CHECK(*comm != MPI_COMM_NULL);
+    CHECK((*comm != MPI_COMM_NULL) == made);
     ++calls;
     last_code = *code;
 }
@@ -21,7 +22,7 @@ void on_file(MPI_File* file, int* code, ...) {
     last_code = *code;
 }
 void on_session(MPI_Session* session, int* code, ...) {
-    CHECK(*session != MPI_SESSION_NULL);
+    CHECK((*session != MPI_SESSION_NULL) == made);
     ++calls;
     last_code = *code;
 }
@@ -113,6 +114,45 @@ void handlers() {
     CHECK(calls == 5 && last_code == code);
     MPI_Group group = MPI_GROUP_NULL;
     CHECK(MPI_Group_from_session_pset(session, "no such set", &group) != MPI_SUCCESS && calls == 6);
+    int length = 5;
+    CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, nullptr) != MPI_SUCCESS && calls == 7);
+    length = 0;
+    CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, nullptr) == MPI_SUCCESS && length > 0);
+    MPI_Session_finalize(&session);
+    MPI_Errhandler_free(&handler);
+}
+
+// A handler that is given for what a call makes gets the errors of the call itself.
+void given_handlers() {
+    calls = 0;
+    made = false;
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_create_errhandler(on_comm, &handler);
+    MPI_Group self = MPI_GROUP_NULL;
+    MPI_Comm_group(MPI_COMM_SELF, &self);
+    CHECK(MPI_Comm_create_from_group(self, "tag", MPI_INFO_NULL, handler, nullptr) != MPI_SUCCESS);
+    CHECK(calls == 1 && class_of(last_code) == MPI_ERR_ARG);
+    CHECK(MPI_Comm_create_from_group(MPI_GROUP_NULL, "tag", MPI_INFO_NULL, handler, nullptr) != MPI_SUCCESS);
+    CHECK(calls == 2 && class_of(last_code) == MPI_ERR_GROUP);
+    MPI_Group_free(&self);
+    MPI_Errhandler_free(&handler);
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_MANIFOLD");
+    MPI_Session_create_errhandler(on_session, &handler);
+    CHECK(MPI_Session_init(info, handler, &session) != MPI_SUCCESS);
+    CHECK(calls == 3 && class_of(last_code) == MPI_ERR_INFO_VALUE);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_FUNNELED");
+    CHECK(MPI_Session_init(info, handler, &session) == MPI_SUCCESS);
+    MPI_Info_free(&info);
+    MPI_Session_get_info(session, &info);
+    char level[MPI_MAX_INFO_VAL] = "";
+    int room = sizeof level;
+    int found = 0;
+    MPI_Info_get_string(info, "thread_level", &room, level, &found);
+    CHECK(found == 1 && std::strcmp(level, "MPI_THREAD_MULTIPLE") == 0); // more than was asked for
+    MPI_Info_free(&info);
     MPI_Session_finalize(&session);
     MPI_Errhandler_free(&handler);
 }
@@ -123,5 +163,6 @@ int main(int argc, char** argv) {
     const Session session(&argc, &argv);
     codes();
     handlers();
+    if (!portable_) given_handlers();
     session.end("error_codes");
 }

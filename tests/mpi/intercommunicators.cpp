@@ -126,6 +126,32 @@ void copies(MPI_Comm comm) {
     }
 }
 
+// Collectives between the groups, copies, and collectives of one group alone, which a merge consists of, all
+// under way at the same time.
+void mixed(MPI_Comm comm) {
+    constexpr size_t rounds = 5;
+    for (int repetition = 0; repetition < 40; ++repetition) {
+        MPI_Comm fresh = MPI_COMM_NULL; // counts its collectives from the start
+        MPI_Comm_dup(comm, &fresh);
+        std::vector<MPI_Comm> many(rounds);
+        std::vector<MPI_Request> requests(3 * rounds);
+        std::vector<int> sums(rounds);
+        const int one = 1;
+        for (size_t i = 0; i < rounds; ++i) {
+            MPI_Ibarrier(fresh, &requests[3 * i]);
+            MPI_Comm_idup(fresh, &many[i], &requests[3 * i + 1]);
+            MPI_Iallreduce(&one, &sums[i], 1, MPI_INT, MPI_SUM, fresh, &requests[3 * i + 2]);
+            if (i == 2) check_merged(fresh, parity() == 1, parity() == 0);
+        }
+        MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+        for (size_t i = 0; i < rounds; ++i) {
+            CHECK(sums[i] == size_ - own_size);
+            MPI_Comm_free(&many[i]);
+        }
+        MPI_Comm_free(&fresh);
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -141,6 +167,7 @@ int main(int argc, char** argv) {
                                1 - parity(), 12, &inter) == MPI_SUCCESS);
     check_all(inter);
     copies(inter);
+    mixed(inter);
     // an intercommunicator between two made through another as the peer
     MPI_Comm second = MPI_COMM_NULL;
     CHECK(MPI_Intercomm_create(half, 0, inter, 0, 0, &second) == MPI_SUCCESS);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Allgather.
+#include "core/coll/apart.hpp"
 #include "core/coll/forms.hpp"
 
 namespace zipmpi::core {
@@ -10,6 +11,11 @@ namespace coll = proto::coll;
 
 Err allgather(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
               Datatype& rtype, Comm& comm) {
+    if (!comm.inter())
+        if (const Err e =
+                check_apart(Place{sbuf, scount, stype}, Place{rbuf, rcount, &rtype, comm.team.rank * rcount});
+            e != Err::success)
+            return e;
     return collective(form, comm, [&](Plan& p) {
         const size_t block = wire_bytes(rcount, rtype);
         const int64_t total = rcount * comm.team.size;
@@ -36,6 +42,11 @@ Err allgather(const Form& form, const void* sbuf, int64_t scount, Datatype* styp
 
 Err allgatherv(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
                CountArray rcounts, CountArray displs, Datatype& rtype, Comm& comm) {
+    if (!comm.inter())
+        if (const Err e = check_apart(Place{sbuf, scount, stype},
+                                      Place{rbuf, rcounts[comm.team.rank], &rtype, displs[comm.team.rank]});
+            e != Err::success)
+            return e;
     return collective(form, comm, [&](Plan& p) {
         const int rank = comm.team.rank;
         const bool kept = sbuf == in_place;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // All-to-all. In place, what is sent is copied first, because it will be overwritten.
+#include "core/coll/apart.hpp"
 #include "core/coll/forms.hpp"
 
 namespace zipmpi::core {
@@ -32,6 +33,10 @@ coll::Blocks side_by_side(Plan& p, const std::byte* base, size_t block) {
 
 Err alltoall(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
              Datatype& rtype, Comm& comm) {
+    if (!comm.inter())
+        if (const Err e = check_apart(Place{sbuf, scount, stype}, Place{rbuf, rcount, &rtype});
+            e != Err::success)
+            return e;
     return collective(form, comm, [&](Plan& p) {
         const int n = comm.team.size;
         const size_t block = wire_bytes(rcount, rtype);
@@ -54,6 +59,11 @@ Err alltoall(const Form& form, const void* sbuf, int64_t scount, Datatype* stype
 
 Err alltoallv(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls, Datatype* stype,
               void* rbuf, CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm) {
+    if (!comm.inter() && sbuf != in_place)
+        if (const Err e = check_apart(Place{sbuf, scounts[comm.team.rank], stype, sdispls[comm.team.rank]},
+                                      Place{rbuf, rcounts[comm.team.rank], &rtype, rdispls[comm.team.rank]});
+            e != Err::success)
+            return e;
     return collective(form, comm, [&](Plan& p) {
         const int n = comm.team.size;
         const bool kept = sbuf == in_place;
@@ -65,6 +75,12 @@ Err alltoallv(const Form& form, const void* sbuf, CountArray scounts, CountArray
 
 Err alltoallw(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes,
               void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm) {
+    if (!comm.inter() && sbuf != in_place) {
+        const int own = comm.team.rank; // displacements are in bytes
+        const Place given{static_cast<const std::byte*>(sbuf) + sdispls[own], scounts[own], stypes[own]};
+        const Place result{static_cast<std::byte*>(rbuf) + rdispls[own], rcounts[own], rtypes[own]};
+        if (const Err e = check_apart(given, result); e != Err::success) return e;
+    }
     return collective(form, comm, [&](Plan& p) {
         const int n = comm.team.size;
         const bool kept = sbuf == in_place;

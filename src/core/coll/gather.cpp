@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Gather and scatter. The root's own block is copied; in place, it lies where it belongs.
+#include "core/coll/apart.hpp"
 #include "core/coll/forms.hpp"
 
 namespace zipmpi::core {
@@ -48,6 +49,10 @@ void scatter_inter(Plan& p, const void* sbuf, int64_t scount, Datatype* stype, v
 
 Err gather(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
            Datatype* rtype, int root, Comm& comm) {
+    if (!comm.inter() && comm.team.rank == root)
+        if (const Err e = check_apart(Place{sbuf, scount, stype}, Place{rbuf, rcount, rtype, root * rcount});
+            e != Err::success)
+            return e;
     return collective(form, comm, [&](Plan& p) {
         if (comm.inter()) return gather_inter(p, sbuf, scount, stype, rbuf, rcount, rtype, inter_root(root));
         if (comm.team.rank != root) {
@@ -70,6 +75,10 @@ Err gather(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, 
 
 Err scatter(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
             Datatype* rtype, int root, Comm& comm) {
+    if (!comm.inter() && comm.team.rank == root)
+        if (const Err e = check_apart(Place{sbuf, scount, stype, root * scount}, Place{rbuf, rcount, rtype});
+            e != Err::success)
+            return e;
     return collective(form, comm, [&](Plan& p) {
         if (comm.inter()) return scatter_inter(p, sbuf, scount, stype, rbuf, rcount, rtype, inter_root(root));
         if (comm.team.rank != root) {
@@ -87,6 +96,11 @@ Err scatter(const Form& form, const void* sbuf, int64_t scount, Datatype* stype,
 
 Err gatherv(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
             CountArray rcounts, CountArray displs, Datatype* rtype, int root, Comm& comm) {
+    if (!comm.inter() && comm.team.rank == root)
+        if (const Err e =
+                check_apart(Place{sbuf, scount, stype}, Place{rbuf, rcounts[root], rtype, displs[root]});
+            e != Err::success)
+            return e;
     return collective(form, comm, [&](Plan& p) {
         const bool at_root = comm.inter() ? root == root_here : root == comm.team.rank;
         coll::Block mine;
@@ -103,6 +117,11 @@ Err gatherv(const Form& form, const void* sbuf, int64_t scount, Datatype* stype,
 
 Err scatterv(const Form& form, const void* sbuf, CountArray scounts, CountArray displs, Datatype* stype,
              void* rbuf, int64_t rcount, Datatype* rtype, int root, Comm& comm) {
+    if (!comm.inter() && comm.team.rank == root)
+        if (const Err e =
+                check_apart(Place{sbuf, scounts[root], stype, displs[root]}, Place{rbuf, rcount, rtype});
+            e != Err::success)
+            return e;
     return collective(form, comm, [&](Plan& p) {
         const bool at_root = comm.inter() ? root == root_here : root == comm.team.rank;
         coll::Block mine;

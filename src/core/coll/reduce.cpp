@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Reductions. In place, the contribution is in the buffer of the result.
+#include "core/coll/apart.hpp"
 #include "core/coll/forms.hpp"
 
 #include <algorithm>
@@ -27,6 +28,8 @@ Operands operands(Plan& p, const void* sbuf, int64_t given, void* rbuf, int64_t 
 
 Err reduce(const Form& form, const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, int root,
            Comm& comm) {
+    if (!comm.inter() && comm.team.rank == root)
+        if (const Err e = check_apart(sbuf, rbuf, count, type); e != Err::success) return e;
     return collective(form, comm, [&](Plan& p) {
         if (root == proc_null) return;
         p.reduce_with(op, type, count);
@@ -46,6 +49,7 @@ Err reduce(const Form& form, const void* sbuf, void* rbuf, int64_t count, Dataty
 
 Err allreduce(const Form& form, const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op,
               Comm& comm) {
+    if (const Err e = check_apart(sbuf, rbuf, count, type); e != Err::success) return e;
     return collective(form, comm, [&](Plan& p) {
         p.reduce_with(op, type, count);
         const Operands o = operands(p, sbuf, count, rbuf, count, type);
@@ -57,6 +61,7 @@ Err allreduce(const Form& form, const void* sbuf, void* rbuf, int64_t count, Dat
 }
 
 Err scan(const Form& form, const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm) {
+    if (const Err e = check_apart(sbuf, rbuf, count, type); e != Err::success) return e;
     if (comm.inter()) return not_between_groups("MPI_Scan");
     return collective(form, comm, [&](Plan& p) {
         p.reduce_with(op, type, count);
@@ -67,6 +72,7 @@ Err scan(const Form& form, const void* sbuf, void* rbuf, int64_t count, Datatype
 
 Err exscan(const Form& form, const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op,
            Comm& comm) {
+    if (const Err e = check_apart(sbuf, rbuf, count, type); e != Err::success) return e;
     if (comm.inter()) return not_between_groups("MPI_Exscan");
     return collective(form, comm, [&](Plan& p) {
         p.reduce_with(op, type, count);
@@ -85,6 +91,7 @@ Err reduce_scatter(const Form& form, const void* sbuf, void* rbuf, CountArray rc
                    Comm& comm) {
     const int n = comm.inter() ? comm.local->size : comm.team.size;
     if (const Err e = check_counts(rcounts, n); e != Err::success) return e;
+    if (const Err e = check_apart(sbuf, rbuf, rcounts[comm.team.rank], type); e != Err::success) return e;
     return collective(form, comm, [&](Plan& p) {
         auto* counts =
             reinterpret_cast<int64_t*>(p.schedule().scratch(static_cast<size_t>(n) * sizeof(int64_t)));
@@ -103,6 +110,7 @@ Err reduce_scatter(const Form& form, const void* sbuf, void* rbuf, CountArray rc
 
 Err reduce_scatter_block(const Form& form, const void* sbuf, void* rbuf, int64_t rcount, Datatype& type,
                          Op& op, Comm& comm) {
+    if (const Err e = check_apart(sbuf, rbuf, rcount, type); e != Err::success) return e;
     const int n = comm.inter() ? comm.local->size : comm.team.size;
     return collective(form, comm, [&](Plan& p) {
         p.reduce_with(op, type, rcount * n);

@@ -4,7 +4,7 @@
 // What a reduction combines, and how. Elements of named types travel as they lie in memory, so that kernels
 // and functions of the program work on them directly. Elements of other types travel packed; functions of the
 // program get them with their real layout, a batch at a time.
-#include "core/coll/plan.hpp"
+#include "core/coll/apart.hpp"
 #include "core/datatype/contiguous.hpp"
 #include "core/engine.hpp"
 
@@ -105,6 +105,7 @@ std::byte* Plan::operands_in_and_out(void* buf, int64_t count, Datatype& type) {
 }
 
 Err reduce_local(const void* in, void* inout, int64_t count, Datatype& type, Op& op) {
+    if (const Err e = check_apart(in, inout, count, type); e != Err::success) return e;
     coll::Combine c = combine_of(op, type, count);
     const UserOperation user{&op, &type, 0, nullptr, nullptr};
     if (!op.predefined()) {

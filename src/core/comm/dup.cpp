@@ -37,7 +37,7 @@ class Duplication : public Compound {
     }
 
   private:
-    void run(Step& step, const proto::Operation& op, uint32_t context, uint32_t sequence);
+    void run(Step& step, const proto::Operation& op);
     void lead();
     void step_done(const Step& step);
     void pass_down();
@@ -57,10 +57,10 @@ class Duplication : public Compound {
     size_t used_ = 0;
 };
 
-void Duplication::run(Step& step, const proto::Operation& op, uint32_t context, uint32_t sequence) {
+void Duplication::run(Step& step, const proto::Operation& op) {
     static_cast<proto::Operation&>(step) = op;
-    step.context = context | 1U;
-    step.tag = static_cast<int>(sequence & 0x7fffffffU);
+    step.context = op.context | 1U;
+    step.tag = proto::collective_tag(sequence_, op.context != comm_.team.context);
     step.whole = this;
     step.on_done = [](proto::Operation& done) {
         const auto& ended = static_cast<const Step&>(done);
@@ -73,13 +73,11 @@ void Duplication::run(Step& step, const proto::Operation& op, uint32_t context, 
 void Duplication::start_for(Request* request) {
     request_ = request;
     proto::Team& own = comm_.own_team();
-    sequence_ = ++own.collectives;
+    sequence_ = ++comm_.team.collectives;
     lane().counters().add(Counter::collectives);
-    if (comm_.inter()) ++comm_.team.collectives;
     if (own.rank == 0) return lead();
     const int parent = own.rank & (own.rank - 1); // without its lowest bit
-    run(steps_[used_++], proto::make_recv(own, &contexts_, sizeof contexts_, parent, 0), own.context,
-        sequence_);
+    run(steps_[used_++], proto::make_recv(own, &contexts_, sizeof contexts_, parent, 0));
 }
 
 void Duplication::lead() {
@@ -93,10 +91,8 @@ void Duplication::lead() {
     Step& in = steps_[used_++];
     Step& out = steps_[used_++];
     open_ = 1; // until both are started
-    run(in, proto::make_recv(there, &across_there_, sizeof across_there_, 0, 0), there.context,
-        there.collectives);
-    run(out, proto::make_send(there, &contexts_.across, sizeof contexts_.across, 0, 0), there.context,
-        there.collectives);
+    run(in, proto::make_recv(there, &across_there_, sizeof across_there_, 0, 0));
+    run(out, proto::make_send(there, &contexts_.across, sizeof contexts_.across, 0, 0));
     if (--open_ == 0) pass_down();
 }
 
@@ -115,8 +111,7 @@ void Duplication::pass_down() {
     while (bit < own.size && (own.rank & bit) == 0) bit *= 2;
     for (bit /= 2; bit > 0; bit /= 2)
         if (own.rank + bit < own.size)
-            run(steps_[used_++], proto::make_send(own, &contexts_, sizeof contexts_, own.rank + bit, 0),
-                own.context, sequence_);
+            run(steps_[used_++], proto::make_send(own, &contexts_, sizeof contexts_, own.rank + bit, 0));
     if (--open_ == 0) finish();
 }
 
@@ -154,7 +149,7 @@ Err duplicate(Comm& comm, const Hints& hints, Comm*& result) {
     duplication.start_for(nullptr);
     const proto::WaitNote note{
         [](const void* d, uint32_t) { return static_cast<const Duplication*>(d)->shown(); }, &duplication, 1,
-        comm.own_team().collectives};
+        comm.team.collectives};
     proto::wait_until(
         lane(), [&] { return duplication.finished(); }, note);
     Err e = duplication.error();

@@ -34,7 +34,7 @@ Link::Link(const proto::Team& team, int tag)
 
 Link Link::collective(proto::Team& team) {
     Link link(team, 0);
-    link.tag_ = static_cast<int>(++team.collectives & INT_MAX);
+    link.tag_ = proto::collective_tag(++team.collectives);
     return link;
 }
 

@@ -35,21 +35,14 @@ struct Sized {
     int size;
     TypeId id;
 };
+// A long double of 16 bytes is no REAL*16: what it holds has another form.
 constexpr Sized sized_types[] = {
-    {TypeClass::integer, 1, TypeId::INTEGER1},
-    {TypeClass::integer, 2, TypeId::INTEGER2},
-    {TypeClass::integer, 4, TypeId::INTEGER4},
-    {TypeClass::integer, 8, TypeId::INTEGER8},
-    {TypeClass::real, 4, TypeId::REAL4},
-    {TypeClass::real, 8, TypeId::REAL8},
-    {TypeClass::real, sizeof(long double), TypeId::LONG_DOUBLE},
-    {TypeClass::complex, 8, TypeId::COMPLEX8},
-    {TypeClass::complex, 16, TypeId::COMPLEX16},
-    {TypeClass::complex, 2 * sizeof(long double), TypeId::C_LONG_DOUBLE_COMPLEX},
-    {TypeClass::logical, 1, TypeId::LOGICAL1},
-    {TypeClass::logical, 2, TypeId::LOGICAL2},
-    {TypeClass::logical, 4, TypeId::LOGICAL4},
-    {TypeClass::logical, 8, TypeId::LOGICAL8},
+    {TypeClass::integer, 1, TypeId::INTEGER1}, {TypeClass::integer, 2, TypeId::INTEGER2},
+    {TypeClass::integer, 4, TypeId::INTEGER4}, {TypeClass::integer, 8, TypeId::INTEGER8},
+    {TypeClass::real, 4, TypeId::REAL4},       {TypeClass::real, 8, TypeId::REAL8},
+    {TypeClass::complex, 8, TypeId::COMPLEX8}, {TypeClass::complex, 16, TypeId::COMPLEX16},
+    {TypeClass::logical, 1, TypeId::LOGICAL1}, {TypeClass::logical, 2, TypeId::LOGICAL2},
+    {TypeClass::logical, 4, TypeId::LOGICAL4}, {TypeClass::logical, 8, TypeId::LOGICAL8},
 };
 
 bool holds(int has, int wanted) { return wanted == undefined || wanted <= has; }

@@ -85,9 +85,14 @@ HandlerAction action_of(const Errhandler& handler) noexcept {
     return {HandlerAction::call, handler.face_function};
 }
 
+Comm* comm_of_stray_errors() noexcept {
+    const Engine* const e = engine();
+    if (e == nullptr) return nullptr;
+    return e->self_handler_set ? e->self : e->world;
+}
+
 HandlerAction handler_of(const Comm* comm) noexcept {
-    if (comm == nullptr && engine() != nullptr)
-        comm = engine()->self; // where errors without a communicator go
+    if (comm == nullptr) comm = comm_of_stray_errors();
     return comm != nullptr && comm->cls == Class::comm ? action_of(*comm->errhandler)
                                                        : HandlerAction{HandlerAction::fatal, nullptr};
 }
@@ -139,6 +144,7 @@ HandlerAction handler_of(const Win& win) noexcept { return action_of(*win.errhan
 HandlerAction handler_of(File* file) noexcept { return action_of(*handler_of_file(file)); }
 
 Err comm_set_errhandler(Comm& comm, Errhandler& handler) {
+    if (&comm == engine()->self) engine()->self_handler_set = true;
     replace(comm.errhandler, handler);
     return Err::success;
 }

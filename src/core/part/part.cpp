@@ -3,6 +3,7 @@
 //
 // Partitioned communication (chapter 4).
 #include "core/part/channel.hpp"
+#include "proto/progress/wait.hpp"
 
 #include <new>
 
@@ -92,7 +93,7 @@ Err parrived(Request* request, int partition, bool& flag) {
     if (partition < 0 || partition >= channel.partitions())
         return fail(Err::arg, "pass a partition from 0 to one less than their number",
                     "partition %d of %d does not exist", partition, channel.partitions());
-    if (!channel.arrived(partition)) lane().progress();
+    if (!channel.arrived(partition)) proto::poll(lane());
     flag = channel.arrived(partition);
     return Err::success;
 }

@@ -50,14 +50,14 @@ void go_away(proto::Operation& op) {
 } // namespace
 
 Err request_get_status(Request* request, bool& flag, Status* status) {
-    if (!done_or_inactive(request)) lane().progress();
+    if (!done_or_inactive(request)) proto::poll(lane());
     flag = done_or_inactive(request);
     if (flag) write(status, 0, look(request));
     return Err::success;
 }
 
 Err request_get_status_all(int64_t n, Request** requests, bool& flag, Status* statuses) {
-    if (first_not_done(n, requests) >= 0) lane().progress();
+    if (first_not_done(n, requests) >= 0) proto::poll(lane());
     flag = first_not_done(n, requests) < 0;
     for (int64_t i = 0; flag && i < n; ++i) write(statuses, i, look(requests[i]));
     return Err::success;
@@ -70,7 +70,7 @@ Err request_get_status_any(int64_t n, Request** requests, int& index, bool& flag
         write(status, 0, empty_status());
         return Err::success;
     }
-    if (first_done(n, requests) < 0) lane().progress();
+    if (first_done(n, requests) < 0) proto::poll(lane());
     const int64_t done = first_done(n, requests);
     flag = done >= 0;
     if (!flag) return Err::success;
@@ -82,7 +82,7 @@ Err request_get_status_any(int64_t n, Request** requests, int& index, bool& flag
 Err request_get_status_some(int64_t n, Request** requests, int& outcount, int* indices, Status* statuses) {
     outcount = undefined;
     if (none_active(n, requests)) return Err::success;
-    lane().progress();
+    proto::poll(lane());
     outcount = 0;
     for (int64_t i = 0; i < n; ++i) {
         if (inactive(requests[i]) || !requests[i]->done()) continue;

@@ -170,7 +170,7 @@ Err wait(Request*& request, Status* status) {
 Err test(Request*& request, bool& flag, Status* status) {
     flag = true;
     if (inactive(request)) return nothing_active(status);
-    if (!request->done()) lane().progress();
+    if (!request->done()) proto::poll(lane());
     flag = request->done();
     return flag ? collect(request, status) : Err::success;
 }
@@ -185,7 +185,7 @@ Err waitall(int64_t n, Request** requests, Status* statuses) {
 }
 
 Err testall(int64_t n, Request** requests, bool& flag, Status* statuses) {
-    if (!all_done(n, requests)) lane().progress();
+    if (!all_done(n, requests)) proto::poll(lane());
     flag = all_done(n, requests);
     return flag ? collect_all(n, requests, statuses) : Err::success;
 }
@@ -202,7 +202,7 @@ Err testany(int64_t n, Request** requests, int& index, bool& flag, Status* statu
     index = undefined;
     flag = true;
     if (none_active(n, requests)) return nothing_active(status);
-    if (first_done(n, requests) < 0) lane().progress();
+    if (first_done(n, requests) < 0) proto::poll(lane());
     const int64_t done = first_done(n, requests);
     flag = done >= 0;
     if (!flag) return Err::success;
@@ -220,7 +220,7 @@ Err waitsome(int64_t n, Request** requests, int& outcount, int* indices, Status*
 Err testsome(int64_t n, Request** requests, int& outcount, int* indices, Status* statuses) {
     outcount = undefined;
     if (none_active(n, requests)) return Err::success;
-    lane().progress();
+    proto::poll(lane());
     return collect_some(n, requests, outcount, indices, statuses);
 }
 

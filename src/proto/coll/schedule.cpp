@@ -33,6 +33,7 @@ Schedule::Schedule(Team& team, Form form)
 Schedule::Schedule(Team& team, Part part)
     : lane_(*team.lane)
     , form_(Form::blocking)
+    , context_(team.context)
     , sequence_(part.sequence) {
     Deferred::run = [](Deferred& d) { static_cast<Schedule&>(d).advance(); };
 }
@@ -49,11 +50,11 @@ void Schedule::add(const Operation& op, Kind kind) {
 }
 
 void Schedule::send(const Team& team, const void* data, size_t bytes, int to) {
-    add(make_send(team, data, bytes, to, static_cast<int>(sequence_ & 0x7fffffffU)), Kind::send);
+    add(make_send(team, data, bytes, to, collective_tag(sequence_, team.context != context_)), Kind::send);
 }
 
 void Schedule::recv(const Team& team, void* data, size_t bytes, int from) {
-    add(make_recv(team, data, bytes, from, static_cast<int>(sequence_ & 0x7fffffffU)), Kind::recv);
+    add(make_recv(team, data, bytes, from, collective_tag(sequence_, team.context != context_)), Kind::recv);
 }
 
 void Schedule::copy(void* to, const void* from, size_t bytes) {

@@ -6,8 +6,8 @@
 // completion of a message brings the schedule on, so one that waits costs nothing.
 //
 // A schedule is built once, then started; a persistent collective starts it again and again. All messages of
-// one schedule have its sequence number as tag: algorithms send and receive between two ranks in the same
-// order.
+// one schedule have its sequence number as tag (proto/team.hpp): algorithms send and receive between two
+// ranks in the same order.
 //
 // Threads: under the lane's lock. A schedule stays where it is while it runs.
 #pragma once
@@ -104,6 +104,7 @@ class Schedule : private Deferred {
 
     Lane& lane_;
     Form form_;
+    uint32_t context_; // of the team whose collective it is
     uint32_t sequence_;
     uint32_t next_step_ = 0;
     uint32_t started_ = 0; // messages started in this run

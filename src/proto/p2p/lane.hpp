@@ -109,6 +109,9 @@ class Lane {
     // How many rounds a wait spins, as learned from earlier waits; proto/progress/wait.cpp.
     [[nodiscard]] uint32_t spin_limit() const { return spin_limit_; }
     void set_spin_limit(uint32_t rounds) { spin_limit_ = rounds; }
+    // Looks in a row that found nothing; proto::poll().
+    uint32_t note_vain_look() { return ++vain_looks_; }
+    void note_luck() { vain_looks_ = 0; }
     [[nodiscard]] int world_rank() const { return world_rank_; }
 
   private:
@@ -205,6 +208,7 @@ class Lane {
     std::mutex mutex_;
     int world_rank_;
     uint32_t spin_limit_ = UINT32_MAX;
+    uint32_t vain_looks_ = 0;
     bool multithreaded_ = false;
     const std::atomic<uint32_t>& usable_cpus_; // in the segment: not known before all ranks have joined
 };

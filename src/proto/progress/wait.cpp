@@ -4,6 +4,7 @@
 
 #include "base/param.hpp"
 #include "os/clock.hpp"
+#include "proto/team.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -40,12 +41,15 @@ constexpr int64_t short_spins = 300;
 // So many rounds look again at once: a pause is as long as a good part of a short message's way.
 constexpr int64_t eager_rounds = 50;
 
+// After so many looks in vain others get the CPU: looking takes then about as long as changing over.
+constexpr uint32_t vain_looks_per_turn = 16;
+
 constexpr auto relaxed = std::memory_order_relaxed;
 
 // A message of a collective that is waited for as a request: its tag is the number of the collective.
 uint32_t sequence_of(const Operation& op, uint32_t given) {
     const bool collective = (op.context & 1U) != 0 && (op.context & partitioned_context) == 0;
-    return given == 0 && collective ? static_cast<uint32_t>(op.tag) : given;
+    return given == 0 && collective ? static_cast<uint32_t>(op.tag) & collective_numbers : given;
 }
 
 void write_operation(WaitRecord& w, const Operation& op, uint32_t note_sequence) {
@@ -150,6 +154,13 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
     } else {
         sleep_once(lane, note);
     }
+}
+
+void poll_in_vain(Lane& lane) {
+    if (lane.note_vain_look() % vain_looks_per_turn != 0) return;
+    lane.unlock();
+    sched_yield();
+    lane.lock();
 }
 
 Err exchange(Lane& lane, Operation& recv, Operation& send, uint32_t collective_sequence) {

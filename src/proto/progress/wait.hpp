@@ -32,8 +32,20 @@ inline WaitNote note_on(const Operation& op, uint32_t collective_sequence = 0) {
 // meanwhile.
 void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note);
 
+// A look that found nothing, by a caller that does not wait.
+void poll_in_vain(Lane& lane);
+
 // Something came after so many rounds: adjusts how long the next wait spins.
 void learn_from(Lane& lane, uint32_t rounds);
+
+// A look by a caller that does not wait but may look again and again. When ranks outnumber CPUs it lets
+// others run now and then, and gives up the lock meanwhile: what it looks for can only come from them.
+inline void poll(Lane& lane) {
+    if (lane.progress() > 0)
+        lane.note_luck();
+    else if (lane.oversubscribed())
+        poll_in_vain(lane);
+}
 
 // Between two looks at a stream of messages.
 inline constexpr int pauses_in_stream = 4;
