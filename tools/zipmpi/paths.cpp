@@ -116,6 +116,9 @@ Json path_facts() {
     if (!wanted) facts["kernel_copy"]["why"] = "switched off by the knob kcopy.use";
     const bool kernel = wanted && facts.at("kernel_copy").at("works").get<bool>();
     facts["kernel_copy"]["used"] = kernel;
+    if (const ParamBase* together = knob("p2p.joint_min");
+        kernel && together != nullptr && together->value_text() != "-1")
+        facts["kernel_copy"]["together_from"] = together->value_text();
     facts["pairs"] = Json::array();
     for (size_t i = 0; i < topo::pair_classes; ++i)
         facts["pairs"].push_back(pair_facts(static_cast<PairClass>(i), costs, kernel));
@@ -131,6 +134,9 @@ std::string paths_text(const Json& facts) {
     std::string out = fmt::format("\npaths of messages between ranks of this host\n  kernel copy {}", how);
     if (kernel.contains("why")) out += ": " + kernel.at("why").get<std::string>();
     out += "\n";
+    if (kernel.contains("together_from"))
+        out += fmt::format("  from {} on a sender that waits in MPI helps to copy (knob p2p.joint_min)\n",
+                           kernel.at("together_from").get<std::string>());
     for (const Json& p : facts.at("pairs")) {
         const auto costs = p.at("costs").get<std::string>();
         if (!p.at("here").get<bool>() && costs == "built in") continue; // nothing to tell about them

@@ -50,9 +50,8 @@ bool Lane::copy_chunk(const JointCopying& copy, uint32_t chunk) {
 
 // True: the receive is done, or will be when the sender has written what it took.
 bool Lane::copy_jointly(Operation& recv, const Incoming& message) {
-    if (!long_enough(recv.received) || recv.layout != nullptr || message.address == 0 || message.data_bytes != 0 ||
-        oversubscribed() ||
-        !kcopy_.works_with(message.from))
+    if (!long_enough(recv.received) || recv.layout != nullptr || message.address == 0 ||
+        message.data_bytes != 0 || oversubscribed() || !kcopy_.works_with(message.from))
         return false;
     if (joint_under_way_ == wire::joint_copies && look_at_joint_copies() == 0) return false;
     JointCopying& copy = *std::find_if(std::begin(joint_), std::end(joint_),
