@@ -100,8 +100,9 @@ inline void copy_grid(std::byte* to, const std::byte* from, Steps outer, Steps i
     });
 }
 
-template <bool packing, size_t... lengths>
-inline void copy_record_row(std::byte* to, const std::byte* from, Steps row, const Record& record) {
+template <size_t... lengths>
+inline void copy_record_row(std::byte* to, const std::byte* from, Steps row, const Record& record,
+                            bool packing) {
     std::byte* into[sizeof...(lengths)];
     const std::byte* out_of[sizeof...(lengths)];
     for (size_t k = 0; k < sizeof...(lengths); ++k) {
@@ -118,23 +119,24 @@ inline void copy_record_row(std::byte* to, const std::byte* from, Steps row, con
 
 // Of each of many elements the runs of a record. Chooses the loop for the lengths of its chunks, one after
 // the other.
-template <bool packing, size_t... chosen>
-inline void copy_records(std::byte* to, const std::byte* from, Steps row, const Record& record) {
+template <size_t... chosen>
+inline void copy_records(std::byte* to, const std::byte* from, Steps row, const Record& record,
+                         bool packing) {
     constexpr size_t done = sizeof...(chosen);
     if constexpr (done != 0)
-        if (done == record.chunks()) return copy_record_row<packing, chosen...>(to, from, row, record);
+        if (done == record.chunks()) return copy_record_row<chosen...>(to, from, row, record, packing);
     if constexpr (done < Record::most_chunks) {
         switch (record.chunk(done).length) {
         case 1:
-            return copy_records<packing, chosen..., 1>(to, from, row, record);
+            return copy_records<chosen..., 1>(to, from, row, record, packing);
         case 2:
-            return copy_records<packing, chosen..., 2>(to, from, row, record);
+            return copy_records<chosen..., 2>(to, from, row, record, packing);
         case 4:
-            return copy_records<packing, chosen..., 4>(to, from, row, record);
+            return copy_records<chosen..., 4>(to, from, row, record, packing);
         case 8:
-            return copy_records<packing, chosen..., 8>(to, from, row, record);
+            return copy_records<chosen..., 8>(to, from, row, record, packing);
         default:
-            return copy_records<packing, chosen..., longest_chunk>(to, from, row, record);
+            return copy_records<chosen..., longest_chunk>(to, from, row, record, packing);
         }
     }
 }

@@ -115,9 +115,9 @@ void copy_entry(const Node& node, size_t i, std::byte* memory, std::byte* packed
 template <Direction direction>
 void copy_record(const Record& record, std::byte* memory, std::byte* packed, Steps elements) {
     if constexpr (direction == Direction::pack)
-        copy_records<true>(packed, memory, elements, record);
+        copy_records(packed, memory, elements, record, true);
     else
-        copy_records<false>(memory, packed, {elements.count, elements.from, elements.to}, record);
+        copy_records(memory, packed, {elements.count, elements.from, elements.to}, record, false);
 }
 
 // The entries of many elements, as far as they stay in the nearest cache: one entry, or a few runs, of all of

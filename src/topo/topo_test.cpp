@@ -137,6 +137,22 @@ TEST(NodePlaces, OneLooksForAll) {
     EXPECT_TRUE(find_own_place(segment, 2, place)) << "who came late finds itself";
 }
 
+TEST(NodePlaces, WhoCameLateIsFoundByOthersAndTheFirstWordHolds) {
+    boot::NodeSegment segment;
+    Problem why;
+    ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
+    EXPECT_TRUE(look_for_places(segment));
+    EXPECT_FALSE(look_for_place(segment, 1)) << "it has not joined yet";
+    segment.block(1).pid.store(getpid());
+    EXPECT_TRUE(look_for_place(segment, 1));
+    Place first{};
+    Place again{};
+    ASSERT_TRUE(get_place(segment, 1, first));
+    set_place(segment, 1, {7, 7, 7, 7, 7, 7});
+    EXPECT_TRUE(get_place(segment, 1, again));
+    EXPECT_EQ(first, again);
+}
+
 TEST(NodePlaces, NobodyWaitsForTheOneWhoLooks) {
     boot::NodeSegment segment;
     Problem why;
