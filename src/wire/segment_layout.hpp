@@ -49,7 +49,8 @@ struct SegmentHeader {
     std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
     NodeFacts facts;
     BoardArea boards;
-    // Threads that sleep until they are woken. Who wakes one takes it off: it may be long before it gets a CPU.
+    // Threads that sleep until they are woken. Who wakes one takes it off: it may be long before it gets a
+    // CPU.
     alignas(line_size) std::atomic<uint32_t> asleep;
 };
 static_assert(sizeof(SegmentHeader) <= page_size);

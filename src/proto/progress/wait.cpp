@@ -11,14 +11,14 @@
 namespace zipmpi::proto {
 namespace {
 
-Param<int64_t> spins{
-    "wait.spins",
-    3000,
-    {0, 1000000000},
-    Unit::none,
-    Level::tuner,
-    Scope::local,
-    "most rounds of looking for work before the CPU is offered to others; few or none when ranks outnumber CPUs"};
+Param<int64_t> spins{"wait.spins",
+                     3000,
+                     {0, 1000000000},
+                     Unit::none,
+                     Level::tuner,
+                     Scope::local,
+                     "most rounds of looking for work before the CPU is offered to others; few or none when "
+                     "ranks outnumber CPUs"};
 Param<int64_t> yields{"wait.yields",
                       4,
                       {0, 1000000000},
@@ -33,7 +33,8 @@ constexpr int64_t longest_sleep_ns = 1'000'000'000;
 // A rank never spins shorter than this: about what it costs to sleep and be woken.
 constexpr int64_t least_spins = 64;
 
-// Where ranks outnumber CPUs but most of them sleep: a wait that does not end soon is likely to be for a sleeper.
+// Where ranks outnumber CPUs but most of them sleep: a wait that does not end soon is likely to be for a
+// sleeper.
 constexpr int64_t short_spins = 300;
 
 // So many rounds look again at once: a pause is as long as a good part of a short message's way.
