@@ -19,6 +19,7 @@ TITLES = {
     "contiguous": "Half round trip in one piece", "vector_64": "Half round trip of 64 blocks with gaps",
     "vector_128": "Half round trip of 128 blocks with gaps",
     "overlap_iallreduce": "MPI_Iallreduce hidden behind computing", "start_iallreduce": "Call of MPI_Iallreduce",
+    "beside_iallreduce": "MPI_Iallreduce beside computing", "beside_ialltoall": "MPI_Ialltoall beside computing",
     "overlap_ialltoall": "MPI_Ialltoall hidden behind computing", "start_ialltoall": "Call of MPI_Ialltoall",
     **{f"{what}_{layout}": f"{title} of {layout} layouts" for layout in ("vector", "indexed", "subarray", "struct")
        for what, title in (("pack", "Packing"), ("unpack", "Unpacking"), ("pack_loop", "Packing by a loop"),
