@@ -43,6 +43,11 @@ function(zipmpi_layer name)
     add_library(zipmpi_${name} STATIC ${A_SOURCES})
     zipmpi_expose_headers(zipmpi_${name} ${name} ${CMAKE_CURRENT_SOURCE_DIR})
     target_compile_options(zipmpi_${name} PRIVATE -fno-exceptions -fno-rtti)
+    if(NOT name STREQUAL "layout")
+        # Two fields written one by one and read together by a vector instruction wait until the stores are carried out,
+        # which takes as long as the one to a peer's cache line before them.
+        target_compile_options(zipmpi_${name} PRIVATE -fno-tree-slp-vectorize)
+    endif()
     if(ZIPMPI_HAS_COPY_STRATEGIES)
         target_compile_options(zipmpi_${name} PRIVATE ${ZIPMPI_SMALL_COPIES})
     endif()

@@ -23,6 +23,7 @@ namespace zipmpi {
     X(rendezvous, "messages sent by rendezvous")                                                             \
     X(kernel_copies, "messages taken out of the sender's buffer by the kernel")                              \
     X(direct_copies, "messages copied straight out of memory that is born shared")                           \
+    X(joint_copies, "messages that sender and receiver copied together")                                     \
     X(ring_full, "times a sender found the ring to a peer full")                                             \
     X(no_cell, "times a sender found no free cell")                                                          \
     X(sleeps, "times the rank went to sleep while waiting")                                                  \

@@ -30,6 +30,7 @@ class NodeSegment {
     [[nodiscard]] int fd() const { return fd_.get(); }
     [[nodiscard]] const wire::Geometry& geometry() const { return geometry_; }
     [[nodiscard]] const wire::SegmentHeader& header() const { return *at<wire::SegmentHeader>(0); }
+    [[nodiscard]] std::atomic<uint32_t>& asleep() const { return at<wire::SegmentHeader>(0)->asleep; }
     void set_usable_cpus(int n) const {
         at<wire::SegmentHeader>(0)->usable_cpus.store(static_cast<uint32_t>(n), std::memory_order_relaxed);
     }

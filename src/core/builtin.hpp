@@ -51,7 +51,7 @@ namespace zipmpi::core {
     X(WCHAR, "MPI_WCHAR", (Character4))                                                                      \
     X(INT8_T, "MPI_INT8_T", (int8_t))                                                                        \
     X(UINT8_T, "MPI_UINT8_T", (uint8_t))                                                                     \
-    X(CHAR, "MPI_CHAR", (Character))                                                                         \
+    X(CHAR, "MPI_CHAR", (char))                                                                              \
     X(SIGNED_CHAR, "MPI_SIGNED_CHAR", (signed char))                                                         \
     X(UNSIGNED_CHAR, "MPI_UNSIGNED_CHAR", (unsigned char))                                                   \
     X(BYTE, "MPI_BYTE", (std::byte))                                                                         \

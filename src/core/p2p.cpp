@@ -54,7 +54,7 @@ Err start_request(const proto::Operation& op, Comm& comm, Datatype& type, Reques
 }
 
 Err request_to_nobody(Comm& comm, Datatype& type, Request*& request) {
-    request = make_request({}, &comm, type);
+    request = make_request(&comm, type);
     if (request == nullptr) return no_request();
     request->to_nobody = true;
     request->complete = true;
@@ -100,7 +100,11 @@ Err recv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& co
 
 Err irecv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request) {
     if (source == proc_null) return request_to_nobody(comm, type, request);
-    return start_request(recv_of(buf, count, type, source, tag, comm), comm, type, request);
+    request = make_request(&comm, type);
+    if (request == nullptr) return no_request();
+    set_recv_of(*request, buf, count, type, source, tag, comm);
+    lane().start_recv(*request);
+    return Err::success;
 }
 
 Err sendrecv(const void* sbuf, int64_t scount, Datatype& stype, int dest, int stag, void* rbuf,

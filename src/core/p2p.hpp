@@ -27,10 +27,15 @@ inline proto::Operation send_of(const void* buf, int64_t count, const Datatype& 
     set_layout(op, count, type);
     return op;
 }
+inline void set_recv_of(proto::Operation& op, void* buf, int64_t count, const Datatype& type, int source,
+                        int tag, const Comm& comm) {
+    proto::set_recv(op, comm.team, buf, packed_bytes(count, type), source, tag);
+    set_layout(op, count, type);
+}
 inline proto::Operation recv_of(void* buf, int64_t count, const Datatype& type, int source, int tag,
                                 const Comm& comm) {
-    proto::Operation op = proto::make_recv(comm.team, buf, packed_bytes(count, type), source, tag);
-    set_layout(op, count, type);
+    proto::Operation op;
+    set_recv_of(op, buf, count, type, source, tag, comm);
     return op;
 }
 

@@ -76,7 +76,7 @@ Err flush(const BufferOwner& owner) {
 }
 
 Err iflush(const BufferOwner& owner, Comm* comm, Request*& request) {
-    request = make_request({}, comm, builtin_type(TypeId::BYTE));
+    request = make_request(comm, builtin_type(TypeId::BYTE));
     if (request == nullptr) return no_request();
     request->role = Request::buffered;
     const auto flushed = [](void* subject) { complete_whole(*static_cast<Request*>(subject)); };

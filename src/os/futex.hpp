@@ -25,8 +25,10 @@ inline FutexWait futex_wait(const std::atomic<uint32_t>& word, uint32_t expected
     return errno == ETIMEDOUT ? FutexWait::timed_out : FutexWait::changed; // EAGAIN, EINTR: look again
 }
 
-inline void futex_wake_all(std::atomic<uint32_t>& word) noexcept {
-    syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+// How many were woken: those whose futex_wait() returns `woken`.
+inline uint32_t futex_wake_all(std::atomic<uint32_t>& word) noexcept {
+    const long woken = syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    return woken > 0 ? static_cast<uint32_t>(woken) : 0;
 }
 
 } // namespace zipmpi::os

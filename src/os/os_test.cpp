@@ -4,8 +4,10 @@
 #include "os/futex.hpp"
 #include "os/host.hpp"
 #include "os/memory.hpp"
+#include "os/placement.hpp"
 #include "os/socket.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <thread>
@@ -93,6 +95,19 @@ TEST(Host, CpusOfProcessesBoundApartAddUp) {
     twice.add(0);
     twice.add(0);
     EXPECT_EQ(twice.usable(), usable_cpus());
+}
+
+TEST(Placement, GoesWhereToldAndMayStillRunEverywhere) {
+    CpuUnion before;
+    before.add(0);
+    const std::vector<int> cpus = before.list();
+    for (unsigned i = 0; i < 2 * cpus.size(); ++i) {
+        EXPECT_EQ(move_to_cpu(i), cpus[i % cpus.size()]);
+        CpuUnion after;
+        after.add(0);
+        EXPECT_EQ(after.list(), cpus);
+    }
+    EXPECT_NE(std::find(cpus.begin(), cpus.end(), current_cpu()), cpus.end());
 }
 
 } // namespace

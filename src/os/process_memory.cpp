@@ -36,6 +36,16 @@ bool read_process_memory(pid_t pid, uint64_t address, const iovec* pieces, size_
     return got == static_cast<ssize_t>(bytes);
 }
 
+bool write_process_memory(pid_t pid, uint64_t address, const std::byte* from, size_t bytes) noexcept {
+    const iovec local{const_cast<std::byte*>(from), bytes};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process, never used here
+    const iovec remote{reinterpret_cast<void*>(address), bytes};
+    ssize_t put = -1;
+    do put = process_vm_writev(pid, &local, 1, &remote, 1, 0);
+    while (put < 0 && errno == EINTR);
+    return put == static_cast<ssize_t>(bytes);
+}
+
 void allow_reading_by_others() noexcept { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }
 
 } // namespace zipmpi::os

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory of another process, read by the kernel: one copy, and the other process does nothing for it.
+// Memory of another process, read or written by the kernel: one copy, and the other process does nothing for
+// it.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,9 @@ bool read_process_memory(pid_t pid, uint64_t address, std::byte* to, size_t byte
 // The same into up to 1024 pieces that hold `bytes` bytes, less than 2 GiB, in all.
 bool read_process_memory(pid_t pid, uint64_t address, const iovec* pieces, size_t count,
                          size_t bytes) noexcept;
+
+// The other way: writes into the other process. True if all bytes were written.
+bool write_process_memory(pid_t pid, uint64_t address, const std::byte* from, size_t bytes) noexcept;
 
 // Lets other processes of the same user read ours where the kernel asks for such a permission.
 void allow_reading_by_others() noexcept;

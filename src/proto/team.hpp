@@ -88,9 +88,10 @@ inline int collective_tag(uint32_t sequence, bool as_a_part_between_groups = fal
                             (as_a_part_between_groups ? between_groups : 0U));
 }
 
-// An operation on this team, ready to be started.
-inline Operation make_send(const Team& t, const void* buffer, uint64_t bytes, int to, int tag) {
-    Operation op;
+// Make a new operation one on this team, ready to be started. In place, because a copy of an object that has
+// just been written field by field waits until all earlier stores are carried out, those to peers' memory
+// too.
+inline void set_send(Operation& op, const Team& t, const void* buffer, uint64_t bytes, int to, int tag) {
     op.kind = Operation::Kind::send;
     op.context = t.context;
     op.source = t.rank;
@@ -99,11 +100,9 @@ inline Operation make_send(const Team& t, const void* buffer, uint64_t bytes, in
     op.world_peer = t.map.world(to);
     op.buffer = static_cast<std::byte*>(const_cast<void*>(buffer));
     op.bytes = bytes;
-    return op;
 }
 
-inline Operation make_recv(const Team& t, void* buffer, uint64_t bytes, int from, int tag) {
-    Operation op;
+inline void set_recv(Operation& op, const Team& t, void* buffer, uint64_t bytes, int from, int tag) {
     op.kind = Operation::Kind::recv;
     op.context = t.context;
     op.source = from;
@@ -112,6 +111,17 @@ inline Operation make_recv(const Team& t, void* buffer, uint64_t bytes, int from
     op.world_peer = from == any_source ? -1 : t.map.world(from);
     op.buffer = static_cast<std::byte*>(buffer);
     op.bytes = bytes;
+}
+
+inline Operation make_send(const Team& t, const void* buffer, uint64_t bytes, int to, int tag) {
+    Operation op;
+    set_send(op, t, buffer, bytes, to, tag);
+    return op;
+}
+
+inline Operation make_recv(const Team& t, void* buffer, uint64_t bytes, int from, int tag) {
+    Operation op;
+    set_recv(op, t, buffer, bytes, from, tag);
     return op;
 }
 

@@ -24,6 +24,7 @@ inline constexpr uint32_t board_max_members = 4096;
 struct BoardHead {
     struct alignas(line_size) Word {
         std::atomic<uint32_t> value;
+        std::atomic<uint32_t> what; // released: which collective it was, for comparison
     };
     Word members;                   // that have not left; the last one gives the memory back
     Word arrived[board_max_depth];  // members that have come to operations of this part, ever
@@ -38,12 +39,13 @@ static_assert(sizeof(BoardHead) % line_size == 0);
 struct alignas(line_size) BoardMember {
     std::atomic<uint32_t> done;    // operations it is through with
     std::atomic<uint32_t> awaited; // 1: some member sleeps until `done` grows
+    std::atomic<uint32_t> begun;   // operation it has come to; kept where few members share a CPU
 };
 static_assert(sizeof(BoardMember) == line_size);
 
 struct SlotHead {
     std::atomic<uint32_t> mark; // the operation that the slot has been filled for
-    uint32_t unused;
+    std::atomic<uint32_t> what; // written by its member: what it takes part in, to be compared by others
 };
 static_assert(sizeof(SlotHead) == 8);
 

@@ -23,13 +23,14 @@ inline constexpr size_t lines_max = inline_max + max_more_lines * continuation_b
 
 enum class Kind : uint8_t {
     none = 0,
-    eager = 1,    // the whole message: in the payload, or in the cell
-    rts = 2,      // payload: Rts; a message waits at the sender
-    cts = 3,      // payload: Cts; the receiver is ready for the message
-    fragment = 4, // payload: Fragment; a part of a message, in the cell
-    ack = 5,      // payload: Ack; a synchronous send was matched, or its message was copied out
-    withdraw = 6, // payload: Withdraw; the sender wants a message back that is not matched yet
-    withdrawn = 7 // payload: Withdraw; it was not, and is gone. A matched message gets no answer of its own
+    eager = 1,     // the whole message: in the payload, or in the cell
+    rts = 2,       // payload: Rts; a message waits at the sender
+    cts = 3,       // payload: Cts; the receiver is ready for the message
+    fragment = 4,  // payload: Fragment; a part of a message, in the cell
+    ack = 5,       // payload: Ack; a synchronous send was matched, or its message was copied out
+    withdraw = 6,  // payload: Withdraw; the sender wants a message back that is not matched yet
+    withdrawn = 7, // payload: Withdraw; it was not, and is gone. A matched message gets no answer of its own
+    help = 8       // payload: Help; the receiver copies the message and would not mind help
 };
 
 // Flags of a message.
@@ -80,6 +81,16 @@ struct Fragment {
     uint64_t offset;
 };
 
+// The receiver has a JointCopy where both take chunks of the message.
+struct Help {
+    OperationId sender;
+    uint32_t joint;       // index of the JointCopy in the receiver's block
+    uint32_t number;      // of the copy, to be found there
+    uint32_t chunk_bytes; // all but the last chunk have so many
+    uint64_t address;     // of the message's place in the receiver's memory
+    uint64_t bytes;
+};
+
 struct Ack {
     OperationId sender;
 };
@@ -90,7 +101,7 @@ struct Withdraw {
 };
 
 static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 32 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
-              sizeof(Ack) == 4 && sizeof(Withdraw) == 8);
+              sizeof(Help) == 32 && sizeof(Ack) == 4 && sizeof(Withdraw) == 8);
 static_assert(sizeof(Fragment) <= inline_max_with_cell);
 
 } // namespace zipmpi::wire

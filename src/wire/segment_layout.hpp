@@ -25,7 +25,7 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 3;
+inline constexpr uint32_t segment_version = 4;
 inline constexpr uint32_t max_local_ranks = 4096;
 inline constexpr uint32_t contexts = 1U << 16;        // ids of communicators that a node can have at a time
 inline constexpr uint64_t boards_per_rank = 4U << 20; // address space for boards; memory follows use
@@ -49,10 +49,24 @@ struct SegmentHeader {
     std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
     NodeFacts facts;
     BoardArea boards;
+    // Threads that sleep until they are woken. Who wakes one takes it off: it may be long before it gets a
+    // CPU.
+    alignas(line_size) std::atomic<uint32_t> asleep;
 };
 static_assert(sizeof(SegmentHeader) <= page_size);
 
 enum class RankState : uint32_t { absent = 0, running = 1, finalized = 2, aborted = 3 };
+
+// A message that its receiver copies, with the help of its sender if that has time: the receiver takes chunks
+// from the front, the sender from the back, so that each has the same part of a buffer that is used again in
+// its cache.
+struct JointCopy {
+    alignas(line_size)
+        std::atomic<uint64_t> taken; // number of the copy, 32 bits; chunks taken: 16 front, 16 back
+    std::atomic<uint32_t> helped;    // chunks that the sender has written
+    std::atomic<uint32_t> refused;   // 1 + a chunk that it took and could not write
+};
+inline constexpr uint32_t joint_copies = 4; // that a rank can have under way
 
 // What a rank shows to its node. Each line has one kind of writer.
 struct RankBlock {
@@ -76,6 +90,7 @@ struct RankBlock {
     // one bit per local rank, written by the rank itself and rarely: it looks at that sender's ring directly,
     // so the sender need not set its bit in arrivals
     alignas(line_size) std::atomic<uint64_t> watched[max_local_ranks / 64];
+    JointCopy joint[joint_copies]; // messages that this rank receives
     alignas(line_size) Counters counters;
     alignas(page_size) Recorder recorder;
 };

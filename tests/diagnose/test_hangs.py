@@ -49,10 +49,12 @@ class Job:
     """A job that hangs, and what it has written to stderr so far."""
 
     def __init__(self, case, ranks, *options):
+        # what the report says about collectives by messages; in shared memory these mistakes are errors or harmless
+        variables = {"ZIPMPI_COLL_SHARED_MEMORY": "no"} if case in ("wrong_root", "barrier_reduce") else {}
         self.started = time.monotonic()
         self.process = subprocess.Popen([tool("mpiexec"), "-n", str(ranks), "--timeout", "20", *options, program("hang"),
                                          case], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=environment())
+                                        env=environment(variables))
         self.text = ""
 
     def read_report(self, seconds):

@@ -7,6 +7,7 @@
 // then).
 //
 //   seccomp      the call fails with EPERM           no_call      the call fails with ENOSYS
+//   no_writes    only writing into others fails, with EPERM
 //   undumpable   rank 1 (or a program that is no rank) is not dumpable, nobody has CAP_SYS_PTRACE
 //   namespace    rank 0 (or a program that is no rank) is in a user namespace of its own
 #include <cerrno>
@@ -28,11 +29,13 @@ namespace {
 
 constexpr int skipped = 77;
 
-bool filter_calls(unsigned error) {
+// Two calls of the kernel, or one given twice.
+bool filter_calls(unsigned error, unsigned first = SYS_process_vm_readv,
+                  unsigned second = SYS_process_vm_writev) {
     sock_filter program[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, second, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error & SECCOMP_RET_DATA)),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -64,6 +67,7 @@ bool is_rank(const char* wanted) {
 bool refuse(const std::string& mode) {
     if (mode == "seccomp") return filter_calls(EPERM);
     if (mode == "no_call") return filter_calls(ENOSYS);
+    if (mode == "no_writes") return filter_calls(EPERM, SYS_process_vm_writev);
     // exec makes a process dumpable again: the module undumpable.so takes it back.
     if (mode == "undumpable") {
         if (!drop_ptrace_capability()) return false;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Allgather. A rank's own block is copied to its place first; in place, it is there.
+// Allgather.
 #include "core/coll/apart.hpp"
 #include "core/coll/forms.hpp"
 
@@ -20,7 +20,11 @@ Err allgather(const Form& form, const void* sbuf, int64_t scount, Datatype* styp
         const size_t block = wire_bytes(rcount, rtype);
         const int64_t total = rcount * comm.team.size;
         coll::Schedule& s = p.schedule();
-        if (sbuf == in_place) return coll::allgather(s, p.team(), p.in_and_out(rbuf, total, rtype), block);
+        const size_t own_place = static_cast<size_t>(comm.team.rank) * block;
+        if (sbuf == in_place) {
+            std::byte* both = p.in_and_out(rbuf, total, rtype);
+            return coll::allgather(s, p.team(), both + own_place, both, block);
+        }
         const std::byte* mine = p.outgoing(sbuf, scount, *stype);
         std::byte* all = p.incoming(rbuf, total, rtype);
         if (comm.inter()) {
@@ -32,8 +36,7 @@ Err allgather(const Form& form, const void* sbuf, int64_t scount, Datatype* styp
                 coll::allgatherv(s, p.inter(), own, {blocks, static_cast<size_t>(comm.team.size)});
             return;
         }
-        s.copy(all + static_cast<size_t>(comm.team.rank) * block, mine, wire_bytes(scount, *stype));
-        coll::allgather(s, p.team(), all, block);
+        coll::allgather(s, p.team(), mine, all, block);
     });
 }
 

@@ -169,7 +169,7 @@ Err start_duplicate(Comm& comm, const Hints& hints, Comm*& result, Request*& req
         return e;
     }
     std::unique_ptr<Duplication> duplication(new (std::nothrow) Duplication(comm, *copy));
-    if (duplication != nullptr) request = make_request({}, &comm, builtin_type(TypeId::BYTE));
+    if (duplication != nullptr) request = make_request(&comm, builtin_type(TypeId::BYTE));
     if (request == nullptr) {
         release(*copy);
         return no_request();

@@ -97,18 +97,44 @@ T combine(const T& a, const T& b) {
 }
 
 template <OpId op, class T>
-void kernel(const void* in, void* inout, int64_t count) {
-    const T* a = static_cast<const T*>(in);
-    T* b = static_cast<T*>(inout);
+[[gnu::always_inline]] inline void combine_all(const void* in, void* inout, int64_t count) {
+    const T* __restrict a = static_cast<const T*>(in);
+    T* __restrict b = static_cast<T*>(inout);
     for (int64_t i = 0; i < count; ++i) b[i] = combine<op, T>(a[i], b[i]);
 }
 
 template <OpId op, class T>
-constexpr Kernel choose() {
-    if constexpr (defined<op, T>)
-        return kernel<op, T>;
-    else
+void kernel(const void* in, void* inout, int64_t count) {
+    combine_all<op, T>(in, inout, count);
+}
+
+// The same for CPUs with wider vectors than every CPU of the architecture has. Results are bitwise the same:
+// there is one operation per element, so nothing can be contracted.
+#if defined(__x86_64__)
+template <OpId op, class T>
+[[gnu::target("avx2")]] void wide_kernel(const void* in, void* inout, int64_t count) {
+    combine_all<op, T>(in, inout, count);
+}
+template <class T>
+constexpr bool gains_from_width =
+    is_integer<T> || is_byte<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
+bool has_wide_vectors() {
+    static const bool has = __builtin_cpu_supports("avx2") != 0;
+    return has;
+}
+#endif
+
+template <OpId op, class T>
+Kernel choose() {
+    if constexpr (!defined<op, T>) {
         return nullptr;
+    } else {
+#if defined(__x86_64__)
+        if constexpr (gains_from_width<T>)
+            if (has_wide_vectors()) return wide_kernel<op, T>;
+#endif
+        return kernel<op, T>;
+    }
 }
 
 template <OpId op>

@@ -36,7 +36,7 @@ class Generalized : public Compound {
 
 Err grequest_start(const GeneralizedFunctions& functions, Request*& request) {
     std::unique_ptr<Generalized> generalized(new (std::nothrow) Generalized(functions));
-    request = generalized != nullptr ? make_request({}, nullptr, builtin_type(TypeId::BYTE)) : nullptr;
+    request = generalized != nullptr ? make_request(nullptr, builtin_type(TypeId::BYTE)) : nullptr;
     if (request == nullptr) return no_request();
     request->role = Request::generalized;
     request->compound = std::move(generalized);

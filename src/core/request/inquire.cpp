@@ -11,7 +11,11 @@ namespace {
 
 bool done_or_inactive(const Request* request) { return inactive(request) || request->done(); }
 
-Status look(const Request* request) { return inactive(request) ? empty_status() : status_of(*request); }
+Status look(const Request* request) {
+    Status s = empty_status();
+    if (!inactive(request)) set_status(s, *request);
+    return s;
+}
 
 void write(Status* statuses, int64_t i, const Status& status) {
     if (statuses != nullptr) statuses[i] = status;

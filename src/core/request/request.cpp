@@ -29,17 +29,22 @@ void wait_on(int64_t n, Request** requests, const Done& done) {
 
 // Takes the result of a done request; frees it, or leaves it ready for the next start.
 Err collect(Request*& request, Status* status) {
-    Status s = status_of(*request);
+    Status ignored;
+    Status& s = status != nullptr ? *status : ignored;
+    if (status != nullptr || request->compound != nullptr)
+        set_status(s, *request);
+    else
+        s.error = request->error;
     if (request->persistent) {
         request->active = false;
-    } else {
-        const Err e = request->compound != nullptr ? request->compound->freed() : Err::success;
-        if (s.error == Err::success) s.error = e;
-        destroy(*request);
-        request = nullptr;
+        return s.error;
     }
-    if (status != nullptr) *status = s;
-    return s.error;
+    const Err e = request->compound != nullptr ? request->compound->freed() : Err::success;
+    if (s.error == Err::success) s.error = e;
+    const Err result = s.error;
+    destroy(*request);
+    request = nullptr;
+    return result;
 }
 
 Err collect_all(int64_t n, Request** requests, Status* statuses) {
@@ -92,18 +97,24 @@ Err nothing_active(Status* status) {
 
 } // namespace
 
-Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
-    Request* r = slab.make(op, comm, type);
+Request* make_request(Comm* comm, Datatype& type) {
+    Request* r = slab.make(comm, type);
     if (r == nullptr) return nullptr;
     retain(type);
     if (comm != nullptr) hold(*comm);
     return r;
 }
 
+Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
+    Request* r = make_request(comm, type);
+    if (r != nullptr) static_cast<proto::Operation&>(*r) = op;
+    return r;
+}
+
 Request* request_of_done_send() {
     static Request* done = nullptr; // under the engine lock
     if (done != nullptr) return done;
-    done = make_request({}, nullptr, builtin_type(TypeId::BYTE));
+    done = make_request(nullptr, builtin_type(TypeId::BYTE));
     if (done == nullptr) return nullptr;
     done->kind = proto::Operation::Kind::send;
     done->complete = done->shared = true;
@@ -135,26 +146,19 @@ const Comm* comm_of(const Request& request) noexcept { return request.comm; }
 Request* request_by_index(uint32_t index) { return slab.find(index); }
 
 Status status_of(const proto::Operation& op) {
-    Status s;
-    if (op.kind == proto::Operation::Kind::recv) {
-        s.source = op.matched_source;
-        s.tag = op.matched_tag;
-        s.bytes = static_cast<int64_t>(op.received);
-    }
-    s.error = op.error;
-    s.cancelled = op.cancelled;
-    return s;
+    const bool receives = op.kind == proto::Operation::Kind::recv;
+    return {receives ? op.matched_source : any_source, receives ? op.matched_tag : any_tag, op.error,
+            op.cancelled, receives ? static_cast<int64_t>(op.received) : 0};
 }
 
-Status status_of(const Request& request) {
-    if (!request.to_nobody) {
-        Status s = status_of(static_cast<const proto::Operation&>(request));
-        if (request.compound != nullptr) request.compound->query(s);
-        return s;
+void set_status(Status& status, const Request& request) {
+    if (request.to_nobody) {
+        status = status_to_nobody();
+        status.error = request.error;
+        return;
     }
-    Status s = status_to_nobody();
-    s.error = request.error;
-    return s;
+    status = status_of(request);
+    if (request.compound != nullptr) request.compound->query(status);
 }
 
 Err wait(Request*& request, Status* status) {

@@ -43,9 +43,8 @@ struct Request : Object, proto::Operation {
     };
     using enum Role;
 
-    Request(const proto::Operation& op, Comm* owner, Datatype& data)
-        : proto::Operation(op)
-        , comm(owner)
+    Request(Comm* owner, Datatype& data)
+        : comm(owner)
         , type(&data) {}
 
     Comm* comm;     // counted; null if it belongs to none
@@ -63,7 +62,8 @@ struct Part : proto::Operation {
     Request* whole = nullptr;
 };
 
-// Null if memory is exhausted.
+// Null if memory is exhausted. The first leaves the operation to be set.
+Request* make_request(Comm* comm, Datatype& type);
 Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type);
 // For a send that is done already: nothing has to be made and freed. Null if memory is exhausted.
 Request* request_of_done_send();
@@ -76,7 +76,7 @@ bool has_active_request(const Comm& comm);
 
 // The status of a completed operation.
 Status status_of(const proto::Operation& op);
-Status status_of(const Request& request);
+void set_status(Status& status, const Request& request);
 inline Status empty_status() { return {}; }
 inline Status status_to_nobody() {
     Status s;

@@ -46,7 +46,7 @@ Err scatter(Team& team, const void* all, void* mine, size_t block, int root) {
 
 Err allgather(Team& team, void* all, size_t block) {
     Schedule s(team);
-    allgather(s, team, all, block);
+    allgather(s, team, static_cast<std::byte*>(all) + static_cast<size_t>(team.rank) * block, all, block);
     return s.run();
 }
 

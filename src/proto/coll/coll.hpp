@@ -34,16 +34,15 @@ void exscan(Schedule& s, Team& t, const void* mine, void* result); // rank 0: re
 void reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts);
 void reduce_scatter_block(Schedule& s, Team& t, const void* mine, void* result, int64_t count);
 
-// Own blocks of the root (of every rank in allgather and alltoall) are in place already. Same size on all
-// ranks:
+// The root's own block is in place already. Same size on all ranks:
 void gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root);
 void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root);
-void allgather(Schedule& s, Team& t, void* all, size_t block);
+void allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block);
 void alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block); // own block included
 // Different sizes, known to the ranks concerned:
 void gatherv(Schedule& s, Team& t, Block mine, Blocks all, int root); // all: at the root
 void scatterv(Schedule& s, Team& t, Blocks all, Block mine, int root);
-void allgatherv(Schedule& s, Team& t, Blocks all);
+void allgatherv(Schedule& s, Team& t, Blocks all); // own block is in place already
 void alltoallv(Schedule& s, Team& t, Blocks send, Blocks recv);
 
 // --- on a team, now

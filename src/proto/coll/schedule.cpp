@@ -25,12 +25,17 @@ Err result_of(const Operation& op) {
 } // namespace
 
 Schedule::Schedule(Team& team, Form form)
-    : lane_(*team.lane)
-    , form_(form)
-    , context_(team.context)
-    , sequence_(++team.collectives) {
-    Deferred::run = [](Deferred& d) { static_cast<Schedule&>(d).advance(); };
+    : Schedule(team, Part{++team.collectives}) {
+    form_ = form;
     lane_.counters().add(Counter::collectives);
+}
+
+Schedule::Schedule(Team& team, Part part)
+    : lane_(*team.lane)
+    , form_(Form::blocking)
+    , context_(team.context)
+    , sequence_(part.sequence) {
+    Deferred::run = [](Deferred& d) { static_cast<Schedule&>(d).advance(); };
 }
 
 Schedule::~Schedule() { lane_.forget(*this); }
@@ -97,6 +102,7 @@ void Schedule::start() {
 }
 
 Err Schedule::run() {
+    if (steps_.empty()) return state_;
     start();
     if (done_) return error_;
     const WaitNote note{

@@ -31,12 +31,19 @@ class Schedule : private Deferred {
     enum class Form { blocking, detached };
 
     explicit Schedule(Team& team, Form form = Form::blocking);
+    // A part of another collective, that runs before its messages and shares its number.
+    struct Part {
+        uint32_t sequence;
+    };
+    Schedule(Team& team, Part part);
     ~Schedule();
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
     // --- building
     [[nodiscard]] bool may_block() const { return form_ == Form::blocking; }
+    // A step that is added now would be the first one, and the schedule may be started.
+    [[nodiscard]] bool nothing_before() const { return steps_.empty() && state_ == Err::success; }
     void send(const Team& team, const void* data, size_t bytes, int to);
     void recv(const Team& team, void* data, size_t bytes, int from);
     void copy(void* to, const void* from, size_t bytes);

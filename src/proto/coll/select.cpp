@@ -61,9 +61,7 @@ void barrier(Schedule& s, Team& t) {
 }
 
 void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
-    if (t.size == 1 || bytes == 0 || shm::direct_broadcast(s, t, data, bytes, root) ||
-        shm::broadcast(s, t, data, bytes, root))
-        return;
+    if (t.size == 1 || bytes == 0 || shm::broadcast(s, t, data, bytes, root)) return;
     const Shape shape = shape_of(t, bytes);
     const Constants c = constants();
     if (broadcast_scatter_allgather::cost(shape, c) < broadcast_binomial::cost(shape, c))
@@ -153,10 +151,11 @@ void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, in
     }
 }
 
-void allgather(Schedule& s, Team& t, void* all, size_t block) {
-    if (t.size == 1 || block == 0 || shm::direct_allgather(s, t, all, block) ||
-        shm::allgather(s, t, all, block))
+void allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) {
+    if (block == 0 || shm::direct_allgather(s, t, mine, all, block) || shm::allgather(s, t, mine, all, block))
         return;
+    s.copy(at(all, static_cast<size_t>(t.rank) * block), mine, block);
+    if (t.size == 1) return;
     const Shape shape = shape_of(t, block);
     const Constants c = constants();
     if (allgather_dissemination::cost(shape, c) < allgather_ring::cost(shape, c))

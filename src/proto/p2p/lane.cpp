@@ -34,6 +34,7 @@ int Lane::progress() {
     if (!pending_.empty()) happened += send_pending();
     if (!streams_.empty()) happened += push_streams();
     if (!deferred_.empty()) happened += run_deferred();
+    if (joint_under_way_ != 0) happened += look_at_joint_copies();
     return happened;
 }
 
@@ -54,6 +55,7 @@ void Lane::finish_without_memory(Operation& send) {
 }
 
 void Lane::give_up_recv(Operation& op) {
+    if (joint_under_way_ != 0) abandon_joint(op);
     if (op.own_id != 0)
         table_.remove(op);
     else

@@ -16,6 +16,7 @@
 #include "base/recorder_layout.hpp"
 #include "boot/node_segment.hpp"
 #include "proto/p2p/asking.hpp"
+#include "proto/p2p/joint.hpp"
 #include "proto/p2p/match.hpp"
 #include "proto/p2p/operation_table.hpp"
 #include "proto/p2p/skew.hpp"
@@ -101,6 +102,10 @@ class Lane {
     [[nodiscard]] bool oversubscribed() const {
         return pending_of_peer_.size() > usable_cpus_.load(std::memory_order_relaxed);
     }
+    // Ranks outnumber CPUs, but most of them sleep.
+    [[nodiscard]] bool few_awake() const {
+        return shm_.awake() <= usable_cpus_.load(std::memory_order_relaxed);
+    }
     // How many rounds a wait spins, as learned from earlier waits; proto/progress/wait.cpp.
     [[nodiscard]] uint32_t spin_limit() const { return spin_limit_; }
     void set_spin_limit(uint32_t rounds) { spin_limit_ = rounds; }
@@ -135,6 +140,7 @@ class Lane {
     void take_message(const Incoming& message);
     void accept(Operation& recv, const Incoming& message);
     void accept_rendezvous(Operation& recv, const Incoming& message);
+    void ask_for_fragments(Operation& recv, const Incoming& message);
     [[nodiscard]] Operation* named_by(const transport::Arrival& a, wire::OperationId id,
                                       Operation::Kind kind) const;
     void take_cts(const transport::Arrival& a);
@@ -157,6 +163,15 @@ class Lane {
         if (op.bytes <= t.eager_limit) return true;
         return op.bytes <= shm_.caps().bulk_max && asking_[peer].is_vain();
     }
+    // joint.cpp
+    bool copy_jointly(Operation& recv, const Incoming& message);
+    [[nodiscard]] bool copy_chunk(const JointCopying& copy, uint32_t chunk);
+    bool finish_jointly(JointCopying& copy);
+    void close_joint(JointCopying& copy);
+    void abandon_joint(const Operation& recv);
+    int look_at_joint_copies();
+    void take_help(const transport::Arrival& a);
+
     bool copy_directly(Operation& recv, const Incoming& message);
     bool copy_by_kernel(Operation& recv, const Incoming& message);
     void answer(const Incoming& message, wire::Kind kind, const void* payload, size_t bytes);
@@ -187,6 +202,9 @@ class Lane {
     std::vector<Operation*> streams_; // sends whose receiver is ready
     std::vector<std::byte> staging_;  // packed bytes between two layouts
     IntrusiveList<Deferred> deferred_;
+    JointCopying joint_[wire::joint_copies];
+    uint32_t joint_under_way_ = 0;
+    uint32_t joint_number_ = 0;
     std::mutex mutex_;
     int world_rank_;
     uint32_t spin_limit_ = UINT32_MAX;

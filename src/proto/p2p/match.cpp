@@ -21,7 +21,7 @@ Operation* Matcher::older_wild(Operation* first, const wire::Envelope& e) const 
     const MatchKey patterns[] = {
         {}, {e.context, e.source, any_tag}, {e.context, any_source, e.tag}, {e.context, any_source, any_tag}};
     for (int form = 1; form < 4; ++form) {
-        if (wild_posted_[form] == 0) continue;
+        if (posted_of_form_[form] == 0) continue;
         Operation* const candidate = posted_.first(patterns[form]);
         if (candidate != nullptr && (first == nullptr || candidate->order < first->order)) first = candidate;
     }

@@ -44,18 +44,18 @@ class Matcher {
 
     void post(Operation& recv) {
         recv.order = ++posts_;
-        ++wild_posted_[form_of(recv.source, recv.tag)];
+        count_wild(recv, 1);
         posted_.push_back(recv);
     }
     void withdraw(Operation& recv) {
-        --wild_posted_[form_of(recv.source, recv.tag)];
+        count_wild(recv, -1);
         posted_.remove(recv);
     }
 
     // The receive this message is for, taken off the list; or null.
     Operation* take_posted(const wire::Envelope& e) {
         Operation* first = posted_.first({e.context, e.source, e.tag});
-        if (wild_posted_[1] + wild_posted_[2] + wild_posted_[3] != 0) first = older_wild(first, e);
+        if (wild_posted_ != 0) first = older_wild(first, e);
         if (first != nullptr) withdraw(*first);
         return first;
     }
@@ -96,6 +96,13 @@ class Matcher {
     static int form_of(int source, int tag) {
         return (tag == any_tag ? 1 : 0) + (source == any_source ? 2 : 0);
     }
+    void count_wild(const Operation& recv, int change) {
+        const int form = form_of(recv.source, recv.tag);
+        if (form == 0) [[likely]]
+            return;
+        wild_posted_ += change;
+        posted_of_form_[form] += change;
+    }
     struct ByPattern {
         static MatchKey key(const Operation& op) { return {op.context, op.source, op.tag}; }
         static QueueLink<Operation>& link(Operation& op) { return op.link; }
@@ -115,7 +122,8 @@ class Matcher {
 
     KeyedQueues<Operation, ByPattern> posted_;
     uint64_t posts_ = 0;
-    uint32_t wild_posted_[4] = {}; // posted receives per form
+    int64_t wild_posted_ = 0;        // posted receives with wildcards
+    int64_t posted_of_form_[4] = {}; // the same for each form but the exact one
 
     IntrusiveList<Unexpected> unexpected_;
     uint64_t waiting_ = 0;

@@ -76,6 +76,9 @@ void Lane::arrived(const transport::Arrival& a) {
     case wire::Kind::withdrawn:
         take_withdrawn(a);
         break;
+    case wire::Kind::help:
+        take_help(a);
+        break;
     case wire::Kind::none:
         break;
     }
@@ -116,11 +119,16 @@ void Lane::accept(Operation& recv, const Incoming& message) {
 
 // By one copy out of the sender's buffer if that is possible and pays, else by asking for fragments.
 void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
+    if (copy_jointly(recv, message)) return;
     if (copy_directly(recv, message) || copy_by_kernel(recv, message)) {
         const wire::Ack ack{message.sender};
         answer(message, wire::Kind::ack, &ack, sizeof ack);
         return finish(recv);
     }
+    ask_for_fragments(recv, message);
+}
+
+void Lane::ask_for_fragments(Operation& recv, const Incoming& message) {
     recv.moved = 0;
     recv.wanted = recv.received;
     wire::Cts cts{message.sender, 0, recv.wanted};

@@ -12,14 +12,14 @@
 namespace zipmpi::proto {
 namespace {
 
-Param<int64_t> spins{
-    "wait.spins",
-    3000,
-    {0, 1000000000},
-    Unit::none,
-    Level::tuner,
-    Scope::local,
-    "most rounds of looking for work before the CPU is offered to others; 0 when ranks outnumber CPUs"};
+Param<int64_t> spins{"wait.spins",
+                     3000,
+                     {0, 1000000000},
+                     Unit::none,
+                     Level::tuner,
+                     Scope::local,
+                     "most rounds of looking for work before the CPU is offered to others; few or none when "
+                     "ranks outnumber CPUs"};
 Param<int64_t> yields{"wait.yields",
                       4,
                       {0, 1000000000},
@@ -33,6 +33,10 @@ constexpr int64_t longest_sleep_ns = 1'000'000'000;
 
 // A rank never spins shorter than this: about what it costs to sleep and be woken.
 constexpr int64_t least_spins = 64;
+
+// Where ranks outnumber CPUs but most of them sleep: a wait that does not end soon is likely to be for a
+// sleeper.
+constexpr int64_t short_spins = 300;
 
 // So many rounds look again at once: a pause is as long as a good part of a short message's way.
 constexpr int64_t eager_rounds = 50;
@@ -86,6 +90,12 @@ void write_note(const Lane& lane, const WaitNote& note, Recorder& r) {
     r.wait_count.store(pending, relaxed);
 }
 
+int64_t spins_now(const Lane& lane) {
+    const int64_t learned = std::min<int64_t>(lane.spin_limit(), spins.get());
+    if (!lane.oversubscribed()) return learned;
+    return lane.few_awake() ? std::min(learned, short_spins) : 0;
+}
+
 void sleep_once(Lane& lane, const WaitNote& note) {
     auto& shm = lane.shm();
     Recorder& r = lane.recorder();
@@ -114,7 +124,8 @@ void sleep_once(Lane& lane, const WaitNote& note) {
 // before or after that was made elsewhere, so the limit recovers.
 void learn_from(Lane& lane, uint32_t rounds) {
     const int64_t most = spins.get();
-    const int64_t limit = std::min<int64_t>(lane.spin_limit(), most);
+    const int64_t limit = spins_now(lane);
+    if (limit == 0) return;
     int64_t next = limit;
     if (rounds <= limit)
         next = limit * 2;
@@ -126,7 +137,7 @@ void learn_from(Lane& lane, uint32_t rounds) {
 }
 
 void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
-    const int64_t spin_rounds = lane.oversubscribed() ? 0 : std::min<int64_t>(lane.spin_limit(), spins.get());
+    const int64_t spin_rounds = spins_now(lane);
     ++rounds;
     if (rounds <= spin_rounds) {
         if (lane.multithreaded()) { // another thread may want in

@@ -62,4 +62,11 @@ bool Reader::read(Peer from, uint64_t address, const iovec* pieces, size_t count
     return still_works(from, os::read_process_memory(pid, address, pieces, count, bytes));
 }
 
+bool Reader::write(Peer to, uint64_t address, const std::byte* from, size_t bytes) {
+    if (!writes_to(to)) return false;
+    const pid_t pid = segment_.block(to).pid.load(std::memory_order_relaxed);
+    writes_refused_ = !os::write_process_memory(pid, address, from, bytes);
+    return !writes_refused_;
+}
+
 } // namespace zipmpi::transport::kcopy

@@ -26,16 +26,22 @@ class Reader {
     bool read(Peer from, uint64_t address, std::byte* to, size_t bytes);
     // The same into several pieces that have room for `bytes` bytes.
     bool read(Peer from, uint64_t address, const iovec* pieces, size_t count, size_t bytes);
+    [[nodiscard]] bool works_with(Peer from);
+    // Into a peer's memory, less than 2 GiB. False: not possible (any more), some bytes may be written all
+    // the same.
+    bool write(Peer to, uint64_t address, const std::byte* from, size_t bytes);
+    [[nodiscard]] bool writes_to(Peer to) { return !writes_refused_ && works_with(to); }
 
   private:
     enum class State : uint8_t { unknown, works, refused };
     bool probe(Peer from) const;
-    bool works_with(Peer from);
     bool still_works(Peer from, bool copied);
 
     const boot::NodeSegment& segment_;
     uint64_t own_number_; // peers read it to see whether they can
     std::vector<State> states_;
+    bool writes_refused_ =
+        false; // to whom reading is allowed writing is, too, unless the call is filtered out
 };
 
 } // namespace zipmpi::transport::kcopy

@@ -181,24 +181,14 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     return Sent::ok;
 }
 
-bool Transport::checked(Peer from, const wire::RingLine& line, const std::byte*& bulk,
-                        size_t& bulk_bytes) const {
-    const wire::Envelope& e = line.envelope;
-    if ((e.flags & wire::flag_cell) == 0) return e.inline_bytes <= wire::inline_max;
-    if (e.inline_bytes > wire::inline_max_with_cell) return false;
-    wire::CellRef ref{};
-    std::memcpy(&ref, line.payload + wire::inline_max_with_cell, sizeof ref);
+bool Transport::makes_sense(const wire::Envelope& envelope, const wire::CellRef& ref) const {
     const wire::Geometry& g = segment_.geometry();
-    if (ref.cell >= g.cells_per_rank || ref.bytes > g.cell_bytes) return false;
-    bulk = segment_.cell(from, ref.cell) + wire::line_size;
-    bulk_bytes = ref.bytes;
-    return true;
+    return envelope.inline_bytes <= wire::inline_max_with_cell && ref.cell < g.cells_per_rank &&
+           ref.bytes <= g.cell_bytes;
 }
 
-// The line has been checked.
-void Transport::release_cell(Peer owner, const wire::RingLine& line) {
-    wire::CellRef ref{};
-    std::memcpy(&ref, line.payload + wire::inline_max_with_cell, sizeof ref);
+// The reference has been checked.
+void Transport::release_cell(Peer owner, const wire::CellRef& ref) {
     auto* head = reinterpret_cast<wire::CellHead*>(segment_.cell(owner, ref.cell));
     wire::RankBlock& block = segment_.block(owner);
     // As in publish(), with the owner's arm(): either it sees the free cell, or we see that it wants one.
@@ -276,7 +266,8 @@ void Transport::give_back_shared(wire::SharedRing& ring) {
 
 void Transport::wake(wire::RankBlock& block) {
     block.wake.fetch_add(1, std::memory_order_seq_cst);
-    os::futex_wake_all(block.wake);
+    if (const uint32_t woken = os::futex_wake_all(block.wake); woken != 0)
+        segment_.asleep().fetch_sub(woken, std::memory_order_relaxed);
     block_->counters.add(Counter::wakes_sent);
 }
 
@@ -315,7 +306,11 @@ uint32_t Transport::arm() {
 }
 
 bool Transport::sleep(uint32_t ticket, int64_t timeout_ns) {
-    return os::futex_wait(block_->wake, ticket, timeout_ns) != os::FutexWait::timed_out;
+    std::atomic<uint32_t>& asleep = segment_.asleep();
+    asleep.fetch_add(1, std::memory_order_relaxed);
+    const os::FutexWait how = os::futex_wait(block_->wake, ticket, timeout_ns);
+    if (how != os::FutexWait::woken) asleep.fetch_sub(1, std::memory_order_relaxed);
+    return how != os::FutexWait::timed_out;
 }
 
 void Transport::disarm() { block_->sleepers.fetch_sub(1, std::memory_order_seq_cst); }

@@ -60,6 +60,16 @@ class Transport {
     void disarm();
 
     // Wakes a peer that has said, by other means than arm(), that it sleeps.
+    // Ranks of this node that are not asleep now, at least.
+    [[nodiscard]] uint32_t awake() const {
+        const uint32_t asleep = segment_.asleep().load(std::memory_order_relaxed);
+        return asleep < segment_.local_ranks() ? segment_.local_ranks() - asleep : 0;
+    }
+    // After a store that the peer may wait for, which must be seq_cst.
+    void wake_if_asleep(Peer peer) {
+        wire::RankBlock& block = segment_.block(peer);
+        if (block.sleepers.load(std::memory_order_seq_cst) != 0) wake(block);
+    }
     void wake_peer(Peer peer) { wake(segment_.block(peer)); }
     // Wakes threads of this very process that sleep in it (one of them may wait for what another thread did).
     void wake_own();
@@ -129,8 +139,8 @@ class Transport {
     [[gnu::cold]] void attach(Peer peer);
     [[gnu::cold]] void mark_blocked(Peer peer);
     void wake(wire::RankBlock& block);
-    bool checked(Peer from, const wire::RingLine& line, const std::byte*& bulk, size_t& bulk_bytes) const;
-    void release_cell(Peer owner, const wire::RingLine& line);
+    [[nodiscard]] bool makes_sense(const wire::Envelope& envelope, const wire::CellRef& ref) const;
+    void release_cell(Peer owner, const wire::CellRef& ref);
     void give_back(Peer from, Incoming& in);
     void give_back_shared(wire::SharedRing& ring);
     [[gnu::cold]] void consider(Peer from);

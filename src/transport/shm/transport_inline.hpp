@@ -155,13 +155,12 @@ int Transport::poll_known(Sink& sink, bool only_expected) {
 // Gives one message to the sink. Returns how many lines it has.
 template <class Sink>
 uint32_t Transport::deliver(Peer from, const Spot& spot, Sink& sink) {
-    // A private copy, so that what was checked is what is used even if the sender misbehaves.
-    alignas(wire::line_size) std::byte copy[wire::line_size];
-    std::memcpy(copy, &spot.at(0), wire::line_size);
-    const auto& line = *reinterpret_cast<const wire::RingLine*>(copy);
-    if ((line.envelope.flags & wire::flag_lines) != 0) {
-        const uint32_t more = line.envelope.more_lines;
-        const size_t last = line.envelope.inline_bytes;
+    // A private copy of what is checked, so that the same is used even if the sender misbehaves.
+    const wire::RingLine& line = spot.at(0);
+    const wire::Envelope envelope = line.envelope;
+    if ((envelope.flags & wire::flag_lines) != 0) {
+        const uint32_t more = envelope.more_lines;
+        const size_t last = envelope.inline_bytes;
         if (more == 0 || more > wire::max_more_lines || last == 0 || last > wire::continuation_bytes)
             return 1;
         std::byte message[wire::lines_max];
@@ -170,15 +169,20 @@ uint32_t Transport::deliver(Peer from, const Spot& spot, Sink& sink) {
         for (uint32_t i = 1; i <= more; ++i, at += wire::continuation_bytes)
             std::memcpy(message + at, reinterpret_cast<const wire::Continuation&>(spot.at(i)).bytes,
                         wire::continuation_bytes);
-        sink(Arrival{from, line.envelope, line.payload, message, at - wire::continuation_bytes + last});
+        sink(Arrival{from, envelope, line.payload, message, at - wire::continuation_bytes + last});
         return 1 + more;
     }
-    const std::byte* bulk = nullptr;
-    size_t bulk_bytes = 0;
-    if (!checked(from, line, bulk, bulk_bytes)) [[unlikely]]
+    if ((envelope.flags & wire::flag_cell) == 0) {
+        if (envelope.inline_bytes <= wire::inline_max) [[likely]]
+            sink(Arrival{from, envelope, line.payload, nullptr, 0});
         return 1;
-    sink(Arrival{from, line.envelope, line.payload, bulk, bulk_bytes});
-    if (bulk != nullptr) release_cell(from, line);
+    }
+    wire::CellRef cell{};
+    std::memcpy(&cell, line.payload + wire::inline_max_with_cell, sizeof cell);
+    if (!makes_sense(envelope, cell)) [[unlikely]]
+        return 1;
+    sink(Arrival{from, envelope, line.payload, segment_.cell(from, cell.cell) + wire::line_size, cell.bytes});
+    release_cell(from, cell);
     return 1;
 }
 

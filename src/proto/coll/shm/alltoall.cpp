@@ -21,30 +21,36 @@ Param<int64_t> most_bytes{"coll.alltoall_shared_max",
                           Scope::all_equal,
                           "largest block between two ranks that MPI_Alltoall copies through shared memory"};
 
+// Blocks up to this size are copied all in one: leaving the own one out costs more than it takes.
+constexpr size_t together = 512;
+
 struct Task {
     Board* board;
     const std::byte* send;
     std::byte* recv;
     size_t block;
     size_t piece;
-    uint32_t number;
+    Call call;
 
     void run() const {
         const int p = board->members();
         const int self = board->self();
         for (size_t from = 0; from < block; from += piece) {
             const size_t n = std::min(piece, block - from);
-            const uint32_t k = board->begin(false, number);
+            const uint32_t k = board->begin(false, call);
             std::byte* out = board->slot(k, self);
-            if (n == block) {
+            if (n == block && block <= together) {
                 std::memcpy(out, send, block * static_cast<size_t>(p));
             } else {
                 for (int r = 0; r < p; ++r)
-                    std::memcpy(out + static_cast<size_t>(r) * n,
-                                send + static_cast<size_t>(r) * block + from, n);
+                    if (r != self)
+                        std::memcpy(out + static_cast<size_t>(r) * n,
+                                    send + static_cast<size_t>(r) * block + from, n);
             }
             board->gate(k);
-            for (int i = 0; i < p; ++i) {
+            const size_t own = static_cast<size_t>(self) * block + from;
+            std::memcpy(recv + own, send + own, n);
+            for (int i = 1; i < p; ++i) {
                 const int r = (self + i) % p;
                 std::memcpy(recv + static_cast<size_t>(r) * block + from,
                             board->slot(k, r) + static_cast<size_t>(self) * n, n);
@@ -61,8 +67,12 @@ bool alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) 
     Board* board = board_for(s, t, total);
     if (board == nullptr) return false;
     const size_t piece = total <= board->room() ? block : board->room() / static_cast<size_t>(t.size);
-    return piece != 0 && add_step(s, Task{board, static_cast<const std::byte*>(send),
-                                          static_cast<std::byte*>(recv), block, piece, s.sequence()});
+    return piece != 0 && add_step(s, Task{board,
+                                          static_cast<const std::byte*>(send),
+                                          static_cast<std::byte*>(recv),
+                                          block,
+                                          piece,
+                                          {s.sequence(), Function::alltoall, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -10,15 +10,15 @@ namespace {
 
 struct Task {
     Board* board;
-    uint32_t number;
-    void run() const { board->gate(board->begin(false, number)); }
+    Call call;
+    void run() const { board->gate(board->begin(false, call)); }
 };
 
 } // namespace
 
 bool barrier(Schedule& s, Team& t) {
     Board* board = board_for(s, t, 0);
-    return board != nullptr && add_step(s, Task{board, s.sequence()});
+    return board != nullptr && add_step(s, Task{board, {s.sequence(), Function::barrier, 0}});
 }
 
 } // namespace zipmpi::proto::coll::shm

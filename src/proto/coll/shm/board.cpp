@@ -3,9 +3,11 @@
 #include "proto/coll/shm/board.hpp"
 
 #include "os/clock.hpp"
+#include "os/placement.hpp"
 #include "proto/coll/shm/area.hpp"
 
 #include <bit>
+#include <utility>
 
 namespace zipmpi::proto::coll {
 namespace {
@@ -15,6 +17,13 @@ bool reached(uint32_t value, uint32_t op) { return static_cast<int32_t>(value - 
 
 // Looks before the lane is asked for other work: less than it takes to fetch a few lines.
 constexpr int quick_looks = 200;
+// The same where ranks take turns, if those waited for may be on other CPUs: as long as it takes to let
+// another rank run.
+constexpr int crowded_looks = 30;
+// So often the CPU is offered to others before the lane is asked for other work.
+constexpr int quick_yields = 4;
+// So many members on a CPU look how far the others are.
+constexpr uint32_t most_sharing = 4;
 
 struct Waiter {
     const Board* board;
@@ -46,11 +55,17 @@ Board::Board(const Team& team, const wire::BoardGeometry& geometry, uint64_t off
     , offset_(offset)
     , rank_(team.rank)
     , size_(team.size)
-    , marks_(marks) {
+    , marks_(marks)
+    , cpus_(lane_.shm().segment().header().usable_cpus.load(std::memory_order_relaxed)) {
     for (int r = 0; r < size_; ++r)
         peers_.push_back(static_cast<transport::Peer>(lane_.shm().reach(team.map.world(r))));
     shown_ = make_recv(team, nullptr, 0, rank_, 0);
     shown_.context = team.context + 1;
+    const uint32_t all = lane_.shm().segment().local_ranks();
+    if (static_cast<uint32_t>(size_) != all || !lane_.oversubscribed()) return;
+    home_ = os::move_to_cpu(lane_.shm().self());
+    for (int r = 0; r < size_ && all <= most_sharing * cpus_; ++r)
+        if (r != rank_ && (peer(r) - lane_.shm().self()) % cpus_ == 0) sharing_.push_back(r);
 }
 
 Board::~Board() {
@@ -58,12 +73,55 @@ Board::~Board() {
         give_board_memory_back(lane_.shm().segment(), offset_, geometry_.total_bytes());
 }
 
-uint32_t Board::begin(bool open, uint32_t number, uint32_t late) {
-    number_ = number;
+uint32_t Board::begin(bool open, const Call& call, uint32_t late) {
+    number_ = call.number;
+    what_ = call.what;
     const uint32_t op = ++op_;
-    if (open && done_shown_ != op - 1 - late) publish_done(op - 1 - late);
+    const uint32_t through = op - 1 - late;
+    done_ = through;
+    if (open && through - done_shown_ > lag()) publish_done(through);
     if (!reached(all_done_ + geometry_.depth, op)) await_room(op - geometry_.depth);
+    slot_head(op, rank_).what.store(what_, std::memory_order_relaxed);
+    if (!sharing_.empty()) line(rank_).begun.store(op, std::memory_order_relaxed);
     return op;
+}
+
+void Board::differs(int member, uint32_t what) {
+    other_ = member;
+    others_what_ = what;
+}
+
+void Board::compare(uint32_t op, int member) {
+    const uint32_t what = slot_head(op, member).what.load(std::memory_order_relaxed);
+    if (what != what_) [[unlikely]]
+        differs(member, what);
+}
+
+// If not all do the same, somebody differs from the one who has let all go on.
+void Board::compare_with_last(uint32_t op) {
+    const uint32_t what = head().released[op % geometry_.depth].what.load(std::memory_order_relaxed);
+    if (what != what_) [[unlikely]]
+        differs(find_other(op), what);
+}
+
+int Board::find_other(uint32_t op) const {
+    for (int r = 0; r < size_; ++r)
+        if (slot_head(op, r).what.load(std::memory_order_relaxed) != what_) return r;
+    return rank_;
+}
+
+Err Board::result() {
+    if (other_ < 0) return Err::success;
+    const int other = std::exchange(other_, -1);
+    const uint32_t sent = others_what_ & Call::most_bytes;
+    const uint32_t expected = what_ & Call::most_bytes;
+    constexpr const char* what_to_do =
+        "call the same collective with the same count and datatype on all ranks of the communicator";
+    if (sent == expected)
+        return fail(Err::not_same, what_to_do,
+                    "rank %d takes part in another collective, or with another root", other);
+    return fail(sent > expected ? Err::truncate : Err::not_same, what_to_do,
+                "rank %d has sent %u bytes in this collective, this rank expects %u", other, sent, expected);
 }
 
 // Goes to sleep for one member at a time, the last one found: while we sleep the others come along, too.
@@ -96,10 +154,13 @@ void Board::post_for(uint32_t op, int member) {
     wake_all(head().sleepers);
 }
 
-void Board::await_post(uint32_t op, int member) {
+void Board::await_post(uint32_t op, int member) { await_fill(op, member, member); }
+
+void Board::await_fill(uint32_t op, int member, int by) {
     await([](const Board& b, uint32_t o,
              int m) { return reached(b.mark(o, m).load(std::memory_order_acquire), o); },
           op, member);
+    compare(op, by);
 }
 
 bool Board::arrive(uint32_t op) {
@@ -107,7 +168,8 @@ bool Board::arrive(uint32_t op) {
     due += static_cast<uint32_t>(size_);
     mark(op, rank_).store(op, std::memory_order_relaxed); // tells who is missing
     // Pairs with itself and await_arrivals(): the last one sees what all have written.
-    return head().arrived[op % geometry_.depth].value.fetch_add(1, std::memory_order_seq_cst) + 1 == due;
+    missing_ = due - 1 - head().arrived[op % geometry_.depth].value.fetch_add(1, std::memory_order_seq_cst);
+    return missing_ == 0;
 }
 
 void Board::await_arrivals(uint32_t op) {
@@ -120,7 +182,9 @@ void Board::await_arrivals(uint32_t op) {
 }
 
 void Board::release(uint32_t op) {
-    head().released[op % geometry_.depth].value.store(op, std::memory_order_seq_cst);
+    auto& released = head().released[op % geometry_.depth];
+    released.what.store(what_, std::memory_order_relaxed);
+    released.value.store(op, std::memory_order_seq_cst);
     wake_all(head().sleepers);
 }
 
@@ -132,6 +196,7 @@ void Board::await_release(uint32_t op) {
             return reached(now, o);
         },
         op, -1);
+    compare_with_last(op);
 }
 
 void Board::gate(uint32_t op, uint32_t late) {
@@ -157,7 +222,9 @@ void Board::come(uint32_t op, bool waits) {
     } else if (waits) {
         await_arrivals(op);
     }
-    if (waits) all_came(op);
+    if (!waits) return;
+    all_came(op);
+    if (!marks_) compare(op, (rank_ + 1) % size_);
 }
 
 void Board::wake_all(std::atomic<uint64_t>* sleepers) {
@@ -172,16 +239,39 @@ void Board::wake_all(std::atomic<uint64_t>* sleepers) {
     }
 }
 
+// Where ranks take turns: one that has not come so far and shares the CPU should run now. If there is none,
+// those waited for are elsewhere, and may be running.
+int Board::look_count(uint32_t op) {
+    if (!lane_.oversubscribed()) return quick_looks;
+    for (const int other : sharing_)
+        if (!reached(line(other).begun.load(std::memory_order_relaxed), op)) return 1;
+    const bool few = std::exchange(missing_, UINT32_MAX) < cpus_;
+    return few || !sharing_.empty() ? crowded_looks : 1;
+}
+
 void Board::await(Condition condition, uint32_t op, int member, bool for_room) {
-    const int looks = lane_.oversubscribed() ? 1 : quick_looks;
-    for (int i = 0; i < looks; ++i) {
-        if (condition(*this, op, member)) return;
-        os::cpu_relax();
+    for (int yields = lane_.oversubscribed() ? quick_yields : 0;; --yields) {
+        for (int looks = look_count(op); looks > 0; --looks) {
+            if (condition(*this, op, member)) return;
+            os::cpu_relax();
+        }
+        if (yields == 0) break;
+        lane_.unlock();
+        os::yield_cpu();
+        lane_.lock();
     }
+    if (home_ >= 0) take_turns_evenly();
     await_asleep(condition, op, member, for_room);
 }
 
+// Ranks that take turns should do so on all CPUs alike: those on the fuller one keep all others waiting, and
+// the kernel leaves or puts them there when some sleep.
+void Board::take_turns_evenly() {
+    if (os::current_cpu() != home_) home_ = os::move_to_cpu(lane_.shm().self());
+}
+
 void Board::await_asleep(Condition condition, uint32_t op, int member, bool for_room) {
+    if (done_shown_ != done_) publish_done(done_);
     std::atomic<uint64_t>* const sleepers = for_room ? head().room_sleepers : head().sleepers;
     Waiter waiter{this,
                   condition,

@@ -37,12 +37,13 @@ Param<int64_t> small_block{"coll.small_block",
                            Scope::all_equal,
                            "largest block of a rank that goes through shared memory in one piece at once"};
 Param<int64_t> large_board{"coll.large_board",
-                           24 * MiB,
+                           1536 * KiB,
                            {64 * KiB, 4 * GiB},
                            Unit::bytes,
                            Level::tuner,
                            Scope::all_equal,
-                           "most shared memory that one communicator may use for large collectives"};
+                           "shared memory of a communicator for large collectives, if its ranks get 16 KiB each three "
+                           "times: more than the second cache holds is slower"};
 Param<int64_t> marks_up_to{"coll.marks_max_ranks",
                            8,
                            {0, 4096},
@@ -76,7 +77,8 @@ wire::BoardGeometry large_geometry(const Team& t) {
 
 struct Announcement {
     uint64_t offset; // 0: no board
-    uint64_t marks;
+    uint32_t marks;
+    uint32_t which;
 };
 
 bool all_reachable(const Team& t) {
@@ -97,22 +99,27 @@ Announcement make_board(const Team& t, const wire::BoardGeometry& g) {
             std::memset(segment.board(offset + g.slot_offset(part, m)), 0, sizeof(wire::SlotHead));
     reinterpret_cast<wire::BoardHead*>(segment.board(offset))->members.value.store(g.members);
     const bool few = t.size <= marks_up_to.get() && !t.lane->oversubscribed();
-    return {offset, few ? 1U : 0U};
+    return {offset, few ? 1U : 0U, 0};
 }
 
-// Rank 0 makes it and tells the others.
-std::unique_ptr<Board> agree_on_board(Team& t, const wire::BoardGeometry& g) {
+// Rank 0 makes it and tells the others. If it speaks of another board the ranks do not do the same
+// collective: then by messages, so that a report can tell what each of them does.
+std::unique_ptr<Board> agree_on_board(Team& t, uint32_t sequence, const wire::BoardGeometry& g,
+                                      uint32_t which) {
     Announcement a{};
-    if (t.rank == 0) a = make_board(t, g);
-    Schedule s(t);
+    if (t.rank == 0) {
+        a = make_board(t, g);
+        a.which = which;
+    }
+    Schedule s(t, Schedule::Part{sequence});
     broadcast_binomial::build(s, t, &a, sizeof a, 0);
-    const Err e = s.run();
-    --t.collectives; // not one of the program's: reports count those
-    if (e != Err::success || a.offset == 0) return nullptr;
+    if (s.run() != Err::success || a.offset == 0 || a.which != which) return nullptr;
     return std::unique_ptr<Board>(new (std::nothrow) Board(t, g, a.offset, a.marks != 0));
 }
 
 } // namespace
+
+size_t large_room(const Team& t) { return large_geometry(t).slot_bytes - sizeof(wire::SlotHead); }
 
 Board* board_for(Schedule& s, Team& t, size_t bytes) {
     // The first ones on a communicator go by messages: many communicators see no more than those, and
@@ -122,15 +129,16 @@ Board* board_for(Schedule& s, Team& t, size_t bytes) {
         return nullptr;
     if (t.boards.get() == nullptr) t.boards.set(new Boards);
     Boards& b = *t.boards.get();
-    const int which = bytes <= wire::line_size - sizeof(wire::SlotHead) ? 0
-                      : bytes <= static_cast<size_t>(small_block.get()) ? 1
-                                                                        : 2;
+    const uint32_t which = bytes <= wire::line_size - sizeof(wire::SlotHead) ? 0
+                           : bytes <= static_cast<size_t>(small_block.get()) ? 1
+                                                                             : 2;
     std::unique_ptr<Board>& board = b.board[which];
     if (!b.tried[which]) {
         b.tried[which] = true;
-        board = agree_on_board(t, which == 0   ? tiny_geometry(t)
-                                  : which == 1 ? small_geometry(t)
-                                               : large_geometry(t));
+        const wire::BoardGeometry geometry = which == 0   ? tiny_geometry(t)
+                                             : which == 1 ? small_geometry(t)
+                                                          : large_geometry(t);
+        board = agree_on_board(t, s.sequence(), geometry, which);
     }
     return board.get();
 }

@@ -27,7 +27,7 @@ struct Task {
     std::byte* data;
     size_t bytes;
     int root;
-    uint32_t number;
+    Call call;
 
     void run() const {
         if (bytes <= board->room())
@@ -37,7 +37,7 @@ struct Task {
     }
 
     void run_small() const {
-        const uint32_t op = board->begin(true, number);
+        const uint32_t op = board->begin(true, call);
         if (board->self() == root) {
             std::memcpy(board->slot(op, root), data, bytes);
             board->post(op);
@@ -52,14 +52,14 @@ struct Task {
                                  ? std::min(board->room(), static_cast<size_t>(piece_bytes.get()))
                                  : board->room();
         for (size_t done = 0; done < bytes;) {
-            const uint32_t op = board->begin(true, number);
+            const uint32_t op = board->begin(true, call);
             for (int i = 0; i < board->members() && done < bytes; ++i) {
                 const size_t n = std::min(piece, bytes - done);
                 if (board->self() == root) {
                     std::memcpy(board->slot(op, i), data + done, n);
                     board->post_for(op, i);
                 } else {
-                    board->await_post(op, i);
+                    board->await_fill(op, i, root);
                     std::memcpy(data + done, board->slot(op, i), n);
                 }
                 done += n;
@@ -72,8 +72,11 @@ struct Task {
 
 bool broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
     Board* board = board_for(s, t, bytes);
-    return board != nullptr &&
-           add_step(s, Task{board, static_cast<std::byte*>(data), bytes, root, s.sequence()});
+    return board != nullptr && add_step(s, Task{board,
+                                                static_cast<std::byte*>(data),
+                                                bytes,
+                                                root,
+                                                {s.sequence(), Function::broadcast, bytes, root}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -18,9 +18,9 @@ Param<int64_t> direct_min{"coll.direct_min",
                           "shortest block that collectives read straight out of another rank's memory"};
 
 // Every rank reads a number from every other one; all know afterwards whether all could.
-bool all_can_read(Board& board, Lane& lane, uint32_t number) {
+bool all_can_read(Board& board, Lane& lane, const Call& call) {
     const auto own = static_cast<uint64_t>(board.self()) + 1;
-    Direct direct(board, lane, number);
+    Direct direct(board, lane, call);
     direct.tell(&own);
     bool good = true;
     for (int r = 0; r < board.members(); ++r) {
@@ -29,7 +29,7 @@ bool all_can_read(Board& board, Lane& lane, uint32_t number) {
         direct.read(r, 0, reinterpret_cast<std::byte*>(&theirs), sizeof theirs);
         good = good && theirs == static_cast<uint64_t>(r) + 1;
     }
-    const uint32_t op = board.begin(false, number);
+    const uint32_t op = board.begin(false, call);
     *board.slot(op, board.self()) = std::byte{good};
     board.gate(op);
     for (int r = 0; r < board.members(); ++r) good = good && *board.slot(op, r) == std::byte{1};
@@ -38,11 +38,26 @@ bool all_can_read(Board& board, Lane& lane, uint32_t number) {
 
 } // namespace
 
-void Direct::tell(const void* address) {
-    op_ = board_.begin(false, number_);
+void Direct::write(const void* address) {
     const auto value = reinterpret_cast<uint64_t>(address);
     std::memcpy(board_.slot(op_, board_.self()), &value, sizeof value);
+}
+
+void Direct::tell(const void* address) {
+    op_ = board_.begin(false, call_);
+    write(address);
     board_.gate(op_);
+}
+
+void Direct::tell_to(int member, const void* address) {
+    op_ = board_.begin(true, call_);
+    write(address);
+    board_.come(op_, board_.self() == member);
+}
+
+void Direct::end_by(int member) {
+    const uint32_t op = board_.begin(true, call_);
+    board_.self() == member ? board_.post(op) : board_.await_post(op, member);
 }
 
 void Direct::read(int member, size_t offset, std::byte* to, size_t bytes) {
@@ -51,13 +66,16 @@ void Direct::read(int member, size_t offset, std::byte* to, size_t bytes) {
     if (bytes != 0 && !lane_.read_peer(board_.peer(member), address + offset, to, bytes)) failed_ = true;
 }
 
-Board* board_for_direct(Schedule& s, Team& t, size_t bytes, int64_t most_ranks) {
-    if (bytes < static_cast<size_t>(direct_min.get()) || t.size > most_ranks) return nullptr;
+size_t least_direct() { return static_cast<size_t>(direct_min.get()); }
+
+Board* board_for_direct(Schedule& s, Team& t, size_t bytes, size_t least) {
+    if (bytes < least) return nullptr;
     Board* board = board_for(s, t, sizeof(uint64_t));
     if (board == nullptr) return nullptr;
     Boards& b = *t.boards.get();
     if (b.direct == Boards::unknown)
-        b.direct = all_can_read(*board, *t.lane, s.sequence()) ? Boards::works : Boards::refused;
+        b.direct = all_can_read(*board, *t.lane, {s.sequence(), Function::agreement, 0}) ? Boards::works
+                                                                                         : Boards::refused;
     return b.direct == Boards::works ? board : nullptr;
 }
 

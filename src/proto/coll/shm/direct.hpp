@@ -10,29 +10,35 @@
 
 namespace zipmpi::proto::coll::shm {
 
-// A board over which members tell each other addresses, if direct reading is allowed and worth while for so
-// many bytes between so many ranks; else null.
-Board* board_for_direct(Schedule& s, Team& t, size_t bytes, int64_t most_ranks);
+// A board over which members tell each other addresses, if direct reading is allowed and there are at least
+// so many bytes; else null.
+Board* board_for_direct(Schedule& s, Team& t, size_t bytes, size_t least);
+size_t least_direct(); // as the knob coll.direct_min says
 
 class Direct {
   public:
-    Direct(Board& board, Lane& lane, uint32_t number)
+    Direct(Board& board, Lane& lane, const Call& call)
         : board_(board)
         , lane_(lane)
-        , number_(number) {}
+        , call_(call) {}
 
     // Everybody tells one address; those of others can be read until the next call.
     void tell(const void* address);
     // Nobody reads any more.
-    void end() { board_.gate(board_.begin(false, number_)); }
+    void end() { board_.gate(board_.begin(false, call_)); }
+    // The same where only one member reads.
+    void tell_to(int member, const void* address);
+    void end_by(int member);
     // Copies from where that member said, from an offset on.
     void read(int member, size_t offset, std::byte* to, size_t bytes);
     [[nodiscard]] bool failed() const { return failed_; }
 
   private:
+    void write(const void* address);
+
     Board& board_;
     Lane& lane_;
-    uint32_t number_;
+    Call call_;
     uint32_t op_ = 0;
     bool failed_ = false;
 };

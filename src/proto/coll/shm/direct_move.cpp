@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Broadcast, allgather and all-to-all of large blocks: every rank reads what it wants where it is. Each byte
+// Allgather and all-to-all of large blocks: every rank reads what it wants where it is. Each byte
 // is copied once.
 #include "base/param.hpp"
 #include "proto/coll/shm/direct.hpp"
@@ -13,45 +13,47 @@ namespace {
 
 Param<int64_t> most_readers{
     "coll.direct_ranks",
-    4,
+    2,
     {0, INT32_MAX},
     Unit::none,
     Level::tuner,
     Scope::all_equal,
-    "most ranks that broadcast or gather large blocks by reading from each other's memory; "
+    "most ranks that gather large blocks by reading from each other's memory; "
     "with more of them one copy to shared memory is worth while"};
 
-struct Broadcast {
-    Board* board;
-    Lane* lane;
-    std::byte* data;
-    size_t bytes;
-    int root;
-    uint32_t number;
+Param<int64_t> exchange_min{"coll.direct_alltoall_min",
+                            16 * KiB,
+                            {1, INT64_MAX},
+                            Unit::bytes,
+                            Level::tuner,
+                            Scope::all_equal,
+                            "shortest block that MPI_Alltoall reads straight out of another rank's memory; a "
+                            "quarter of it if all blocks of a rank together would go through shared memory in "
+                            "more than four pieces"};
+constexpr size_t few_pieces = 4;
 
-    [[nodiscard]] Err run() const {
-        Direct direct(*board, *lane, number);
-        direct.tell(data);
-        if (board->self() != root) direct.read(root, 0, data, bytes);
-        direct.end();
-        return direct.failed() ? kernel_refused() : Err::success;
-    }
-};
+size_t least_exchanged(const Team& t, size_t block) {
+    const auto least = static_cast<size_t>(exchange_min.get());
+    const bool many_pieces = block * static_cast<size_t>(t.size) > few_pieces * large_room(t);
+    return many_pieces ? least / 4 : least;
+}
 
 struct Allgather {
     Board* board;
     Lane* lane;
+    const std::byte* mine;
     std::byte* all;
     size_t block;
-    uint32_t number;
+    Call call;
 
     [[nodiscard]] Err run() const {
-        Direct direct(*board, *lane, number);
-        direct.tell(all);
+        Direct direct(*board, *lane, call);
+        direct.tell(mine);
+        std::byte* own = all + static_cast<size_t>(board->self()) * block;
+        if (own != mine) std::memcpy(own, mine, block);
         for (int i = 1; i < board->members(); ++i) {
             const int r = (board->self() + i) % board->members();
-            const size_t offset = static_cast<size_t>(r) * block;
-            direct.read(r, offset, all + offset, block);
+            direct.read(r, 0, all + static_cast<size_t>(r) * block, block);
         }
         direct.end();
         return direct.failed() ? kernel_refused() : Err::success;
@@ -64,10 +66,10 @@ struct Alltoall {
     const std::byte* send;
     std::byte* recv;
     size_t block;
-    uint32_t number;
+    Call call;
 
     [[nodiscard]] Err run() const {
-        Direct direct(*board, *lane, number);
+        Direct direct(*board, *lane, call);
         direct.tell(send);
         const size_t own = static_cast<size_t>(board->self()) * block;
         std::memcpy(recv + own, send + own, block);
@@ -82,22 +84,25 @@ struct Alltoall {
 
 } // namespace
 
-bool direct_broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
-    Board* board = board_for_direct(s, t, bytes, most_readers.get());
-    return board != nullptr &&
-           add_step(s, Broadcast{board, t.lane, static_cast<std::byte*>(data), bytes, root, s.sequence()});
-}
-
-bool direct_allgather(Schedule& s, Team& t, void* all, size_t block) {
-    Board* board = board_for_direct(s, t, block, most_readers.get());
-    return board != nullptr &&
-           add_step(s, Allgather{board, t.lane, static_cast<std::byte*>(all), block, s.sequence()});
+bool direct_allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) {
+    if (t.size > most_readers.get()) return false;
+    Board* board = board_for_direct(s, t, block, least_direct());
+    return board != nullptr && add_step(s, Allgather{board,
+                                                     t.lane,
+                                                     static_cast<const std::byte*>(mine),
+                                                     static_cast<std::byte*>(all),
+                                                     block,
+                                                     {s.sequence(), Function::allgather, block}});
 }
 
 bool direct_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
-    Board* board = board_for_direct(s, t, block, INT64_MAX);
-    return board != nullptr && add_step(s, Alltoall{board, t.lane, static_cast<const std::byte*>(send),
-                                                    static_cast<std::byte*>(recv), block, s.sequence()});
+    Board* board = board_for_direct(s, t, block, least_exchanged(t, block));
+    return board != nullptr && add_step(s, Alltoall{board,
+                                                    t.lane,
+                                                    static_cast<const std::byte*>(send),
+                                                    static_cast<std::byte*>(recv),
+                                                    block,
+                                                    {s.sequence(), Function::alltoall, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Large reductions between few ranks: each combines its share, reading those of the others where they are,
-// from the last rank to the first; then the shares are read where they were combined. Per rank (p - 1) n / p
-// bytes read and combined, and as many read again.
+// from the last rank to the first; then who wants the result reads the shares where they were combined. Per
+// rank (p - 1) n / p bytes read and combined, and as many read again. Up to one block the root of a reduction
+// does all.
 #include "base/param.hpp"
 #include "proto/coll/shm/direct.hpp"
 
@@ -21,38 +22,61 @@ Param<int64_t> most_ranks{"coll.direct_reduce_ranks",
                           Scope::all_equal,
                           "most ranks that reduce large vectors by reading from each other's memory"};
 
-constexpr size_t block_bytes = 32768; // combined at a time: two of them stay in the cache
+constexpr size_t block_bytes =
+    128 * KiB; // combined at a time: large for the kernel, small for the second cache
+
+constexpr size_t alone_bytes = 512 * KiB; // the root combines all: sharing out costs more than it gains
 
 struct Task {
     Board* board;
     Lane* lane;
     const Combine* op;
     const std::byte* mine;
-    std::byte* result; // where this rank may write
+    std::byte* result;
     int root;          // -1: all get it
+    bool alone;        // the root combines everything
     std::byte* blocks; // two
-    uint32_t number;
+    Call call;
 
-    [[nodiscard]] int64_t share(int member) const { return op->count * member / board->members(); }
+    // Where the share of a member begins.
+    [[nodiscard]] int64_t share(int member) const {
+        if (!alone) return op->count * member / board->members();
+        return member > root ? op->count : 0;
+    }
 
     void combine_share(Direct& direct) const {
-        const size_t element = op->element_bytes;
-        const auto step = static_cast<int64_t>(block_bytes / element);
-        const int last = board->members() - 1;
-        for (int64_t at = share(board->self()); at < share(board->self() + 1); at += step) {
-            const int64_t n = std::min(step, share(board->self() + 1) - at);
-            const size_t offset = static_cast<size_t>(at) * element;
-            const size_t bytes = static_cast<size_t>(n) * element;
-            std::byte* sum = blocks;
-            std::byte* next = blocks + block_bytes;
-            fetch(direct, last, offset, sum, bytes);
-            for (int r = last - 1; r >= 0; --r) {
-                const std::byte* part = r == board->self() ? mine + offset : next;
-                if (r != board->self()) direct.read(r, offset, next, bytes);
-                (*op)(part, sum, n);
-            }
-            std::memcpy(result + offset, sum, bytes);
+        const auto step = static_cast<int64_t>(block_bytes / op->element_bytes);
+        const int64_t end = share(board->self() + 1);
+        for (int64_t at = share(board->self()); at < end; at += step) {
+            const int64_t n = std::min(step, end - at);
+            if (two())
+                combine_two(direct, at, n);
+            else
+                combine_all(direct, at, n);
         }
+    }
+
+    // Of two numbers the order does not matter if they commute, so none has to be copied first.
+    [[nodiscard]] bool two() const { return board->members() == 2 && op->commutative && mine != result; }
+    void combine_two(Direct& direct, int64_t at, int64_t n) const {
+        const size_t offset = static_cast<size_t>(at) * op->element_bytes;
+        direct.read(1 - board->self(), offset, result + offset, static_cast<size_t>(n) * op->element_bytes);
+        (*op)(mine + offset, result + offset, n);
+    }
+
+    void combine_all(Direct& direct, int64_t at, int64_t n) const {
+        const size_t offset = static_cast<size_t>(at) * op->element_bytes;
+        const size_t bytes = static_cast<size_t>(n) * op->element_bytes;
+        std::byte* sum = blocks;
+        std::byte* next = blocks + block_bytes;
+        const int last = board->members() - 1;
+        fetch(direct, last, offset, sum, bytes);
+        for (int r = last - 1; r >= 0; --r) {
+            const std::byte* part = r == board->self() ? mine + offset : next;
+            if (r != board->self()) direct.read(r, offset, next, bytes);
+            (*op)(part, sum, n);
+        }
+        std::memcpy(result + offset, sum, bytes);
     }
 
     void fetch(Direct& direct, int member, size_t offset, std::byte* to, size_t bytes) const {
@@ -62,19 +86,28 @@ struct Task {
             direct.read(member, offset, to, bytes);
     }
 
-    [[nodiscard]] Err run() const {
-        Direct direct(*board, *lane, number);
-        direct.tell(mine);
-        combine_share(direct);
-        direct.tell(result);
-        const bool gets = root < 0 || root == board->self();
-        for (int r = 0; r < board->members() && gets; ++r) {
+    void read_shares(Direct& direct) const {
+        for (int r = 0; r < board->members(); ++r) {
             if (r == board->self()) continue;
             const size_t from = static_cast<size_t>(share(r)) * op->element_bytes;
             const size_t to = static_cast<size_t>(share(r + 1)) * op->element_bytes;
             direct.read(r, from, result + from, to - from);
         }
-        direct.end();
+    }
+
+    [[nodiscard]] Err run() const {
+        Direct direct(*board, *lane, call);
+        alone ? direct.tell_to(root, mine) : direct.tell(mine);
+        combine_share(direct);
+        if (root < 0) {
+            direct.tell(result);
+            read_shares(direct);
+            direct.end();
+        } else {
+            if (!alone) direct.tell_to(root, result);
+            if (!alone && root == board->self()) read_shares(direct);
+            direct.end_by(root);
+        }
         return direct.failed() ? kernel_refused() : Err::success;
     }
 };
@@ -83,19 +116,25 @@ struct Task {
 
 bool direct_reduce(Schedule& s, Team& t, const void* mine, void* result, int root) {
     const Combine& op = s.operation();
-    if (op.element_bytes > block_bytes) return false;
-    Board* board = board_for_direct(s, t, op.bytes(), most_ranks.get());
+    if (op.element_bytes > block_bytes || t.size > most_ranks.get()) return false;
+    Board* board = board_for_direct(s, t, op.bytes(), least_direct());
     if (board == nullptr) return false;
-    auto* where = static_cast<std::byte*>(result);
-    if (root >= 0 &&
-        t.rank != root) { // room for this rank's share, at its place in a vector that is not there
-        const auto from = static_cast<size_t>(op.count * t.rank / t.size) * op.element_bytes;
-        const auto to = static_cast<size_t>(op.count * (t.rank + 1) / t.size) * op.element_bytes;
-        where = s.scratch(to - from) - from;
+    Task task{board,
+              t.lane,
+              &op,
+              static_cast<const std::byte*>(mine),
+              static_cast<std::byte*>(result),
+              root,
+              root >= 0 && op.bytes() <= alone_bytes,
+              nullptr,
+              {s.sequence(), root < 0 ? Function::allreduce : Function::reduce, op.bytes(), root}};
+    if (root >= 0 && t.rank != root && !task.alone) {
+        // room for this rank's share, at its place in a vector that is not there
+        const size_t from = static_cast<size_t>(task.share(t.rank)) * op.element_bytes;
+        task.result = s.scratch(static_cast<size_t>(task.share(t.rank + 1)) * op.element_bytes - from) - from;
     }
-    std::byte* blocks = s.scratch(2 * block_bytes);
-    return add_step(
-        s, Task{board, t.lane, &op, static_cast<const std::byte*>(mine), where, root, blocks, s.sequence()});
+    if (!task.two()) task.blocks = s.scratch(2 * block_bytes);
+    return add_step(s, task);
 }
 
 } // namespace zipmpi::proto::coll::shm

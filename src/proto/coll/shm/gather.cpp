@@ -17,12 +17,12 @@ struct Gather {
     std::byte* all;
     size_t block;
     int root;
-    uint32_t number;
+    Call call;
 
     void run() const {
         for (size_t from = 0; from < block; from += board->room()) {
             const size_t n = std::min(board->room(), block - from);
-            const uint32_t k = board->begin(true, number);
+            const uint32_t k = board->begin(true, call);
             if (board->self() != root) std::memcpy(board->slot(k, board->self()), mine + from, n);
             board->come(k, board->self() == root);
             for (int r = 0; r < board->members() && board->self() == root; ++r)
@@ -37,14 +37,14 @@ struct Scatter {
     std::byte* mine;
     size_t block;
     int root;
-    uint32_t number;
+    Call call;
 
     void run() const {
         for (size_t from = 0; from < block; from += board->room()) {
             const size_t n = std::min(board->room(), block - from);
-            const uint32_t k = board->begin(true, number);
+            const uint32_t k = board->begin(true, call);
             if (board->self() != root) {
-                board->await_post(k, board->self());
+                board->await_fill(k, board->self(), root);
                 std::memcpy(mine + from, board->slot(k, board->self()), n);
                 continue;
             }
@@ -62,14 +62,22 @@ struct Scatter {
 
 bool gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root) {
     Board* board = board_for(s, t, block);
-    return board != nullptr && add_step(s, Gather{board, static_cast<const std::byte*>(mine),
-                                                  static_cast<std::byte*>(all), block, root, s.sequence()});
+    return board != nullptr && add_step(s, Gather{board,
+                                                  static_cast<const std::byte*>(mine),
+                                                  static_cast<std::byte*>(all),
+                                                  block,
+                                                  root,
+                                                  {s.sequence(), Function::gather, block, root}});
 }
 
 bool scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root) {
     Board* board = board_for(s, t, block);
-    return board != nullptr && add_step(s, Scatter{board, static_cast<const std::byte*>(all),
-                                                   static_cast<std::byte*>(mine), block, root, s.sequence()});
+    return board != nullptr && add_step(s, Scatter{board,
+                                                   static_cast<const std::byte*>(all),
+                                                   static_cast<std::byte*>(mine),
+                                                   block,
+                                                   root,
+                                                   {s.sequence(), Function::scatter, block, root}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -25,10 +25,15 @@ struct Task {
     const std::byte* mine;
     std::byte* result;
     int root; // -1: all get it
-    uint32_t number;
+    Call call;
 
     [[nodiscard]] bool gets() const { return root < 0 || board->self() == root; }
-    void run() const { op->bytes() <= board->room() ? run_small() : run_large(); }
+    void run() const {
+        if (op->bytes() > board->room())
+            run_large();
+        else
+            root >= 0 ? run_rooted() : run_small();
+    }
 
     // Combines elements [from, to) of all slots into the last one's.
     void combine_in_board(uint32_t k, int64_t from, int64_t to) const {
@@ -42,24 +47,28 @@ struct Task {
         }
     }
 
-    // The same into the result of this rank, which waits for each slot in turn.
+    // The own contribution, which need not be written to the board if nobody else reads it there; unless it
+    // lies where the result goes.
+    [[nodiscard]] bool reads_own() const {
+        return root == board->self() && (mine != result || root == board->members() - 1);
+    }
+
+    // The same into the result of this rank.
     void combine_here(uint32_t k) const {
         for (int r = board->members() - 1; r >= 0; --r) {
             if (board->by_marks() && r != board->self()) board->await_post(k, r);
-            if (r == board->members() - 1)
-                std::memcpy(result, board->slot(k, r), op->bytes());
-            else
-                (*op)(board->slot(k, r), result, op->count);
+            const std::byte* part = r == board->self() && reads_own() ? mine : board->slot(k, r);
+            if (r != board->members() - 1)
+                (*op)(part, result, op->count);
+            else if (part != result)
+                std::memcpy(result, part, op->bytes());
         }
     }
 
     void run_small() const {
-        const uint32_t k = board->begin(root >= 0, number);
-        std::memcpy(board->slot(k, board->self()), mine, op->bytes());
-        if (root >= 0) {
-            board->come(k, board->self() == root);
-            if (board->self() == root) combine_here(k);
-        } else if (board->by_marks()) {
+        const uint32_t k = board->begin(false, call);
+        write(k, 0, op->count);
+        if (board->by_marks()) {
             board->post(k);
             combine_here(k);
             board->all_came(k);
@@ -75,18 +84,27 @@ struct Task {
         }
     }
 
+    // The root combines, the others go on when their contribution is written.
+    void run_rooted() const {
+        const uint32_t k = board->begin(true, call);
+        if (!reads_own()) write(k, 0, op->count);
+        if (!board->by_marks()) board->come(k, gets());
+        if (board->by_marks() && !gets()) board->post(k);
+        if (gets()) combine_here(k);
+    }
+
     void run_large() const {
         const int64_t piece = static_cast<int64_t>(board->room() / op->element_bytes);
         const auto length = [&](int64_t from) { return std::min(piece, op->count - from); };
         const int p = board->members();
-        uint32_t k = board->begin(false, number);
+        uint32_t k = board->begin(false, call);
         write(k, 0, length(0));
         board->gate(k, 1);
         for (int64_t from = 0; from < op->count; from += piece) {
             const int64_t n = length(from);
             combine_in_board(k, n * board->self() / p, n * (board->self() + 1) / p);
             const int64_t next = from + piece;
-            const uint32_t k_next = board->begin(next >= op->count && root >= 0, number, 1);
+            const uint32_t k_next = board->begin(next >= op->count && root >= 0, call, 1);
             if (next < op->count) write(k_next, next, length(next));
             if (next >= op->count && root >= 0)
                 board->come(k_next, board->self() == root);
@@ -108,8 +126,13 @@ struct Task {
 bool add(Schedule& s, Team& t, const void* mine, void* result, int root) {
     Board* board = board_for(s, t, s.operation().bytes());
     return board != nullptr && s.operation().element_bytes <= board->room() &&
-           add_step(s, Task{board, &s.operation(), static_cast<const std::byte*>(mine),
-                            static_cast<std::byte*>(result), root, s.sequence()});
+           add_step(s, Task{board,
+                            &s.operation(),
+                            static_cast<const std::byte*>(mine),
+                            static_cast<std::byte*>(result),
+                            root,
+                            {s.sequence(), root < 0 ? Function::allreduce : Function::reduce,
+                             s.operation().bytes(), root}});
 }
 
 } // namespace

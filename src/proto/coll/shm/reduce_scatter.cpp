@@ -19,7 +19,7 @@ struct Task {
     const int64_t* counts;
     int64_t longest;
     int64_t piece; // elements of each part that go through the board at a time
-    uint32_t number;
+    Call call;
 
     void run() const {
         for (int64_t from = 0; from < longest; from += piece) run_piece(from);
@@ -31,15 +31,19 @@ struct Task {
 
     void run_piece(int64_t from) const {
         const size_t element = op->element_bytes;
-        const uint32_t k = board->begin(true, number); // who gets nothing need not wait
+        const uint32_t k = board->begin(true, call); // who gets nothing need not wait
         const int self = board->self();
         size_t part = 0; // where the part of a rank begins in the vector
         size_t own = 0;  // where the own part begins in a slot
         size_t at = 0;
+        const std::byte* own_part = nullptr;
         for (int r = 0; r < board->members(); ++r) {
             const size_t bytes = static_cast<size_t>(length(r, from)) * element;
             if (r == self) own = at;
-            if (bytes != 0)
+            const bool only_here =
+                r == self && mine != result; // nobody else reads it, and it stays where it is
+            if (r == self) own_part = mine + part + static_cast<size_t>(from) * element;
+            if (bytes != 0 && !only_here)
                 std::memcpy(board->slot(k, self) + at, mine + part + static_cast<size_t>(from) * element,
                             bytes);
             part += static_cast<size_t>(counts[r]) * element;
@@ -49,8 +53,11 @@ struct Task {
         board->come(k, n != 0);
         if (n == 0) return;
         std::byte* to = result + static_cast<size_t>(from) * element;
-        std::memcpy(to, board->slot(k, board->members() - 1) + own, static_cast<size_t>(n) * element);
-        for (int r = board->members() - 2; r >= 0; --r) (*op)(board->slot(k, r) + own, to, n);
+        const auto given = [&](int r) {
+            return r == self && mine != result ? own_part : board->slot(k, r) + own;
+        };
+        std::memcpy(to, given(board->members() - 1), static_cast<size_t>(n) * element);
+        for (int r = board->members() - 2; r >= 0; --r) (*op)(given(r), to, n);
     }
 };
 
@@ -71,8 +78,14 @@ bool reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::s
         s.copy(copy, mine, op.bytes());
         mine = copy;
     }
-    return add_step(s, Task{board, &op, static_cast<const std::byte*>(mine), static_cast<std::byte*>(result),
-                            counts.data(), longest, piece, s.sequence()});
+    return add_step(s, Task{board,
+                            &op,
+                            static_cast<const std::byte*>(mine),
+                            static_cast<std::byte*>(result),
+                            counts.data(),
+                            longest,
+                            piece,
+                            {s.sequence(), Function::reduce_scatter, op.bytes()}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -16,10 +16,10 @@ struct Task {
     const std::byte* mine;
     std::byte* result;
     bool exclusive;
-    uint32_t number;
+    Call call;
 
     void run() const {
-        const uint32_t k = board->begin(false, number);
+        const uint32_t k = board->begin(false, call);
         const int self = board->self();
         std::memcpy(board->slot(k, self), mine, op->bytes());
         if (board->arrive(k)) {
@@ -42,8 +42,12 @@ struct Task {
 bool scan(Schedule& s, Team& t, const void* mine, void* result, bool exclusive) {
     Board* board = board_for(s, t, s.operation().bytes());
     return board != nullptr && s.operation().bytes() <= board->room() &&
-           add_step(s, Task{board, &s.operation(), static_cast<const std::byte*>(mine),
-                            static_cast<std::byte*>(result), exclusive, s.sequence()});
+           add_step(s, Task{board,
+                            &s.operation(),
+                            static_cast<const std::byte*>(mine),
+                            static_cast<std::byte*>(result),
+                            exclusive,
+                            {s.sequence(), Function::scan, s.operation().bytes()}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -27,6 +27,8 @@ namespace shm {
 
 // The board for blocks of so many bytes; null: there is none.
 Board* board_for(Schedule& s, Team& t, size_t bytes);
+// What goes through a slot of the board for large blocks at once.
+size_t large_room(const Team& t);
 
 bool barrier(Schedule& s, Team& t);
 bool broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root);
@@ -36,29 +38,32 @@ bool scan(Schedule& s, Team& t, const void* mine, void* result, bool exclusive);
 bool reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts);
 bool gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root);
 bool scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root);
-bool allgather(Schedule& s, Team& t, void* all, size_t block);
+bool allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block);
 bool alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block);
 // The same for large blocks, read straight from where they are (direct.hpp).
-bool direct_broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root);
 bool direct_reduce(Schedule& s, Team& t, const void* mine, void* result, int root); // root -1: all get it
-bool direct_allgather(Schedule& s, Team& t, void* all, size_t block);
+bool direct_allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block);
 bool direct_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block);
 
-// How a collective runs on a board: what it needs to know, kept in the schedule.
+template <class Task>
+Err run_task(const Task& task) {
+    if constexpr (std::is_same_v<decltype(task.run()), Err>) {
+        if (const Err e = task.run(); e != Err::success) return e;
+    } else {
+        task.run();
+    }
+    return task.board->result();
+}
+
+// Has a collective run on a board: at once if nothing of the schedule has to be done before, else in its
+// turn.
 template <class Task>
 bool add_step(Schedule& s, const Task& task) {
-    Task* kept = s.make<Task>(task);
-    if (kept != nullptr)
-        s.call(
-            [](void* t) {
-                if constexpr (std::is_same_v<decltype(static_cast<Task*>(t)->run()), Err>) {
-                    return static_cast<Task*>(t)->run();
-                } else {
-                    static_cast<Task*>(t)->run();
-                    return Err::success;
-                }
-            },
-            kept);
+    if (s.nothing_before()) {
+        if (const Err e = run_task(task); e != Err::success) s.refuse(e);
+    } else if (Task* kept = s.make<Task>(task); kept != nullptr) {
+        s.call([](void* t) { return run_task(*static_cast<const Task*>(t)); }, kept);
+    }
     return true;
 }
 

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proto/p2p/joint.hpp"
+
+#include "base/param.hpp"
+#include "os/clock.hpp"
+#include "proto/p2p/lane.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace zipmpi::proto {
+namespace {
+
+constexpr int64_t never = -1;
+
+Param<int64_t> joint_min{"p2p.joint_min",
+                         48 * KiB,
+                         {never, INT64_MAX},
+                         Unit::bytes,
+                         Level::tuner,
+                         Scope::local,
+                         "shortest message whose sender helps to copy it if it waits in MPI; -1: none"};
+
+// Two CPUs in one small chunk's page tables get in each other's way; the last chunk is waited for.
+constexpr uint64_t least_chunk = 32 * KiB;
+constexpr uint64_t largest_chunk = 512 * KiB;
+constexpr uint64_t chunks_wanted = 4;
+
+uint64_t chunk_for(uint64_t bytes) {
+    const uint64_t chunk = (bytes / chunks_wanted + least_chunk - 1) / least_chunk * least_chunk;
+    return std::clamp(chunk, least_chunk, largest_chunk);
+}
+
+bool long_enough(uint64_t bytes) {
+    return joint_min.get() != never && bytes >= static_cast<uint64_t>(joint_min.get()) &&
+           bytes > least_chunk && bytes / largest_chunk < most_chunks;
+}
+
+} // namespace
+
+bool Lane::copy_chunk(const JointCopying& copy, uint32_t chunk) {
+    const uint64_t at = chunk_at(copy.chunk_bytes, chunk);
+    const uint64_t bytes = chunk_length(copy.recv->received, copy.chunk_bytes, chunk);
+    if (copy.view == nullptr)
+        return kcopy_.read(copy.message.from, copy.message.address + at, copy.recv->buffer + at, bytes);
+    std::memcpy(copy.recv->buffer + at, copy.view + at, bytes);
+    return true;
+}
+
+// True: the receive is done, or will be when the sender has written what it took.
+bool Lane::copy_jointly(Operation& recv, const Incoming& message) {
+    if (!long_enough(recv.received) || recv.layout != nullptr || message.address == 0 || oversubscribed() ||
+        !kcopy_.works_with(message.from))
+        return false;
+    if (joint_under_way_ == wire::joint_copies && look_at_joint_copies() == 0) return false;
+    JointCopying& copy = *std::find_if(std::begin(joint_), std::end(joint_),
+                                       [](const JointCopying& c) { return c.recv == nullptr; });
+    const auto index = static_cast<uint32_t>(&copy - joint_);
+    const uint64_t chunk_bytes = chunk_for(recv.received);
+    if (table_.add(recv) == 0) return false; // from here on it is matched, and on no list
+    const auto chunks = static_cast<uint32_t>((recv.received + chunk_bytes - 1) / chunk_bytes);
+    copy = {&recv, message, nullptr, chunk_bytes, ++joint_number_, chunks, chunks, 0, false};
+    if (message.place != 0) copy.view = arena_.view(message.from, message.place, message.bytes);
+    ++joint_under_way_;
+    wire::JointCopy& joint = shm_.own_block().joint[index];
+    joint.helped.store(0, std::memory_order_relaxed);
+    joint.refused.store(0, std::memory_order_relaxed);
+    joint.taken.store(uint64_t{copy.number} << 32, std::memory_order_release); // pairs with take_chunk()
+    const wire::Help help{message.sender,
+                          index,
+                          copy.number,
+                          static_cast<uint32_t>(chunk_bytes),
+                          reinterpret_cast<uint64_t>(recv.buffer),
+                          recv.received};
+    const wire::Envelope e{wire::Kind::help, 0, 0, 0, 0, 0, 0, 0};
+    // If the ring is full we do without.
+    static_cast<void>(
+        shm_.send_short(message.from, e, reinterpret_cast<const std::byte*>(&help), sizeof help));
+    for (uint32_t chunk = 0; !copy.failed && take_chunk(joint, copy.number, copy.chunks, true, chunk);)
+        if (copy_chunk(copy, chunk))
+            ++copy.own;
+        else
+            close_joint(copy);
+    finish_jointly(copy);
+    return true;
+}
+
+// Nobody takes chunks any more.
+void Lane::close_joint(JointCopying& copy) {
+    copy.failed = true;
+    const uint64_t before =
+        shm_.own_block().joint[&copy - joint_].taken.exchange(0, std::memory_order_acq_rel);
+    copy.taken = chunks_taken(before);
+}
+
+// The buffer belongs to somebody else from now on.
+void Lane::abandon_joint(const Operation& recv) {
+    for (JointCopying& copy : joint_) {
+        if (copy.recv != &recv) continue;
+        const wire::JointCopy& joint = shm_.own_block().joint[&copy - joint_];
+        const uint32_t own = copy.own + (copy.failed ? 1 : 0);
+        if (!copy.failed) close_joint(copy);
+        while (own + joint.helped.load(std::memory_order_acquire) +
+                   (joint.refused.load(std::memory_order_acquire) != 0 ? 1 : 0) <
+               copy.taken)
+            os::cpu_relax();
+        copy.recv = nullptr;
+        --joint_under_way_;
+    }
+}
+
+// False: the sender has not written all that it took. Where the kernel changed its mind the message comes in
+// fragments, from the beginning.
+bool Lane::finish_jointly(JointCopying& copy) {
+    wire::JointCopy& joint = shm_.own_block().joint[&copy - joint_];
+    // seq_cst: also the last look before a sleep. Pairs with take_help().
+    const uint32_t helped = joint.helped.load(std::memory_order_seq_cst);
+    const uint32_t refused = joint.refused.load(std::memory_order_seq_cst);
+    if (copy.own + (copy.failed ? 1 : 0) + helped + (refused != 0 ? 1 : 0) < copy.taken) return false;
+    if (refused != 0 && !copy.failed) copy.failed = refused > copy.chunks || !copy_chunk(copy, refused - 1);
+    joint.taken.store(0, std::memory_order_release);
+    Operation& recv = *copy.recv;
+    const Incoming message = copy.message;
+    copy.recv = nullptr;
+    --joint_under_way_;
+    table_.remove(recv);
+    if (copy.failed) {
+        ask_for_fragments(recv, message);
+        return true;
+    }
+    counters().add(Counter::joint_copies);
+    const wire::Ack ack{message.sender};
+    answer(message, wire::Kind::ack, &ack, sizeof ack);
+    finish(recv);
+    return true;
+}
+
+int Lane::look_at_joint_copies() {
+    int happened = 0;
+    for (JointCopying& copy : joint_)
+        if (copy.recv != nullptr && finish_jointly(copy)) ++happened;
+    return happened;
+}
+
+void Lane::take_help(const transport::Arrival& a) {
+    wire::Help help{};
+    if (a.envelope.inline_bytes != sizeof help) return;
+    std::memcpy(&help, a.payload, sizeof help);
+    const Operation* op = named_by(a, help.sender, Operation::Kind::send);
+    if (op == nullptr || op->layout != nullptr || help.joint >= wire::joint_copies ||
+        help.bytes > op->bytes || help.chunk_bytes < least_chunk)
+        return;
+    const auto chunks = static_cast<uint32_t>((help.bytes + help.chunk_bytes - 1) / help.chunk_bytes);
+    wire::JointCopy& joint = shm_.segment().block(a.from).joint[help.joint];
+    bool helped = false;
+    for (uint32_t chunk = 0;
+         kcopy_.writes_to(a.from) && take_chunk(joint, help.number, chunks, false, chunk);) {
+        const uint64_t at = chunk_at(help.chunk_bytes, chunk);
+        helped = true;
+        // seq_cst: see finish_jointly().
+        if (kcopy_.write(a.from, help.address + at, op->buffer + at,
+                         chunk_length(help.bytes, help.chunk_bytes, chunk))) {
+            joint.helped.fetch_add(1, std::memory_order_seq_cst);
+        } else {
+            joint.refused.store(chunk + 1, std::memory_order_seq_cst);
+            break;
+        }
+    }
+    if (helped) shm_.wake_if_asleep(a.from);
+}
+
+} // namespace zipmpi::proto
