@@ -48,8 +48,11 @@ class Values(unittest.TestCase):
     def test_builtin_names_are_the_engine_s(self):
         engine = (ROOT / "src/core/builtin.hpp").read_text()
         for c in REAL.constants_of("MPI_Datatype") + REAL.constants_of("MPI_Op"):
-            if not c.name.endswith("_NULL"):
-                self.assertIn(f'X({values.builtin_id(c.name)}, "{c.name}"', engine)
+            if c.name.endswith("_NULL"):
+                continue
+            names_of = {c.name} | {other.name for other in REAL.constants if other.value == c.name}
+            row = re.search(rf'X\({values.builtin_id(c.name)}, "(\w+)"', engine)
+            self.assertIn(row and row[1], names_of)
 
     def test_error_classes_are_the_engine_s(self):
         engine = re.findall(r'X\((\w+), "\w+", "', (ROOT / "src/base/err.hpp").read_text())

@@ -139,7 +139,7 @@ class Board {
     std::array<uint32_t, wire::board_max_depth> arrivals_due_{}; // by part: counts when all have come
     std::vector<transport::Peer> peers_;
     std::vector<int> sharing_; // the CPU with this one, if few
-    Operation shown_; // for reports
+    Operation shown_;          // for reports
 };
 
 } // namespace zipmpi::proto::coll

@@ -36,14 +36,15 @@ Param<int64_t> small_block{"coll.small_block",
                            Level::tuner,
                            Scope::all_equal,
                            "largest block of a rank that goes through shared memory in one piece at once"};
-Param<int64_t> large_board{"coll.large_board",
-                           1536 * KiB,
-                           {64 * KiB, 4 * GiB},
-                           Unit::bytes,
-                           Level::tuner,
-                           Scope::all_equal,
-                           "shared memory of a communicator for large collectives, if its ranks get 16 KiB each three "
-                           "times: more than the second cache holds is slower"};
+Param<int64_t> large_board{
+    "coll.large_board",
+    1536 * KiB,
+    {64 * KiB, 4 * GiB},
+    Unit::bytes,
+    Level::tuner,
+    Scope::all_equal,
+    "shared memory of a communicator for large collectives, if its ranks get 16 KiB each three "
+    "times: more than the second cache holds is slower"};
 Param<int64_t> marks_up_to{"coll.marks_max_ranks",
                            8,
                            {0, 4096},

@@ -11,25 +11,25 @@
 namespace zipmpi::proto::coll::shm {
 namespace {
 
-Param<int64_t> most_readers{
-    "coll.direct_ranks",
-    2,
-    {0, INT32_MAX},
-    Unit::none,
-    Level::tuner,
-    Scope::all_equal,
-    "most ranks that gather large blocks by reading from each other's memory; "
-    "with more of them one copy to shared memory is worth while"};
-
-Param<int64_t> exchange_min{"coll.direct_alltoall_min",
-                            16 * KiB,
-                            {1, INT64_MAX},
-                            Unit::bytes,
+Param<int64_t> most_readers{"coll.direct_ranks",
+                            2,
+                            {0, INT32_MAX},
+                            Unit::none,
                             Level::tuner,
                             Scope::all_equal,
-                            "shortest block that MPI_Alltoall reads straight out of another rank's memory; a "
-                            "quarter of it if all blocks of a rank together would go through shared memory in "
-                            "more than four pieces"};
+                            "most ranks that gather large blocks by reading from each other's memory; "
+                            "with more of them one copy to shared memory is worth while"};
+
+Param<int64_t> exchange_min{
+    "coll.direct_alltoall_min",
+    16 * KiB,
+    {1, INT64_MAX},
+    Unit::bytes,
+    Level::tuner,
+    Scope::all_equal,
+    "shortest block that MPI_Alltoall reads straight out of another rank's memory; a "
+    "quarter of it if all blocks of a rank together would go through shared memory in "
+    "more than four pieces"};
 constexpr size_t few_pieces = 4;
 
 size_t least_exchanged(const Team& t, size_t block) {
