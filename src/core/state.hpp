@@ -26,7 +26,7 @@ struct Engine {
     ThreadLevel thread_level = ThreadLevel::single;
     pthread_t main_thread{};
     int sessions = 0;
-    uint64_t loose_sends = 0;      // under way without a request of the program: buffered, or freed
+    uint64_t loose_sends = 0; // under way without a request of the program: buffered, freed, for others' sake
     bool self_handler_set = false; // by the program
     bool world_started = false;
     bool world_ended = false;

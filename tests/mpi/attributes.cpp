@@ -155,12 +155,44 @@ int at_the_end(MPI_Comm comm, int, void* value, void* extra) {
     return MPI_SUCCESS;
 }
 
+int copy_on_even_ranks(MPI_Comm, int, void*, void*, void*, int* flag) {
+    *flag = 0;
+    return rank_ % 2 == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+// Where the function fails there is no copy; the others get theirs, and the next collectives fit together.
+void failing_on_some_ranks() {
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_keyval(copy_on_even_ranks, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
+    MPI_Comm_set_attr(comm, key, value_of(1));
+    for (int i = 0; i < 10; ++i) {
+        MPI_Comm copy = MPI_COMM_NULL;
+        MPI_Request request = MPI_REQUEST_NULL;
+        const bool fails = rank_ % 2 == 1;
+        CHECK((MPI_Comm_idup(comm, &copy, &request) != MPI_SUCCESS) == fails);
+        CHECK((request == MPI_REQUEST_NULL) == fails);
+        int n = 0;
+        const int one = 1;
+        MPI_Allreduce(&one, &n, 1, MPI_INT, MPI_SUM, comm);
+        CHECK(n == size_);
+        if (fails) continue;
+        CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        MPI_Comm_free(&copy);
+    }
+    MPI_Comm_delete_attr(comm, key);
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_free(&comm);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
     life();
     failing_functions();
+    if (!portable_) failing_on_some_ranks();
     many_keys_last_first();
     on_datatypes();
     for (intptr_t i = 0; i < 3; ++i) {

@@ -60,6 +60,7 @@ Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhan
 void release(Comm& comm) {
     if (!let_go(comm)) return;
     record_comm_gone(recorder(), comm.team.context);
+    lane().drop_messages(comm.team.context);
     give_back_context(comm.team.context);
     if (comm.local != nullptr) give_back_context(comm.local->context);
     release(comm.errhandler);

@@ -28,6 +28,11 @@ class Duplication : public Compound {
 
     // It may be finished, and with a request gone, on return.
     void start_for(Request* request);
+    // Nobody wants the copy: the others do, and this process does its part.
+    void drop_copy() {
+        dropped_ = true;
+        ++engine()->loose_sends; // MPI_Finalize waits for it
+    }
     [[nodiscard]] bool finished() const { return finished_; }
     [[nodiscard]] Err error() const { return error_; }
     [[nodiscard]] const proto::Operation* shown() const override {
@@ -52,6 +57,7 @@ class Duplication : public Compound {
     int open_ = 0; // steps under way, and one while more may be started
     bool down_ = false;
     bool finished_ = false;
+    bool dropped_ = false;
     Err error_ = Err::success;
     std::array<Step, 33> steps_; // to and from the other leader or from the parent, then to the children
     size_t used_ = 0;
@@ -121,6 +127,10 @@ void Duplication::finish() {
     if (error_ == Err::success && (contexts_.across == 0 || (comm_.inter() && contexts_.local == 0)))
         error_ = no_context();
     finished_ = true;
+    if (dropped_) {
+        release(copy_);
+        --engine()->loose_sends;
+    }
     if (request_ == nullptr) return;
     request_->error = error_;
     complete_whole(*request_);
@@ -164,10 +174,9 @@ Err duplicate(Comm& comm, const Hints& hints, Comm*& result) {
 Err start_duplicate(Comm& comm, const Hints& hints, Comm*& result, Request*& request) {
     Comm* const copy = blank_copy(comm, hints);
     if (copy == nullptr) return no_comm();
-    if (const Err e = copy->attributes.copy_from(comm.attributes, comm, *copy); e != Err::success) {
-        release(*copy);
-        return e;
-    }
+    // Functions of the program decide here alone: the others, whose functions may agree, wait for this
+    // process.
+    const Err copied = copy->attributes.copy_from(comm.attributes, comm, *copy);
     std::unique_ptr<Duplication> duplication(new (std::nothrow) Duplication(comm, *copy));
     if (duplication != nullptr) request = make_request(&comm, builtin_type(TypeId::BYTE));
     if (request == nullptr) {
@@ -177,9 +186,16 @@ Err start_duplicate(Comm& comm, const Hints& hints, Comm*& result, Request*& req
     Duplication& under_way = *duplication;
     request->role = Request::composed;
     request->compound = std::move(duplication);
-    result = copy;
-    under_way.start_for(request);
-    return Err::success;
+    Request* const made = request;
+    if (copied == Err::success) {
+        result = copy;
+    } else {
+        under_way.drop_copy();
+        made->on_done = [](proto::Operation& op) { destroy(static_cast<Request&>(op)); };
+        request = nullptr;
+    }
+    under_way.start_for(made);
+    return copied;
 }
 
 Hints given_by(Info* info) { return info != nullptr ? understood(hints_of(*info)) : Hints(); }

@@ -39,6 +39,11 @@ void Lane::receive_taken(Operation& op, Unexpected& message) {
     matcher_.release(message);
 }
 
+void Lane::drop_messages(uint32_t context) {
+    matcher_.discard_if(context,
+                        [](const Incoming& m) { return m.local == nullptr && operation_behind(m) == 0; });
+}
+
 void Lane::cancel(Operation& op) {
     if (op.complete) return;
     if (op.kind == Operation::Kind::send) return cancel_send(op);

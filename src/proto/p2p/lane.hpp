@@ -58,6 +58,9 @@ class Lane {
     // The same, taken out of matching: only receive_taken() gets it, and must get it.
     [[nodiscard]] Unexpected* take(uint32_t context, int source, int tag);
     void receive_taken(Operation& op, Unexpected& message);
+    // Nobody will ask for the messages of this context any more: those whose sender waits for nothing are
+    // dropped.
+    void drop_messages(uint32_t context);
     // Asks for an operation to be ended: it completes soon, either as cancelled or as if nothing had been
     // asked. A receive that is not matched and a send that has not left are cancelled at once.
     void cancel(Operation& op);

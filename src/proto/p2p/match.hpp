@@ -89,6 +89,13 @@ class Matcher {
         while (u != nullptr && !(u->message.envelope.context == context && test(u->message))) u = u->next;
         return u;
     }
+    template <class Test>
+    void discard_if(uint32_t context, const Test& test) {
+        for (Unexpected *u = unexpected_.first(), *next = nullptr; u != nullptr; u = next) {
+            next = u->next;
+            if (u->message.envelope.context == context && test(u->message)) discard(*u);
+        }
+    }
     // Messages that wait for a receive.
     [[nodiscard]] uint64_t waiting() const { return waiting_; }
 
