@@ -16,24 +16,27 @@ double cost(const Shape& shape, const Constants& c) {
 
 void build(Schedule& s, Team& t, const void* mine, void* result) {
     const Combine& op = s.operation();
-    s.copy(result, mine, op.bytes());
     const auto p = static_cast<int64_t>(t.size);
     const auto first = [&](int64_t part) { return op.count * part / p; };
     auto* parts = reinterpret_cast<Block*>(s.scratch(static_cast<size_t>(p) * sizeof(Block)));
-    std::byte* other = s.scratch(static_cast<size_t>(op.count / p + 1) * op.element_bytes);
-    if (parts == nullptr || other == nullptr) return;
+    const bool in_place = mine == result; // else parts are received where they go, and combined with `mine`
+    std::byte* other = in_place ? s.scratch(static_cast<size_t>(op.count / p + 1) * op.element_bytes) : nullptr;
+    if (parts == nullptr || (in_place && other == nullptr)) return;
     for (int64_t i = 0; i < p; ++i)
         parts[i] = {at(result, static_cast<size_t>(first(i)) * op.element_bytes),
                     static_cast<size_t>(first(i + 1) - first(i)) * op.element_bytes};
+    const auto given = [&](int64_t part) {
+        return static_cast<const std::byte*>(mine) + static_cast<size_t>(first(part)) * op.element_bytes;
+    };
     const int next = (t.rank + 1) % t.size;
     const int previous = (t.rank - 1 + t.size) % t.size;
     for (int64_t k = 0; k < p - 1; ++k) { // the part that ends at rank r is part r
         const auto out = (t.rank - 1 - k + 2 * p) % p;
         const auto in = (out - 1 + p) % p;
-        s.recv(t, other, parts[in].bytes, previous);
-        s.send(t, parts[out].data, parts[out].bytes, next);
+        s.recv(t, in_place ? other : parts[in].data, parts[in].bytes, previous);
+        s.send(t, k == 0 ? given(out) : parts[out].data, parts[out].bytes, next);
         s.wait();
-        s.combine(other, parts[in].data, first(in + 1) - first(in));
+        s.combine(in_place ? other : given(in), parts[in].data, first(in + 1) - first(in));
     }
     allgather_ring::build(s, t, Blocks(parts, static_cast<size_t>(p)));
 }
