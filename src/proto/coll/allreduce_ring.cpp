@@ -20,7 +20,8 @@ void build(Schedule& s, Team& t, const void* mine, void* result) {
     const auto first = [&](int64_t part) { return op.count * part / p; };
     auto* parts = reinterpret_cast<Block*>(s.scratch(static_cast<size_t>(p) * sizeof(Block)));
     const bool in_place = mine == result; // else parts are received where they go, and combined with `mine`
-    std::byte* other = in_place ? s.scratch(static_cast<size_t>(op.count / p + 1) * op.element_bytes) : nullptr;
+    std::byte* other =
+        in_place ? s.scratch(static_cast<size_t>(op.count / p + 1) * op.element_bytes) : nullptr;
     if (parts == nullptr || (in_place && other == nullptr)) return;
     for (int64_t i = 0; i < p; ++i)
         parts[i] = {at(result, static_cast<size_t>(first(i)) * op.element_bytes),

@@ -3,8 +3,8 @@
 //
 // Large reductions between few ranks: each combines its share, reading those of the others where they are,
 // from the last rank to the first; then who wants the result reads the shares where they were combined. Per
-// rank (p - 1) n / p bytes read and combined, and as many read again. Up to one block the root of a reduction
-// does all.
+// rank (p - 1) n / p bytes read and combined, and as many read again. Up to alone_bytes the root of a
+// reduction does all.
 #include "base/param.hpp"
 #include "proto/coll/shm/direct.hpp"
 
@@ -23,9 +23,9 @@ Param<int64_t> most_ranks{"coll.direct_reduce_ranks",
                           "most ranks that reduce large vectors by reading from each other's memory"};
 
 constexpr size_t block_bytes =
-    128 * KiB; // combined at a time: large for the kernel, small for the second cache
+    256 * KiB; // combined at a time: large for the kernel, small for the second cache
 
-constexpr size_t alone_bytes = 512 * KiB; // the root combines all: sharing out costs more than it gains
+constexpr size_t alone_bytes = 2048 * KiB; // the root combines all: sharing out costs more than it gains
 
 struct Task {
     Board* board;
@@ -61,8 +61,11 @@ struct Task {
     void combine_two(Direct& direct, int64_t at, int64_t n) const {
         const size_t offset = static_cast<size_t>(at) * op->element_bytes;
         direct.read(1 - board->self(), offset, result + offset, static_cast<size_t>(n) * op->element_bytes);
+        if (ends_early() && at + n == op->count) direct.end_by(root);
         (*op)(mine + offset, result + offset, n);
     }
+    // The other rank may go on when all is read, before it is combined.
+    [[nodiscard]] bool ends_early() const { return alone && root == board->self() && two(); }
 
     void combine_all(Direct& direct, int64_t at, int64_t n) const {
         const size_t offset = static_cast<size_t>(at) * op->element_bytes;
@@ -106,7 +109,7 @@ struct Task {
         } else {
             if (!alone) direct.tell_to(root, result);
             if (!alone && root == board->self()) read_shares(direct);
-            direct.end_by(root);
+            if (!ends_early()) direct.end_by(root);
         }
         return direct.failed() ? kernel_refused() : Err::success;
     }
