@@ -135,6 +135,7 @@ Err place_on(Comm& comm, int size, const std::vector<Edge>& edges, Order& order)
 
 Order order_without_others(const Comm& comm, int size, const std::vector<Edge>& edges) {
     std::vector<topo::Place> places;
+    places.reserve(static_cast<size_t>(comm.team.size));
     for (int r = 0; r < comm.team.size; ++r) places.push_back(place_of_peer(comm.team.map.world(r)));
     return near_order(places, size, edges);
 }
