@@ -21,7 +21,7 @@ constexpr int quick_looks = 200;
 // another rank run.
 constexpr int crowded_looks = 30;
 // So often the CPU is offered to others before the lane is asked for other work.
-constexpr int quick_yields = 4;
+constexpr int quick_yields = 2;
 // So many members on a CPU look how far the others are.
 constexpr uint32_t most_sharing = 4;
 
