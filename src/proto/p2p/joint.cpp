@@ -32,8 +32,12 @@ uint64_t chunk_for(uint64_t bytes) {
     return std::clamp(chunk, least_chunk, largest_chunk);
 }
 
-bool long_enough(uint64_t bytes) {
-    return joint_min.get() != never && bytes >= static_cast<uint64_t>(joint_min.get()) &&
+// In a stream of messages both have enough to do, and parts of a buffer that is used again change caches.
+constexpr uint64_t longer_in_streams = 8;
+
+bool long_enough(uint64_t bytes, bool in_stream) {
+    const auto least = static_cast<uint64_t>(joint_min.get());
+    return joint_min.get() != never && bytes / (in_stream ? longer_in_streams : 1) >= least &&
            bytes > least_chunk && bytes / largest_chunk < most_chunks;
 }
 
@@ -50,8 +54,9 @@ bool Lane::copy_chunk(const JointCopying& copy, uint32_t chunk) {
 
 // True: the receive is done, or will be when the sender has written what it took.
 bool Lane::copy_jointly(Operation& recv, const Incoming& message) {
-    if (!long_enough(recv.received) || recv.layout != nullptr || message.address == 0 ||
-        message.data_bytes != 0 || oversubscribed() || !kcopy_.works_with(message.from))
+    if (!long_enough(recv.received, shm_.another_waits(message.from)) || recv.layout != nullptr ||
+        message.address == 0 || message.data_bytes != 0 || oversubscribed() ||
+        !kcopy_.works_with(message.from))
         return false;
     if (joint_under_way_ == wire::joint_copies && look_at_joint_copies() == 0) return false;
     JointCopying& copy = *std::find_if(std::begin(joint_), std::end(joint_),

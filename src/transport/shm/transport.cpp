@@ -45,6 +45,7 @@ Transport::Transport(const boot::NodeSegment& segment, uint32_t self)
     , caps_{wire::inline_max, wire::inline_max_with_cell, segment.geometry().cell_bytes}
     , out_(segment.local_ranks())
     , in_(segment.local_ranks())
+    , most_watched_(segment.local_ranks() <= watch_slots + 1 ? watch_slots : few_watched)
     , watch_after_(segment.local_ranks() <= watch_slots + 1 ? 1 : std::max(4U, segment.local_ranks()))
     , cells_(segment, self) {
     for (uint32_t i = 0; i < segment.local_ranks(); ++i)
@@ -206,19 +207,19 @@ void Transport::release_cell(Peer owner, const wire::CellRef& ref) {
 void Transport::consider(Peer from) {
     in_[from].by_bitmap = 0;
     in_[from].watched = true;
-    if (watching_ < watch_slots) {
+    if (watching_ < most_watched_) {
         watch_[watching_++] = {from, 0};
     } else {
-        Watch* least = std::min_element(std::begin(watch_), std::end(watch_),
+        Watch* least = std::min_element(watch_, watch_ + watching_,
                                         [](const Watch& a, const Watch& b) { return a.hits < b.hits; });
-        for (Watch& w : watch_) w.hits /= 2;
+        for (uint32_t i = 0; i < watching_; ++i) watch_[i].hits /= 2;
         const Peer gone = least->peer;
         in_[gone].watched = false;
         *least = {from, 0};
         block_->watched[gone / 64].fetch_and(~(uint64_t{1} << (gone % 64)), std::memory_order_seq_cst);
         leaving_.push_back(gone);
         leaving_settled_ = false;
-        if (leaving_.size() > watch_slots) { // more to look at than is saved: settle it
+        if (leaving_.size() > most_watched_) { // more to look at than is saved: settle it
             if (takes_part_) os::barrier_for_all();
             leaving_settled_ = true;
         }

@@ -65,6 +65,13 @@ class Transport {
         const uint32_t asleep = segment_.asleep().load(std::memory_order_relaxed);
         return asleep < segment_.local_ranks() ? segment_.local_ranks() - asleep : 0;
     }
+    // While a line of this peer is delivered: whether the next one is there already.
+    [[nodiscard]] bool another_waits(Peer from) const {
+        if (design_ == Design::shared) return false;
+        const Incoming& in = in_[from];
+        const Spot next{segment_.ring(self_, from).line, wire::ring_lines, in.slot, 0, 0};
+        return next.at(1).mark.load(std::memory_order_relaxed) == in.taken + 2;
+    }
     // After a store that the peer may wait for, which must be seq_cst.
     void wake_if_asleep(Peer peer) {
         wire::RankBlock& block = segment_.block(peer);
@@ -116,8 +123,9 @@ class Transport {
     static constexpr uint32_t give_back_lines = 16;
     static_assert(2 * give_back_lines < wire::ring_lines);
     // Senders whose rings are looked at directly: a line that is watched costs one cache miss less than one
-    // that is announced in the bitmap. Few, so that looking stays O(1).
-    static constexpr uint32_t watch_slots = 4;
+    // that is announced in the bitmap. All where there are not many, else few, so that looking stays O(1).
+    static constexpr uint32_t watch_slots = 16;
+    static constexpr uint32_t few_watched = 4;
     struct Watch {
         Peer peer = 0;
         uint32_t hits = 0; // lately
@@ -177,6 +185,7 @@ class Transport {
     std::vector<Incoming> in_;
     Watch watch_[watch_slots];
     uint32_t watching_ = 0;
+    uint32_t most_watched_;
     uint32_t watch_after_; // arrivals by bitmap before a sender is watched
     // Were watched: a line may come without an announcement until the sender has seen that they no longer
     // are, which its next announcement shows, or a barrier enforces.
