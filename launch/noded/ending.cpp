@@ -23,7 +23,10 @@ void Daemon::reap() {
     int status = 0;
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         const auto it = by_pid_.find(pid);
-        if (it == by_pid_.end()) continue; // somebody's orphan
+        if (it == by_pid_.end()) { // an agent, or somebody's orphan
+            below_.reaped(pid, status);
+            continue;
+        }
         ended.emplace_back(it->second, status);
         by_pid_.erase(it);
     }
@@ -51,7 +54,7 @@ void Daemon::on_rank_exit(uint32_t local, int status) {
 
 Death Daemon::death_of(uint32_t local) const {
     Death d;
-    d.rank = request_.first_rank + local;
+    d.rank = ranks_[local].world;
     d.world_size = request_.world_size;
     d.others_alive = live_ - (ranks_[local].live ? 1 : 0);
     d.host = host_;
@@ -87,7 +90,8 @@ void Daemon::on_abort(uint32_t local, int exit_code, std::string_view text) {
 void Daemon::fail(uint32_t local, uint32_t exit_code, const std::string& text) {
     if (failed_) return;
     failed_ = true;
-    channel_.send(FrameType::failure, encode(Failure{request_.first_rank + local, exit_code, text}));
+    const uint32_t rank = local < ranks_.size() ? ranks_[local].world : 0;
+    channel_.send(FrameType::failure, encode(Failure{rank, exit_code, text}));
     end_job();
 }
 
@@ -97,7 +101,7 @@ void Daemon::end_job() {
     std::vector<pid_t> leaders;
     for (const Rank& r : ranks_)
         if (r.live) leaders.push_back(r.pid);
-    signal_descendants(SIGTERM, leaders);
+    signal_descendants(SIGTERM, leaders, below_.pids());
     kill_at_ = os::now_ns() + term_to_kill;
 }
 
@@ -105,11 +109,12 @@ void Daemon::kill_job() {
     kill_at_ = 0;
     if (phase_ >= Phase::killing) return;
     phase_ = Phase::killing;
-    signal_descendants(SIGKILL, {});
+    signal_descendants(SIGKILL, {}, front_gone_ ? std::vector<pid_t>() : below_.pids());
 }
 
-// Moves on when the ranks are gone, then when every other descendant is gone.
+// Moves on when the ranks are gone and the daemons below are done, then when every other descendant is gone.
 void Daemon::finish_when_quiet() {
+    if (!below_.all_over() && !front_gone_) return;
     if (phase_ == Phase::waiting_for_start || phase_ == Phase::draining || live_ > 0) {
         if (phase_ != Phase::killing) return;
     } else if (phase_ < Phase::killing) {
