@@ -268,10 +268,11 @@ void Transport::give_back_shared(wire::SharedRing& ring) {
 void Transport::wake(wire::RankBlock& block) {
     block.wake.fetch_add(1, std::memory_order_seq_cst);
     if (const uint64_t bell = block.wake_socket.load(std::memory_order_relaxed); bell != 0) {
-        // One thread of it sleeps on descriptors, and counts itself; further ones as usual.
+        // One thread of it may sleep on descriptors; further ones as usual. One that is about to sleep and not
+        // counted yet finds that the word has changed.
         bell_.ring(bell);
         block_->counters.add(Counter::wakes_sent);
-        if (block.sleepers.load(std::memory_order_seq_cst) <= 1) return;
+        if (block.futex_sleepers.load(std::memory_order_seq_cst) == 0) return;
     }
     if (const uint32_t woken = os::futex_wake_all(block.wake); woken != 0)
         segment_.asleep().fetch_sub(woken, std::memory_order_relaxed);
@@ -315,7 +316,9 @@ uint32_t Transport::arm() {
 bool Transport::sleep(uint32_t ticket, int64_t timeout_ns) {
     std::atomic<uint32_t>& asleep = segment_.asleep();
     asleep.fetch_add(1, std::memory_order_relaxed);
+    block_->futex_sleepers.fetch_add(1, std::memory_order_seq_cst);
     const os::FutexWait how = os::futex_wait(block_->wake, ticket, timeout_ns);
+    block_->futex_sleepers.fetch_sub(1, std::memory_order_relaxed);
     if (how != os::FutexWait::woken) asleep.fetch_sub(1, std::memory_order_relaxed);
     return how != os::FutexWait::timed_out;
 }
