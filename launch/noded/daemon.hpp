@@ -97,7 +97,10 @@ class Daemon {
     void fail(uint32_t local, uint32_t exit_code, const std::string& text);
     void end_job();
     void kill_job();
+    [[nodiscard]] std::vector<pid_t> spared() const;
+    [[nodiscard]] bool nobody_left() const;
     void finish_when_quiet();
+    void let_go();
     Snapshot snapshot() const;
 
     Channel channel_; // to mpiexec, or to the daemon above

@@ -92,6 +92,7 @@ int Daemon::run() {
     // Ends when mpiexec has read it, or is gone. On several hosts ranks elsewhere may still ask for keys of
     // ours: mpiexec lets all daemons go together, by closing.
     while (!front_gone_ && (network_ || channel_.queued() > 0)) step();
+    let_go();
     _exit(0); // not exit(): libpmix's threads and destructors have nothing left to do
 }
 
