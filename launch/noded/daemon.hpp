@@ -62,6 +62,7 @@ class Daemon {
     bool start_others(const std::string& payload, Problem& why);
     void on_child_frame(uint32_t child, const Frame& f);
     void on_child_lost(const Problem& why);
+    [[nodiscard]] Problem describe_ended_daemon(int signal) const;
     PmiServer::Others pmi_others();
     void pass_fence_on();
     void route(const Frame& f);

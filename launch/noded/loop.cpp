@@ -193,6 +193,8 @@ void Daemon::on_signals() {
     while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
         if (info.ssi_signo == SIGCHLD) {
             children = true;
+        } else if (network_ && phase_ == Phase::running && !interrupted_) {
+            fail(0, 128 + info.ssi_signo, format(describe_ended_daemon(static_cast<int>(info.ssi_signo)), "mpiexec"));
         } else {
             end_job();
         }
