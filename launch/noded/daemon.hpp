@@ -68,6 +68,7 @@ class Daemon {
     void route(const Frame& f);
     void on_routed(const Routed& m);
     void watch_parent();
+    [[nodiscard]] boot::Nodes nodes_of_the_job() const; // for the segment
     [[nodiscard]] bool alone() const { return request_.tree.hosts.size() < 2; }
 
     // loop.cpp

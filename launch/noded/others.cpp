@@ -61,6 +61,17 @@ Problem Daemon::describe_ended_daemon(int signal) const {
             "check the job's limits on that host, or who sent it"};
 }
 
+boot::Nodes Daemon::nodes_of_the_job() const {
+    boot::Nodes nodes;
+    if (alone()) return nodes;
+    for (const NodeRun& run : request_.map.runs())
+        nodes.node_of.insert(nodes.node_of.end(), run.ranks, run.node);
+    nodes.count = static_cast<uint32_t>(request_.tree.hosts.size());
+    nodes.own = place_.node;
+    nodes.key = key_;
+    return nodes;
+}
+
 PmiServer::Others Daemon::pmi_others() {
     if (alone()) return {};
     PmiServer::Others others;

@@ -101,8 +101,9 @@ bool Daemon::prepare(Problem& why) {
         declare_plain_variable(name);
     load_params(list.data()); // faults are reported by the library, which knows all the knobs
     const std::vector<int> world(local_ranks.begin(), local_ranks.end());
-    if (!boot::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_,
-                                 why))
+    const boot::Nodes nodes = nodes_of_the_job();
+    if (!boot::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_, why,
+                                 &nodes))
         return false;
 
     ranks_.resize(local_ranks.size());
