@@ -105,6 +105,10 @@ class Lane {
     bool read_peer(transport::Peer from, uint64_t address, std::byte* to, size_t bytes) {
         return kcopy_.read(from, address, to, bytes);
     }
+    // The same the other way round.
+    bool write_peer(transport::Peer to, uint64_t address, const std::byte* from, size_t bytes) {
+        return kcopy_.write(to, address, from, bytes);
+    }
     // What was done outside an operation may be what another thread sleeps for.
     void wake_threads() {
         if (multithreaded_) shm_.wake_own();
