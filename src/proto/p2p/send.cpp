@@ -117,18 +117,12 @@ Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
 
 Sent Lane::send_rts(Operation& op, const wire::Envelope& e) {
     const bool whole = op.layout == nullptr; // in one piece
-    const wire::Rts rts{op.bytes, whole ? reinterpret_cast<uint64_t>(op.buffer) : 0,
+    wire::Rts rts{op.bytes, whole ? reinterpret_cast<uint64_t>(op.buffer) : 0,
                         whole ? arena_.place_of(op.buffer, op.bytes) : 0, table_.add(op), 0};
     if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
-    const auto* const line = reinterpret_cast<const std::byte*>(&rts);
-    Sent sent = Sent::ok;
-    if (whole) {
-        sent = shm_.send_short(op.transport_peer, e, line, sizeof rts);
-    } else {
-        op.moved = std::min(limits(op.transport_peer).gaps_fragment_bytes, op.bytes);
-        const Slice head{op, 0, op.moved};
-        sent = shm_.send_bulk(op.transport_peer, e, line, sizeof rts, head.bulk());
-    }
+    const Sent sent = whole ? shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts),
+                                              sizeof rts)
+                            : send_rts_with_gaps(op, e, rts);
     if (sent == Sent::ok) {
         counters().add(Counter::rendezvous);
         return sent;
@@ -136,6 +130,23 @@ Sent Lane::send_rts(Operation& op, const wire::Envelope& e) {
     table_.remove(op);
     if (sent == Sent::no_memory) finish_without_memory(op);
     return sent;
+}
+
+// With a note on where the message lies if it is likely to be copied from there, else with its first part.
+Sent Lane::send_rts_with_gaps(Operation& op, const wire::Envelope& e, wire::Rts& rts) {
+    const auto* const line = reinterpret_cast<const std::byte*>(&rts);
+    op.moved = 0;
+    if (worth_a_note(op)) {
+        const PlaceNote note(op);
+        rts.address = reinterpret_cast<uint64_t>(op.buffer);
+        rts.described = static_cast<uint32_t>(note.bytes());
+        if (note.used != 0)
+            return shm_.send_bulk(op.transport_peer, e, line, sizeof rts, {note.data(), note.bytes()});
+        rts.address = 0;
+    }
+    op.moved = std::min(limits(op.transport_peer).gaps_fragment_bytes, op.bytes);
+    const Slice head{op, 0, op.moved};
+    return shm_.send_bulk(op.transport_peer, e, line, sizeof rts, head.bulk());
 }
 
 void Lane::send_to_self(Operation& op) {
