@@ -175,6 +175,7 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
     const int64_t spin_rounds = spins_now(lane);
     ++rounds;
     if (rounds <= spin_rounds) {
+        lane.shm().warm_cells();
         if (lane.multithreaded()) { // another thread may want in
             lane.unlock();
             os::cpu_relax();
