@@ -133,6 +133,7 @@ void Engine::hand_up(Peer from, std::span<const std::byte> header, std::span<con
     wire::NetHeader h{};
     std::memcpy(&h, header.data(), sizeof h);
     peers_[from].taken = h.number;
+    h.envelope.flags &= wire::flag_synchronous; // others are between ranks of one node
     const Arrival arrival{from, h.envelope, header.data() + sizeof h, data.empty() ? nullptr : data.data(),
                           data.size()};
     if (bytes == nullptr)
