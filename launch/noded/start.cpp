@@ -72,8 +72,8 @@ void Daemon::start(const std::string& payload) {
         return start_failed(0, why, 1);
     }
     phase_ = Phase::running;
-    if (!prepare(why)) return start_failed(0, why, 1);
-    if (request_.pmix) start_pmix();
+    if (!start_others(payload, why) || !prepare(why)) return start_failed(0, why, 1);
+    if (request_.pmix && alone()) start_pmix();
     const auto cpus = placement();
     ignored_signals_ = ignored_signals(); // after libpmix has changed them
     for (uint32_t i = 0; i < ranks_.size() && phase_ == Phase::running; ++i)
@@ -87,7 +87,7 @@ void Daemon::start_failed(uint32_t local, const Problem& why, int exit_code) {
 }
 
 bool Daemon::prepare(Problem& why) {
-    const uint32_t n = request_.local_ranks();
+    const std::vector<uint32_t> local_ranks = request_.map.ranks_of(place_.node);
     getrlimit(RLIMIT_NOFILE, &open_files_); // three descriptors per rank: take what the hard limit allows
     rlimit most = open_files_;
     most.rlim_cur = most.rlim_max;
@@ -96,30 +96,31 @@ bool Daemon::prepare(Problem& why) {
     std::vector<std::string> settings = request_.base_env;
     settings.insert(settings.end(), request_.apps[0].env.begin(), request_.apps[0].env.end());
     auto list = pointers(settings);
-    for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID"})
+    for (const char* name :
+         {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES"})
         declare_plain_variable(name);
     load_params(list.data()); // faults are reported by the library, which knows all the knobs
-    std::vector<int> world(n);
-    for (uint32_t i = 0; i < n; ++i) world[i] = static_cast<int>(request_.first_rank + i);
-    if (!boot::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_,
-                                 why))
+    const std::vector<int> world(local_ranks.begin(), local_ranks.end());
+    const boot::Nodes nodes = nodes_of_the_job();
+    if (!boot::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_, why,
+                                 &nodes))
         return false;
 
-    ranks_.resize(n);
+    ranks_.resize(local_ranks.size());
     for (const AppContext& app : request_.apps) app_env_.push_back(merge_env(request_.base_env, app.env));
-    PmiServer::Job job{request_.job_id, request_.world_size, request_.world_size, {}};
-    uint32_t local = 0;
-    for (uint32_t a = 0; a < request_.apps.size(); ++a)
-        for (uint32_t i = 0; i < request_.apps[a].ranks; ++i, ++local) {
-            ranks_[local].app = a;
-            job.app_numbers.push_back(a);
-            if (!request_.label) continue;
-            const std::string label = "[" + std::to_string(request_.first_rank + local) + "] ";
-            ranks_[local].lines = {LineCutter(label), LineCutter(label)};
-        }
+    PmiServer::Job job{request_.job_id, request_.world_size,    request_.world_size, {},
+                       local_ranks,     request_.map.pmi_text()};
+    for (uint32_t local = 0; local < ranks_.size(); ++local) {
+        ranks_[local].world = local_ranks[local];
+        ranks_[local].app = request_.app_of(local_ranks[local]);
+        job.app_numbers.push_back(ranks_[local].app);
+        if (!request_.label) continue;
+        const std::string label = "[" + std::to_string(ranks_[local].world) + "] ";
+        ranks_[local].lines = {LineCutter(label), LineCutter(label)};
+    }
     pmi_ = std::make_unique<PmiServer>(
         std::move(job), [this](uint32_t r, std::string_view b) { send_pmi(r, b); },
-        [this](uint32_t r, int code, std::string_view text) { on_abort(r, code, text); });
+        [this](uint32_t r, int code, std::string_view text) { on_abort(r, code, text); }, pmi_others());
     return true;
 }
 
@@ -168,7 +169,7 @@ std::vector<std::vector<int>> Daemon::placement() {
 }
 
 std::vector<std::string> Daemon::rank_env(uint32_t local) {
-    const uint32_t rank = request_.first_rank + local;
+    const uint32_t rank = ranks_[local].world;
     std::vector<std::string> own = {
         "PMI_FD=",
         "PMI_RANK=" + std::to_string(rank),
@@ -181,6 +182,10 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
         "MPI_LOCALRANKID=" + std::to_string(local),
         "MPI_LOCALNRANKS=" + std::to_string(ranks_.size()),
     };
+    if (!alone()) {
+        own.push_back("ZIPMPI_NODE_INDEX=" + std::to_string(place_.node));
+        own.push_back("ZIPMPI_NODES=" + std::to_string(request_.tree.hosts.size()));
+    }
     const auto add = [](void* arg, const char* text) {
         static_cast<std::vector<std::string>*>(arg)->emplace_back(text);
     };
@@ -200,7 +205,7 @@ bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpu
     const auto refuse = [&](const char* step) {
         const int error = errno;
         why = {
-            "rank " + std::to_string(request_.first_rank + local) + " could not be started",
+            "rank " + std::to_string(r.world) + " could not be started",
             "host " + host_ + ", program " + app.path,
             std::string("mpiexec could not ") + step + ": " + std::strerror(error),
             error == ENOENT   ? "check the program's name, and for a script the interpreter in its first line"
@@ -224,7 +229,7 @@ bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpu
     const os::Fd pmi_end(p[1]);
     fcntl(p[0], F_SETFL, O_NONBLOCK);
     os::Fd in;
-    if (request_.first_rank + local == 0 && request_.stdin_open) {
+    if (r.world == 0 && request_.stdin_open) {
         if (pipe2(p, O_CLOEXEC) != 0) return refuse("make a pipe for its input");
         in.reset(p[0]);
         stdin_pipe_.reset(p[1]);

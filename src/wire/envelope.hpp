@@ -30,7 +30,8 @@ enum class Kind : uint8_t {
     ack = 5,       // payload: Ack; a synchronous send was matched, or its message was copied out
     withdraw = 6,  // payload: Withdraw; the sender wants a message back that is not matched yet
     withdrawn = 7, // payload: Withdraw; it was not, and is gone. A matched message gets no answer of its own
-    help = 8       // payload: Help; the receiver copies the message and would not mind help
+    help = 8,      // payload: Help; the receiver copies the message and would not mind help
+    give_back = 9  // payload: a context that a rank on another host does not hold any more
 };
 
 // Flags of a message.
@@ -64,9 +65,10 @@ struct CellRef {
 struct Rts {
     uint64_t bytes;
     uint64_t address; // of the message in the sender's memory; 0: it does not lie there in one piece
+                      // and is not described
     uint64_t place;   // of the message in the sender's part of the node segment's file, plus 1; 0: not there
     OperationId sender;
-    uint32_t reserved;
+    uint32_t described; // if not 0, the cell holds so many bytes that say where the message lies from address on
 };
 
 struct Cts {
@@ -81,7 +83,8 @@ struct Fragment {
     uint64_t offset;
 };
 
-// The receiver has a JointCopy where both take chunks of the message.
+// The receiver has a JointCopy where both take chunks of the message. If its buffer has gaps, a cell says where
+// the message goes from address on.
 struct Help {
     OperationId sender;
     uint32_t joint;       // index of the JointCopy in the receiver's block
