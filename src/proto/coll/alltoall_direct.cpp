@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // All-to-all straight between all pairs, a number of partners at a time: with the ones k ahead and k behind.
-// (p - 1) * (a + n b).
 #include "base/param.hpp"
 #include "proto/coll/algorithms.hpp"
 
@@ -18,6 +17,10 @@ Param<int64_t> window{"coll.alltoall_window",
                       "partners that a rank exchanges messages with at a time in MPI_Alltoall and its kin"};
 
 } // namespace
+
+double cost(const Shape& shape, const Constants& c) {
+    return (shape.ranks - 1) * (c.message + static_cast<double>(shape.bytes) * c.byte);
+}
 
 // An exchange of nothing needs no message: both sides know.
 void build(Schedule& s, Team& t, Blocks send, Blocks recv) {

@@ -180,7 +180,7 @@ bool direct_reduce(Schedule& s, Team& t, const void* mine, void* result, int roo
         task.result = s.scratch(static_cast<size_t>(task.share(t.rank + 1)) * op.element_bytes - from) - from;
     }
     if (task.joint || !task.two()) task.blocks = s.scratch(2 * block_bytes);
-    return add_step(s, task);
+    return run_now(s, task);
 }
 
 } // namespace zipmpi::proto::coll::shm

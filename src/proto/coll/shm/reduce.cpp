@@ -141,13 +141,13 @@ struct Task {
 bool add(Schedule& s, Team& t, const void* mine, void* result, int root) {
     Board* board = board_for(s, t, s.operation().bytes());
     return board != nullptr && s.operation().element_bytes <= board->room() &&
-           add_step(s, Task{board,
-                            &s.operation(),
-                            static_cast<const std::byte*>(mine),
-                            static_cast<std::byte*>(result),
-                            root,
-                            {s.sequence(), root < 0 ? Function::allreduce : Function::reduce,
-                             s.operation().bytes(), root}});
+           run_now(s, Task{board,
+                           &s.operation(),
+                           static_cast<const std::byte*>(mine),
+                           static_cast<std::byte*>(result),
+                           root,
+                           {s.sequence(), root < 0 ? Function::allreduce : Function::reduce,
+                            s.operation().bytes(), root}});
 }
 
 } // namespace
