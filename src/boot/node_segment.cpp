@@ -128,9 +128,10 @@ bool NodeSegment::adopt(os::Fd fd, NodeSegment& out, Problem& why) {
         return refuse("it has layout version " + std::to_string(h.version) + ", this library uses version " +
                       std::to_string(wire::segment_version));
     wire::Geometry g{h.local_ranks, h.cell_bytes, h.cells_per_rank, h.spread};
-    if (!g.valid() || (h.spread != 0 && h.spread != h.world_size) || h.total_bytes != g.total_bytes() || h.world_ranks_offset != g.world_ranks_offset() ||
-        h.blocks_offset != g.blocks_offset() || h.rings_offset != g.rings_offset() ||
-        h.cells_offset != g.cells_offset() || static_cast<uint64_t>(st.st_size) < g.total_bytes())
+    if (!g.valid() || (h.spread != 0 && h.spread != h.world_size) || h.total_bytes != g.total_bytes() ||
+        h.world_ranks_offset != g.world_ranks_offset() || h.blocks_offset != g.blocks_offset() ||
+        h.rings_offset != g.rings_offset() || h.cells_offset != g.cells_offset() ||
+        static_cast<uint64_t>(st.st_size) < g.total_bytes())
         return refuse("its header contradicts itself");
     out.map_ = os::Mapping(fd.get(), g.total_bytes());
     if (!out.map_)

@@ -29,7 +29,9 @@ Problem no_network(const Engine& e, const std::string& reason, const char* todo)
 
 bool join_network(Engine& e, Problem& why) {
     if (e.segment.nodes() == 1) return true;
-    transport::ucx::Settings settings{e.job.rank, e.segment.header().job_key, devices.get().c_str(),
+    transport::ucx::Settings settings{e.job.rank,
+                                      e.segment.header().job_key,
+                                      devices.get().c_str(),
                                       e.lane->network_sink(),
                                       {&e, [](void* subject, int world_rank) {
                                            auto& self = *static_cast<Engine*>(subject);

@@ -50,9 +50,9 @@ struct SegmentHeader {
     std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
     NodeFacts facts;
     BoardArea boards;
-    uint32_t nodes; // of the job
-    uint32_t node;  // the number of this one
-    uint32_t spread; // ranks of the job if there are several nodes, else 0
+    uint32_t nodes;                 // of the job
+    uint32_t node;                  // the number of this one
+    uint32_t spread;                // ranks of the job if there are several nodes, else 0
     uint8_t job_key[job_key_bytes]; // proves to ranks on other hosts that one is of this job
     // Threads that sleep until they are woken. Who wakes one takes it off: it may be long before it gets a
     // CPU.

@@ -178,8 +178,7 @@ int Lane::send_pending() {
         const Pending p = pending_[i];
         Sent result = Sent::would_block;
         if (full_in_pass_[p.peer] != pass_)
-            result =
-                p.op != nullptr ? try_start(*p.op) : send_line(p.peer, p.envelope, p.payload, p.bytes);
+            result = p.op != nullptr ? try_start(*p.op) : send_line(p.peer, p.envelope, p.payload, p.bytes);
         if (result == Sent::would_block) {
             full_in_pass_[p.peer] = pass_;
             pending_[kept++] = p;

@@ -356,7 +356,8 @@ bool Transport::hear_a_bell() {
 bool Transport::sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout_ns) {
     std::atomic<uint32_t>& asleep = segment_.asleep();
     asleep.fetch_add(1, std::memory_order_relaxed);
-    const bool woken = block_->wake.load(std::memory_order_seq_cst) != ticket || bell_.wait(other, timeout_ns);
+    const bool woken =
+        block_->wake.load(std::memory_order_seq_cst) != ticket || bell_.wait(other, timeout_ns);
     asleep.fetch_sub(1, std::memory_order_relaxed);
     return woken;
 }

@@ -57,8 +57,7 @@ Posted Engine::post(Peer peer, unsigned kind, const wire::Envelope& envelope, co
     if (envelope.inline_bytes != 0) std::memcpy(s.header + sizeof h, payload, envelope.inline_bytes);
     s.data.memory = data;
     ucp_request_param_t param{};
-    param.op_attr_mask =
-        UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = flags;
     param.cb.send = on_sent;
     param.user_data = &s;
@@ -168,9 +167,8 @@ void Engine::receive(Arriving& bytes, const Memory& to) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
         param.datatype = with_gaps_;
     }
-    void* request = ucp_am_recv_data_nbx(worker_, bytes.descriptor,
-                                         gaps ? static_cast<void*>(&r->to) : to.at, gaps ? 1 : to.bytes,
-                                         &param);
+    void* request = ucp_am_recv_data_nbx(worker_, bytes.descriptor, gaps ? static_cast<void*>(&r->to) : to.at,
+                                         gaps ? 1 : to.bytes, &param);
     if (!UCS_PTR_IS_PTR(request)) finish_receiving(*r, UCS_PTR_STATUS(request));
 }
 

@@ -80,7 +80,7 @@ class Network {
     // Becomes readable when there is something to do, once arm() has returned true.
     [[nodiscard]] virtual int descriptor() const = 0;
     virtual bool arm() = 0;
-    [[nodiscard]] virtual bool idle() const = 0; // nothing of this rank waits to be sent
+    [[nodiscard]] virtual bool idle() const = 0;          // nothing of this rank waits to be sent
     [[nodiscard]] virtual uint64_t strangers() const = 0; // messages without a valid pass or proof
 };
 
