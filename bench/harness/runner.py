@@ -7,8 +7,7 @@ import subprocess
 import sys
 import time
 
-from . import ucx
-from .bars import BARE
+from .bars import BARE, UCX
 from .figures import Line, Results, parse
 from .libraries import BARE_PROGRAMS, MPI_PROGRAMS, environment
 
@@ -91,7 +90,7 @@ def start_up(output, begin, ranks):
 
 def execute(library, run, cores):
     begin = time.time_ns()
-    output = output_of(library.command(run.program, run.arguments, run.ranks, cores), run.limit, library.settings)
+    output = output_of(library.command(run, cores), run.limit, library.settings)
     lines = start_up(output, begin, run.ranks) if run.program == "startup" else parse(output)
     if not lines:
         raise RunFailed("printed no result")
@@ -119,9 +118,11 @@ def build(libraries, runs, folder, progress):
 
 
 class Rounds:
-    def __init__(self, libraries, runs, rounds, cores, with_ucx=True):
+    """`bare_ucx` gives the lines of one round without any library, if there is something to give."""
+
+    def __init__(self, libraries, runs, rounds, cores, bare_ucx=None):
         self.libraries, self.runs, self.rounds, self.cores = libraries, runs, rounds, cores
-        self.with_ucx = with_ucx and ucx.present()
+        self.bare_ucx = bare_ucx
         self.results, self.failures, self.slow = Results(), [], set()
         self.progress = Progress(rounds * sum(len(self.takers(run)) for run in runs))
 
@@ -138,6 +139,7 @@ class Rounds:
             for line in execute(library, run, self.cores):
                 self.results.add(library.key, run.ranks, line)
         except RunFailed as reason:
+            library.clean_up()
             self.failures.append({"library": library.key, "run": run.title(), "round": number, "why": str(reason)})
             self.progress.note(f"{library.title}, {run.title()}: {reason}")
         if time.monotonic() - begin > SLOW:
@@ -151,8 +153,8 @@ class Rounds:
                     if self.due(library, run, number):
                         self.one(library, run, number)
                     self.progress.done += 1
-            if self.with_ucx:
-                for line in ucx.measure(self.cores):
-                    self.results.add(ucx.KEY, 2, line)
+            if self.bare_ucx:
+                for line in self.bare_ucx():
+                    self.results.add(UCX, 2, line)
         self.progress.end()
         return self.results
