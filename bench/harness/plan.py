@@ -32,6 +32,7 @@ class Run(NamedTuple):
     limit: int = 60  # seconds
     most_rounds: int = 1000
     hosts: int = 1  # as many ranks on each
+    at_once: bool = False  # prints all results at its end: then nobody need wait for long if a library does not end
 
     def title(self):
         words = [self.program, *(a for a in self.arguments if a.startswith(("ways", "memory", "what")))]
@@ -97,11 +98,11 @@ DATATYPES = [
 def cluster():
     sizes = "sizes=" + ",".join(map(str, NETWORK_SIZES))
     runs = [
-        Run("latency", (sizes,), hosts=2),
-        Run("bandwidth", (sizes, "sweeps=5"), hosts=2),
-        Run("vectors", ("what=bandwidth", "sizes=" + LARGE_NETWORK_SIZES, "sweeps=5"), only=(OURS,), hosts=2),
+        Run("latency", (sizes, "sweeps=15"), hosts=2, at_once=True),
+        Run("bandwidth", (sizes, "sweeps=7"), hosts=2, at_once=True),
+        Run("vectors", ("what=bandwidth", "sizes=" + LARGE_NETWORK_SIZES, "sweeps=3"), only=(OURS,), hosts=2),
         Run("collectives", ("only=coll_bcast,coll_allreduce,coll_alltoall", "sizes=" + NETWORK_COLLECTIVE_SIZES, "sweeps=5",
-                            "slice=0.01", "limit=1", "least=3", "hurry=0.1"), 16, hosts=4),
+                            "slice=0.01", "limit=1", "least=3", "hurry=0.08"), 16, hosts=4, at_once=True),
         Run("startup", (), 128, only=(OURS, "openmpi"), most_rounds=3, hosts=4),
     ]
     for ranks in (16, 64, 256):

@@ -14,7 +14,8 @@ from .plan import NETWORK_SIZES
 
 LATENCY, BANDWIDTH = "ucx_am_latency", "ucx_am_bandwidth"
 TESTS = {LATENCY: ("ucp_am_lat", "us"), BANDWIDTH: ("ucp_am_bw", "MB/s")}
-SWEEPS = 5
+SWEEPS = 3
+LEAST_BANDWIDTH = 4096  # bytes; smaller ones say how fast messages are, not bytes
 BATCH = 15000  # microseconds that a test should take
 LIMIT = 40  # seconds
 SETTINGS = (("UCX_TLS", "tcp"), ("UCX_NET_DEVICES", hosts.DEVICE), ("UCX_WARN_UNUSED_ENV_VARS", "n"))
@@ -27,11 +28,15 @@ def iterations(name, size):
     return max(20 if name == LATENCY else 64, int(BATCH / each))
 
 
+def sizes_of(name):
+    return [size for size in NETWORK_SIZES if name == LATENCY or size >= LEAST_BANDWIDTH]
+
+
 def list_of_tests():
     lines = []
     for _ in range(SWEEPS):
         for name, (test, _) in TESTS.items():
-            for size in NETWORK_SIZES:
+            for size in sizes_of(name):
                 count = iterations(name, size)
                 lines.append(f"{name}.{size} -t {test} -s {size} -n {count} -w {count // 8 + 8}")
     return "\n".join(lines) + "\n"

@@ -3,8 +3,8 @@
 //
 // Memory per rank in KiB: the proportional set size of all ranks together, shared by their number, after
 // MPI_Init (memory_start), after an exchange with the two neighbours in a ring (memory_ring), and after an
-// all-to-all of 1 KiB per pair (memory_alltoall; the buffers of this program are taken off). until=ring leaves
-// the all-to-all out.
+// all-to-all of 1 KiB per pair (memory_alltoall; the buffers of this program are taken off). until=ring
+// leaves the all-to-all out.
 #include "bench.h"
 
 enum { block = 1024 };
