@@ -27,7 +27,7 @@ Options end at the name of the program. The exit status is that of the first ran
 
 // What one command line part (between ':') can say.
 struct Part {
-    std::string ranks, bind, pmix, map_by;
+    std::string ranks = "1", bind, pmix, map_by;
     std::vector<std::string> env;
 };
 
@@ -135,9 +135,8 @@ bool take_part(const Part& part, AppContext& app, Options& out, Problem& why) {
         return false;
     };
     char* end = nullptr;
-    out.ranks_given = out.ranks_given || !part.ranks.empty();
-    const long n = part.ranks.empty() ? 1 : std::strtol(part.ranks.c_str(), &end, 10);
-    if ((end != nullptr && *end != '\0') || n < 1 || n > most_ranks)
+    const long n = std::strtol(part.ranks.c_str(), &end, 10);
+    if (part.ranks.empty() || *end != '\0' || n < 1 || n > most_ranks)
         return bad("-n", part.ranks, "is not a number of ranks from 1 to 1000000",
                    "write for example: mpiexec -n 4 ./a.out");
     app.ranks = static_cast<uint32_t>(n);
@@ -198,6 +197,7 @@ bool parse_part(std::vector<std::string> words, Options& out, Problem& why) {
                     "name one: mpiexec -n 4 ./a.out");
         return false;
     }
+    out.ranks_given = out.ranks_given || cli.count("--np") > 0;
     if (!take_part(part, app, out, why)) return false;
     out.apps.push_back(std::move(app));
     return true;

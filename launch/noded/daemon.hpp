@@ -62,6 +62,7 @@ class Daemon {
     bool start_others(const std::string& payload, Problem& why);
     void on_child_frame(uint32_t child, const Frame& f);
     void on_child_lost(const Problem& why);
+    [[nodiscard]] Problem describe_ended_daemon(int signal) const;
     PmiServer::Others pmi_others();
     void pass_fence_on();
     void route(const Frame& f);
@@ -98,7 +99,10 @@ class Daemon {
     void fail(uint32_t local, uint32_t exit_code, const std::string& text);
     void end_job();
     void kill_job();
+    [[nodiscard]] std::vector<pid_t> spared() const;
+    [[nodiscard]] bool nobody_left() const;
     void finish_when_quiet();
+    void let_go();
     Snapshot snapshot() const;
 
     Channel channel_; // to mpiexec, or to the daemon above

@@ -12,10 +12,12 @@
 #include <csignal>
 #include <sys/epoll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace zipmpi::launch {
 namespace {
 constexpr uint64_t term_to_kill = 300'000'000; // a moment to say goodbye
+constexpr uint64_t farewell = 1'000'000'000;
 }
 
 void Daemon::reap() {
@@ -109,7 +111,17 @@ void Daemon::kill_job() {
     kill_at_ = 0;
     if (phase_ >= Phase::killing) return;
     phase_ = Phase::killing;
-    signal_descendants(SIGKILL, {}, front_gone_ ? std::vector<pid_t>() : below_.pids());
+    signal_descendants(SIGKILL, {}, spared());
+}
+
+// Agents of daemons that still answer for the keys of their ranks.
+std::vector<pid_t> Daemon::spared() const { return front_gone_ ? std::vector<pid_t>() : below_.pids(); }
+
+bool Daemon::nobody_left() const {
+    const std::vector<pid_t> agents = spared();
+    if (!agents.empty()) return descendants(agents).empty();
+    int status = 0;
+    return waitpid(-1, &status, WNOHANG) < 0 && errno == ECHILD;
 }
 
 // Moves on when the ranks are gone and the daemons below are done, then when every other descendant is gone.
@@ -121,12 +133,21 @@ void Daemon::finish_when_quiet() {
         kill_job();
     }
     reap();
-    int status = 0;
-    if (waitpid(-1, &status, WNOHANG) < 0 && errno == ECHILD) {
+    if (nobody_left()) {
         phase_ = Phase::draining;
         give_up_at_ = os::now_ns() + 1'000'000'000;
     } else {
-        signal_descendants(SIGKILL, {});
+        signal_descendants(SIGKILL, {}, spared());
+    }
+}
+
+// The daemons below are let go and have a moment to leave, so that nothing is left when mpiexec ends.
+void Daemon::let_go() {
+    below_.close();
+    const uint64_t until = os::now_ns() + farewell;
+    while (!below_.pids().empty() && os::now_ns() < until) {
+        reap();
+        usleep(200);
     }
 }
 

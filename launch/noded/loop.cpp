@@ -92,6 +92,7 @@ int Daemon::run() {
     // Ends when mpiexec has read it, or is gone. On several hosts ranks elsewhere may still ask for keys of
     // ours: mpiexec lets all daemons go together, by closing.
     while (!front_gone_ && (network_ || channel_.queued() > 0)) step();
+    let_go();
     _exit(0); // not exit(): libpmix's threads and destructors have nothing left to do
 }
 
@@ -192,6 +193,8 @@ void Daemon::on_signals() {
     while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
         if (info.ssi_signo == SIGCHLD) {
             children = true;
+        } else if (network_ && phase_ == Phase::running && !interrupted_) {
+            fail(0, 128 + info.ssi_signo, format(describe_ended_daemon(static_cast<int>(info.ssi_signo)), "mpiexec"));
         } else {
             end_job();
         }

@@ -2,12 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // zipmpi-noded: the daemon of a host that is not mpiexec's. Started by a launch agent; it reads from its
-// standard input who it is and where its parent listens.
+// standard input who it is and where its parent listens. Two processes: the daemon, and a guard above it that
+// does nothing but kill what is left if the daemon is killed. (On its own host mpiexec is that guard.)
+#include "launch/noded/descendants.hpp"
 #include "launch/noded/noded.hpp"
 
+#include "os/clock.hpp"
+
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace zipmpi;
@@ -16,6 +23,33 @@ using namespace zipmpi::launch;
 namespace {
 constexpr int bootstrap_ms = 30'000;
 constexpr int connect_ms = 20'000;
+constexpr uint64_t clean_up_ns = 2'000'000'000;
+
+// Kills and reaps until there are no children. We are their subreaper.
+void clean_up() {
+    const uint64_t until = os::now_ns() + clean_up_ns;
+    while (os::now_ns() < until) {
+        while (waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
+        if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return;
+        signal_descendants(SIGKILL, {});
+        usleep(1000);
+    }
+}
+
+// The life of the guard: signals to us are for the daemon.
+int guard(pid_t daemon, const sigset_t& signals) {
+    prctl(PR_SET_NAME, "zipmpi-guard");
+    for (;;) {
+        int status = 0;
+        const int got = sigwaitinfo(&signals, nullptr);
+        if (got > 0 && got != SIGCHLD) kill(daemon, got);
+        if (waitpid(daemon, &status, WNOHANG) != daemon) continue;
+        clean_up();
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    }
+}
+
 } // namespace
 
 int main() {
@@ -37,5 +71,18 @@ int main() {
         report(why, "zipmpi-noded");
         return 1;
     }
-    return noded_main(std::move(parent), b.place, &b.key);
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int s : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, s);
+    sigprocmask(SIG_BLOCK, &signals, nullptr);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const pid_t self = getpid();
+    const pid_t daemon = fork();
+    if (daemon == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM); // without its guard it ends the job
+        return getppid() == self ? noded_main(std::move(parent), b.place, &b.key) : 1;
+    }
+    parent.reset(); // the guard must not keep the connection open
+    explicit_bzero(b.key.data(), b.key.size());
+    return daemon > 0 ? guard(daemon, signals) : 1;
 }

@@ -54,6 +54,13 @@ void Daemon::on_child_lost(const Problem& why) {
     fail(0, 1, format(why, "mpiexec"));
 }
 
+// On mpiexec's own host mpiexec gets such signals itself.
+Problem Daemon::describe_ended_daemon(int signal) const {
+    return {"the node daemon was asked to end by " + signal_name(signal) + "; the job was ended", "host " + host_,
+            "somebody sent this signal to it or killed its guard, for example the batch system on that host",
+            "check the job's limits on that host, or who sent it"};
+}
+
 boot::Nodes Daemon::nodes_of_the_job() const {
     boot::Nodes nodes;
     if (alone()) return nodes;

@@ -21,8 +21,6 @@ Param<int64_t> window{"coll.alltoall_window",
 
 // An exchange of nothing needs no message: both sides know.
 void build(Schedule& s, Team& t, Blocks send, Blocks recv) {
-    const auto own = static_cast<size_t>(t.rank);
-    s.copy(recv[own].data, send[own].data, recv[own].bytes);
     for (int k = 1; k < t.size; ++k) {
         const int to = (t.rank + k) % t.size;
         const int from = (t.rank - k + t.size) % t.size;
@@ -32,6 +30,8 @@ void build(Schedule& s, Team& t, Blocks send, Blocks recv) {
         if (out.bytes != 0) s.send(t, out.data, out.bytes, to);
         if (k % window.get() == 0) s.wait();
     }
+    const auto own = static_cast<size_t>(t.rank);
+    s.copy(recv[own].data, send[own].data, recv[own].bytes); // partners find what is there for them meanwhile
 }
 
 } // namespace zipmpi::proto::coll::alltoall_direct

@@ -105,6 +105,10 @@ class Lane {
     bool read_peer(transport::Peer from, uint64_t address, std::byte* to, size_t bytes) {
         return kcopy_.read(from, address, to, bytes);
     }
+    // The same the other way round.
+    bool write_peer(transport::Peer to, uint64_t address, const std::byte* from, size_t bytes) {
+        return kcopy_.write(to, address, from, bytes);
+    }
     // What was done outside an operation may be what another thread sleeps for.
     void wake_threads() {
         if (multithreaded_) shm_.wake_own();
@@ -161,6 +165,7 @@ class Lane {
     void post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes,
                    uint32_t note = 0);
     transport::Sent send_rts(Operation& op, const wire::Envelope& e);
+    transport::Sent send_rts_with_gaps(Operation& op, const wire::Envelope& e, wire::Rts& rts);
     int send_pending();
     int push_streams();
     bool push_fragments(Operation& op, int& sent);
@@ -194,7 +199,12 @@ class Lane {
     }
     // joint.cpp
     bool copy_jointly(Operation& recv, const Incoming& message);
+    [[nodiscard]] bool may_copy_jointly(const Operation& recv, const Incoming& message, PeerPlace& from);
+    void offer_help(const JointCopying& copy, uint32_t index);
+    [[nodiscard]] bool worth_a_note(const Operation& send);
     [[nodiscard]] bool copy_chunk(const JointCopying& copy, uint32_t chunk);
+    [[nodiscard]] bool write_chunk(const Operation& send, transport::Peer to, const PeerPlace& place,
+                                   uint64_t at, uint64_t bytes);
     bool finish_jointly(JointCopying& copy);
     void close_joint(JointCopying& copy);
     void abandon_joint(const Operation& recv);
@@ -242,6 +252,8 @@ class Lane {
     std::vector<SourceSense> sense_; // per peer
     Skew skew_;
     std::vector<Asking> asking_; // per peer
+    std::vector<Asking> noting_; // per peer: the same for messages with gaps that are described
+    PeerPlaces peer_places_;
     Matcher matcher_;
     OperationTable table_;
     std::deque<Pending> pending_;           // in order; per peer this order is the order of sending

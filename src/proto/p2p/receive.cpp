@@ -60,14 +60,14 @@ void Lane::arrived(const transport::Arrival& a) {
     case wire::Kind::eager: {
         const uint64_t bytes = a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes;
         take_message(
-            {a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0, nullptr, nullptr});
+            {a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0, nullptr, nullptr, false});
         break;
     }
     case wire::Kind::rts: {
         wire::Rts rts{};
-        if (read_payload(a, rts) && a.bulk_bytes <= rts.bytes)
+        if (read_payload(a, rts) && (rts.described != 0 || a.bulk_bytes <= rts.bytes))
             take_message({a.envelope, a.from, rts.bytes, a.bulk, a.bulk_bytes, rts.sender, rts.address,
-                          rts.place, nullptr, nullptr});
+                          rts.place, nullptr, nullptr, rts.described != 0});
         break;
     }
     case wire::Kind::cts:
@@ -145,7 +145,7 @@ void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
 
 void Lane::ask_for_fragments(Operation& recv, const Incoming& message) {
     recv.wanted = recv.received;
-    recv.moved = std::min(message.data_bytes, recv.wanted);
+    recv.moved = message.noted ? 0 : std::min(message.data_bytes, recv.wanted);
     const bool all = recv.moved == recv.wanted;
     const wire::Cts cts{message.sender, all ? 0 : table_.add(recv), recv.wanted};
     answer(message, wire::Kind::cts, &cts, sizeof cts); // first: the sender goes on meanwhile
@@ -195,7 +195,7 @@ bool Lane::read_from_sender(const Operation& recv, const Incoming& message) {
 }
 
 bool Lane::copy_by_kernel(Operation& recv, const Incoming& message) {
-    if (message.address == 0) return false; // the sender's buffer has gaps
+    if (message.address == 0 || message.noted) return false; // the sender's buffer has gaps
     const Thresholds& t = limits(message.from);
     if (recv.received < t.kcopy_min || recv.received > t.kcopy_max || !sense_[message.from].try_kernel())
         return false;
@@ -219,7 +219,7 @@ void Lane::take_cts(const transport::Arrival& a) {
     if (op == nullptr) return;
     table_.remove(*op);
     skew_.answered(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
-    if (op->layout == nullptr) asking_[a.from].wants_fragments();
+    if (op->moved == 0) (op->layout == nullptr ? asking_ : noting_)[a.from].wants_fragments();
     op->remote_id = cts.receiver;
     op->wanted = std::min(cts.bytes, op->bytes);
     streams_.push_back(op);
@@ -249,7 +249,7 @@ void Lane::take_ack(const transport::Arrival& a) {
     table_.remove(*op);
     if (is_remote(a.from)) return part_of_remote_send_done(*op);
     skew_.answered(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
-    asking_[a.from].has_copied();
+    (op->layout == nullptr ? asking_ : noting_)[a.from].has_copied();
     finish(*op);
 }
 

@@ -21,6 +21,7 @@ class Boards {
     std::unique_ptr<Board> board[3]; // for tiny, small and large blocks
     bool tried[3] = {};
     enum { unknown, works, refused } direct = unknown; // reading from each other's memory
+    bool writes = false;                               // two members: they may write there, too
 };
 
 namespace shm {
