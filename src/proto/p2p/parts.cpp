@@ -48,7 +48,7 @@ void Lane::take_first_part(const transport::Arrival& a) {
     if (parts.bytes > longest_in_parts || a.bulk_bytes >= parts.bytes || in.more()) return;
     in = {parts.bytes, a.bulk_bytes, 0, nullptr};
     ++messages_arriving_;
-    take_message({a.envelope, a.from, parts.bytes, a.bulk, a.bulk_bytes, 0, 0, 0, nullptr, false});
+    take_message({a.envelope, a.from, parts.bytes, a.bulk, a.bulk_bytes, 0, 0, 0, nullptr, nullptr, false});
 }
 
 // A receive has got the first parts of a message.
