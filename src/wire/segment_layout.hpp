@@ -25,7 +25,7 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 5;
+inline constexpr uint32_t segment_version = 4;
 inline constexpr uint32_t max_local_ranks = 4096;
 inline constexpr uint32_t contexts = 1U << 16;        // ids of communicators that a node can have at a time
 inline constexpr uint64_t boards_per_rank = 4U << 20; // address space for boards; memory follows use
