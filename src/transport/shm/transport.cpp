@@ -177,7 +177,7 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     }
     const Spot spot = claim(peer, 1, why);
     if (spot.lines == nullptr) {
-        cells_.put_back();
+        cells_.put_back(cell);
         return why;
     }
     std::byte* const to = segment_.cell(self_, static_cast<uint32_t>(cell)) + wire::line_size;
