@@ -7,7 +7,8 @@
 namespace zipmpi::proto {
 
 Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank)
-    : shm_(segment, local_index)
+    : local_ranks_(segment.local_ranks())
+    , shm_(segment, local_index)
     , kcopy_(segment, local_index)
     , arena_(segment, local_index)
     , choice_(segment, local_index)
@@ -32,6 +33,7 @@ const Incoming* Lane::near_miss(const Operation& recv) const {
 
 int Lane::progress() {
     int happened = shm_.poll([this](const transport::Arrival& a) { arrived(a); });
+    if (network_ != nullptr) happened += poll_network(happened != 0);
     if (!pending_.empty()) happened += send_pending();
     if (!streams_.empty()) happened += push_streams();
     if (!deferred_.empty()) happened += run_deferred();

@@ -11,6 +11,7 @@
 #include "proto/p2p/keyed_queues.hpp"
 #include "proto/p2p/operation.hpp"
 #include "transport/concept.hpp"
+#include "transport/ucx/network.hpp"
 
 namespace zipmpi::proto {
 
@@ -25,6 +26,7 @@ struct Incoming {
     uint64_t address = 0;            // and where the message is in the sender's memory, if in one piece
     uint64_t place = 0;              // and in the sender's part of the node segment's file, plus 1
     Operation* local = nullptr;      // from this process itself: the send that waits
+    transport::ucx::Arriving* arriving = nullptr; // from another host, its bytes still there
     bool noted = false;              // rendezvous: data is a note on where the message lies from address on
 };
 

@@ -37,6 +37,12 @@ Err too_long(const Incoming& message, const Operation& recv) {
                 static_cast<unsigned long long>(recv.bytes));
 }
 
+// Long messages between hosts are the network's own business.
+bool goes_between_hosts(wire::Kind kind) {
+    return kind == wire::Kind::eager || kind == wire::Kind::ack || kind == wire::Kind::withdraw ||
+           kind == wire::Kind::withdrawn || kind == wire::Kind::give_back;
+}
+
 } // namespace
 
 void Lane::start_recv(Operation& op) {
@@ -49,18 +55,19 @@ void Lane::start_recv(Operation& op) {
 }
 
 void Lane::arrived(const transport::Arrival& a) {
+    if (is_remote(a.from) && !goes_between_hosts(a.envelope.kind)) return;
     switch (a.envelope.kind) {
     case wire::Kind::eager: {
         const uint64_t bytes = a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes;
         take_message(
-            {a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0, nullptr});
+            {a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0, nullptr, nullptr, false});
         break;
     }
     case wire::Kind::rts: {
         wire::Rts rts{};
         if (read_payload(a, rts) && (rts.described != 0 || a.bulk_bytes <= rts.bytes))
             take_message({a.envelope, a.from, rts.bytes, a.bulk, a.bulk_bytes, rts.sender, rts.address,
-                          rts.place, nullptr, rts.described != 0});
+                          rts.place, nullptr, nullptr, rts.described != 0});
         break;
     }
     case wire::Kind::cts:
@@ -81,6 +88,11 @@ void Lane::arrived(const transport::Arrival& a) {
     case wire::Kind::help:
         take_help(a);
         break;
+    case wire::Kind::give_back: {
+        uint32_t context = 0;
+        if (is_remote(a.from) && read_payload(a, context) && on_give_back_ != nullptr) on_give_back_(context);
+        break;
+    }
     case wire::Kind::none:
         break;
     }
@@ -106,6 +118,7 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     if (message.bytes > recv.bytes) recv.error = too_long(message, recv);
     counters().add(Counter::receives);
     counters().add(Counter::receive_bytes, recv.received);
+    if (message.arriving != nullptr) return accept_from_network(recv, message);
     if (message.envelope.kind == wire::Kind::rts) return accept_rendezvous(recv, message);
     if (message.local != nullptr)
         copy_payload(*message.local, recv, recv.received);
@@ -234,6 +247,7 @@ void Lane::take_ack(const transport::Arrival& a) {
     Operation* op = named_by(a, ack.sender, Operation::Kind::send);
     if (op == nullptr) return;
     table_.remove(*op);
+    if (is_remote(a.from)) return part_of_remote_send_done(*op);
     skew_.answered(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
     (op->layout == nullptr ? asking_ : noting_)[a.from].has_copied();
     finish(*op);

@@ -39,12 +39,7 @@ void Lane::start_send(Operation& op) {
     counters().add(Counter::send_bytes, op.bytes);
     if (op.world_peer == world_rank_) return send_to_self(op);
     const int peer = shm_.reach(op.world_peer);
-    if (peer < 0) {
-        op.error =
-            fail(Err::other, "start all ranks of the job on one host: this version has no network transport",
-                 "rank %d of MPI_COMM_WORLD is on another host", op.world_peer);
-        return finish(op);
-    }
+    if (peer < 0) return start_remote_send(op);
     op.transport_peer = static_cast<transport::Peer>(peer);
     Sent sent = Sent::would_block;
     if (pending_of_peer_[op.transport_peer] == 0) sent = try_start(op); // else it must not overtake
@@ -87,6 +82,7 @@ std::byte* Lane::staging(uint64_t bytes) {
 // Sends the first line of a message. After ok the operation is done or waits for the peer; no_memory finishes
 // it with an error.
 Sent Lane::try_start(Operation& op) {
+    if (is_remote(op.transport_peer)) return try_start_remote(op);
     wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
     if (!goes_at_once(op, op.transport_peer)) return start_rendezvous(op, e);
     if (op.synchronous) {
@@ -179,7 +175,7 @@ void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload,
                      uint32_t note) {
     const wire::Envelope e{kind, 0, 0, 0, 0, 0, static_cast<int32_t>(note), 0};
     if (pending_of_peer_[peer] == 0 &&
-        shm_.send_short(peer, e, static_cast<const std::byte*>(payload), bytes) == Sent::ok)
+        send_line(peer, e, static_cast<const std::byte*>(payload), bytes) == Sent::ok)
         return;
     Pending p{peer, nullptr, e, {}, bytes};
     static_assert(sizeof p.payload >= sizeof(wire::Cts));
@@ -198,8 +194,7 @@ int Lane::send_pending() {
         const Pending p = pending_[i];
         Sent result = Sent::would_block;
         if (full_in_pass_[p.peer] != pass_)
-            result =
-                p.op != nullptr ? try_start(*p.op) : shm_.send_short(p.peer, p.envelope, p.payload, p.bytes);
+            result = p.op != nullptr ? try_start(*p.op) : send_line(p.peer, p.envelope, p.payload, p.bytes);
         if (result == Sent::would_block) {
             full_in_pass_[p.peer] = pass_;
             pending_[kept++] = p;

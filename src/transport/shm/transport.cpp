@@ -280,6 +280,13 @@ void Transport::give_back_shared(wire::SharedRing& ring) {
 
 void Transport::wake(wire::RankBlock& block) {
     block.wake.fetch_add(1, std::memory_order_seq_cst);
+    if (const uint64_t bell = block.wake_socket.load(std::memory_order_relaxed); bell != 0) {
+        // One thread of it may sleep on descriptors; further ones as usual. One that is about to sleep and not
+        // counted yet finds that the word has changed.
+        bell_.ring(bell);
+        block_->counters.add(Counter::wakes_sent);
+        if (block.futex_sleepers.load(std::memory_order_seq_cst) == 0) return;
+    }
     if (const uint32_t woken = os::futex_wake_all(block.wake); woken != 0)
         segment_.asleep().fetch_sub(woken, std::memory_order_relaxed);
     block_->counters.add(Counter::wakes_sent);
@@ -322,9 +329,26 @@ uint32_t Transport::arm() {
 bool Transport::sleep(uint32_t ticket, int64_t timeout_ns) {
     std::atomic<uint32_t>& asleep = segment_.asleep();
     asleep.fetch_add(1, std::memory_order_relaxed);
+    block_->futex_sleepers.fetch_add(1, std::memory_order_seq_cst);
     const os::FutexWait how = os::futex_wait(block_->wake, ticket, timeout_ns);
+    block_->futex_sleepers.fetch_sub(1, std::memory_order_relaxed);
     if (how != os::FutexWait::woken) asleep.fetch_sub(1, std::memory_order_relaxed);
     return how != os::FutexWait::timed_out;
+}
+
+bool Transport::hear_a_bell() {
+    const uint64_t bell = bell_.hang();
+    block_->wake_socket.store(bell, std::memory_order_release);
+    return bell != 0;
+}
+
+bool Transport::sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout_ns) {
+    std::atomic<uint32_t>& asleep = segment_.asleep();
+    asleep.fetch_add(1, std::memory_order_relaxed);
+    const bool woken =
+        block_->wake.load(std::memory_order_seq_cst) != ticket || bell_.wait(other, timeout_ns);
+    asleep.fetch_sub(1, std::memory_order_relaxed);
+    return woken;
 }
 
 void Transport::disarm() { block_->sleepers.fetch_sub(1, std::memory_order_seq_cst); }

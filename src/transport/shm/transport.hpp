@@ -7,6 +7,7 @@
 #pragma once
 
 #include "boot/node_segment.hpp"
+#include "os/bell.hpp"
 #include "os/clock.hpp"
 #include "transport/concept.hpp"
 #include "transport/shm/cells.hpp"
@@ -61,6 +62,10 @@ class Transport {
     uint32_t arm();
     bool sleep(uint32_t ticket, int64_t timeout_ns);
     void disarm();
+    // For a process that waits for a descriptor as well: from now on, one of its threads at a time sleeps by
+    // the second call instead of sleep(), until a peer wakes it or the other descriptor is readable.
+    bool hear_a_bell();
+    bool sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout_ns);
 
     // Wakes a peer that has said, by other means than arm(), that it sleeps.
     // Ranks of this node that are not asleep now, at least.
@@ -201,6 +206,7 @@ class Transport {
     std::vector<Peer> blocked_;    // peers whose ring was full when last tried
     Cells cells_;
     bool cell_wanted_ = false;
+    os::Bell bell_;
     uint32_t shared_taken_ = 0;
     uint32_t shared_given_back_ = 0;
 };
