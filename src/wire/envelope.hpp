@@ -68,7 +68,8 @@ struct Rts {
                       // and is not described
     uint64_t place;   // of the message in the sender's part of the node segment's file, plus 1; 0: not there
     OperationId sender;
-    uint32_t described; // if not 0, the cell holds so many bytes that say where the message lies from address on
+    uint32_t
+        described; // if not 0, the cell holds so many bytes that say where the message lies from address on
 };
 
 struct Cts {
@@ -83,8 +84,8 @@ struct Fragment {
     uint64_t offset;
 };
 
-// The receiver has a JointCopy where both take chunks of the message. If its buffer has gaps, a cell says where
-// the message goes from address on.
+// The receiver has a JointCopy where both take chunks of the message. If its buffer has gaps, a cell says
+// where the message goes from address on.
 struct Help {
     OperationId sender;
     uint32_t joint;       // index of the JointCopy in the receiver's block

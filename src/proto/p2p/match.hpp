@@ -27,7 +27,7 @@ struct Incoming {
     uint64_t place = 0;              // and in the sender's part of the node segment's file, plus 1
     Operation* local = nullptr;      // from this process itself: the send that waits
     transport::ucx::Arriving* arriving = nullptr; // from another host, its bytes still there
-    bool noted = false;              // rendezvous: data is a note on where the message lies from address on
+    bool noted = false; // rendezvous: data is a note on where the message lies from address on
 };
 
 // A message that came before its receive.

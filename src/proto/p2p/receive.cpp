@@ -59,8 +59,8 @@ void Lane::arrived(const transport::Arrival& a) {
     switch (a.envelope.kind) {
     case wire::Kind::eager: {
         const uint64_t bytes = a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes;
-        take_message(
-            {a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0, nullptr, nullptr, false});
+        take_message({a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0,
+                      nullptr, nullptr, false});
         break;
     }
     case wire::Kind::rts: {
