@@ -14,7 +14,7 @@ StartRequest sample() {
     r.world_size = 5;
     r.map = NodeMap({{0, 3}, {1, 2}});
     r.directory = "/d";
-    r.tree = {{"a", "b"}, {"ssh"}, "/bin/noded", "", 2};
+    r.tree = {{"a", "b"}, {"ssh"}, "/bin/noded", "", 2, "j"};
     r.apps = {{2, "/bin/a", {"a", "-x"}, {"K=V"}}, {3, "/bin/b", {"b"}, {}}};
     r.base_env = {"HOME=/", "EMPTY="};
     r.bind = StartRequest::Bind::core;

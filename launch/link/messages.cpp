@@ -13,7 +13,7 @@ uint32_t StartRequest::app_of(uint32_t rank) const {
 namespace {
 
 void encode(Writer& w, const TreePlan& t) {
-    w.texts(t.hosts).texts(t.agent).text(t.daemon).text(t.interface).u32(t.width);
+    w.texts(t.hosts).texts(t.agent).text(t.daemon).text(t.interface).u32(t.width).text(t.job_id);
 }
 
 bool decode(Reader& r, TreePlan& t) {
@@ -22,6 +22,7 @@ bool decode(Reader& r, TreePlan& t) {
     t.daemon = r.text();
     t.interface = r.text();
     t.width = r.u32();
+    t.job_id = r.text();
     return r.ok() && (t.hosts.empty() || (!t.agent.empty() && !t.daemon.empty() && t.width > 0));
 }
 
@@ -95,7 +96,7 @@ bool decode(std::string_view bytes, Routed& out) {
     out.key = r.text();
     out.found = r.u32() != 0;
     out.value = r.text();
-    return r.finished() && kind >= 1 && kind <= 2;
+    return r.finished() && kind >= 1 && kind <= 4;
 }
 
 std::string encode(const Failure& f) {

@@ -28,6 +28,7 @@ struct TreePlan {
     std::string daemon;             // path of zipmpi-noded on all hosts
     std::string interface;          // listen on this one only; empty: on all that are up
     uint32_t width = 0;             // how many daemons one process starts
+    std::string job_id;
 };
 
 // The same for all nodes: each daemon passes it on to those that it starts.
@@ -51,9 +52,9 @@ struct StartRequest {
 std::string encode(const StartRequest& r);
 bool decode(std::string_view bytes, StartRequest& out);
 
-// From one node to another: a question for a key, and its answer.
+// From one node to another: a question for a key, or for all that a rank has put (PMIx), and its answer.
 struct Routed {
-    enum class Kind : uint32_t { ask_key = 1, key = 2 } kind = Kind::ask_key;
+    enum class Kind : uint32_t { ask_key = 1, key = 2, ask_modex = 3, modex = 4 } kind = Kind::ask_key;
     uint32_t from = 0, to = 0; // nodes
     std::string key;
     bool found = false;

@@ -161,6 +161,9 @@ void Front::on_frame(uint32_t child, const Frame& f) {
     case FrameType::fence_in:
         fence_.add_child(child, f.payload);
         return pass_fence_on();
+    case FrameType::pmix_fence_in:
+        pmix_fence_.add_child(child, f.payload);
+        return pass_fence_on();
     case FrameType::done:
         return pass_fence_on();
     case FrameType::routed: {
@@ -185,6 +188,8 @@ void Front::on_failure(std::string_view payload) {
 
 void Front::pass_fence_on() {
     if (fence_.any() && fence_.all_below(below_)) below_.send_all(FrameType::fence_out, fence_.take());
+    if (pmix_fence_.any() && pmix_fence_.all_below(below_))
+        below_.send_all(FrameType::pmix_fence_out, pmix_fence_.take());
 }
 
 void Front::on_snapshot(std::string_view payload) {

@@ -47,7 +47,7 @@ class Front {
     StartRequest request_;
     os::Fd signals_;
     Subtree below_;
-    FenceGather fence_;
+    FenceGather fence_, pmix_fence_;
     OutStream out_, err_;
     HangWatch watch_;
     std::map<uint32_t, Snapshot> snapshots_; // by id; parts from several hosts

@@ -64,6 +64,7 @@ bool place_ranks(const Options& options, StartRequest& request, Problem& why) {
     request.directory = std::filesystem::current_path(none).string();
     request.tree.interface = options.interface;
     request.tree.width = options.width;
+    request.tree.job_id = request.job_id;
     if (split_words(options.agent, request.tree.agent)) return true;
     why = {"the value of --launch-agent is not valid", "command line of mpiexec",
            "'" + options.agent + "' is not a command", "write for example: --launch-agent \"ssh -p 2222\""};

@@ -20,6 +20,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <sys/resource.h>
 #include <unordered_map>
 #include <vector>
@@ -49,10 +50,18 @@ class Daemon {
         bool pmix_inside = false;
     };
 
+    struct PmixTask { // what libpmix's thread leaves for us
+        PmixEvent::Kind kind;
+        uint32_t rank;
+        int status;
+        std::string text, data;
+        void* cookie;
+        std::optional<Routed> answer; // only this: an answer for another node is ready
+    };
+
     // start.cpp
     void start(const std::string& payload);
     bool prepare(Problem& why);
-    void start_pmix();
     std::vector<std::string> rank_env(uint32_t local);
     bool start_rank(uint32_t local, const std::vector<std::vector<int>>& cpus, Problem& why);
     void start_failed(uint32_t local, const Problem& why, int exit_code);
@@ -83,12 +92,21 @@ class Daemon {
     void send_output(int stream, uint32_t local, std::string text);
     void on_pmi(uint32_t local);
     void send_pmi(uint32_t local, std::string_view bytes);
-    void on_pmix();
     void feed_stdin();
     void close_stdin();
     void throttle();
     void flush_prompt();
     void on_deadlines();
+
+    // pmix.cpp
+    void start_pmix();
+    [[nodiscard]] std::string scratch_name() const;
+    void queue_pmix(PmixTask task);
+    void on_pmix();
+    void on_pmix(PmixTask& t);
+    void pass_pmix_fence_on();
+    void pmix_fence_done(std::string_view data);
+    void on_modex(const Routed& m);
 
     // ending.cpp
     void reap();
@@ -121,9 +139,12 @@ class Daemon {
     std::unordered_map<pid_t, uint32_t> by_pid_;
     std::unique_ptr<PmiServer> pmi_;
     const PmixModule* pmix_ = nullptr;
-    std::mutex pmix_mutex_; // guards pmix_events_, filled by libpmix's thread
-    std::deque<PmixEvent> pmix_events_;
-    std::string file_scratch_, memory_scratch_; // directories for other MPIs, or empty
+    std::mutex pmix_mutex_; // guards pmix_tasks_, filled by libpmix's thread
+    std::deque<PmixTask> pmix_tasks_;
+    FenceGather pmix_fence_;
+    std::deque<void*> pmix_fences_; // cookies of fences that wait for other nodes
+    std::unordered_map<uint32_t, std::vector<void*>> pmix_asking_; // cookies by rank
+    std::string file_scratch_, memory_scratch_;                    // directories for other MPIs, or empty
     std::string host_;
     rlimit open_files_{};
     sigset_t ignored_signals_{};

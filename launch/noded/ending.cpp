@@ -18,7 +18,7 @@ namespace zipmpi::launch {
 namespace {
 constexpr uint64_t term_to_kill = 300'000'000; // a moment to say goodbye
 constexpr uint64_t farewell = 1'000'000'000;
-}
+} // namespace
 
 void Daemon::reap() {
     std::vector<std::pair<uint32_t, int>> ended;

@@ -13,7 +13,6 @@
 #include <csignal>
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -87,7 +86,7 @@ int Daemon::wait_ms() const {
 int Daemon::run() {
     while (!(phase_ == Phase::draining && (front_gone_ || channel_.queued() == 0) && open_pipes_ == 0))
         step();
-    if (!file_scratch_.empty()) remove_scratch(request_.job_id);
+    if (!file_scratch_.empty()) remove_scratch(scratch_name());
     channel_.send(FrameType::done);
     // Ends when mpiexec has read it, or is gone. On several hosts ranks elsewhere may still ask for keys of
     // ours: mpiexec lets all daemons go together, by closing.
@@ -145,7 +144,8 @@ void Daemon::on_frame(const Frame& f) {
     Reader r(f.payload);
     parent_sleeps_ = false;
     if (f.type == FrameType::end_job || f.type == FrameType::kill_job || f.type == FrameType::signal ||
-        f.type == FrameType::ask_snapshot || f.type == FrameType::fence_out)
+        f.type == FrameType::ask_snapshot || f.type == FrameType::fence_out ||
+        f.type == FrameType::pmix_fence_out)
         below_.send_all(f.type, f.payload);
     switch (f.type) {
     case FrameType::start:
@@ -180,6 +180,8 @@ void Daemon::on_frame(const Frame& f) {
     case FrameType::fence_out:
         if (pmi_) pmi_->fence_done(f.payload);
         return;
+    case FrameType::pmix_fence_out:
+        return pmix_fence_done(f.payload);
     case FrameType::routed:
         return route(f);
     default:
@@ -194,7 +196,8 @@ void Daemon::on_signals() {
         if (info.ssi_signo == SIGCHLD) {
             children = true;
         } else if (network_ && phase_ == Phase::running && !interrupted_) {
-            fail(0, 128 + info.ssi_signo, format(describe_ended_daemon(static_cast<int>(info.ssi_signo)), "mpiexec"));
+            fail(0, 128 + info.ssi_signo,
+                 format(describe_ended_daemon(static_cast<int>(info.ssi_signo)), "mpiexec"));
         } else {
             end_job();
         }
@@ -280,27 +283,6 @@ void Daemon::send_pmi(uint32_t local, std::string_view bytes) {
     if (r.pmi)
         watch(epoll_.get(), r.pmi.get(), r.pmi_out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT, Source::pmi,
               local);
-}
-
-void Daemon::on_pmix() {
-    eventfd_t count = 0;
-    eventfd_read(pmix_event_.get(), &count);
-    std::deque<PmixEvent> events;
-    {
-        const std::lock_guard lock(pmix_mutex_);
-        events.swap(pmix_events_);
-    }
-    for (const PmixEvent& e : events) {
-        const auto it = std::find_if(ranks_.begin(), ranks_.end(),
-                                     [&](const Rank& rank) { return rank.world == e.rank; });
-        if (it == ranks_.end()) continue;
-        const auto local = static_cast<uint32_t>(it - ranks_.begin());
-        if (e.kind == PmixEvent::Kind::abort) {
-            on_abort(local, e.status, e.text);
-        } else {
-            ranks_[local].pmix_inside = e.kind == PmixEvent::Kind::connected;
-        }
-    }
 }
 
 void Daemon::feed_stdin() {

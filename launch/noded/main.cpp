@@ -4,6 +4,7 @@
 // zipmpi-noded: the daemon of a host that is not mpiexec's. Started by a launch agent; it reads from its
 // standard input who it is and where its parent listens. Two processes: the daemon, and a guard above it that
 // does nothing but kill what is left if the daemon is killed. (On its own host mpiexec is that guard.)
+#include "launch/link/scratch.hpp"
 #include "launch/noded/descendants.hpp"
 #include "launch/noded/noded.hpp"
 
@@ -38,7 +39,7 @@ void clean_up() {
 }
 
 // The life of the guard: signals to us are for the daemon.
-int guard(pid_t daemon, const sigset_t& signals) {
+int guard(pid_t daemon, const sigset_t& signals, const std::string& scratch) {
     prctl(PR_SET_NAME, "zipmpi-guard");
     for (;;) {
         int status = 0;
@@ -46,6 +47,7 @@ int guard(pid_t daemon, const sigset_t& signals) {
         if (got > 0 && got != SIGCHLD) kill(daemon, got);
         if (waitpid(daemon, &status, WNOHANG) != daemon) continue;
         clean_up();
+        remove_scratch(scratch);
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     }
 }
@@ -84,5 +86,5 @@ int main() {
     }
     parent.reset(); // the guard must not keep the connection open
     explicit_bzero(b.key.data(), b.key.size());
-    return daemon > 0 ? guard(daemon, signals) : 1;
+    return daemon > 0 ? guard(daemon, signals, scratch_of_node(b.job_id, b.place.node)) : 1;
 }

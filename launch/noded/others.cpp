@@ -40,8 +40,12 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     case FrameType::fence_in:
         fence_.add_child(child, f.payload);
         return pass_fence_on();
+    case FrameType::pmix_fence_in:
+        pmix_fence_.add_child(child, f.payload);
+        return pass_pmix_fence_on();
     case FrameType::done:
-        return pass_fence_on();
+        pass_fence_on();
+        return pass_pmix_fence_on();
     case FrameType::routed:
         return route(f);
     default:
@@ -56,7 +60,8 @@ void Daemon::on_child_lost(const Problem& why) {
 
 // On mpiexec's own host mpiexec gets such signals itself.
 Problem Daemon::describe_ended_daemon(int signal) const {
-    return {"the node daemon was asked to end by " + signal_name(signal) + "; the job was ended", "host " + host_,
+    return {"the node daemon was asked to end by " + signal_name(signal) + "; the job was ended",
+            "host " + host_,
             "somebody sent this signal to it or killed its guard, for example the batch system on that host",
             "check the job's limits on that host, or who sent it"};
 }
@@ -101,6 +106,7 @@ void Daemon::route(const Frame& f) {
 }
 
 void Daemon::on_routed(const Routed& m) {
+    if (m.kind == Routed::Kind::ask_modex || m.kind == Routed::Kind::modex) return on_modex(m);
     if (!pmi_) return;
     if (m.kind == Routed::Kind::key) return pmi_->answered(m.key, m.found, m.value);
     const std::string* value = pmi_->find(m.key);

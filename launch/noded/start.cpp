@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/link/environment.hpp"
-#include "launch/link/scratch.hpp"
 #include "launch/map/cores.hpp"
 #include "launch/noded/daemon.hpp"
-#include "launch/noded/module.hpp"
 #include "launch/noded/spawn.hpp"
 
 #include "base/param.hpp"
@@ -18,7 +16,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 namespace zipmpi::launch {
@@ -34,24 +31,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     p.push_back(nullptr);
     return p;
 }
-
-// What others write to stderr meanwhile goes nowhere.
-class QuietStderr {
-  public:
-    QuietStderr()
-        : kept_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
-        const os::Fd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
-        if (kept_ && null) dup2(null.get(), STDERR_FILENO);
-    }
-    QuietStderr(const QuietStderr&) = delete;
-    QuietStderr& operator=(const QuietStderr&) = delete;
-    ~QuietStderr() {
-        if (kept_) dup2(kept_.get(), STDERR_FILENO);
-    }
-
-  private:
-    os::Fd kept_;
-};
 
 uint32_t threads_per_rank(const StartRequest& request) {
     std::string value;
@@ -73,7 +52,7 @@ void Daemon::start(const std::string& payload) {
     }
     phase_ = Phase::running;
     if (!start_others(payload, why) || !prepare(why)) return start_failed(0, why, 1);
-    if (request_.pmix && alone()) start_pmix();
+    if (request_.pmix) start_pmix();
     const auto cpus = placement();
     ignored_signals_ = ignored_signals(); // after libpmix has changed them
     for (uint32_t i = 0; i < ranks_.size() && phase_ == Phase::running; ++i)
@@ -122,31 +101,6 @@ bool Daemon::prepare(Problem& why) {
         std::move(job), [this](uint32_t r, std::string_view b) { send_pmi(r, b); },
         [this](uint32_t r, int code, std::string_view text) { on_abort(r, code, text); }, pmi_others());
     return true;
-}
-
-void Daemon::start_pmix() {
-    setenv("PMIX_MCA_gds", "hash", 0); // the default store writes about missing keys to stderr
-    const auto get =
-        reinterpret_cast<GetPmixModule>(load_symbol("zipmpi_pmix_server.so", "zipmpi_pmix_module"));
-    if (get == nullptr) return;
-    file_scratch_ = make_file_scratch(request_.job_id);
-    if (file_scratch_.empty()) return;
-    memory_scratch_ = make_memory_scratch(request_.job_id);
-    pmix_event_ = os::Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    watch(epoll_.get(), pmix_event_.get(), EPOLLIN, Source::pmix);
-    std::vector<uint32_t> apps;
-    for (const Rank& r : ranks_) apps.push_back(r.app);
-    const PmixJob job{request_.job_id.c_str(), host_.c_str(), file_scratch_.c_str(),
-                      request_.world_size,     apps.data(),   static_cast<uint32_t>(request_.apps.size())};
-    const auto on_event = [](void* arg, const PmixEvent& e) {
-        auto* self = static_cast<Daemon*>(arg);
-        const std::lock_guard lock(self->pmix_mutex_);
-        self->pmix_events_.push_back(e);
-        eventfd_write(self->pmix_event_.get(), 1);
-    };
-    const PmixModule* module = get();
-    const QuietStderr quiet; // a host without loopback: libpmix complains, but most programs need no PMIx
-    if (module->start(job, on_event, this)) pmix_ = module;
 }
 
 std::vector<std::vector<int>> Daemon::placement() {

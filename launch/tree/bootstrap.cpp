@@ -91,6 +91,7 @@ std::string encode(const Bootstrap& b) {
     w.text(format_name).u32(b.place.node).u32(b.place.end);
     w.text({reinterpret_cast<const char*>(b.key.data()), b.key.size()});
     encode(w, b.parent);
+    w.text(b.job_id);
     Writer whole;
     return whole.text(w.take()).take();
 }
@@ -105,7 +106,11 @@ bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out) {
     out.place.node = r.u32();
     out.place.end = r.u32();
     const std::string key = r.text();
-    if (!known || !decode(r, out.parent) || !r.finished() || key.size() != out.key.size()) return false;
+    const bool listed = decode(r, out.parent);
+    out.job_id = r.text();
+    if (!known || !listed || !r.finished() || out.job_id.find('/') != std::string::npos ||
+        key.size() != out.key.size())
+        return false;
     std::memcpy(out.key.data(), key.data(), key.size());
     explicit_bzero(bytes.data(), bytes.size());
     return out.place.node < out.place.end;

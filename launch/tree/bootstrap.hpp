@@ -22,6 +22,7 @@ struct Bootstrap {
     NodePlace place;
     JobKey key{};
     std::vector<Endpoint> parent;
+    std::string job_id;
 };
 
 std::string encode(const Bootstrap& b); // with its length in front

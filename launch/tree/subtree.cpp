@@ -103,7 +103,7 @@ bool Subtree::listen(const TreePlan& plan, Problem& why) {
 
 bool Subtree::start(const TreePlan& plan, const JobKey& key, Child& child, Problem& why) {
     Agent agent;
-    std::string input = encode(Bootstrap{child.place, key, endpoints_});
+    std::string input = encode(Bootstrap{child.place, key, endpoints_, plan.job_id});
     const bool ok = start_agent(plan, child.host, input, agent, why);
     explicit_bzero(input.data(), input.size());
     if (!ok) return false;

@@ -17,7 +17,8 @@ namespace {
 socklen_t address_of(uint64_t name, sockaddr_un& address) {
     address = {};
     address.sun_family = AF_UNIX;
-    const int n = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "zipmpi-bell-%016" PRIx64, name);
+    const int n =
+        std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "zipmpi-bell-%016" PRIx64, name);
     return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(n));
 }
 
@@ -50,7 +51,8 @@ bool Bell::wait(int other, int64_t timeout_ns) const noexcept {
     if (ppoll(fds, 2, &limit, nullptr) <= 0) return false;
     char drained[64];
     if ((fds[0].revents & POLLIN) != 0)
-        while (recv(own_.get(), drained, sizeof drained, MSG_DONTWAIT) >= 0) {}
+        while (recv(own_.get(), drained, sizeof drained, MSG_DONTWAIT) >= 0) {
+        }
     return true;
 }
 

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs over hosts that are namespaces."""
+import os
+
 from harness import EXCHANGE, ClusterCase, main
 
 
@@ -20,9 +22,19 @@ class Hosts(ClusterCase):
         self.assertNotIn("[::]:", r.out.replace("[::]:*", ""))
 
     def test_files_and_names_are_private(self):
-        r = self.mpiexec("-n", 4, "--host", self.all_hosts(), "sh", "-c", "touch /tmp/here; hostname; ls /tmp; ls /dev/shm")
+        r = self.mpiexec("-n", 4, "--pmix", "no", "--host", self.all_hosts(), "sh", "-c", "touch /tmp/here; hostname; ls /tmp; ls /dev/shm")
         self.quiet(r)
         self.assertEqual(sorted(r.out.split()), ["here"] * 4 + ["n1", "n2", "n3", "n4"])
+
+    def test_a_program_of_another_mpi(self):
+        program = os.path.join(os.environ.get("TEST_HELPERS", ""), "mpi_ring_openmpi")
+        if not os.path.exists(program):
+            self.skipTest("mpi_ring_openmpi was not built")
+        for width in (1, 32):
+            r = self.mpiexec("-n", 6, "--launch-width", width, "--host", "n1:2,n2:2,n3:2", program)
+            self.assertEqual(r.code, 0, r)
+            self.assertEqual(r.out.count("sum 15"), 6, r)
+        self.nothing_left()
 
 
 if __name__ == "__main__":

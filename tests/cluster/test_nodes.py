@@ -38,7 +38,7 @@ class Nodes(Case):
         self.assertIn("exited with status 3", r.err)
 
     def test_input_and_exit_status(self):
-        r = self.nodes("-n", 4, "--host", "a:2,b:2", "sh", "-c", 'test $PMI_RANK = 0 && cat; test $PMI_RANK = 3 && exit 7; sleep 30',
+        r = self.nodes("-n", 4, "--host", "a:2,b:2", "sh", "-c", 'test $PMI_RANK = 0 && cat; test $PMI_RANK = 3 && sleep 0.5 && exit 7; sleep 30',
                        stdin="one\ntwo\n")
         self.assertEqual(r.code, 7, r)
         self.assertEqual(r.out, "one\ntwo\n")

@@ -54,8 +54,8 @@ struct Operation {
     wire::OperationId remote_id = 0;
     uint32_t transport_peer = 0;
     bool awaits_ack = false; // send to another host: from its receiver
-    bool complete = false; // read and written under the lane's lock
-    uint64_t order = 0;    // of a posted receive among all
+    bool complete = false;   // read and written under the lane's lock
+    uint64_t order = 0;      // of a posted receive among all
     QueueLink<Operation> link;
 
     [[nodiscard]] bool done() const { return complete; }

@@ -129,7 +129,8 @@ Sent Lane::try_start_remote(Operation& op) {
         e.inline_bytes = sizeof(wire::Ack);
         const wire::Ack name{table_.add(op)};
         if (name.sender == 0) return Sent::would_block; // a million under way: wait for one of them
-        posted = network_->send_long(to, e, reinterpret_cast<const std::byte*>(&name), memory_of(op, op.bytes));
+        posted =
+            network_->send_long(to, e, reinterpret_cast<const std::byte*>(&name), memory_of(op, op.bytes));
     }
     switch (posted) {
     case Posted::done:

@@ -15,8 +15,6 @@ bool Cells::sweep(size_t enough) {
 }
 
 void Cells::collect() {
-    free_.erase(free_.begin(), free_.begin() + static_cast<ptrdiff_t>(next_free_));
-    next_free_ = 0;
     const auto came_back = [this](uint16_t cell) {
         if (!is_back(cell)) return false;
         free_.push_back(cell);
@@ -33,12 +31,16 @@ bool Cells::is_back(uint16_t cell) const {
 }
 
 void Cells::look_at_one() {
-    if (++looked_at_ >= out_.size()) looked_at_ = 0;
-    const uint16_t cell = out_[looked_at_];
-    if (!is_back(cell)) return;
-    out_.erase(out_.begin() + static_cast<ptrdiff_t>(looked_at_));
-    free_.push_back(cell);
-    warming_ = cell;
+    if (++looked_at_ >= made_.size()) looked_at_ = 0;
+    if (looked_at_ < out_.size()) {
+        const uint16_t cell = out_[looked_at_];
+        if (!is_back(cell)) return;
+        out_.erase(out_.begin() + static_cast<ptrdiff_t>(looked_at_));
+        free_.push_back(cell);
+        warming_ = cell;
+    } else if (const size_t i = looked_at_ - out_.size(); i < free_.size()) {
+        if (made_[free_[i]].warm < made_[free_[i]].used) warming_ = free_[i];
+    }
 }
 
 void Cells::fetch_lines() {
@@ -57,8 +59,7 @@ bool Cells::make() {
     if (cell >= g.cells_per_rank || !segment_.reserve(g.cell_offset(owner_, cell), g.cell_stride()))
         return false;
     made_.emplace_back();
-    free_.assign(1, static_cast<uint16_t>(cell));
-    next_free_ = 0;
+    free_.push_back(static_cast<uint16_t>(cell));
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include "boot/node_segment.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <vector>
 
 namespace zipmpi::transport::shm {
@@ -25,11 +26,23 @@ class Cells {
     // A free cell, or -1. none_made: there is not a single one to wait for. Up to `enough` are made before one
     // that has just come back, and is not warm, is used again.
     int take(bool& none_made, size_t enough = 0) {
-        if (next_free_ == free_.size() && !sweep(std::max(enough, first_cells)) && !make()) {
+        if (free_.empty() && !sweep(std::max(enough, first_cells)) && !make()) {
             none_made = made_.empty();
             return -1;
         }
-        return free_[next_free_++];
+        const uint16_t cell = free_.front();
+        free_.pop_front();
+        return cell;
+    }
+    // The next so many can be taken.
+    bool ready(size_t n) {
+        if (free_.size() >= n) return true;
+        while (free_.size() < n && made_.size() < n && make()) {
+        }
+        if (free_.size() < n) collect();
+        while (free_.size() < n && make()) {
+        }
+        return free_.size() >= n;
     }
     // It is on its way to a reader.
     wire::CellRef send(int cell, size_t bytes) {
@@ -48,7 +61,7 @@ class Cells {
         return out_.size() >= n;
     }
     // Taken and not sent.
-    void put_back() { --next_free_; }
+    void put_back(int cell) { free_.push_front(static_cast<uint16_t>(cell)); }
     [[nodiscard]] bool is_warm(int cell, size_t bytes) const {
         return made_[static_cast<size_t>(cell)].warm >= bytes;
     }
@@ -57,7 +70,7 @@ class Cells {
     void warm() {
         if (warming_ != none)
             fetch_lines();
-        else if (!out_.empty())
+        else if (!made_.empty())
             look_at_one();
     }
 
@@ -80,10 +93,9 @@ class Cells {
         uint32_t warm = 0; // bytes of it whose lines were fetched since
     };
     std::vector<Made> made_; // by number of the cell
-    std::vector<uint16_t> free_;  // known to be free, from next_free_ on, longest free first
-    size_t next_free_ = 0;
+    std::deque<uint16_t> free_; // known to be free, longest free first
     std::vector<uint16_t> out_;
-    size_t looked_at_ = 0; // in out_
+    size_t looked_at_ = 0; // in out_, then in free_
     int warming_ = none;   // the cell whose lines are being fetched
 };
 

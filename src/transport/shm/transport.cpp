@@ -177,7 +177,7 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     }
     const Spot spot = claim(peer, 1, why);
     if (spot.lines == nullptr) {
-        cells_.put_back();
+        cells_.put_back(cell);
         return why;
     }
     std::byte* const to = segment_.cell(self_, static_cast<uint32_t>(cell)) + wire::line_size;
@@ -193,6 +193,17 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     block_->counters.add(Counter::cells);
     publish(peer, spot, 1);
     return Sent::ok;
+}
+
+bool Transport::room_for_bulks(Peer peer, uint32_t parts) {
+    Outgoing& o = out_[peer];
+    if (design_ == Design::shared || o.ring == nullptr) return false;
+    if (o.produced - o.consumed_seen + parts > wire::ring_lines) {
+        const uint32_t consumed = o.ring->consumed.load(std::memory_order_acquire); // as in claim()
+        if (o.produced - consumed + parts > wire::ring_lines) return false;
+        o.consumed_seen = consumed;
+    }
+    return cells_.ready(parts);
 }
 
 bool Transport::makes_sense(const wire::Envelope& envelope, const wire::CellRef& ref) const {
@@ -345,7 +356,8 @@ bool Transport::hear_a_bell() {
 bool Transport::sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout_ns) {
     std::atomic<uint32_t>& asleep = segment_.asleep();
     asleep.fetch_add(1, std::memory_order_relaxed);
-    const bool woken = block_->wake.load(std::memory_order_seq_cst) != ticket || bell_.wait(other, timeout_ns);
+    const bool woken =
+        block_->wake.load(std::memory_order_seq_cst) != ticket || bell_.wait(other, timeout_ns);
     asleep.fetch_sub(1, std::memory_order_relaxed);
     return woken;
 }

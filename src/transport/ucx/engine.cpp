@@ -131,7 +131,8 @@ Engine::~Engine() {
 int Engine::progress() {
     happened_ = 0;
     // Only a look: UCX counts events of its own that mean nothing to us.
-    while (ucp_worker_progress(worker_) != 0 && happened_ < 64) {}
+    while (ucp_worker_progress(worker_) != 0 && happened_ < 64) {
+    }
     return happened_;
 }
 

@@ -66,13 +66,12 @@ void Engine::greet(Known& peer, uint16_t kind, const uint8_t (&nonce)[wire::nonc
     Sending& s = take_sending();
     s.greeting = seal(g, kind == wire::net_hello ? std::string_view(address_) : std::string_view(), key_);
     ucp_request_param_t param{};
-    param.op_attr_mask =
-        UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = UCP_AM_SEND_FLAG_EAGER;
     param.cb.send = on_sent;
     param.user_data = &s;
-    void* request = ucp_am_send_nbx(peer.endpoint, kind, nullptr, 0, s.greeting.data(), s.greeting.size(),
-                                    &param);
+    void* request =
+        ucp_am_send_nbx(peer.endpoint, kind, nullptr, 0, s.greeting.data(), s.greeting.size(), &param);
     if (UCS_PTR_IS_ERR(request)) lose(peer, ucs_status_string(UCS_PTR_STATUS(request)));
     if (!UCS_PTR_IS_PTR(request)) give_back(s);
 }

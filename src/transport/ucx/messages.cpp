@@ -4,6 +4,7 @@
 // Messages out and in. UCX may deliver over several lanes: messages carry numbers, and one that comes early
 // waits for those before it.
 #include "transport/ucx/engine.hpp"
+#include "transport/ucx/header.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -57,8 +58,7 @@ Posted Engine::post(Peer peer, unsigned kind, const wire::Envelope& envelope, co
     if (envelope.inline_bytes != 0) std::memcpy(s.header + sizeof h, payload, envelope.inline_bytes);
     s.data.memory = data;
     ucp_request_param_t param{};
-    param.op_attr_mask =
-        UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = flags;
     param.cb.send = on_sent;
     param.user_data = &s;
@@ -102,10 +102,10 @@ ucs_status_t Engine::on_message(void* self, const void* header, size_t header_le
 ucs_status_t Engine::take(std::span<const std::byte> header, std::span<const std::byte> data,
                           Arriving* bytes) {
     wire::NetHeader h{};
-    if (header.size() >= sizeof h) std::memcpy(&h, header.data(), sizeof h);
+    std::span<const std::byte> payload;
+    const bool whole = read_header(header, h, payload);
     const auto from = static_cast<Peer>(h.pass & index_mask);
-    if (header.size() < sizeof h || from >= peers_.size() || peers_[from].given_pass != h.pass ||
-        header.size() - sizeof h != h.envelope.inline_bytes || h.envelope.inline_bytes > wire::inline_max) {
+    if (!whole || from >= peers_.size() || peers_[from].given_pass != h.pass) {
         ++strangers_;
         delete bytes;
         return UCS_OK; // UCX tells the sender of a long one that it was not wanted
@@ -131,9 +131,10 @@ ucs_status_t Engine::take(std::span<const std::byte> header, std::span<const std
 void Engine::hand_up(Peer from, std::span<const std::byte> header, std::span<const std::byte> data,
                      Arriving* bytes) {
     wire::NetHeader h{};
-    std::memcpy(&h, header.data(), sizeof h);
+    std::span<const std::byte> payload;
+    if (!read_header(header, h, payload)) return; // checked before
     peers_[from].taken = h.number;
-    const Arrival arrival{from, h.envelope, header.data() + sizeof h, data.empty() ? nullptr : data.data(),
+    const Arrival arrival{from, h.envelope, payload.data(), data.empty() ? nullptr : data.data(),
                           data.size()};
     if (bytes == nullptr)
         sink_.arrived(sink_.subject, arrival);
@@ -167,9 +168,8 @@ void Engine::receive(Arriving& bytes, const Memory& to) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
         param.datatype = with_gaps_;
     }
-    void* request = ucp_am_recv_data_nbx(worker_, bytes.descriptor,
-                                         gaps ? static_cast<void*>(&r->to) : to.at, gaps ? 1 : to.bytes,
-                                         &param);
+    void* request = ucp_am_recv_data_nbx(worker_, bytes.descriptor, gaps ? static_cast<void*>(&r->to) : to.at,
+                                         gaps ? 1 : to.bytes, &param);
     if (!UCS_PTR_IS_PTR(request)) finish_receiving(*r, UCS_PTR_STATUS(request));
 }
 
