@@ -17,9 +17,14 @@ bool read_process_memory(pid_t pid, uint64_t address, std::byte* to, size_t byte
 // The same into up to 1024 pieces that hold `bytes` bytes, less than 2 GiB, in all.
 bool read_process_memory(pid_t pid, uint64_t address, const iovec* pieces, size_t count,
                          size_t bytes) noexcept;
+// And with pieces on both sides.
+bool read_process_memory(pid_t pid, const iovec* there, size_t count_there, const iovec* here,
+                         size_t count_here, size_t bytes) noexcept;
 
 // The other way: writes into the other process. True if all bytes were written.
 bool write_process_memory(pid_t pid, uint64_t address, const std::byte* from, size_t bytes) noexcept;
+bool write_process_memory(pid_t pid, const iovec* there, size_t count_there, const iovec* here,
+                          size_t count_here, size_t bytes) noexcept;
 
 // Lets other processes of the same user read ours where the kernel asks for such a permission.
 void allow_reading_by_others() noexcept;

@@ -183,7 +183,7 @@ void Lane::announced(const transport::Arrival& a, transport::ucx::Arriving& byte
     if (a.envelope.kind != wire::Kind::rts || a.envelope.inline_bytes != sizeof name)
         return network_->drop(bytes);
     std::memcpy(&name, a.payload, sizeof name);
-    take_message({a.envelope, a.from, length, nullptr, 0, name.sender, 0, 0, nullptr, &bytes});
+    take_message({a.envelope, a.from, length, nullptr, 0, name.sender, 0, 0, nullptr, &bytes, false});
 }
 
 // Straight into the user's buffer, if it has no gaps and is long enough.

@@ -20,6 +20,14 @@ Param<int64_t> spins{"wait.spins",
                      Scope::local,
                      "most rounds of looking for work before the CPU is offered to others; few or none when "
                      "ranks outnumber CPUs"};
+Param<int64_t> network_spins{
+    "net.spins",
+    200,
+    {0, 1000000000},
+    Unit::none,
+    Level::tuner,
+    Scope::local,
+    "the same in a job on several hosts, where a round may be a system call: most rounds of looking"};
 Param<int64_t> yields{"wait.yields",
                       4,
                       {0, 1000000000},
@@ -90,8 +98,9 @@ void write_note(const Lane& lane, const WaitNote& note, Recorder& r) {
     r.wait_count.store(pending, relaxed);
 }
 
-int64_t spins_now(const Lane& lane) {
-    const int64_t learned = std::min<int64_t>(lane.spin_limit(), spins.get());
+int64_t spins_now(Lane& lane) {
+    const int64_t most = lane.network() != nullptr ? std::min(network_spins.get(), spins.get()) : spins.get();
+    const int64_t learned = std::min<int64_t>(lane.spin_limit(), most);
     if (!lane.oversubscribed()) return learned;
     return lane.few_awake() ? std::min(learned, short_spins) : 0;
 }
@@ -166,6 +175,7 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
     const int64_t spin_rounds = spins_now(lane);
     ++rounds;
     if (rounds <= spin_rounds) {
+        lane.shm().warm_cells();
         if (lane.multithreaded()) { // another thread may want in
             lane.unlock();
             os::cpu_relax();

@@ -62,10 +62,26 @@ bool Reader::read(Peer from, uint64_t address, const iovec* pieces, size_t count
     return still_works(from, os::read_process_memory(pid, address, pieces, count, bytes));
 }
 
+bool Reader::read(Peer from, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
+                  size_t bytes) {
+    if (!works_with(from)) return false;
+    const pid_t pid = segment_.block(from).pid.load(std::memory_order_relaxed);
+    return still_works(from,
+                       os::read_process_memory(pid, there, count_there, here, count_here, bytes));
+}
+
 bool Reader::write(Peer to, uint64_t address, const std::byte* from, size_t bytes) {
     if (!writes_to(to)) return false;
     const pid_t pid = segment_.block(to).pid.load(std::memory_order_relaxed);
     writes_refused_ = !os::write_process_memory(pid, address, from, bytes);
+    return !writes_refused_;
+}
+
+bool Reader::write(Peer to, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
+                   size_t bytes) {
+    if (!writes_to(to)) return false;
+    const pid_t pid = segment_.block(to).pid.load(std::memory_order_relaxed);
+    writes_refused_ = !os::write_process_memory(pid, there, count_there, here, count_here, bytes);
     return !writes_refused_;
 }
 

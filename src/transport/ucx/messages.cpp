@@ -4,6 +4,7 @@
 // Messages out and in. UCX may deliver over several lanes: messages carry numbers, and one that comes early
 // waits for those before it.
 #include "transport/ucx/engine.hpp"
+#include "transport/ucx/header.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -101,10 +102,10 @@ ucs_status_t Engine::on_message(void* self, const void* header, size_t header_le
 ucs_status_t Engine::take(std::span<const std::byte> header, std::span<const std::byte> data,
                           Arriving* bytes) {
     wire::NetHeader h{};
-    if (header.size() >= sizeof h) std::memcpy(&h, header.data(), sizeof h);
+    std::span<const std::byte> payload;
+    const bool whole = read_header(header, h, payload);
     const auto from = static_cast<Peer>(h.pass & index_mask);
-    if (header.size() < sizeof h || from >= peers_.size() || peers_[from].given_pass != h.pass ||
-        header.size() - sizeof h != h.envelope.inline_bytes || h.envelope.inline_bytes > wire::inline_max) {
+    if (!whole || from >= peers_.size() || peers_[from].given_pass != h.pass) {
         ++strangers_;
         delete bytes;
         return UCS_OK; // UCX tells the sender of a long one that it was not wanted
@@ -130,9 +131,10 @@ ucs_status_t Engine::take(std::span<const std::byte> header, std::span<const std
 void Engine::hand_up(Peer from, std::span<const std::byte> header, std::span<const std::byte> data,
                      Arriving* bytes) {
     wire::NetHeader h{};
-    std::memcpy(&h, header.data(), sizeof h);
+    std::span<const std::byte> payload;
+    if (!read_header(header, h, payload)) return; // checked before
     peers_[from].taken = h.number;
-    const Arrival arrival{from, h.envelope, header.data() + sizeof h, data.empty() ? nullptr : data.data(),
+    const Arrival arrival{from, h.envelope, payload.data(), data.empty() ? nullptr : data.data(),
                           data.size()};
     if (bytes == nullptr)
         sink_.arrived(sink_.subject, arrival);
