@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <sys/prctl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 namespace zipmpi::os {
 
@@ -44,6 +45,29 @@ bool write_process_memory(pid_t pid, uint64_t address, const std::byte* from, si
     do put = process_vm_writev(pid, &local, 1, &remote, 1, 0);
     while (put < 0 && errno == EINTR);
     return put == static_cast<ssize_t>(bytes);
+}
+
+bool read_process_memory(pid_t pid, const iovec* here, size_t here_count, const iovec* there,
+                         size_t there_count, size_t bytes) noexcept {
+    ssize_t got = -1;
+    do got = process_vm_readv(pid, here, here_count, there, there_count, 0);
+    while (got < 0 && errno == EINTR);
+    if (got >= 0 && got != static_cast<ssize_t>(bytes)) errno = EFAULT;
+    return got == static_cast<ssize_t>(bytes);
+}
+
+bool write_process_memory(pid_t pid, const iovec* here, size_t here_count, const iovec* there,
+                          size_t there_count, size_t bytes) noexcept {
+    ssize_t put = -1;
+    do put = process_vm_writev(pid, here, here_count, there, there_count, 0);
+    while (put < 0 && errno == EINTR);
+    if (put >= 0 && put != static_cast<ssize_t>(bytes)) errno = EFAULT;
+    return put == static_cast<ssize_t>(bytes);
+}
+
+bool can_write_process_memory() noexcept {
+    const iovec nothing{nullptr, 0};
+    return process_vm_writev(getpid(), &nothing, 1, &nothing, 1, 0) == 0;
 }
 
 void allow_reading_by_others() noexcept { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }

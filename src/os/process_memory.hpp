@@ -21,6 +21,15 @@ bool read_process_memory(pid_t pid, uint64_t address, const iovec* pieces, size_
 // The other way: writes into the other process. True if all bytes were written.
 bool write_process_memory(pid_t pid, uint64_t address, const std::byte* from, size_t bytes) noexcept;
 
+// Between up to 1024 pieces here and up to 1024 pieces there, which hold the same number of bytes, less than
+// 2 GiB. True if all were copied; false and errno otherwise.
+bool read_process_memory(pid_t pid, const iovec* here, size_t here_count, const iovec* there,
+                         size_t there_count, size_t bytes) noexcept;
+bool write_process_memory(pid_t pid, const iovec* here, size_t here_count, const iovec* there,
+                          size_t there_count, size_t bytes) noexcept;
+// Whether the call for writing exists and is not filtered out; to which processes it may write is not asked.
+bool can_write_process_memory() noexcept;
+
 // Lets other processes of the same user read ours where the kernel asks for such a permission.
 void allow_reading_by_others() noexcept;
 

@@ -82,6 +82,7 @@ class Lane {
     bool read_peer(transport::Peer from, uint64_t address, std::byte* to, size_t bytes) {
         return kcopy_.read(from, address, to, bytes);
     }
+    [[nodiscard]] transport::kcopy::Reader& kcopy() { return kcopy_; }
     // What was done outside an operation may be what another thread sleeps for.
     void wake_threads() {
         if (multithreaded_) shm_.wake_own();

@@ -26,7 +26,9 @@ class Arena {
     ~Arena();
 
     // Null: not from here, because memory is short or the block is too small to gain anything.
-    void* allocate(uint64_t bytes);
+    void* allocate(uint64_t bytes) { return bytes < smallest ? nullptr : allocate_any(bytes); }
+    // The same however small, for memory that must be shared.
+    void* allocate_any(uint64_t bytes);
     // False: it is not from here.
     bool free(void* base);
     // Where this memory lies in the own part, plus 1; 0: it does not.
@@ -35,6 +37,9 @@ class Arena {
     }
     // A peer's memory by that number, or null: a peer's numbers are not trusted.
     [[nodiscard]] const std::byte* view(Peer owner, uint64_t place, uint64_t bytes);
+    // The same for reading and writing, until unmap() with the same length. Null: there is none, or no memory.
+    [[nodiscard]] std::byte* map(Peer owner, uint64_t place, uint64_t bytes) const;
+    static void unmap(std::byte* at, uint64_t bytes);
 
   private:
     static constexpr uint64_t smallest = 64 * 1024;
