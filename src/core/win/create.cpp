@@ -77,7 +77,7 @@ void take_memory(Win& win, Announcement& a) {
     a.control = coll::take_board_memory(segment, geometry.total_bytes());
     if (a.control != 0) std::memset(segment.board(a.control), 0, geometry.total_bytes());
     if (a.block_bytes == 0) return;
-    win.block = static_cast<std::byte*>(lane().arena().allocate_any(a.block_bytes));
+    win.block = static_cast<std::byte*>(lane().arena().allocate_unreserved(a.block_bytes));
     if (win.block != nullptr) a.place = lane().arena().place_of(win.block, a.block_bytes);
 }
 
@@ -99,7 +99,10 @@ bool find_memory(Win& win, const Wish& w, const Announcement& a) {
         win.block = lane().arena().map(static_cast<transport::Peer>(owner), a.place, a.block_bytes);
         win.block_is_mapped = true;
     }
-    return win.block != nullptr;
+    // Everybody reserves the own part: all at once, and near to who uses it.
+    const Region& own = win.regions[static_cast<size_t>(win.team().rank)];
+    const auto owner = static_cast<transport::Peer>(lane().shm().reach(win.team().map.world(0)));
+    return win.block != nullptr && lane().arena().reserve(owner, a.place + own.base, own.size);
 }
 
 void give_back_memory(Win& win) {
@@ -261,9 +264,9 @@ Err win_detach(Win& win, const void* base) {
 
 // Memory that cannot be seen from here has no size.
 Err win_shared_query(Win& win, int rank, int64_t& size, int64_t& unit, void*& base) {
-    if (win.flavor != WinFlavor::shared && win.flavor != WinFlavor::allocate)
-        return fail(Err::rma_flavor, "call it on windows of MPI_Win_allocate_shared or MPI_Win_allocate",
-                    "the memory of this window is not shared");
+    if (win.flavor == WinFlavor::dynamic)
+        return fail(Err::rma_flavor, "call it on windows of other flavours",
+                    "a dynamic window has no memory of its own");
     size = 0;
     unit = 1;
     base = nullptr;
@@ -275,7 +278,7 @@ Err win_shared_query(Win& win, int rank, int64_t& size, int64_t& unit, void*& ba
     unit = t.unit;
     if (t.reach != proto::rma::Reach::direct) return Err::success;
     size = static_cast<int64_t>(t.size);
-    base = t.base;
+    base = t.size != 0 ? t.base : nullptr;
     return Err::success;
 }
 

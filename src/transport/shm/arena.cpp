@@ -24,19 +24,26 @@ size_t Arena::gap_for(uint64_t bytes, uint64_t& offset) const {
     return blocks_.size();
 }
 
-void* Arena::allocate_any(uint64_t bytes) {
+void* Arena::allocate(uint64_t bytes) {
+    void* const base = bytes < smallest ? nullptr : allocate_unreserved(bytes);
+    if (base == nullptr || reserve(self_, place_of(base, bytes), bytes)) return base;
+    free(base);
+    return nullptr;
+}
+
+bool Arena::reserve(Peer owner, uint64_t place, uint64_t bytes) const {
+    return bytes == 0 || segment_.reserve(segment_.geometry().arena_offset(owner) + place - 1, bytes);
+}
+
+void* Arena::allocate_unreserved(uint64_t bytes) {
     if (!segment_.has_arenas() || bytes == 0 || bytes > wire::arena_bytes) return nullptr;
     bytes = (bytes + wire::page_size - 1) / wire::page_size * wire::page_size;
     uint64_t offset = 0;
     const size_t before = gap_for(bytes, offset);
     if (offset + bytes > wire::arena_bytes) return nullptr;
     const uint64_t in_file = segment_.geometry().arena_offset(self_) + offset;
-    if (!segment_.reserve(in_file, bytes)) return nullptr;
     std::byte* const base = os::map_shared(segment_.fd(), in_file, bytes, os::Access::read_and_write);
-    if (base == nullptr) {
-        os::give_up(segment_.fd(), in_file, bytes);
-        return nullptr;
-    }
+    if (base == nullptr) return nullptr;
     blocks_.insert(blocks_.begin() + static_cast<ptrdiff_t>(before), Block{offset, bytes, base});
     return base;
 }

@@ -26,9 +26,11 @@ class Arena {
     ~Arena();
 
     // Null: not from here, because memory is short or the block is too small to gain anything.
-    void* allocate(uint64_t bytes) { return bytes < smallest ? nullptr : allocate_any(bytes); }
-    // The same however small, for memory that must be shared.
-    void* allocate_any(uint64_t bytes);
+    void* allocate(uint64_t bytes);
+    // The same however small, for memory that must be shared. It must be reserved before it is touched.
+    void* allocate_unreserved(uint64_t bytes);
+    // Memory is there for this part of a rank's blocks. False: it is short.
+    [[nodiscard]] bool reserve(Peer owner, uint64_t place, uint64_t bytes) const;
     // False: it is not from here.
     bool free(void* base);
     // Where this memory lies in the own part, plus 1; 0: it does not.
