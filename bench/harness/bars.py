@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional
 from .figures import Key, geometric_mean
 
 HELD, MISSED, NOT_MEASURED = "held", "missed", "not measured"
-OURS, BARE, BEST_PEER = "ours", "bare", "best peer"
+OURS, BARE, UCX, BEST_PEER = "ours", "bare", "ucx", "best peer"
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bars.toml")
 KNOWN = {"number", "text", "set", "figure", "ranks", "sizes", "points", "reference", "reference_figure",
          "reference_ranks", "reference_size", "rule", "at_most", "at_least"}
@@ -131,5 +131,8 @@ def limit_of(results, key, table):
     """The figure of the bare machine that stands beside a figure, if there is one."""
     for limit in table["limit"]:
         if limit["figure"] == key.name and key.size <= limit.get("most", key.size):
-            return results.figure(BARE, Key(limit["reference"], 2, limit.get("reference_size", key.size)))
+            where = Key(limit["reference"], 2, limit.get("reference_size", key.size))
+            figure = results.figure(limit.get("library", BARE), where)
+            if figure is not None:
+                return figure
     return None

@@ -60,9 +60,15 @@ class Library:
             command = [self.compiler, "-O2", "-w", self.source(program), "-o", os.path.join(folder, program)]
             subprocess.run(command, check=True, env=environment(), capture_output=True, text=True)
 
-    def command(self, program, arguments, ranks, cores):
-        placing = self.pinned if ranks <= cores else self.crowded
-        return [*self.launcher, *placing, "-n", str(ranks), os.path.join(self.folder, program), *arguments]
+    def program(self, run):
+        return [os.path.join(self.folder, run.program), *run.arguments]
+
+    def command(self, run, cores):
+        placing = self.pinned if run.ranks <= cores else self.crowded
+        return [*self.launcher, *placing, "-n", str(run.ranks), *self.program(run)]
+
+    def clean_up(self):
+        """After a run that was ended. A launcher here takes its ranks along."""
 
 
 class Bare(Library):
@@ -74,8 +80,8 @@ class Bare(Library):
     def source(self, program):
         return os.path.join(BENCH, "bare", program + ".c")
 
-    def command(self, program, arguments, ranks, cores):
-        return [os.path.join(self.folder, program), *arguments]
+    def command(self, run, cores):
+        return self.program(run)
 
 
 def our_library(bin_folder, key=OURS, title="ZipMPI", settings=()):
@@ -90,14 +96,16 @@ def variants(bin_folder, name, values):
         our_library(bin_folder, value, value, ((name, value),)) for value in values]
 
 
-def all_libraries(bin_folder):
+def peers():
     openmpi = "mpirun.openmpi"
     return [
-        our_library(bin_folder),
         Library("openmpi", "Open MPI", "mpicc.openmpi", [openmpi], ["--bind-to", "core"], ["--oversubscribe"],
                 [openmpi, "--version"]),
         Library("openmpi_ucx", "Open MPI ucx", "mpicc.openmpi", [openmpi, *UCX_LAYER], ["--bind-to", "core"],
                 ["--oversubscribe"], [openmpi, "--version"]),
         Library("mpich", "MPICH", "mpicc.mpich", ["mpirun.mpich"], ["-bind-to", "core"], [], ["mpichversion"]),
-        Bare(),
     ]
+
+
+def all_libraries(bin_folder):
+    return [our_library(bin_folder), *peers(), Bare()]

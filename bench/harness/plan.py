@@ -13,10 +13,14 @@ COPY_SIZES = "4096,16384,65536,262144,1048576,4194304"
 LARGE_SIZES = "1048576,4194304"
 COLLECTIVE_SIZES = "8,64,512,4096,32768,262144,1048576"
 CROWDED_COLLECTIVE_SIZES = "8,1024,16384"
+NETWORK_SIZES = (8, 64, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
+LARGE_NETWORK_SIZES = "65536,262144,1048576,4194304"
+NETWORK_COLLECTIVE_SIZES = "8,512,8192,65536,524288"
 VECTOR_SIZES = "2048,8192,32768,131072,524288"
-SETS = ("quick", "default", "oversubscribed", "collectives", "datatypes", "queues", "all")
+SETS = ("quick", "default", "oversubscribed", "collectives", "datatypes", "queues", "cluster", "all")
 COMPARED_IN_ALL = ("default", "oversubscribed", "collectives", "datatypes")
-WITH_UCX = ("quick", "default", "all")  # beside ucx_perftest
+WITH_UCX = ("quick", "default", "cluster", "all")  # beside ucx_perftest
+MOST_HOSTS = 4  # of the set "cluster"
 QUEUES = "ZIPMPI_SHM_QUEUES=pairs,shared,expected,watched"  # what the set "queues" varies
 
 
@@ -27,10 +31,13 @@ class Run(NamedTuple):
     only: Tuple[str, ...] = EVERY_LIBRARY  # keys of the libraries that run it; all MPI libraries if empty
     limit: int = 60  # seconds
     most_rounds: int = 1000
+    hosts: int = 1  # as many ranks on each
+    at_once: bool = False  # prints all results at its end: then nobody need wait for long if a library does not end
 
     def title(self):
-        words = [self.program, *(a for a in self.arguments if a.startswith(("ways", "memory")))]
-        return " ".join(words) + (f" with {self.ranks} ranks" if self.ranks > 2 else "")
+        words = [self.program, *(a for a in self.arguments if a.startswith(("ways", "memory", "what")))]
+        return (" ".join(words) + (f" with {self.ranks} ranks" if self.ranks > 2 else "") +
+                (f" on {self.hosts} hosts" if self.hosts > 1 else ""))
 
 
 QUICK = [
@@ -88,6 +95,21 @@ DATATYPES = [
 ]
 
 
+def cluster():
+    sizes = "sizes=" + ",".join(map(str, NETWORK_SIZES))
+    runs = [
+        Run("latency", (sizes, "sweeps=15"), hosts=2, at_once=True),
+        Run("bandwidth", (sizes, "sweeps=7"), hosts=2, at_once=True),
+        Run("vectors", ("what=bandwidth", "sizes=" + LARGE_NETWORK_SIZES, "sweeps=3"), only=(OURS,), hosts=2),
+        Run("collectives", ("only=coll_bcast,coll_allreduce,coll_alltoall", "sizes=" + NETWORK_COLLECTIVE_SIZES, "sweeps=5",
+                            "slice=0.01", "limit=1", "least=3", "hurry=0.08"), 16, hosts=4, at_once=True),
+        Run("startup", (), 128, only=(OURS, "openmpi"), most_rounds=3, hosts=4),
+    ]
+    for ranks in (16, 64, 256):
+        runs.append(Run("memory", ("until=ring",), ranks, only=(OURS,), most_rounds=3, hosts=4))
+    return runs
+
+
 def patterns():
     return [Run("patterns", ("slice=0.02", "sweeps=5", "limit=2", "hurry=0.5"), ranks, limit=60) for ranks in (2, 4, 16, 64, 128)]
 
@@ -96,7 +118,7 @@ def runs_of(name):
     if name == "all":
         return DEFAULT + [run for run in crowds() if run.program != "futex"] + collectives() + DATATYPES
     return {"quick": QUICK, "default": DEFAULT, "oversubscribed": crowds(), "collectives": collectives(),
-            "datatypes": DATATYPES, "queues": patterns()}[name]
+            "datatypes": DATATYPES, "queues": patterns(), "cluster": cluster()}[name]
 
 
 def sets_of_bars(name):

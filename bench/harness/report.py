@@ -18,6 +18,9 @@ TITLES = {
     "coll_allgather": "Allgather", "coll_alltoall": "All-to-all", "coll_reduce_scatter": "Reduce-scatter",
     "contiguous": "Half round trip in one piece", "vector_64": "Half round trip of 64 blocks with gaps",
     "vector_128": "Half round trip of 128 blocks with gaps",
+    "contiguous_bandwidth": "Bandwidth in one piece, windows of 64",
+    "vector_64_bandwidth": "Bandwidth of 64 blocks with gaps, windows of 64",
+    "vector_128_bandwidth": "Bandwidth of 128 blocks with gaps, windows of 64",
     "overlap_iallreduce": "MPI_Iallreduce hidden behind computing", "start_iallreduce": "Call of MPI_Iallreduce",
     "beside_iallreduce": "MPI_Iallreduce beside computing", "beside_ialltoall": "MPI_Ialltoall beside computing",
     "overlap_ialltoall": "MPI_Ialltoall hidden behind computing", "start_ialltoall": "Call of MPI_Ialltoall",
@@ -147,7 +150,7 @@ class Report:
 
     def bare(self):
         rows = [["reference", "size", "value", "unit"]]
-        for library in (bars.BARE, "ucx"):
+        for library in (bars.BARE, bars.UCX):
             for key, figure in self.c["results"].libraries.get(library, {}).items():
                 rows.append([key.name, size_text(key.size), cell(figure), figure.unit])
         return [self.heading("The bare machine"), self.table(rows)] if len(rows) > 1 else []

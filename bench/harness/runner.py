@@ -7,18 +7,22 @@ import subprocess
 import sys
 import time
 
-from . import ucx
-from .bars import BARE
+from .bars import BARE, UCX
 from .figures import Line, Results, parse
 from .libraries import BARE_PROGRAMS, MPI_PROGRAMS, environment
 
 GRACE = 5  # seconds a launcher has to clean up after SIGTERM
+TO_END = 4  # seconds a program has to end after its results
 SLOW = 12  # seconds; a run that takes longer is not repeated more often than ROUNDS_OF_SLOW
 ROUNDS_OF_SLOW = 3
 
 
 class RunFailed(Exception):
-    pass
+    """With what it had printed if only its end is missing: every line is a figure that was measured."""
+
+    def __init__(self, why, printed=b""):
+        super().__init__(why)
+        self.lines = parse(printed.decode(errors="replace"))
 
 
 class Progress:
@@ -64,16 +68,31 @@ def end_group(process):
             continue
 
 
-def output_of(command, limit, settings=()):
-    """What a command prints to stdout. It is ended with all of its group after `limit` seconds."""
+def wait_for(process, limit, at_once):
+    """What it prints. RunFailed after `limit` seconds, or sooner if it has printed its results `at_once` and does not end."""
+    begin, seen = time.monotonic(), b""
+    while True:
+        left = begin + limit - time.monotonic()
+        try:
+            return process.communicate(timeout=max(0, min(left, TO_END) if at_once else left))
+        except subprocess.TimeoutExpired as late:
+            printed = late.output or b""
+            if left <= TO_END or not at_once:
+                raise RunFailed(f"did not end within {limit} s", printed) from late
+            if printed and printed == seen:
+                raise RunFailed("did not end after its results, which are kept", printed) from late
+            seen = printed
+
+
+def output_of(command, limit, settings=(), clean_up=lambda: None, at_once=False):
+    """What a command prints to stdout. If it takes too long, `clean_up` ends what its group does not hold, and the group is
+    ended."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=environment(settings), start_new_session=True)
     try:
-        out, err = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired as late:
-        end_group(process)
-        raise RunFailed(f"did not end within {limit} s") from late
+        out, err = wait_for(process, limit, at_once)
     except BaseException:
+        clean_up()
         end_group(process)
         raise
     if process.returncode != 0:
@@ -91,7 +110,7 @@ def start_up(output, begin, ranks):
 
 def execute(library, run, cores):
     begin = time.time_ns()
-    output = output_of(library.command(run.program, run.arguments, run.ranks, cores), run.limit, library.settings)
+    output = output_of(library.command(run, cores), run.limit, library.settings, library.clean_up, run.at_once)
     lines = start_up(output, begin, run.ranks) if run.program == "startup" else parse(output)
     if not lines:
         raise RunFailed("printed no result")
@@ -119,9 +138,11 @@ def build(libraries, runs, folder, progress):
 
 
 class Rounds:
-    def __init__(self, libraries, runs, rounds, cores, with_ucx=True):
+    """`bare_ucx` gives the lines of one round without any library, if there is something to give."""
+
+    def __init__(self, libraries, runs, rounds, cores, bare_ucx=None):
         self.libraries, self.runs, self.rounds, self.cores = libraries, runs, rounds, cores
-        self.with_ucx = with_ucx and ucx.present()
+        self.bare_ucx = bare_ucx
         self.results, self.failures, self.slow = Results(), [], set()
         self.progress = Progress(rounds * sum(len(self.takers(run)) for run in runs))
 
@@ -135,11 +156,13 @@ class Rounds:
     def one(self, library, run, number):
         begin = time.monotonic()
         try:
-            for line in execute(library, run, self.cores):
-                self.results.add(library.key, run.ranks, line)
+            lines = execute(library, run, self.cores)
         except RunFailed as reason:
+            lines = reason.lines
             self.failures.append({"library": library.key, "run": run.title(), "round": number, "why": str(reason)})
             self.progress.note(f"{library.title}, {run.title()}: {reason}")
+        for line in lines:
+            self.results.add(library.key, run.ranks, line)
         if time.monotonic() - begin > SLOW:
             self.slow.add((library.key, run))
 
@@ -151,8 +174,8 @@ class Rounds:
                     if self.due(library, run, number):
                         self.one(library, run, number)
                     self.progress.done += 1
-            if self.with_ucx:
-                for line in ucx.measure(self.cores):
-                    self.results.add(ucx.KEY, 2, line)
+            if self.bare_ucx:
+                for line in self.bare_ucx():
+                    self.results.add(UCX, 2, line)
         self.progress.end()
         return self.results

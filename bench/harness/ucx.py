@@ -9,7 +9,6 @@ import time
 from .figures import Line
 from .libraries import environment
 
-KEY = "ucx"
 TESTS = (("tag_lat", "ucx_tag_latency", "us"), ("tag_bw", "ucx_tag_bandwidth", "MB/s"))
 SIZES = {8: 100000, 1024: 100000, 65536: 20000, 1048576: 1000}  # bytes: iterations
 LIMIT = 20  # seconds

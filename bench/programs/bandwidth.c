@@ -7,23 +7,10 @@
 // measurement.
 #include "bench.h"
 
-enum { window = 64 };
-
 static char *out, *in;
 
-static void one_way(int rank, int bytes, MPI_Request* requests) {
-    if (rank == 0) {
-        for (int i = 0; i < window; ++i) MPI_Isend(out, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[i]);
-        MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
-        MPI_Recv(NULL, 0, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else {
-        for (int i = 0; i < window; ++i) MPI_Irecv(in, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[i]);
-        MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
-        MPI_Send(NULL, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
-    }
-}
-
-static void both_ways(int rank, int bytes, MPI_Request* requests) {
+static void both_ways(int rank, int bytes) {
+    MPI_Request requests[2 * window];
     for (int i = 0; i < window; ++i)
         MPI_Irecv(in, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, &requests[i]);
     for (int i = 0; i < window; ++i)
@@ -34,15 +21,14 @@ static void both_ways(int rank, int bytes, MPI_Request* requests) {
 static int ways = 1;
 
 static double batch(const struct bench* bench, const struct point* point, long iterations, char stamp) {
-    MPI_Request requests[2 * window];
     mark(out, point->size, stamp);
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
     for (long i = 0; i < iterations; ++i) {
         if (ways == 2)
-            both_ways(bench->rank, (int)point->size, requests);
+            both_ways(bench->rank, (int)point->size);
         else
-            one_way(bench->rank, (int)point->size, requests);
+            one_window(bench->rank, out, in, (int)point->size, MPI_BYTE);
     }
     const double took = MPI_Wtime() - begin;
     if (ways == 2 || bench->rank == 1) check(in, point->size, stamp);

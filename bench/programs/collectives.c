@@ -5,7 +5,7 @@
 // what goes to one rank in an all-to-all, what comes from one in an allgather, the whole vector of a
 // reduce-scatter. The root moves on with each iteration; the time is that from the first rank that began to
 // the last one that ended. What would need more than 256 MiB in all ranks together is left out. Options:
-// only= one of the names; see bench.h.
+// only= some of the names, with commas; see bench.h.
 #include "bench.h"
 
 enum { most_ranks = 1024 };
@@ -103,11 +103,19 @@ static size_t memory_of(int operation, size_t size) {
     return operations[operation].blocks ? size * (size_t)ranks : size;
 }
 
+// Whether a name is in a list with commas; every name is in an empty one.
+static int is_listed(const char* list, const char* name) {
+    const size_t length = strlen(name);
+    for (const char* at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == length && !strncmp(at, name, length)) return 1;
+    return !*list;
+}
+
 static size_t add_points(struct bench* bench, const char* only, int argc, char** argv) {
     size_t sizes[most_points], most = sizeof(double);
     const int count = message_sizes(argc, argv, sizes, most_points);
     for (int i = 0; i < operation_count; ++i) {
-        if (*only && strcmp(only, operations[i].name)) continue;
+        if (!is_listed(only, operations[i].name)) continue;
         if (i == 0) {
             add_point(bench, operations[i].name, 0);
             continue;

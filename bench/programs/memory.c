@@ -3,7 +3,8 @@
 //
 // Memory per rank in KiB: the proportional set size of all ranks together, shared by their number, after
 // MPI_Init (memory_start), after an exchange with the two neighbours in a ring (memory_ring), and after an
-// all-to-all of 1 KiB per pair (memory_alltoall; the buffers of this program are taken off).
+// all-to-all of 1 KiB per pair (memory_alltoall; the buffers of this program are taken off). until=ring
+// leaves the all-to-all out.
 #include "bench.h"
 
 enum { block = 1024 };
@@ -40,19 +41,23 @@ static void ring(const struct bench* bench) {
     if (in[0] != (char)next) fail("wrong data in the ring");
 }
 
+static void all_to_all(const struct bench* bench) {
+    const size_t bytes = (size_t)bench->ranks * block;
+    char *out = touched_memory(bytes), *in = touched_memory(bytes);
+    for (int i = 0; i < bench->ranks; ++i) mark(out + (size_t)i * block, block, (char)(bench->rank + i));
+    MPI_Alltoall(out, block, MPI_BYTE, in, block, MPI_BYTE, MPI_COMM_WORLD);
+    for (int i = 0; i < bench->ranks; ++i) check(in + (size_t)i * block, block, (char)(bench->rank + i));
+    report_memory(bench, "memory_alltoall", block, 2 * (double)bytes);
+    free(out);
+    free(in);
+}
+
 int main(int argc, char** argv) {
     const struct bench bench = begin_bench(&argc, &argv);
     report_memory(&bench, "memory_start", 0, 0);
     ring(&bench);
     report_memory(&bench, "memory_ring", block, 0);
-    const size_t bytes = (size_t)bench.ranks * block;
-    char *out = touched_memory(bytes), *in = touched_memory(bytes);
-    for (int i = 0; i < bench.ranks; ++i) mark(out + (size_t)i * block, block, (char)(bench.rank + i));
-    MPI_Alltoall(out, block, MPI_BYTE, in, block, MPI_BYTE, MPI_COMM_WORLD);
-    for (int i = 0; i < bench.ranks; ++i) check(in + (size_t)i * block, block, (char)(bench.rank + i));
-    report_memory(&bench, "memory_alltoall", block, 2 * (double)bytes);
-    free(out);
-    free(in);
+    if (strcmp(text_option(argc, argv, "until", ""), "ring")) all_to_all(&bench);
     MPI_Finalize();
     return 0;
 }

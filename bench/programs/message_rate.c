@@ -6,7 +6,7 @@
 // mean half round trip of the pairs that play ping-pong at once is reported too.
 #include "bench.h"
 
-enum { window = 64, message = 8 };
+enum { message = 8 };
 
 static double slowest(double took) {
     double most = took;

@@ -16,8 +16,10 @@ Channel::Channel(os::Fd socket)
     fcntl(fd_.get(), F_SETFL, fcntl(fd_.get(), F_GETFL) | O_NONBLOCK);
 }
 
-void Channel::send(FrameType type, std::string_view payload) {
-    out_ += encode(type, payload);
+void Channel::send(FrameType type, std::string_view payload) { send_encoded(encode(type, payload)); }
+
+void Channel::send_encoded(std::string_view frames) {
+    out_ += frames;
     flush();
 }
 

@@ -14,9 +14,11 @@ class Channel {
     explicit Channel(os::Fd socket); // made non-blocking
     [[nodiscard]] int fd() const { return fd_.get(); }
     void send(FrameType type, std::string_view payload = {}); // queued, and written as far as possible
+    void send_encoded(std::string_view frames);               // the same, for what encode() has made
     bool flush();                                             // false: the peer is gone
     [[nodiscard]] size_t queued() const { return out_.size() - out_start_; }
     bool receive(); // reads what is there; false: the peer is gone, or does not speak the protocol
+    [[nodiscard]] bool gone() const { return gone_; } // writing has failed
     bool next(Frame& frame) { return decoder_.next(frame); }
 
   private:

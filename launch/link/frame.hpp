@@ -15,21 +15,28 @@
 namespace zipmpi::launch {
 
 enum class FrameType : uint32_t {
-    // mpiexec -> daemon
-    start = 1,        // StartRequest
-    stdin_data = 2,   // bytes for rank 0
-    stdin_end = 3,    // end of file for rank 0
-    signal = 4,       // u32: pass this signal on to all ranks
-    end_job = 5,      // SIGTERM to what runs, SIGKILL a moment later
-    kill_job = 6,     // SIGKILL at once
-    ask_snapshot = 7, // u32: an id, given back in the answer
-    // daemon -> mpiexec
+    // mpiexec -> daemons
+    start = 1,          // StartRequest
+    stdin_data = 2,     // bytes for rank 0
+    stdin_end = 3,      // end of file for rank 0
+    signal = 4,         // u32: pass this signal on to all ranks
+    end_job = 5,        // SIGTERM to what runs, SIGKILL a moment later
+    kill_job = 6,       // SIGKILL at once
+    ask_snapshot = 7,   // u32: an id, given back in the answer
+    pmix_fence_out = 9, // the same for PMIx: what all ranks have put
+    fence_out = 8,      // every rank is in the fence; key-value pairs that all get
+    // daemons -> mpiexec
     output = 101,      // u32 stream (1, 2), bytes
     failure = 102,     // Failure
     stdin_taken = 103, // u64: bytes that rank 0's pipe has taken
     stdin_closed = 104,
     snapshot = 105, // u32 id, Snapshot
-    done = 106,     // every process of the job on this node is gone
+    done = 106,     // every process of the job on this node, and on those below it, is gone
+    fence_in = 107, // all ranks on and below this node are in the fence; key-value pairs for all
+    pmix_fence_in = 108,
+    // both ways
+    beat = 201,   // I am alive
+    routed = 202, // Routed: from one node to another, through the tree
 };
 
 inline constexpr uint32_t frame_limit = 64U << 20;

@@ -12,6 +12,9 @@ StartRequest sample() {
     StartRequest r;
     r.job_id = "j";
     r.world_size = 5;
+    r.map = NodeMap({{0, 3}, {1, 2}});
+    r.directory = "/d";
+    r.tree = {{"a", "b"}, {"ssh"}, "/bin/noded", "", 2, "j"};
     r.apps = {{2, "/bin/a", {"a", "-x"}, {"K=V"}}, {3, "/bin/b", {"b"}, {}}};
     r.base_env = {"HOME=/", "EMPTY="};
     r.bind = StartRequest::Bind::core;
@@ -46,7 +49,11 @@ TEST(Frame, TooLongIsRefused) {
 TEST(Messages, StartRequestComesBackWhole) {
     StartRequest out;
     ASSERT_TRUE(decode(encode(sample()), out));
-    EXPECT_EQ(out.local_ranks(), 5U);
+    EXPECT_EQ(out.map.ranks_of(1), (std::vector<uint32_t>{3, 4}));
+    EXPECT_EQ(out.app_of(out.apps[0].ranks - 1), 0U);
+    EXPECT_EQ(out.app_of(out.apps[0].ranks), 1U);
+    EXPECT_EQ(out.tree.hosts[1], "b");
+    EXPECT_EQ(out.directory, "/d");
     EXPECT_EQ(out.apps[0].argv, (std::vector<std::string>{"a", "-x"}));
     EXPECT_EQ(out.base_env[1], "EMPTY=");
     EXPECT_TRUE(out.label);

@@ -4,27 +4,63 @@
 
 namespace zipmpi::launch {
 
-uint32_t StartRequest::local_ranks() const {
-    uint32_t n = 0;
-    for (const auto& app : apps) n += app.ranks;
-    return n;
+uint32_t StartRequest::app_of(uint32_t rank) const {
+    uint32_t a = 0;
+    for (uint32_t end = apps[0].ranks; rank >= end && a + 1 < apps.size(); end += apps[a].ranks) ++a;
+    return a;
 }
+
+namespace {
+
+void encode(Writer& w, const TreePlan& t) {
+    w.texts(t.hosts).texts(t.agent).text(t.daemon).text(t.interface).u32(t.width).text(t.job_id);
+}
+
+bool decode(Reader& r, TreePlan& t) {
+    t.hosts = r.texts();
+    t.agent = r.texts();
+    t.daemon = r.text();
+    t.interface = r.text();
+    t.width = r.u32();
+    t.job_id = r.text();
+    return r.ok() && (t.hosts.empty() || (!t.agent.empty() && !t.daemon.empty() && t.width > 0));
+}
+
+// Every run has ranks, and together they are the world.
+bool decode(Reader& r, NodeMap& map, uint32_t world_size) {
+    std::vector<NodeRun> runs(r.count(8));
+    uint64_t ranks = 0;
+    for (NodeRun& run : runs) {
+        run.node = r.u32();
+        run.ranks = r.u32();
+        ranks += run.ranks;
+        if (run.ranks == 0) return false;
+    }
+    if (!r.ok() || ranks != world_size) return false;
+    map = NodeMap(std::move(runs));
+    return true;
+}
+
+} // namespace
 
 std::string encode(const StartRequest& r) {
     Writer w;
-    w.text(r.job_id).u32(r.world_size).u32(r.first_rank);
+    w.text(r.job_id).text(r.directory).u32(r.world_size).u32(static_cast<uint32_t>(r.map.runs().size()));
+    for (const NodeRun& run : r.map.runs()) w.u32(run.node).u32(run.ranks);
     w.u32(static_cast<uint32_t>(r.apps.size()));
     for (const auto& a : r.apps) w.u32(a.ranks).text(a.path).texts(a.argv).texts(a.env);
     w.texts(r.base_env).u32(static_cast<uint32_t>(r.bind));
     w.u32(r.label ? 1 : 0).u32(r.pmix ? 1 : 0).u32(r.flush_prompts ? 1 : 0).u32(r.stdin_open ? 1 : 0);
+    encode(w, r.tree);
     return w.take();
 }
 
 bool decode(std::string_view bytes, StartRequest& out) {
     Reader r(bytes);
     out.job_id = r.text();
+    out.directory = r.text();
     out.world_size = r.u32();
-    out.first_rank = r.u32();
+    if (out.world_size > 0x7fffffff || !decode(r, out.map, out.world_size)) return false;
     out.apps.resize(r.count(16));
     uint64_t ranks = 0;
     for (auto& a : out.apps) {
@@ -42,8 +78,25 @@ bool decode(std::string_view bytes, StartRequest& out) {
     out.pmix = r.u32() != 0;
     out.flush_prompts = r.u32() != 0;
     out.stdin_open = r.u32() != 0;
-    return r.finished() && bind <= 2 && ranks >= 1 && uint64_t{out.first_rank} + ranks <= out.world_size &&
-           out.world_size <= 0x7fffffff;
+    return decode(r, out.tree) && r.finished() && bind <= 2 && ranks >= 1 && ranks == out.world_size;
+}
+
+std::string encode(const Routed& m) {
+    Writer w;
+    w.u32(static_cast<uint32_t>(m.kind)).u32(m.from).u32(m.to).text(m.key);
+    return w.u32(m.found ? 1 : 0).text(m.value).take();
+}
+
+bool decode(std::string_view bytes, Routed& out) {
+    Reader r(bytes);
+    const uint32_t kind = r.u32();
+    out.kind = static_cast<Routed::Kind>(kind);
+    out.from = r.u32();
+    out.to = r.u32();
+    out.key = r.text();
+    out.found = r.u32() != 0;
+    out.value = r.text();
+    return r.finished() && kind >= 1 && kind <= 4;
 }
 
 std::string encode(const Failure& f) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "launch/link/frame.hpp"
+#include "launch/map/node_map.hpp"
 #include "launch/report/snapshot.hpp"
 
 #include <string>
@@ -20,23 +21,48 @@ struct AppContext {
     std::vector<std::string> env; // NAME=VALUE of --env, in order
 };
 
+// How the daemons of other hosts are started. Empty for a job on this host.
+struct TreePlan {
+    std::vector<std::string> hosts; // by node number, as the user wrote them
+    std::vector<std::string> agent; // words of the command that starts something on a host
+    std::string daemon;             // path of zipmpi-noded on all hosts
+    std::string interface;          // listen on this one only; empty: on all that are up
+    uint32_t width = 0;             // how many daemons one process starts
+    std::string job_id;
+};
+
+// The same for all nodes: each daemon passes it on to those that it starts.
 struct StartRequest {
     std::string job_id;
     uint32_t world_size = 0;
-    uint32_t first_rank = 0;           // ranks of this node are consecutive
-    std::vector<AppContext> apps;      // of this node
+    NodeMap map;                       // which ranks are on which node
+    std::vector<AppContext> apps;      // they follow each other in the ranks
+    std::string directory;             // where the ranks start
     std::vector<std::string> base_env; // what all ranks inherit, foreign launchers' variables removed
     enum class Bind : uint32_t { automatic = 0, core = 1, none = 2 } bind = Bind::automatic;
     bool label = false;
     bool pmix = false;
     bool flush_prompts = false; // somebody may answer: show an unfinished line of rank 0
     bool stdin_open = false;
+    TreePlan tree;
 
-    [[nodiscard]] uint32_t local_ranks() const;
+    [[nodiscard]] uint32_t app_of(uint32_t rank) const; // index into apps
 };
 
 std::string encode(const StartRequest& r);
 bool decode(std::string_view bytes, StartRequest& out);
+
+// From one node to another: a question for a key, or for all that a rank has put (PMIx), and its answer.
+struct Routed {
+    enum class Kind : uint32_t { ask_key = 1, key = 2, ask_modex = 3, modex = 4 } kind = Kind::ask_key;
+    uint32_t from = 0, to = 0; // nodes
+    std::string key;
+    bool found = false;
+    std::string value;
+};
+
+std::string encode(const Routed& r);
+bool decode(std::string_view bytes, Routed& out);
 
 // A rank that ended badly. The first one decides how mpiexec ends.
 struct Failure {

@@ -39,11 +39,25 @@ constexpr int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, S
 Front::Front(Options options, StartRequest request)
     : options_(std::move(options))
     , request_(std::move(request))
+    , below_([this](uint32_t child, const Frame& f) { on_frame(child, f); },
+             [this](const Problem& why) { on_lost(why); })
     , out_(STDOUT_FILENO)
     , err_(STDERR_FILENO)
     , watch_(options_.report_hang) {}
 
-bool Front::start_daemon(Problem& why) {
+bool Front::start_daemons(Problem& why) {
+    const auto nodes = static_cast<uint32_t>(request_.tree.hosts.size());
+    if (nodes == 0) return start_daemon_here(why);
+    JobKey key;
+    if (!fill_random(key.data(), key.size())) {
+        why = {"the key of the job cannot be made", "host " + os::host_name(),
+               "the kernel gives no random bytes", "start the job again"};
+        return false;
+    }
+    return below_.grow(request_.tree, key, {0, nodes}, why);
+}
+
+bool Front::start_daemon_here(Problem& why) {
     int ends[2];
     const auto refuse = [&](const char* step) {
         why = {"the node daemon could not be started", "host " + os::host_name(),
@@ -54,14 +68,14 @@ bool Front::start_daemon(Problem& why) {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return refuse("making a socket pair");
     os::Fd mine(ends[0]);
     os::Fd theirs(ends[1]);
-    daemon_ = fork();
-    if (daemon_ < 0) return refuse("making a process");
-    if (daemon_ == 0) {
+    const pid_t daemon = fork();
+    if (daemon < 0) return refuse("making a process");
+    if (daemon == 0) {
         mine.reset();
         signals_.reset();
-        _exit(noded_main(std::move(theirs)));
+        _exit(noded_main(std::move(theirs), {}, nullptr));
     }
-    channel_ = Channel(std::move(mine));
+    below_.adopt({}, std::move(mine), daemon);
     return true;
 }
 
@@ -75,12 +89,14 @@ int Front::run() {
     signals_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     Problem why;
-    if (!start_daemon(why)) {
+    if (!start_daemons(why)) {
         report(why, "mpiexec");
+        below_.close();
+        clean_up();
         return 1;
     }
     stdin_open_ = request_.stdin_open;
-    channel_.send(FrameType::start, encode(request_));
+    below_.send_all(FrameType::start, encode(request_));
     const uint64_t now = os::now_ns();
     if (options_.timeout > 0) timeout_at_ = now + static_cast<uint64_t>(options_.timeout * 1e9);
     if (options_.report_hang > 0) ask_at_ = now + watch_.interval_ns();
@@ -91,7 +107,8 @@ int Front::run() {
 
 int Front::wait_ms() const {
     uint64_t next = UINT64_MAX;
-    for (const uint64_t at : {timeout_at_, kill_at_, ask_at_, drop_at_, stdin_retry_at_})
+    for (const uint64_t at :
+         {timeout_at_, kill_at_, ask_at_, drop_at_, stdin_retry_at_, done_ ? 0 : below_.next_time()})
         if (at != 0) next = std::min(next, at);
     if (next == UINT64_MAX) return -1; // the daemon's end, signals and its frames wake us
     const uint64_t now = os::now_ns();
@@ -99,40 +116,31 @@ int Front::wait_ms() const {
 }
 
 void Front::loop() {
-    while (!(done_ || daemon_gone_) || out_.queued() > 0 || err_.queued() > 0) {
-        const bool room = out_.queued() < output_high && err_.queued() < output_high;
+    while (!done_ || out_.queued() > 0 || err_.queued() > 0) {
+        below_.pause(out_.queued() >= output_high || err_.queued() >= output_high);
         const auto unless = [](bool wanted, int fd) { return wanted ? fd : -1; };
         pollfd p[5] = {{signals_.get(), POLLIN, 0},
-                       {unless(!done_ && !daemon_gone_, channel_.fd()),
-                        static_cast<short>((room ? POLLIN : 0) | (channel_.queued() > 0 ? POLLOUT : 0)), 0},
+                       {unless(!done_, below_.fd()), POLLIN, 0},
                        {unless(wants_stdin(), STDIN_FILENO), POLLIN, 0},
                        {unless(out_.queued() > 0, out_.fd()), POLLOUT, 0},
                        {unless(err_.queued() > 0, err_.fd()), POLLOUT, 0}};
-        if (!room && !done_ && !daemon_gone_ && channel_.queued() == 0)
-            p[1].fd = -1; // its end can wait as well
         if (poll(p, 5, wait_ms()) < 0 && errno != EINTR) break;
         if (p[0].revents != 0) on_signals();
-        if ((p[1].revents & POLLOUT) != 0) channel_.flush();
-        if ((p[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && room) on_frames();
+        if (p[1].revents != 0) below_.serve();
         if (p[2].revents != 0) on_stdin();
         out_.write_some();
         err_.write_some();
         if (out_.broken() && !done_ && interrupted_by_ == 0) { // like a program that writes to a closed pipe
             interrupted_by_ = SIGPIPE;
-            channel_.send(FrameType::end_job);
+            below_.send_all(FrameType::end_job);
         }
         on_deadlines();
+        below_.on_time();
+        done_ = below_.all_over();
     }
 }
 
-void Front::on_frames() {
-    const bool alive = channel_.receive();
-    Frame f;
-    while (channel_.next(f)) on_frame(f);
-    if (!alive && !done_) daemon_died();
-}
-
-void Front::on_frame(const Frame& f) {
+void Front::on_frame(uint32_t child, const Frame& f) {
     Reader r(f.payload);
     switch (f.type) {
     case FrameType::output: {
@@ -140,14 +148,8 @@ void Front::on_frame(const Frame& f) {
         stream.add(r.rest());
         return;
     }
-    case FrameType::failure: {
-        Failure failure;
-        if (!decode(f.payload, failure) || failed_) return;
-        failed_ = true;
-        exit_code_ = static_cast<int>(failure.exit_code);
-        err_.add(failure.text);
-        return;
-    }
+    case FrameType::failure:
+        return on_failure(f.payload);
     case FrameType::stdin_taken:
         stdin_in_flight_ -= std::min<uint64_t>(stdin_in_flight_, r.u64());
         return;
@@ -156,19 +158,50 @@ void Front::on_frame(const Frame& f) {
         return;
     case FrameType::snapshot:
         return on_snapshot(f.payload);
+    case FrameType::fence_in:
+        fence_.add_child(child, f.payload);
+        return pass_fence_on();
+    case FrameType::pmix_fence_in:
+        pmix_fence_.add_child(child, f.payload);
+        return pass_fence_on();
     case FrameType::done:
-        done_ = true;
+        return pass_fence_on();
+    case FrameType::routed: {
+        Routed m;
+        if (decode(f.payload, m)) below_.send_to_node(m.to, FrameType::routed, f.payload);
         return;
+    }
     default:
         return;
     }
 }
 
+void Front::on_failure(std::string_view payload) {
+    Failure failure;
+    if (!decode(payload, failure) || failed_) return;
+    failed_ = true;
+    exit_code_ = static_cast<int>(failure.exit_code);
+    err_.add(failure.text);
+    if (request_.tree.hosts.size() > 1)
+        below_.send_all(FrameType::end_job); // the other hosts do not know yet
+}
+
+void Front::pass_fence_on() {
+    if (fence_.any() && fence_.all_below(below_)) below_.send_all(FrameType::fence_out, fence_.take());
+    if (pmix_fence_.any() && pmix_fence_.all_below(below_))
+        below_.send_all(FrameType::pmix_fence_out, pmix_fence_.take());
+}
+
 void Front::on_snapshot(std::string_view payload) {
     Reader r(payload);
     const uint32_t id = r.u32();
-    Snapshot s;
-    if (!r.ok() || !decode(r.rest(), s)) return;
+    Snapshot part;
+    if (!r.ok() || !decode(r.rest(), part)) return;
+    Snapshot& all = snapshots_[id];
+    all.insert(all.end(), part.begin(), part.end());
+    if (all.size() < request_.world_size) return; // the other hosts have not answered yet
+    const Snapshot s = std::move(all);
+    snapshots_.erase(id);
     if (id == snapshot_now)
         err_.add(hang_report(s));
     else if (watch_.feed(s, os::now_ns()))
@@ -184,24 +217,17 @@ void Front::on_signals() {
 void Front::on_signal(int signal) {
     Writer w;
     switch (signal) {
-    case SIGCHLD: {
-        int status = 0;
-        if (daemon_ > 0 && waitpid(daemon_, &status, WNOHANG) == daemon_) {
-            daemon_ = -1;
-            on_frames(); // what it sent before it ended
-            if (!done_) daemon_died();
-        }
-        return;
-    }
+    case SIGCHLD:
+        return reap();
     case SIGQUIT:
-        channel_.send(FrameType::ask_snapshot, w.u32(snapshot_now).take());
+        below_.send_all(FrameType::ask_snapshot, w.u32(snapshot_now).take());
         return;
     case SIGINT:
     case SIGTERM:
     case SIGHUP:
         return interrupt(signal);
     default:
-        channel_.send(FrameType::signal, w.u32(static_cast<uint32_t>(signal)).take());
+        below_.send_all(FrameType::signal, w.u32(static_cast<uint32_t>(signal)).take());
         if (signal == SIGTSTP) raise(SIGSTOP);
         return;
     }
@@ -209,13 +235,13 @@ void Front::on_signal(int signal) {
 
 void Front::interrupt(int signal) {
     if (interrupted_by_ != 0) { // asked twice: no more patience
-        channel_.send(FrameType::kill_job);
+        below_.send_all(FrameType::kill_job);
         drop_at_ = os::now_ns() + patience;
         return;
     }
     interrupted_by_ = signal;
     Writer w;
-    channel_.send(FrameType::signal, w.u32(static_cast<uint32_t>(signal)).take());
+    below_.send_all(FrameType::signal, w.u32(static_cast<uint32_t>(signal)).take());
     kill_at_ = os::now_ns() + patience;
     if (signal == SIGINT) return; // the user at the terminal knows
     say({"the job was ended by " + signal_name(signal), "mpiexec, host " + os::host_name(),
@@ -224,7 +250,7 @@ void Front::interrupt(int signal) {
 }
 
 bool Front::wants_stdin() const {
-    return stdin_open_ && stdin_in_flight_ < stdin_window && !done_ && !daemon_gone_ && stdin_retry_at_ == 0;
+    return stdin_open_ && stdin_in_flight_ < stdin_window && !done_ && stdin_retry_at_ == 0;
 }
 
 void Front::on_stdin() {
@@ -236,10 +262,10 @@ void Front::on_stdin() {
     const ssize_t n = read(STDIN_FILENO, buffer, stdin_window - stdin_in_flight_);
     if (n > 0) {
         stdin_in_flight_ += static_cast<size_t>(n);
-        channel_.send(FrameType::stdin_data, {buffer, static_cast<size_t>(n)});
+        below_.send_to_node(0, FrameType::stdin_data, {buffer, static_cast<size_t>(n)});
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
         stdin_open_ = false;
-        channel_.send(FrameType::stdin_end);
+        below_.send_to_node(0, FrameType::stdin_end, {});
     }
 }
 
@@ -248,17 +274,17 @@ void Front::on_deadlines() {
     const auto due = [&](uint64_t& at) { return at != 0 && now >= at && (at = 0, true); };
     due(stdin_retry_at_);
     if (due(kill_at_)) {
-        channel_.send(FrameType::kill_job);
+        below_.send_all(FrameType::kill_job);
         drop_at_ = now + patience;
     }
     if (due(drop_at_)) { // nobody takes our output, and nobody may wait for that any longer
         out_.drop();
         err_.drop();
-        drop_at_ = done_ || daemon_gone_ ? 0 : now + patience;
+        drop_at_ = done_ ? 0 : now + patience;
     }
     if (due(ask_at_)) {
         Writer w;
-        channel_.send(FrameType::ask_snapshot, w.u32(snapshot_watch).take());
+        below_.send_all(FrameType::ask_snapshot, w.u32(snapshot_watch).take());
         ask_at_ = now + watch_.interval_ns();
     }
     if (!due(timeout_at_) || done_) return;
@@ -269,19 +295,21 @@ void Front::on_deadlines() {
          "give it more time; to see what it waits for, use --report-hang"});
     failed_ = true;
     exit_code_ = exit_timeout;
-    channel_.send(FrameType::end_job);
+    below_.send_all(FrameType::end_job);
     drop_at_ = now + 2 * patience;
 }
 
-void Front::daemon_died() {
-    if (daemon_gone_) return;
-    daemon_gone_ = true;
+void Front::reap() {
+    int status = 0;
+    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) below_.reaped(pid, status);
+}
+
+void Front::on_lost(const Problem& why) {
+    below_.send_all(FrameType::end_job);
     if (interrupted_by_ != 0 || failed_) return;
     failed_ = true;
     exit_code_ = 1;
-    say({"the node daemon died; the job was ended", "host " + os::host_name(),
-         "somebody killed it, or it ran out of memory",
-         "look into the kernel log (dmesg); start the job again"});
+    say(why);
 }
 
 void Front::say(const Problem& p) { err_.add(format(p, "mpiexec")); }
@@ -290,9 +318,10 @@ void Front::say(const Problem& p) { err_.add(format(p, "mpiexec")); }
 // s.
 void Front::clean_up() {
     const uint64_t until = os::now_ns() + 2 * patience;
-    if (done_) {
-        channel_ = Channel(os::Fd()); // lets the daemon go
-        while (daemon_ > 0 && waitpid(daemon_, nullptr, WNOHANG) == 0 && os::now_ns() < until) usleep(200);
+    below_.close();
+    while (done_ && !below_.pids().empty() && os::now_ns() < until - patience) {
+        reap();
+        usleep(200);
     }
     while (os::now_ns() < until) {
         while (waitpid(-1, nullptr, WNOHANG) > 0) {

@@ -1,16 +1,19 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The front process: between the terminal and the daemons. It starts the daemon of this host, passes input,
-// output and signals, decides the exit status, and cleans up after a daemon that died.
+// The front process: between the terminal and the daemons. It starts the daemon of this host, or those of
+// other hosts, passes input, output and signals, decides the exit status, and cleans up after a daemon that
+// died.
 #pragma once
 
-#include "launch/link/channel.hpp"
 #include "launch/mpiexec/options.hpp"
 #include "launch/mpiexec/stream.hpp"
 #include "launch/report/hang_watch.hpp"
+#include "launch/tree/fence.hpp"
+#include "launch/tree/subtree.hpp"
 
 #include <csignal>
+#include <map>
 #include <sys/types.h>
 
 namespace zipmpi::launch {
@@ -21,11 +24,14 @@ class Front {
     int run(); // the exit status of mpiexec
 
   private:
-    bool start_daemon(Problem& why);
+    bool start_daemons(Problem& why);
+    bool start_daemon_here(Problem& why);
     void loop();
     int wait_ms() const;
-    void on_frames();
-    void on_frame(const Frame& f);
+    void on_frame(uint32_t child, const Frame& f);
+    void on_lost(const Problem& why);
+    void on_failure(std::string_view payload);
+    void pass_fence_on();
     void on_signals();
     void on_signal(int signal);
     void interrupt(int signal);
@@ -33,20 +39,20 @@ class Front {
     [[nodiscard]] bool wants_stdin() const;
     void on_snapshot(std::string_view payload);
     void on_deadlines();
-    void daemon_died();
+    void reap();
     void say(const Problem& p);
     void clean_up();
 
     Options options_;
     StartRequest request_;
     os::Fd signals_;
-    Channel channel_{os::Fd()};
-    pid_t daemon_ = -1;
+    Subtree below_;
+    FenceGather fence_, pmix_fence_;
     OutStream out_, err_;
     HangWatch watch_;
+    std::map<uint32_t, Snapshot> snapshots_; // by id; parts from several hosts
 
     bool done_ = false;
-    bool daemon_gone_ = false;
     bool failed_ = false;
     int exit_code_ = 0;
     int interrupted_by_ = 0;

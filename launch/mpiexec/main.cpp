@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/link/environment.hpp"
 #include "launch/mpiexec/front.hpp"
+#include "launch/mpiexec/host_choice.hpp"
 #include "launch/mpiexec/options.hpp"
 #include "launch/mpiexec/program.hpp"
+#include "launch/tree/agent.hpp"
+
+#include "wire/segment_layout.hpp"
 
 #include <cstdio>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -30,6 +35,40 @@ std::string random_id() {
 void open_standard_descriptors() {
     for (int fd = 0; fd < 3; ++fd)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) _exit(1);
+}
+
+// Which ranks go to which host.
+bool place_ranks(const Options& options, StartRequest& request, Problem& why) {
+    HostList hosts;
+    if (!choose_hosts(options, environ, hosts, why)) return false;
+    if (!options.ranks_given && !hosts.empty() && request.apps.size() == 1) {
+        uint64_t slots = 0;
+        for (const Host& h : hosts) slots += h.slots;
+        request.world_size = request.apps[0].ranks = static_cast<uint32_t>(slots);
+    }
+    const bool here = hosts.empty();
+    if (here) hosts.push_back({"localhost", request.world_size});
+    request.map = map_ranks(hosts, request.world_size, options.map_by);
+    for (uint32_t node = 0; node < hosts.size(); ++node) {
+        const size_t ranks = request.map.ranks_of(node).size();
+        if (ranks <= wire::max_local_ranks) continue;
+        why = {"too many ranks", "host " + hosts[node].name,
+               std::to_string(ranks) + " ranks; one host takes at most 4096",
+               "start fewer, or name more hosts with --host"};
+        return false;
+    }
+    if (here || only_this_host(hosts)) return true;
+    for (const Host& h : hosts) request.tree.hosts.push_back(h.name);
+    request.tree.daemon = daemon_path();
+    std::error_code none;
+    request.directory = std::filesystem::current_path(none).string();
+    request.tree.interface = options.interface;
+    request.tree.width = options.width;
+    request.tree.job_id = request.job_id;
+    if (split_words(options.agent, request.tree.agent)) return true;
+    why = {"the value of --launch-agent is not valid", "command line of mpiexec",
+           "'" + options.agent + "' is not a command", "write for example: --launch-agent \"ssh -p 2222\""};
+    return false;
 }
 
 } // namespace
@@ -63,5 +102,9 @@ int main(int argc, char** argv) {
         request.world_size += app.ranks;
     }
     request.apps = options.apps;
+    if (!place_ranks(options, request, why)) {
+        report(why, "mpiexec");
+        return exit_usage;
+    }
     return Front(std::move(options), std::move(request)).run();
 }

@@ -4,19 +4,20 @@
 
 #include "base/words.hpp"
 
-#include "wire/segment_layout.hpp"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
 namespace zipmpi::launch {
 namespace {
 
+constexpr long most_ranks = 1'000'000;
+
 constexpr const char* examples = R"(
 Examples:
   mpiexec -n 4 ./a.out                      4 ranks on this host
   mpiexec -n 4 --label ./a.out              each line with its rank in front
   mpiexec -n 2 --env OMP_NUM_THREADS=4 ./a  two ranks of four threads
+  mpiexec -n 4 --host n1:2,n2:2 ./a.out     two ranks on each of two hosts, started through ssh
   mpiexec -n 1 ./master : -n 3 ./worker     two programs in one job
   mpiexec -n 8 --report-hang 30 ./a.out     say who waits for whom if nothing moves for 30 s
   kill -QUIT <pid of mpiexec>               say it now, the job goes on
@@ -26,7 +27,7 @@ Options end at the name of the program. The exit status is that of the first ran
 
 // What one command line part (between ':') can say.
 struct Part {
-    std::string ranks = "1", bind, pmix;
+    std::string ranks = "1", bind, pmix, map_by;
     std::vector<std::string> env;
 };
 
@@ -47,12 +48,27 @@ void declare(CLI::App& app, Part& part, Options& all, bool& version) {
     app.add_option("--pmix", part.pmix,
                    "serve PMIx for programs of other MPIs; default: if the program may need it")
         ->type_name("auto|yes|no");
+    app.add_option("--host", all.host, "run on these hosts, with so many ranks on each")
+        ->type_name("HOST[:SLOTS],...");
+    app.add_option("--hostfile", all.hostfile, "the same from a file: a line 'HOST slots=N' for each host")
+        ->type_name("FILE");
+    app.add_option("--map-by", part.map_by, "slot: fill a host before the next; node: hosts in turn")
+        ->type_name("slot|node");
+    app.add_option("--launch-agent", all.agent, "starts a command on a host: AGENT HOST COMMAND; default ssh")
+        ->type_name("COMMAND");
+    app.add_option("--launch-width", all.width,
+                   "how many hosts one process starts; the others are started by those")
+        ->type_name("N");
+    app.add_option("--launch-interface", all.interface,
+                   "network interface that connects the hosts; default: any")
+        ->type_name("NAME");
     app.add_flag("--version", version, "print the version");
     app.footer(examples);
 }
 
-constexpr const char* with_value[] = {"-n",        "--np",          "--env", "--bind-to",
-                                      "--timeout", "--report-hang", "--pmix"};
+constexpr const char* with_value[] = {
+    "-n",     "--np",       "--env",    "--bind-to",      "--timeout",      "--report-hang",     "--pmix",
+    "--host", "--hostfile", "--map-by", "--launch-agent", "--launch-width", "--launch-interface"};
 constexpr const char* without_value[] = {"--label", "--version", "--help", "-h"};
 
 // -np, -label and so on, as other launchers spell them.
@@ -120,8 +136,8 @@ bool take_part(const Part& part, AppContext& app, Options& out, Problem& why) {
     };
     char* end = nullptr;
     const long n = std::strtol(part.ranks.c_str(), &end, 10);
-    if (part.ranks.empty() || *end != '\0' || n < 1 || n > wire::max_local_ranks)
-        return bad("-n", part.ranks, "is not a number of ranks from 1 to 4096",
+    if (part.ranks.empty() || *end != '\0' || n < 1 || n > most_ranks)
+        return bad("-n", part.ranks, "is not a number of ranks from 1 to 1000000",
                    "write for example: mpiexec -n 4 ./a.out");
     app.ranks = static_cast<uint32_t>(n);
     for (const auto& e : part.env) {
@@ -136,6 +152,12 @@ bool take_part(const Part& part, AppContext& app, Options& out, Problem& why) {
         out.bind = StartRequest::Bind::none;
     else if (!part.bind.empty())
         return bad("--bind-to", part.bind, "is not a way to bind", "write --bind-to core or --bind-to none");
+    if (part.map_by == "node")
+        out.map_by = MapBy::node;
+    else if (!part.map_by.empty() && part.map_by != "slot")
+        return bad("--map-by", part.map_by, "is not a way to map", "write --map-by slot or --map-by node");
+    if (out.width == 0)
+        return bad("--launch-width", "0", "starts nothing", "give a number from 1 on; the default is 32");
     if (part.pmix == "yes")
         out.pmix = Pmix::yes;
     else if (part.pmix == "no")
@@ -150,7 +172,7 @@ bool parse_part(std::vector<std::string> words, Options& out, Problem& why) {
     if (!cut(words, app.argv, why)) return false;
     Part part;
     bool version = false;
-    CLI::App cli("Starts an MPI program on this host:\n"
+    CLI::App cli("Starts an MPI program on this host or on several:\n"
                  "  mpiexec [options] program [arguments] [: [options] program [arguments] ...]",
                  "mpiexec");
     declare(cli, part, out, version);
@@ -175,6 +197,7 @@ bool parse_part(std::vector<std::string> words, Options& out, Problem& why) {
                     "name one: mpiexec -n 4 ./a.out");
         return false;
     }
+    out.ranks_given = out.ranks_given || cli.count("--np") > 0;
     if (!take_part(part, app, out, why)) return false;
     out.apps.push_back(std::move(app));
     return true;
@@ -207,13 +230,6 @@ bool parse_options(const std::vector<std::string>& args, const char* const* envi
         if (!parse_part(words, out, why)) return false;
         if (!out.print.empty()) return true;
         words.clear();
-    }
-    uint64_t ranks = 0;
-    for (const auto& app : out.apps) ranks += app.ranks;
-    if (ranks > wire::max_local_ranks) {
-        why = usage("too many ranks", "",
-                    std::to_string(ranks) + " ranks in all; one host takes at most 4096", "start fewer");
-        return false;
     }
     if (out.timeout < 0 || out.report_hang < 0) {
         why = usage("the number of seconds is not valid", "", "it is negative",

@@ -19,9 +19,15 @@ struct Options {
     StartRequest::Bind bind = StartRequest::Bind::automatic;
     Pmix pmix = Pmix::automatic;
     bool label = false;
-    double timeout = 0;     // seconds, 0 = none
-    double report_hang = 0; // seconds, 0 = off
-    std::string print;      // --help, --version: print this and exit with 0
+    double timeout = 0;       // seconds, 0 = none
+    double report_hang = 0;   // seconds, 0 = off
+    bool ranks_given = false; // -n was written
+    std::string host, hostfile;
+    MapBy map_by = MapBy::slot;
+    std::string agent = "ssh -x -T -o BatchMode=yes";
+    std::string interface;
+    uint32_t width = 32;
+    std::string print; // --help, --version: print this and exit with 0
 };
 
 // args: without the program's own name. environ_like: null-terminated, for MPIEXEC_TIMEOUT. False: why says

@@ -13,11 +13,14 @@
 #include "launch/pmi/server.hpp"
 #include "launch/pmix/module.hpp"
 #include "launch/report/death.hpp"
+#include "launch/tree/fence.hpp"
+#include "launch/tree/subtree.hpp"
 
 #include <array>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <sys/resource.h>
 #include <unordered_map>
 #include <vector>
@@ -26,11 +29,11 @@ namespace zipmpi::launch {
 
 class Daemon {
   public:
-    explicit Daemon(os::Fd socket);
+    Daemon(os::Fd socket, NodePlace place, const JobKey* key);
     int run();
 
   private:
-    enum class Source : uint32_t { channel, signals, outputs, rank_stdin, pmi, pmix, out, err };
+    enum class Source : uint32_t { channel, signals, outputs, rank_stdin, pmi, pmix, out, err, tree };
     // running; SIGTERM sent; SIGKILL sent, waiting for the last child; only bytes left to deliver
     enum class Phase { waiting_for_start, running, ending, killing, draining };
 
@@ -38,6 +41,7 @@ class Daemon {
         pid_t pid = -1;
         bool live = false;
         int status = 0;
+        uint32_t world = 0; // its number in the job
         uint32_t app = 0;
         os::Fd pmi;
         std::string pmi_out; // what its socket did not take yet
@@ -46,16 +50,38 @@ class Daemon {
         bool pmix_inside = false;
     };
 
+    struct PmixTask { // what libpmix's thread leaves for us
+        PmixEvent::Kind kind;
+        uint32_t rank;
+        int status;
+        std::string text, data;
+        void* cookie;
+        std::optional<Routed> answer; // only this: an answer for another node is ready
+    };
+
     // start.cpp
     void start(const std::string& payload);
     bool prepare(Problem& why);
-    void start_pmix();
     std::vector<std::string> rank_env(uint32_t local);
     bool start_rank(uint32_t local, const std::vector<std::vector<int>>& cpus, Problem& why);
     void start_failed(uint32_t local, const Problem& why, int exit_code);
     std::vector<std::vector<int>> placement();
 
+    // others.cpp
+    bool start_others(const std::string& payload, Problem& why);
+    void on_child_frame(uint32_t child, const Frame& f);
+    void on_child_lost(const Problem& why);
+    [[nodiscard]] Problem describe_ended_daemon(int signal) const;
+    PmiServer::Others pmi_others();
+    void pass_fence_on();
+    void route(const Frame& f);
+    void on_routed(const Routed& m);
+    void watch_parent();
+    [[nodiscard]] boot::Nodes nodes_of_the_job() const; // for the segment
+    [[nodiscard]] bool alone() const { return request_.tree.hosts.size() < 2; }
+
     // loop.cpp
+    void step(); // waits for something and serves it
     void watch(int epoll, int fd, uint32_t events, Source source, uint32_t rank = 0);
     int wait_ms() const;
     void serve(uint64_t key, uint32_t events);
@@ -66,12 +92,21 @@ class Daemon {
     void send_output(int stream, uint32_t local, std::string text);
     void on_pmi(uint32_t local);
     void send_pmi(uint32_t local, std::string_view bytes);
-    void on_pmix();
     void feed_stdin();
     void close_stdin();
     void throttle();
     void flush_prompt();
     void on_deadlines();
+
+    // pmix.cpp
+    void start_pmix();
+    [[nodiscard]] std::string scratch_name() const;
+    void queue_pmix(PmixTask task);
+    void on_pmix();
+    void on_pmix(PmixTask& t);
+    void pass_pmix_fence_on();
+    void pmix_fence_done(std::string_view data);
+    void on_modex(const Routed& m);
 
     // ending.cpp
     void reap();
@@ -82,10 +117,20 @@ class Daemon {
     void fail(uint32_t local, uint32_t exit_code, const std::string& text);
     void end_job();
     void kill_job();
+    [[nodiscard]] std::vector<pid_t> spared() const;
+    [[nodiscard]] bool nobody_left() const;
     void finish_when_quiet();
+    void let_go();
     Snapshot snapshot() const;
 
-    Channel channel_;
+    Channel channel_; // to mpiexec, or to the daemon above
+    NodePlace place_;
+    JobKey key_{};
+    bool network_ = false; // channel_ is a TCP connection
+    Subtree below_;
+    FenceGather fence_;
+    uint64_t parent_heard_ = 0, beat_at_ = 0;
+    bool parent_sleeps_ = false; // it has said that it stops for a while
     os::Fd epoll_, output_epoll_, signals_, pmix_event_;
     StartRequest request_;
     boot::NodeSegment segment_;
@@ -94,9 +139,12 @@ class Daemon {
     std::unordered_map<pid_t, uint32_t> by_pid_;
     std::unique_ptr<PmiServer> pmi_;
     const PmixModule* pmix_ = nullptr;
-    std::mutex pmix_mutex_; // guards pmix_events_, filled by libpmix's thread
-    std::deque<PmixEvent> pmix_events_;
-    std::string file_scratch_, memory_scratch_; // directories for other MPIs, or empty
+    std::mutex pmix_mutex_; // guards pmix_tasks_, filled by libpmix's thread
+    std::deque<PmixTask> pmix_tasks_;
+    FenceGather pmix_fence_;
+    std::deque<void*> pmix_fences_; // cookies of fences that wait for other nodes
+    std::unordered_map<uint32_t, std::vector<void*>> pmix_asking_; // cookies by rank
+    std::string file_scratch_, memory_scratch_;                    // directories for other MPIs, or empty
     std::string host_;
     rlimit open_files_{};
     sigset_t ignored_signals_{};

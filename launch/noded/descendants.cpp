@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/noded/descendants.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -61,9 +62,14 @@ std::multimap<pid_t, pid_t> all_children() {
 
 } // namespace
 
-std::vector<pid_t> descendants() {
+std::vector<pid_t> descendants(const std::vector<pid_t>& except) {
     std::vector<pid_t> found;
+    const auto leave_out = [&] {
+        std::erase_if(
+            found, [&](pid_t pid) { return std::find(except.begin(), except.end(), pid) != except.end(); });
+    };
     bool known = children_of(getpid(), found);
+    leave_out();
     for (size_t i = 0; i < found.size() && found.size() < walk_limit; ++i)
         known = children_of(found[i], found) && known;
     if (known) return found;
@@ -74,13 +80,15 @@ std::vector<pid_t> descendants() {
         for (auto it = from; it != to; ++it) found.push_back(it->second);
     };
     add(getpid());
+    leave_out();
     for (size_t i = 0; i < found.size() && found.size() < walk_limit; ++i) add(found[i]);
     return found;
 }
 
-void signal_descendants(int signal, const std::vector<pid_t>& group_leaders) {
+void signal_descendants(int signal, const std::vector<pid_t>& group_leaders,
+                        const std::vector<pid_t>& except) {
     for (const pid_t leader : group_leaders) kill(-leader, signal);
-    for (const pid_t pid : descendants()) {
+    for (const pid_t pid : descendants(except)) {
         kill(pid, signal);
         if (signal != SIGKILL) kill(pid, SIGCONT); // a stopped process would not see it
     }

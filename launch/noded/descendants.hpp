@@ -10,10 +10,12 @@
 
 namespace zipmpi::launch {
 
-// Children of this process and theirs, as they are now.
-std::vector<pid_t> descendants();
+// Children of this process and theirs, as they are now, without those children in `except` and what is below
+// them.
+std::vector<pid_t> descendants(const std::vector<pid_t>& except = {});
 
 // Sends the signal to all descendants, and to the process groups that these pids lead.
-void signal_descendants(int signal, const std::vector<pid_t>& group_leaders);
+void signal_descendants(int signal, const std::vector<pid_t>& group_leaders,
+                        const std::vector<pid_t>& except = {});
 
 } // namespace zipmpi::launch

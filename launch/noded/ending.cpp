@@ -12,18 +12,23 @@
 #include <csignal>
 #include <sys/epoll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace zipmpi::launch {
 namespace {
 constexpr uint64_t term_to_kill = 300'000'000; // a moment to say goodbye
-}
+constexpr uint64_t farewell = 1'000'000'000;
+} // namespace
 
 void Daemon::reap() {
     std::vector<std::pair<uint32_t, int>> ended;
     int status = 0;
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         const auto it = by_pid_.find(pid);
-        if (it == by_pid_.end()) continue; // somebody's orphan
+        if (it == by_pid_.end()) { // an agent, or somebody's orphan
+            below_.reaped(pid, status);
+            continue;
+        }
         ended.emplace_back(it->second, status);
         by_pid_.erase(it);
     }
@@ -51,7 +56,7 @@ void Daemon::on_rank_exit(uint32_t local, int status) {
 
 Death Daemon::death_of(uint32_t local) const {
     Death d;
-    d.rank = request_.first_rank + local;
+    d.rank = ranks_[local].world;
     d.world_size = request_.world_size;
     d.others_alive = live_ - (ranks_[local].live ? 1 : 0);
     d.host = host_;
@@ -87,7 +92,8 @@ void Daemon::on_abort(uint32_t local, int exit_code, std::string_view text) {
 void Daemon::fail(uint32_t local, uint32_t exit_code, const std::string& text) {
     if (failed_) return;
     failed_ = true;
-    channel_.send(FrameType::failure, encode(Failure{request_.first_rank + local, exit_code, text}));
+    const uint32_t rank = local < ranks_.size() ? ranks_[local].world : 0;
+    channel_.send(FrameType::failure, encode(Failure{rank, exit_code, text}));
     end_job();
 }
 
@@ -97,7 +103,7 @@ void Daemon::end_job() {
     std::vector<pid_t> leaders;
     for (const Rank& r : ranks_)
         if (r.live) leaders.push_back(r.pid);
-    signal_descendants(SIGTERM, leaders);
+    signal_descendants(SIGTERM, leaders, below_.pids());
     kill_at_ = os::now_ns() + term_to_kill;
 }
 
@@ -105,23 +111,43 @@ void Daemon::kill_job() {
     kill_at_ = 0;
     if (phase_ >= Phase::killing) return;
     phase_ = Phase::killing;
-    signal_descendants(SIGKILL, {});
+    signal_descendants(SIGKILL, {}, spared());
 }
 
-// Moves on when the ranks are gone, then when every other descendant is gone.
+// Agents of daemons that still answer for the keys of their ranks.
+std::vector<pid_t> Daemon::spared() const { return front_gone_ ? std::vector<pid_t>() : below_.pids(); }
+
+bool Daemon::nobody_left() const {
+    const std::vector<pid_t> agents = spared();
+    if (!agents.empty()) return descendants(agents).empty();
+    int status = 0;
+    return waitpid(-1, &status, WNOHANG) < 0 && errno == ECHILD;
+}
+
+// Moves on when the ranks are gone and the daemons below are done, then when every other descendant is gone.
 void Daemon::finish_when_quiet() {
+    if (!below_.all_over() && !front_gone_) return;
     if (phase_ == Phase::waiting_for_start || phase_ == Phase::draining || live_ > 0) {
         if (phase_ != Phase::killing) return;
     } else if (phase_ < Phase::killing) {
         kill_job();
     }
     reap();
-    int status = 0;
-    if (waitpid(-1, &status, WNOHANG) < 0 && errno == ECHILD) {
+    if (nobody_left()) {
         phase_ = Phase::draining;
         give_up_at_ = os::now_ns() + 1'000'000'000;
     } else {
-        signal_descendants(SIGKILL, {});
+        signal_descendants(SIGKILL, {}, spared());
+    }
+}
+
+// The daemons below are let go and have a moment to leave, so that nothing is left when mpiexec ends.
+void Daemon::let_go() {
+    below_.close();
+    const uint64_t until = os::now_ns() + farewell;
+    while (!below_.pids().empty() && os::now_ns() < until) {
+        reap();
+        usleep(200);
     }
 }
 

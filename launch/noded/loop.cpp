@@ -13,7 +13,6 @@
 #include <csignal>
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -33,7 +32,7 @@ uint64_t key_of(uint32_t source, uint32_t rank) { return uint64_t{source} << 32 
 
 } // namespace
 
-int noded_main(os::Fd socket) {
+int noded_main(os::Fd socket, NodePlace place, const JobKey* key) {
     setpgid(0, 0); // Ctrl-C at the terminal is for mpiexec; it tells us
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "zipmpi-noded");
@@ -43,14 +42,20 @@ int noded_main(os::Fd socket) {
     sigprocmask(SIG_SETMASK, &taken, nullptr);
     const os::Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) dup2(null.get(), fd);
-    return Daemon(std::move(socket)).run();
+    return Daemon(std::move(socket), place, key).run();
 }
 
-Daemon::Daemon(os::Fd socket)
+Daemon::Daemon(os::Fd socket, NodePlace place, const JobKey* key)
     : channel_(std::move(socket))
+    , place_(place)
+    , network_(key != nullptr)
+    , below_([this](uint32_t child, const Frame& f) { on_child_frame(child, f); },
+             [this](const Problem& why) { on_child_lost(why); })
     , epoll_(epoll_create1(EPOLL_CLOEXEC))
     , output_epoll_(epoll_create1(EPOLL_CLOEXEC))
     , host_(os::host_name()) {
+    if (key != nullptr) key_ = *key;
+    if (network_) parent_heard_ = beat_at_ = os::now_ns();
     sigset_t set;
     sigemptyset(&set);
     for (const int s : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, s);
@@ -58,6 +63,7 @@ Daemon::Daemon(os::Fd socket)
     watch(epoll_.get(), channel_.fd(), EPOLLIN, Source::channel);
     watch(epoll_.get(), signals_.get(), EPOLLIN, Source::signals);
     watch(epoll_.get(), output_epoll_.get(), EPOLLIN, Source::outputs);
+    watch(epoll_.get(), below_.fd(), EPOLLIN, Source::tree);
 }
 
 void Daemon::watch(int epoll, int fd, uint32_t events, Source source, uint32_t rank) {
@@ -69,7 +75,7 @@ void Daemon::watch(int epoll, int fd, uint32_t events, Source source, uint32_t r
 
 int Daemon::wait_ms() const {
     uint64_t next = never;
-    for (const uint64_t at : {kill_at_, prompt_at_, give_up_at_})
+    for (const uint64_t at : {kill_at_, prompt_at_, give_up_at_, beat_at_, below_.next_time()})
         if (at != 0) next = std::min(next, at);
     const uint64_t now = os::now_ns();
     if (phase_ == Phase::killing) next = std::min(next, now + reap_interval);
@@ -78,23 +84,28 @@ int Daemon::wait_ms() const {
 }
 
 int Daemon::run() {
-    epoll_event events[64];
-    while (!(phase_ == Phase::draining && (front_gone_ || channel_.queued() == 0) && open_pipes_ == 0)) {
-        const int n = epoll_wait(epoll_.get(), events, 64, wait_ms());
-        for (int i = 0; i < n; ++i) serve(events[i].data.u64, events[i].events);
-        if (!channel_.flush()) front_gone_ = true;
-        if (front_gone_ && phase_ < Phase::killing) kill_job();
-        throttle();
-        on_deadlines();
-        finish_when_quiet();
-    }
-    if (!file_scratch_.empty()) remove_scratch(request_.job_id);
+    while (!(phase_ == Phase::draining && (front_gone_ || channel_.queued() == 0) && open_pipes_ == 0))
+        step();
+    if (!file_scratch_.empty()) remove_scratch(scratch_name());
     channel_.send(FrameType::done);
-    while (!front_gone_ && channel_.queued() > 0) { // ends when mpiexec has read it, or is gone
-        epoll_wait(epoll_.get(), events, 1, 10);
-        front_gone_ = !channel_.flush();
-    }
+    // Ends when mpiexec has read it, or is gone. On several hosts ranks elsewhere may still ask for keys of
+    // ours: mpiexec lets all daemons go together, by closing.
+    while (!front_gone_ && (network_ || channel_.queued() > 0)) step();
+    let_go();
     _exit(0); // not exit(): libpmix's threads and destructors have nothing left to do
+}
+
+void Daemon::step() {
+    epoll_event events[64];
+    const int n = epoll_wait(epoll_.get(), events, 64, wait_ms());
+    for (int i = 0; i < n; ++i) serve(events[i].data.u64, events[i].events);
+    if (!channel_.flush()) front_gone_ = true;
+    if (front_gone_ && phase_ < Phase::killing) kill_job();
+    throttle();
+    on_deadlines();
+    below_.on_time();
+    if (network_) watch_parent();
+    finish_when_quiet();
 }
 
 void Daemon::serve(uint64_t key, uint32_t events) {
@@ -103,6 +114,7 @@ void Daemon::serve(uint64_t key, uint32_t events) {
     case Source::channel: {
         if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
         const bool alive = channel_.receive();
+        if (network_) parent_heard_ = os::now_ns();
         Frame f;
         while (channel_.next(f)) on_frame(f);
         if (alive) return;
@@ -121,6 +133,8 @@ void Daemon::serve(uint64_t key, uint32_t events) {
         return on_pmi(rank);
     case Source::pmix:
         return on_pmix();
+    case Source::tree:
+        return below_.serve();
     default:
         return;
     }
@@ -128,6 +142,11 @@ void Daemon::serve(uint64_t key, uint32_t events) {
 
 void Daemon::on_frame(const Frame& f) {
     Reader r(f.payload);
+    parent_sleeps_ = false;
+    if (f.type == FrameType::end_job || f.type == FrameType::kill_job || f.type == FrameType::signal ||
+        f.type == FrameType::ask_snapshot || f.type == FrameType::fence_out ||
+        f.type == FrameType::pmix_fence_out)
+        below_.send_all(f.type, f.payload);
     switch (f.type) {
     case FrameType::start:
         return start(f.payload);
@@ -153,10 +172,18 @@ void Daemon::on_frame(const Frame& f) {
         const int signal = static_cast<int>(r.u32());
         if (!r.ok() || signal <= 0 || signal >= NSIG) return;
         if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) interrupted_ = true;
+        parent_sleeps_ = signal == SIGTSTP;
         for (const Rank& rank : ranks_)
             if (rank.live) kill(-rank.pid, signal);
         return;
     }
+    case FrameType::fence_out:
+        if (pmi_) pmi_->fence_done(f.payload);
+        return;
+    case FrameType::pmix_fence_out:
+        return pmix_fence_done(f.payload);
+    case FrameType::routed:
+        return route(f);
     default:
         return;
     }
@@ -168,6 +195,9 @@ void Daemon::on_signals() {
     while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
         if (info.ssi_signo == SIGCHLD) {
             children = true;
+        } else if (network_ && phase_ == Phase::running && !interrupted_) {
+            fail(0, 128 + info.ssi_signo,
+                 format(describe_ended_daemon(static_cast<int>(info.ssi_signo)), "mpiexec"));
         } else {
             end_job();
         }
@@ -198,8 +228,8 @@ bool Daemon::read_output(uint32_t local, int stream) {
         return false;
     }
     send_output(stream, local, r.lines[stream].feed({buffer, static_cast<size_t>(n)}));
-    if (request_.first_rank + local == 0 && request_.flush_prompts && !stdin_ended_ &&
-        r.lines[stream].pending() && n % stdio_block != 0)
+    if (r.world == 0 && request_.flush_prompts && !stdin_ended_ && r.lines[stream].pending() &&
+        n % stdio_block != 0)
         prompt_at_ = os::now_ns() + prompt_delay;
     if (phase_ == Phase::draining) give_up_at_ = os::now_ns() + 1'000'000'000;
     return true;
@@ -255,25 +285,6 @@ void Daemon::send_pmi(uint32_t local, std::string_view bytes) {
               local);
 }
 
-void Daemon::on_pmix() {
-    eventfd_t count = 0;
-    eventfd_read(pmix_event_.get(), &count);
-    std::deque<PmixEvent> events;
-    {
-        const std::lock_guard lock(pmix_mutex_);
-        events.swap(pmix_events_);
-    }
-    for (const PmixEvent& e : events) {
-        const uint32_t local = e.rank - request_.first_rank;
-        if (local >= ranks_.size()) continue;
-        if (e.kind == PmixEvent::Kind::abort) {
-            on_abort(local, e.status, e.text);
-        } else {
-            ranks_[local].pmix_inside = e.kind == PmixEvent::Kind::connected;
-        }
-    }
-}
-
 void Daemon::feed_stdin() {
     size_t taken = 0;
     while (stdin_pipe_ && taken < stdin_queue_.size()) {
@@ -310,9 +321,11 @@ void Daemon::throttle() {
     if (!outputs_paused_ && channel_.queued() > pause_above && !front_gone_) {
         epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, output_epoll_.get(), nullptr);
         outputs_paused_ = true;
+        below_.pause(true);
     } else if (outputs_paused_ && (channel_.queued() < resume_below || front_gone_)) {
         watch(epoll_.get(), output_epoll_.get(), EPOLLIN, Source::outputs);
         outputs_paused_ = false;
+        below_.pause(false);
         if (phase_ == Phase::draining) give_up_at_ = os::now_ns() + 1'000'000'000;
     }
 }

@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/link/environment.hpp"
-#include "launch/link/scratch.hpp"
 #include "launch/map/cores.hpp"
 #include "launch/noded/daemon.hpp"
-#include "launch/noded/module.hpp"
 #include "launch/noded/spawn.hpp"
 
 #include "base/param.hpp"
@@ -18,7 +16,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 namespace zipmpi::launch {
@@ -34,24 +31,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     p.push_back(nullptr);
     return p;
 }
-
-// What others write to stderr meanwhile goes nowhere.
-class QuietStderr {
-  public:
-    QuietStderr()
-        : kept_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
-        const os::Fd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
-        if (kept_ && null) dup2(null.get(), STDERR_FILENO);
-    }
-    QuietStderr(const QuietStderr&) = delete;
-    QuietStderr& operator=(const QuietStderr&) = delete;
-    ~QuietStderr() {
-        if (kept_) dup2(kept_.get(), STDERR_FILENO);
-    }
-
-  private:
-    os::Fd kept_;
-};
 
 uint32_t threads_per_rank(const StartRequest& request) {
     std::string value;
@@ -72,7 +51,7 @@ void Daemon::start(const std::string& payload) {
         return start_failed(0, why, 1);
     }
     phase_ = Phase::running;
-    if (!prepare(why)) return start_failed(0, why, 1);
+    if (!start_others(payload, why) || !prepare(why)) return start_failed(0, why, 1);
     if (request_.pmix) start_pmix();
     const auto cpus = placement();
     ignored_signals_ = ignored_signals(); // after libpmix has changed them
@@ -87,7 +66,7 @@ void Daemon::start_failed(uint32_t local, const Problem& why, int exit_code) {
 }
 
 bool Daemon::prepare(Problem& why) {
-    const uint32_t n = request_.local_ranks();
+    const std::vector<uint32_t> local_ranks = request_.map.ranks_of(place_.node);
     getrlimit(RLIMIT_NOFILE, &open_files_); // three descriptors per rank: take what the hard limit allows
     rlimit most = open_files_;
     most.rlim_cur = most.rlim_max;
@@ -96,56 +75,32 @@ bool Daemon::prepare(Problem& why) {
     std::vector<std::string> settings = request_.base_env;
     settings.insert(settings.end(), request_.apps[0].env.begin(), request_.apps[0].env.end());
     auto list = pointers(settings);
-    for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID"})
+    for (const char* name :
+         {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES"})
         declare_plain_variable(name);
     load_params(list.data()); // faults are reported by the library, which knows all the knobs
-    std::vector<int> world(n);
-    for (uint32_t i = 0; i < n; ++i) world[i] = static_cast<int>(request_.first_rank + i);
-    if (!boot::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_,
-                                 why))
+    const std::vector<int> world(local_ranks.begin(), local_ranks.end());
+    const boot::Nodes nodes = nodes_of_the_job();
+    if (!boot::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_, why,
+                                 &nodes))
         return false;
 
-    ranks_.resize(n);
+    ranks_.resize(local_ranks.size());
     for (const AppContext& app : request_.apps) app_env_.push_back(merge_env(request_.base_env, app.env));
-    PmiServer::Job job{request_.job_id, request_.world_size, request_.world_size, {}};
-    uint32_t local = 0;
-    for (uint32_t a = 0; a < request_.apps.size(); ++a)
-        for (uint32_t i = 0; i < request_.apps[a].ranks; ++i, ++local) {
-            ranks_[local].app = a;
-            job.app_numbers.push_back(a);
-            if (!request_.label) continue;
-            const std::string label = "[" + std::to_string(request_.first_rank + local) + "] ";
-            ranks_[local].lines = {LineCutter(label), LineCutter(label)};
-        }
+    PmiServer::Job job{request_.job_id, request_.world_size,    request_.world_size, {},
+                       local_ranks,     request_.map.pmi_text()};
+    for (uint32_t local = 0; local < ranks_.size(); ++local) {
+        ranks_[local].world = local_ranks[local];
+        ranks_[local].app = request_.app_of(local_ranks[local]);
+        job.app_numbers.push_back(ranks_[local].app);
+        if (!request_.label) continue;
+        const std::string label = "[" + std::to_string(ranks_[local].world) + "] ";
+        ranks_[local].lines = {LineCutter(label), LineCutter(label)};
+    }
     pmi_ = std::make_unique<PmiServer>(
         std::move(job), [this](uint32_t r, std::string_view b) { send_pmi(r, b); },
-        [this](uint32_t r, int code, std::string_view text) { on_abort(r, code, text); });
+        [this](uint32_t r, int code, std::string_view text) { on_abort(r, code, text); }, pmi_others());
     return true;
-}
-
-void Daemon::start_pmix() {
-    setenv("PMIX_MCA_gds", "hash", 0); // the default store writes about missing keys to stderr
-    const auto get =
-        reinterpret_cast<GetPmixModule>(load_symbol("zipmpi_pmix_server.so", "zipmpi_pmix_module"));
-    if (get == nullptr) return;
-    file_scratch_ = make_file_scratch(request_.job_id);
-    if (file_scratch_.empty()) return;
-    memory_scratch_ = make_memory_scratch(request_.job_id);
-    pmix_event_ = os::Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    watch(epoll_.get(), pmix_event_.get(), EPOLLIN, Source::pmix);
-    std::vector<uint32_t> apps;
-    for (const Rank& r : ranks_) apps.push_back(r.app);
-    const PmixJob job{request_.job_id.c_str(), host_.c_str(), file_scratch_.c_str(),
-                      request_.world_size,     apps.data(),   static_cast<uint32_t>(request_.apps.size())};
-    const auto on_event = [](void* arg, const PmixEvent& e) {
-        auto* self = static_cast<Daemon*>(arg);
-        const std::lock_guard lock(self->pmix_mutex_);
-        self->pmix_events_.push_back(e);
-        eventfd_write(self->pmix_event_.get(), 1);
-    };
-    const PmixModule* module = get();
-    const QuietStderr quiet; // a host without loopback: libpmix complains, but most programs need no PMIx
-    if (module->start(job, on_event, this)) pmix_ = module;
 }
 
 std::vector<std::vector<int>> Daemon::placement() {
@@ -168,7 +123,7 @@ std::vector<std::vector<int>> Daemon::placement() {
 }
 
 std::vector<std::string> Daemon::rank_env(uint32_t local) {
-    const uint32_t rank = request_.first_rank + local;
+    const uint32_t rank = ranks_[local].world;
     std::vector<std::string> own = {
         "PMI_FD=",
         "PMI_RANK=" + std::to_string(rank),
@@ -181,6 +136,10 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
         "MPI_LOCALRANKID=" + std::to_string(local),
         "MPI_LOCALNRANKS=" + std::to_string(ranks_.size()),
     };
+    if (!alone()) {
+        own.push_back("ZIPMPI_NODE_INDEX=" + std::to_string(place_.node));
+        own.push_back("ZIPMPI_NODES=" + std::to_string(request_.tree.hosts.size()));
+    }
     const auto add = [](void* arg, const char* text) {
         static_cast<std::vector<std::string>*>(arg)->emplace_back(text);
     };
@@ -200,7 +159,7 @@ bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpu
     const auto refuse = [&](const char* step) {
         const int error = errno;
         why = {
-            "rank " + std::to_string(request_.first_rank + local) + " could not be started",
+            "rank " + std::to_string(r.world) + " could not be started",
             "host " + host_ + ", program " + app.path,
             std::string("mpiexec could not ") + step + ": " + std::strerror(error),
             error == ENOENT   ? "check the program's name, and for a script the interpreter in its first line"
@@ -224,7 +183,7 @@ bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpu
     const os::Fd pmi_end(p[1]);
     fcntl(p[0], F_SETFL, O_NONBLOCK);
     os::Fd in;
-    if (request_.first_rank + local == 0 && request_.stdin_open) {
+    if (r.world == 0 && request_.stdin_open) {
         if (pipe2(p, O_CLOEXEC) != 0) return refuse("make a pipe for its input");
         in.reset(p[0]);
         stdin_pipe_.reset(p[1]);

@@ -1,18 +1,26 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "launch/map/node_map.hpp"
 #include "launch/pmi/server.hpp"
 
 #include <gtest/gtest.h>
+#include <numeric>
 
 using namespace zipmpi::launch;
 
 namespace {
 
+std::vector<uint32_t> all(uint32_t n) {
+    std::vector<uint32_t> ranks(n);
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+}
+
 struct Desk {
     explicit Desk(uint32_t n)
         : said(n)
         , server(
-              {"job", n, n, std::vector<uint32_t>(n, 0)},
+              {"job", n, n, std::vector<uint32_t>(n, 0), all(n), NodeMap({{0, n}}).pmi_text()},
               [this](uint32_t r, std::string_view b) { said[r].append(b); },
               [this](uint32_t r, int code, std::string_view) {
                   aborted = static_cast<int>(r) * 1000 + code;

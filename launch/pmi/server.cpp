@@ -2,21 +2,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/pmi/server.hpp"
 
+#include "launch/link/frame.hpp"
+
 #include <utility>
 
 namespace zipmpi::launch {
 namespace {
 constexpr size_t stored_limit = 256U << 20; // all keys and values of a job
-}
 
-PmiServer::PmiServer(Job job, Send send, Abort abort)
+// Our library's keys name the rank that has put them: "zipmpi-12-host". -1: another one.
+int owner_of(std::string_view key) {
+    constexpr std::string_view prefix = "zipmpi-";
+    if (!key.starts_with(prefix)) return -1;
+    key.remove_prefix(prefix.size());
+    return parse_pmi_int(key.substr(0, key.find('-')), -1);
+}
+} // namespace
+
+PmiServer::PmiServer(Job job, Send send, Abort abort, Others others)
     : job_(std::move(job))
     , send_(std::move(send))
     , abort_(std::move(abort))
-    , clients_(job_.size)
-    , barrier_threads_(job_.size) {
-    // All ranks are on one host: one block of node number 0 holding one node with all of them.
-    kvs_["PMI_process_mapping"] = "(vector,(0,1," + std::to_string(job_.size) + "))";
+    , clients_(job_.world_ranks.size())
+    , barrier_threads_(job_.world_ranks.size())
+    , others_(std::move(others)) {
+    kvs_["PMI_process_mapping"] = job_.mapping;
 }
 
 void PmiServer::feed(uint32_t rank, std::string_view bytes) {
@@ -121,11 +131,8 @@ void PmiServer::answer1_kvs(uint32_t rank, const PmiMessage& m) {
         send_(rank,
               std::string("cmd=") + name + (ok ? " rc=0 msg=success" : " rc=-1 msg=failed") + more + "\n");
     };
-    if (cmd == "put") return say("put_result", put(kvs_, m.get("key"), m.get("value")), "");
-    if (cmd == "get") {
-        const std::string* v = find(kvs_, m.get("key"));
-        return say("get_result", v != nullptr, " value=" + (v != nullptr ? *v : "unknown"));
-    }
+    if (cmd == "put") return say("put_result", put(m.get("key"), m.get("value")), "");
+    if (cmd == "get") return get(rank, m);
     if (cmd == "publish_name")
         return say("publish_result", put(published_, m.get("service"), m.get("port")), "");
     if (cmd == "unpublish_name")
@@ -135,6 +142,45 @@ void PmiServer::answer1_kvs(uint32_t rank, const PmiMessage& m) {
         return say("lookup_result", v != nullptr, v != nullptr ? " port=" + *v : "");
     }
     say("unknown_command", false, "");
+}
+
+void PmiServer::get(uint32_t rank, const PmiMessage& m) {
+    const std::string key(m.get("key"));
+    const std::string* value = find(kvs_, key);
+    const int owner = owner_of(key);
+    if (value != nullptr || !others_.ask || owner < 0 || static_cast<uint32_t>(owner) >= job_.size)
+        return answer_get(rank, m, value);
+    std::vector<Asking>& asking = asking_[key];
+    if (asking.empty() && !others_.ask(static_cast<uint32_t>(owner), key)) {
+        asking_.erase(key);
+        return answer_get(rank, m, nullptr);
+    }
+    asking.push_back({rank, m});
+}
+
+void PmiServer::answer_get(uint32_t rank, const PmiMessage& m, const std::string* value) {
+    if (m.command() == "kvs-get") return reply2_found(rank, m, "flag", value);
+    send_(rank, value != nullptr ? "cmd=get_result rc=0 msg=success value=" + *value + "\n"
+                                 : "cmd=get_result rc=-1 msg=failed value=unknown\n");
+}
+
+void PmiServer::answered(const std::string& key, bool found, std::string_view value) {
+    const auto it = asking_.find(key);
+    if (it == asking_.end()) return;
+    const std::vector<Asking> asking = std::move(it->second);
+    asking_.erase(it);
+    const std::string text(value);
+    if (found) put(kvs_, key, value); // kept for the next one who asks
+    for (const Asking& a : asking) answer_get(a.rank, a.request, found ? &text : nullptr);
+}
+
+bool PmiServer::put(std::string_view key, std::string_view value) {
+    if (!put(kvs_, key, value)) return false;
+    if (others_.fence && owner_of(key) < 0) {
+        Writer w;
+        spread_ += w.text(key).text(value).take();
+    }
+    return true;
 }
 
 bool PmiServer::put(std::map<std::string, std::string, std::less<>>& space, std::string_view key,
@@ -162,13 +208,27 @@ void PmiServer::rank_ended(uint32_t rank) {
     release_barrier_if_full();
 }
 
+bool PmiServer::node_in_fence() const {
+    for (const Client& c : clients_)
+        if (!c.in_barrier && !c.ended) return false;
+    return true;
+}
+
 void PmiServer::release_barrier_if_full() {
-    bool anybody = false;
-    for (const Client& c : clients_) {
-        if (!c.in_barrier && !c.ended) return;
-        anybody = anybody || c.in_barrier;
+    if (!node_in_fence() || fence_sent_) return;
+    if (!others_.fence) return fence_done({});
+    for (const Client& c : clients_) fence_sent_ = fence_sent_ || c.in_barrier;
+    if (fence_sent_) others_.fence(std::exchange(spread_, {}));
+}
+
+void PmiServer::fence_done(std::string_view pairs) {
+    fence_sent_ = false;
+    Reader pair(pairs);
+    while (pair.ok() && !pair.finished()) {
+        const std::string key = pair.text();
+        const std::string value = pair.text();
+        if (pair.ok()) put(kvs_, key, value);
     }
-    if (!anybody) return;
     for (uint32_t r = 0; r < clients_.size(); ++r) {
         if (!std::exchange(clients_[r].in_barrier, false)) continue;
         if (clients_[r].version == 1) {
@@ -202,7 +262,7 @@ void PmiServer::reply2_found(uint32_t rank, const PmiMessage& m, std::string_vie
 void PmiServer::answer2(uint32_t rank, const PmiMessage& m) {
     const std::string_view cmd = m.command();
     if (cmd == "fullinit") {
-        const std::string r = std::to_string(rank), n = std::to_string(job_.size);
+        const std::string r = std::to_string(job_.world_ranks[rank]), n = std::to_string(job_.size);
         const std::string app = std::to_string(job_.app_numbers[rank]);
         return reply2(rank, m,
                       {{"pmi-version", "2"},
@@ -215,9 +275,8 @@ void PmiServer::answer2(uint32_t rank, const PmiMessage& m) {
                        {"rc", "0"}});
     }
     if (cmd == "job-getid") return reply2(rank, m, {{"jobid", job_.id}, {"rc", "0"}});
-    if (cmd == "kvs-put")
-        return reply2(rank, m, {{"rc", put(kvs_, m.get("key"), m.get("value")) ? "0" : "1"}});
-    if (cmd == "kvs-get") return reply2_found(rank, m, "flag", find(kvs_, m.get("key")));
+    if (cmd == "kvs-put") return reply2(rank, m, {{"rc", put(m.get("key"), m.get("value")) ? "0" : "1"}});
+    if (cmd == "kvs-get") return get(rank, m);
     if (cmd == "kvs-fence") {
         barrier_threads_[rank] = m.get("thrid");
         return enter_barrier(rank);

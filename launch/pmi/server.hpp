@@ -24,14 +24,28 @@ class PmiServer {
         std::string id; // also the name of the key-value space
         uint32_t size = 1;
         uint32_t universe_size = 1;
-        std::vector<uint32_t> app_numbers; // per rank
+        std::vector<uint32_t> app_numbers; // per local rank
+        std::vector<uint32_t> world_ranks; // likewise
+        std::string mapping;               // PMI_process_mapping
     };
     using Send = std::function<void(uint32_t rank, std::string_view bytes)>;
     using Abort = std::function<void(uint32_t rank, int exit_code, std::string_view text)>;
 
-    PmiServer(Job job, Send send, Abort abort);
+    // To the other nodes; without them all ranks are here.
+    struct Others {
+        // All local ranks are in the fence. pairs: what everybody must get. fence_done() ends it.
+        std::function<void(std::string pairs)> fence;
+        // Ask for the key of a rank that is elsewhere. False: it is not; else answered() comes later.
+        std::function<bool(uint32_t owner, const std::string& key)> ask;
+    };
 
-    void feed(uint32_t rank, std::string_view bytes);
+    PmiServer(Job job, Send send, Abort abort, Others others = {});
+
+    void feed(uint32_t rank, std::string_view bytes); // ranks are local ones
+    [[nodiscard]] bool node_in_fence() const;         // every local rank is in the fence, or gone
+    void fence_done(std::string_view pairs);
+    void answered(const std::string& key, bool found, std::string_view value);
+    [[nodiscard]] const std::string* find(std::string_view key) const { return find(kvs_, key); }
     void rank_ended(uint32_t rank); // it will not come to barriers any more; what it wrote stays
     // Has it said init and not yet finalize?
     [[nodiscard]] bool inside(uint32_t rank) const { return clients_[rank].inside; }
@@ -43,6 +57,10 @@ class PmiServer {
         std::string in;
         int version = 1;
         bool inside = false, garbled = false, in_barrier = false, ended = false, in_spawn = false;
+    };
+    struct Asking {
+        uint32_t rank;
+        PmiMessage request;
     };
     struct Waiter { // info-getnodeattr with wait=TRUE
         uint32_t rank;
@@ -62,6 +80,9 @@ class PmiServer {
     void enter_barrier(uint32_t rank);
     void release_barrier_if_full();
     void garble(uint32_t rank);
+    void answer_get(uint32_t rank, const PmiMessage& m, const std::string* value);
+    void get(uint32_t rank, const PmiMessage& m);
+    bool put(std::string_view key, std::string_view value);
     bool put(std::map<std::string, std::string, std::less<>>& space, std::string_view key,
              std::string_view value);
     [[nodiscard]] const std::string* find(const std::map<std::string, std::string, std::less<>>& space,
@@ -74,6 +95,10 @@ class PmiServer {
     std::vector<std::string> barrier_threads_; // PMI-2 thread ids to give back, per rank
     std::map<std::string, std::string, std::less<>> kvs_, node_, published_;
     std::vector<Waiter> waiters_;
+    Others others_;
+    std::map<std::string, std::vector<Asking>, std::less<>> asking_; // by key
+    std::string spread_; // pairs put since the last fence that do not say whose they are
+    bool fence_sent_ = false;
     size_t stored_bytes_ = 0;
 };
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The module zipmpi_pmix_server.so: the PMIx server library of one host, for programs linked with an MPI that
-// speaks PMIx. Everything within one host is answered inside libpmix; what it calls us for runs on its own
-// thread and is handed on as an event.
+// speaks PMIx. Everything within one host is answered inside libpmix; what it calls us for, also for what
+// other nodes know, runs on its own thread and is handed on as an event.
 #include "launch/pmix/module.hpp"
 
 #include <condition_variable>
@@ -23,6 +23,8 @@ namespace {
 void (*tell)(void*, const PmixEvent&) = nullptr;
 void* tell_arg = nullptr;
 std::string job_name;
+uint32_t job_size = 0;
+uint32_t job_nodes = 0;
 
 // Waits for a callback of libpmix, which always comes from its own thread, or gives up after some seconds.
 class Answer {
@@ -50,9 +52,7 @@ class Answer {
 };
 
 void send_event(PmixEvent::Kind kind, const pmix_proc_t* who, int status, const char* text) {
-    PmixEvent e{kind, who->rank, status, {}};
-    if (text != nullptr) std::snprintf(e.text, sizeof e.text, "%s", text);
-    tell(tell_arg, e);
+    tell(tell_arg, {kind, who->rank, status, text, nullptr, 0, nullptr});
 }
 
 pmix_status_t on_connected(const pmix_proc_t* who, void*, pmix_op_cbfunc_t done, void* data) {
@@ -74,8 +74,57 @@ pmix_status_t on_abort(const pmix_proc_t* who, void*, int status, const char* te
     return PMIX_SUCCESS;
 }
 
-pmix_status_t no_such_key(const pmix_proc_t*, const pmix_info_t*, size_t, pmix_modex_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_FOUND; // all that exists is known to libpmix already
+// A callback of libpmix that waits for other nodes.
+struct Pending {
+    pmix_modex_cbfunc_t done;
+    void* data;
+};
+
+// Within one host libpmix answers everything itself. Only the whole job can fence: nobody starts otherwise.
+pmix_status_t on_fence(const pmix_proc_t procs[], size_t count, const pmix_info_t*, size_t, char* data,
+                       size_t size, pmix_modex_cbfunc_t done, void* arg) {
+    if (!(count == 1 && procs[0].rank == PMIX_RANK_WILDCARD) && count != job_size)
+        return PMIX_ERR_NOT_SUPPORTED;
+    tell(tell_arg, {PmixEvent::Kind::fence, 0, 0, nullptr, data, size, new Pending{done, arg}});
+    std::free(data);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t on_modex(const pmix_proc_t* who, const pmix_info_t*, size_t, pmix_modex_cbfunc_t done,
+                       void* arg) {
+    if (who->rank >= job_size || job_nodes < 2) return PMIX_ERR_NOT_FOUND; // what exists here libpmix knows
+    tell(tell_arg, {PmixEvent::Kind::modex, who->rank, 0, nullptr, nullptr, 0, new Pending{done, arg}});
+    return PMIX_SUCCESS;
+}
+
+void answer(void* cookie, bool found, const char* data, size_t size) {
+    const auto* p = static_cast<Pending*>(cookie);
+    // libpmix keeps the bytes until it calls free.
+    auto* copy = static_cast<char*>(std::malloc(size == 0 ? 1 : size));
+    const bool ok = found && copy != nullptr;
+    if (ok) std::memcpy(copy, data, size);
+    p->done(ok ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, ok ? copy : nullptr, ok ? size : 0, p->data, std::free,
+            copy);
+    delete p;
+}
+
+struct Asked {
+    PmixModule::Got got;
+    void* arg;
+};
+
+void ask(uint32_t rank, PmixModule::Got got, void* arg) {
+    pmix_proc_t who;
+    PMIX_LOAD_PROCID(&who, job_name.c_str(), rank);
+    auto* asked = new Asked{got, arg};
+    const auto back = [](pmix_status_t status, char* data, size_t size, void* self) {
+        const auto* a = static_cast<Asked*>(self);
+        a->got(a->arg, status == PMIX_SUCCESS, data, size);
+        delete a;
+    };
+    if (PMIx_server_dmodex_request(&who, back, asked) == PMIX_SUCCESS) return;
+    got(arg, false, nullptr, 0);
+    delete asked;
 }
 
 // The description of a job: key and value pairs that free themselves.
@@ -91,13 +140,11 @@ class Infos {
         add(key, value, type);
     }
     void number(const char* key, uint32_t value) { add(key, &value, PMIX_UINT32); }
-    void rank(uint32_t r, uint32_t app, const char* host) {
+    void rank(uint32_t r, uint32_t app, uint32_t node, uint16_t local, const char* host) {
         pmix_data_array_t* array = nullptr;
         PMIX_DATA_ARRAY_CREATE(array, 6, PMIX_INFO);
         auto* a = static_cast<pmix_info_t*>(array->array);
         const pmix_rank_t rank = r;
-        const auto local = static_cast<uint16_t>(r);
-        const uint32_t node = 0;
         PMIX_INFO_LOAD(&a[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
         PMIX_INFO_LOAD(&a[1], PMIX_LOCAL_RANK, &local, PMIX_UINT16);
         PMIX_INFO_LOAD(&a[2], PMIX_NODE_RANK, &local, PMIX_UINT16);
@@ -126,21 +173,38 @@ bool start_server(const PmixJob& job) {
     upcalls.client_connected = on_connected;
     upcalls.client_finalized = on_finalized;
     upcalls.abort = on_abort;
-    upcalls.direct_modex = no_such_key;
+    upcalls.direct_modex = on_modex;
+    if (job.nodes > 1) upcalls.fence_nb = on_fence;
     Infos infos;
     infos.text(PMIX_SERVER_TMPDIR, job.scratch);
     infos.text(PMIX_SYSTEM_TMPDIR, job.scratch);
-    infos.text(PMIX_HOSTNAME, job.host);
+    infos.text(PMIX_HOSTNAME, job.node_names[job.own_node]);
     return PMIx_server_init(&upcalls, infos.data(), infos.size()) == PMIX_SUCCESS;
 }
 
+// "n1,n2" and "0,1;2,3" for libpmix to compress.
+std::string names_of(const PmixJob& job) {
+    std::string names;
+    for (uint32_t n = 0; n < job.nodes; ++n) names += (n > 0 ? "," : "") + std::string(job.node_names[n]);
+    return names;
+}
+
+std::string ranks_by_node(const PmixJob& job) {
+    std::vector<std::string> lists(job.nodes);
+    for (uint32_t r = 0; r < job.size; ++r) {
+        std::string& list = lists[job.node_of[r]];
+        list += (list.empty() ? "" : ",") + std::to_string(r);
+    }
+    std::string all;
+    for (uint32_t n = 0; n < job.nodes; ++n) all += (n > 0 ? ";" : "") + lists[n];
+    return all;
+}
+
 bool register_job(const PmixJob& job) {
-    std::string ranks;
-    for (uint32_t r = 0; r < job.size; ++r) ranks += (r > 0 ? "," : "") + std::to_string(r);
     char* nodes = nullptr;
     char* procs = nullptr;
-    if (PMIx_generate_regex(job.host, &nodes) != PMIX_SUCCESS ||
-        PMIx_generate_ppn(ranks.c_str(), &procs) != PMIX_SUCCESS)
+    if (PMIx_generate_regex(names_of(job).c_str(), &nodes) != PMIX_SUCCESS ||
+        PMIx_generate_ppn(ranks_by_node(job).c_str(), &procs) != PMIX_SUCCESS)
         return false;
     Infos infos;
     infos.text(PMIX_NODE_MAP, nodes, PMIX_REGEX);
@@ -148,30 +212,37 @@ bool register_job(const PmixJob& job) {
     infos.text(PMIX_JOBID, job.name);
     infos.text(PMIX_NSDIR, job.scratch);
     infos.text(PMIX_TMPDIR, job.scratch);
-    for (const char* key : {PMIX_JOB_SIZE, PMIX_UNIV_SIZE, PMIX_MAX_PROCS, PMIX_LOCAL_SIZE})
-        infos.number(key, job.size);
+    for (const char* key : {PMIX_JOB_SIZE, PMIX_UNIV_SIZE, PMIX_MAX_PROCS}) infos.number(key, job.size);
     infos.number(PMIX_JOB_NUM_APPS, job.apps);
-    for (uint32_t r = 0; r < job.size; ++r) infos.rank(r, job.app_numbers[r], job.host);
-    Answer answer;
-    const auto started = PMIx_server_register_nspace(job.name, static_cast<int>(job.size), infos.data(),
-                                                     infos.size(), Answer::give, &answer);
+    std::vector<uint16_t> local(job.nodes);
+    for (uint32_t r = 0; r < job.size; ++r) {
+        const uint32_t node = job.node_of[r];
+        infos.rank(r, job.app_numbers[r], node, local[node]++, job.node_names[node]);
+    }
+    infos.number(PMIX_LOCAL_SIZE, local[job.own_node]);
+    if (job.nodes > 1) infos.number(PMIX_NUM_NODES, job.nodes);
+    Answer reply;
+    const auto started = PMIx_server_register_nspace(job.name, local[job.own_node], infos.data(),
+                                                     infos.size(), Answer::give, &reply);
     std::free(nodes);
     std::free(procs);
-    return answer.wait(started) == PMIX_SUCCESS;
+    return reply.wait(started) == PMIX_SUCCESS;
 }
 
 bool start(const PmixJob& job, void (*event)(void*, const PmixEvent&), void* arg) {
     tell = event;
     tell_arg = arg;
     job_name = job.name;
+    job_size = job.size;
+    job_nodes = job.nodes;
     return start_server(job) && register_job(job);
 }
 
 bool rank_env(uint32_t rank, void (*add)(void*, const char*), void* arg) {
     pmix_proc_t who;
     PMIX_LOAD_PROCID(&who, job_name.c_str(), rank);
-    Answer answer;
-    if (answer.wait(PMIx_server_register_client(&who, getuid(), getgid(), nullptr, Answer::give, &answer)) !=
+    Answer reply;
+    if (reply.wait(PMIx_server_register_client(&who, getuid(), getgid(), nullptr, Answer::give, &reply)) !=
         PMIX_SUCCESS)
         return false;
     char** env = nullptr;
@@ -181,7 +252,7 @@ bool rank_env(uint32_t rank, void (*add)(void*, const char*), void* arg) {
     return ok;
 }
 
-constexpr PmixModule module_table{start, rank_env};
+constexpr PmixModule module_table{start, rank_env, answer, ask};
 
 } // namespace
 } // namespace zipmpi::launch

@@ -27,6 +27,12 @@ std::string host_token() {
 
 } // namespace
 
+bool host_of(const Job& job, int rank, std::string& name) {
+    if (rank != job.rank) return job.launcher->get(rank, "host", name);
+    name = host_token();
+    return true;
+}
+
 bool group_by_host(Job& job, Problem& why) {
     const auto refuse = [&](const std::string& reason) {
         why = problem_of_rank(job.rank, job.size, "the ranks on this host cannot be found", reason,
@@ -39,8 +45,8 @@ bool group_by_host(Job& job, Problem& why) {
         return refuse("the launcher gives no process mapping and refuses to exchange host names");
     job.node_ranks.clear();
     for (int r = 0; r < job.size; ++r) {
-        std::string theirs = mine;
-        if (r != job.rank && !job.launcher->get(r, "host", theirs))
+        std::string theirs;
+        if (!host_of(job, r, theirs))
             return refuse("the launcher does not hand out the host name of rank " + std::to_string(r));
         if (theirs == mine) job.node_ranks.push_back(r);
     }

@@ -11,5 +11,7 @@ namespace zipmpi::boot {
 
 // Fills job.node_ranks from job.rank, job.size and job.launcher.
 bool group_by_host(Job& job, Problem& why);
+// The name by which group_by_host() knows the host of a rank. False: it has not been exchanged.
+bool host_of(const Job& job, int rank, std::string& name);
 
 } // namespace zipmpi::boot

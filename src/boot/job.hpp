@@ -34,6 +34,8 @@ class Launcher {
     virtual bool fence() = 0; // all ranks of the job; makes what was put visible; collects nothing
     // Ends the whole job. Returns only if the launcher cannot do it.
     virtual void abort(int exit_code, std::string_view text) = 0;
+    // A number that ranks of one node have in common, or -1: the launcher does not say.
+    virtual int64_t node_of(int) { return -1; }
     virtual void finalize() = 0; // the rank has left MPI; exit without it counts as a failure
 };
 
@@ -46,6 +48,7 @@ struct Job {
     int app_number = -1;                // MPI_APPNUM, -1 = not known
     int universe_size = -1;             // MPI_UNIVERSE_SIZE, -1 = not known
     std::vector<int> node_ranks;        // world ranks on this node, ascending, including this one
+    std::string mapping;                // PMI_process_mapping, if the launcher has one
     int local_index = 0;                // position of this rank in node_ranks
     std::unique_ptr<Launcher> launcher; // null for a singleton
 };
@@ -53,6 +56,9 @@ struct Job {
 // environ_like: null-terminated "NAME=value" strings. False: why is filled with a text that names both sides
 // and the remedy; the caller prints it and ends the process with a non-zero status.
 bool start(const char* const* environ_like, Job& job, Problem& why);
+
+// The nodes of a job that spans several, from what the launcher says. The key is left out.
+bool find_nodes(const Job& job, Nodes& nodes, Problem& why);
 
 // The segment of this node: inherited from our mpiexec, else made by the first rank of the node and passed to
 // the others over an abstract Unix socket whose peers' uid is checked.

@@ -4,6 +4,7 @@
 // How the ranks of a node come to share one segment under a launcher that knows nothing of it: the first rank
 // of the node makes it and waits at an abstract socket; the socket's name is the only thing exchanged through
 // the launcher. One put per node, one fence, one get per further rank.
+#include "base/hex.hpp"
 #include "boot/job.hpp"
 #include "boot/mpiexec.hpp"
 #include "boot/problem_here.hpp"
@@ -12,8 +13,8 @@
 #include "os/socket.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -22,6 +23,7 @@ namespace zipmpi::boot {
 namespace {
 
 const char* const socket_key = "segment";
+const char* const key_key = "key";
 const char* const leader_failed = "none"; // in place of a name, so that the others do not wait
 constexpr int meeting_limit_ms = 60'000;
 constexpr int introduction_limit_ms = 5'000; // from connecting to saying one's rank
@@ -33,13 +35,7 @@ struct Introduction { // first bytes from a rank that has connected
 std::string unguessable_name() {
     unsigned char bits[16];
     if (getrandom(bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) return {};
-    std::string name = "zipmpi-";
-    for (const unsigned char b : bits) {
-        char hex[3];
-        std::snprintf(hex, sizeof hex, "%02x", b);
-        name += hex;
-    }
-    return name;
+    return "zipmpi-" + hex_of(bits, sizeof bits);
 }
 
 Problem not_met(const Job& job, const std::string& reason, const std::string& todo) {
@@ -52,14 +48,24 @@ std::string list_of(const std::vector<int>& ranks) {
     return ranks.size() > 16 ? s + " and " + std::to_string(ranks.size() - 16) + " more" : s;
 }
 
-bool spans_hosts(const Job& job, Problem& why) {
-    if (static_cast<int>(job.node_ranks.size()) == job.size) return false;
-    why = problem_of_rank(job.rank, job.size,
-                          "this job spans more than one host; this version runs on one host",
-                          std::to_string(job.node_ranks.size()) + " of its " + std::to_string(job.size) +
-                              " ranks are on host " + os::host_name() + " (" + list_of(job.node_ranks) + ")",
-                          "start all ranks on one host: srun -N 1, mpirun -host with one host, "
-                          "mpiexec -hosts with one host");
+bool spans_hosts(const Job& job) { return static_cast<int>(job.node_ranks.size()) != job.size; }
+
+// The key by which the ranks of a job on several hosts know each other: made by rank 0, spread by the
+// launcher, which only the job can ask.
+bool offer_key(const Job& job) {
+    std::array<uint8_t, wire::job_key_bytes> key{};
+    return getrandom(key.data(), key.size(), 0) == static_cast<ssize_t>(key.size()) &&
+           job.launcher->put(key_key, hex_of(key.data(), key.size()));
+}
+
+bool fetch_key(const Job& job, const NodeSegment& segment) {
+    std::string text;
+    std::string bytes;
+    std::array<uint8_t, wire::job_key_bytes> key{};
+    if (!job.launcher->get(0, key_key, text) || !from_hex(text, bytes) || bytes.size() != key.size())
+        return false;
+    std::memcpy(key.data(), bytes.data(), key.size());
+    segment.set_job_key(key);
     return true;
 }
 
@@ -99,7 +105,10 @@ bool hand_out(const Job& job, int listener, const NodeSegment& segment, Problem&
 bool lead(Job& job, NodeSegment& segment, Problem& why) {
     const std::string name = unguessable_name();
     os::Fd listener;
-    bool ready = NodeSegment::make(job.id, job.node_ranks, job.size, segment, why);
+    Nodes nodes;
+    const bool spread = spans_hosts(job);
+    bool ready = (!spread || find_nodes(job, nodes, why)) &&
+                 NodeSegment::make(job.id, job.node_ranks, job.size, segment, why, spread ? &nodes : nullptr);
     if (ready) {
         listener = os::listen_abstract(name, static_cast<int>(job.node_ranks.size()));
         if (name.empty() || !listener) {
@@ -108,7 +117,9 @@ bool lead(Job& job, NodeSegment& segment, Problem& why) {
             ready = false;
         }
     }
-    if (!job.launcher->put(socket_key, ready ? name : leader_failed) || !job.launcher->fence()) {
+    if ((spread && job.rank == 0 && !offer_key(job)) ||
+        !job.launcher->put(socket_key, ready ? name : leader_failed) || !job.launcher->fence() ||
+        (ready && spread && !fetch_key(job, segment))) {
         if (ready)
             why = not_met(job, "the launcher did not take or spread the name of the meeting point",
                           "look for a message of the launcher; start the program with ZipMPI's mpiexec");
@@ -164,7 +175,6 @@ bool follow(Job& job, NodeSegment& segment, Problem& why) {
 } // namespace
 
 bool join_segment(Job& job, NodeSegment& segment, Problem& why) {
-    if (spans_hosts(job, why)) return false;
     if (job.protocol == Protocol::mpiexec) {
         segment = static_cast<MpiexecLauncher&>(*job.launcher).take_segment();
         return true;

@@ -54,11 +54,12 @@ uint32_t NodeSegment::new_cell_bytes() {
 }
 
 bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
-                       NodeSegment& out, Problem& why) {
+                       NodeSegment& out, Problem& why, const Nodes* nodes) {
     wire::Geometry g;
     g.local_ranks = static_cast<uint32_t>(world_ranks.size());
     g.cell_bytes = new_cell_bytes();
     g.cells_per_rank = static_cast<uint32_t>(cells.get());
+    g.spread = nodes != nullptr && nodes->count > 1 ? static_cast<uint32_t>(world_size) : 0;
     if (!g.valid()) {
         why = segment_problem("the shared memory of this node cannot be laid out",
                               std::to_string(world_ranks.size()) + " ranks on one host, the limit is " +
@@ -96,8 +97,19 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
     std::snprintf(h.job_id, sizeof h.job_id, "%.*s", static_cast<int>(job_id.size()), job_id.data());
     auto* table = out.at<uint32_t>(g.world_ranks_offset());
     for (size_t i = 0; i < world_ranks.size(); ++i) table[i] = static_cast<uint32_t>(world_ranks[i]);
+    h.nodes = nodes != nullptr ? nodes->count : 1;
+    h.node = nodes != nullptr ? nodes->own : 0;
+    h.spread = g.spread;
+    if (g.spread != 0) {
+        std::memcpy(out.at<uint32_t>(g.nodes_offset()), nodes->node_of.data(), g.spread * sizeof(uint32_t));
+        out.set_job_key(nodes->key);
+    }
     h.magic = wire::segment_magic;
     return true;
+}
+
+void NodeSegment::set_job_key(const std::array<uint8_t, wire::job_key_bytes>& key) const {
+    std::memcpy(at<wire::SegmentHeader>(0)->job_key, key.data(), key.size());
 }
 
 bool NodeSegment::adopt(os::Fd fd, NodeSegment& out, Problem& why) {
@@ -115,10 +127,11 @@ bool NodeSegment::adopt(os::Fd fd, NodeSegment& out, Problem& why) {
     if (h.version != wire::segment_version)
         return refuse("it has layout version " + std::to_string(h.version) + ", this library uses version " +
                       std::to_string(wire::segment_version));
-    wire::Geometry g{h.local_ranks, h.cell_bytes, h.cells_per_rank};
-    if (!g.valid() || h.total_bytes != g.total_bytes() || h.world_ranks_offset != g.world_ranks_offset() ||
-        h.blocks_offset != g.blocks_offset() || h.rings_offset != g.rings_offset() ||
-        h.cells_offset != g.cells_offset() || static_cast<uint64_t>(st.st_size) < g.total_bytes())
+    wire::Geometry g{h.local_ranks, h.cell_bytes, h.cells_per_rank, h.spread};
+    if (!g.valid() || (h.spread != 0 && h.spread != h.world_size) || h.total_bytes != g.total_bytes() ||
+        h.world_ranks_offset != g.world_ranks_offset() || h.blocks_offset != g.blocks_offset() ||
+        h.rings_offset != g.rings_offset() || h.cells_offset != g.cells_offset() ||
+        static_cast<uint64_t>(st.st_size) < g.total_bytes())
         return refuse("its header contradicts itself");
     out.map_ = os::Mapping(fd.get(), g.total_bytes());
     if (!out.map_)

@@ -10,19 +10,29 @@
 #include "os/memory.hpp"
 #include "wire/segment_layout.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 namespace zipmpi::boot {
 
+// The nodes of a job that has several.
+struct Nodes {
+    std::vector<uint32_t> node_of; // rank in MPI_COMM_WORLD -> number of its node, dense from 0
+    uint32_t count = 1;
+    uint32_t own = 0;
+    std::array<uint8_t, wire::job_key_bytes> key{}; // the same on all of them, and secret
+};
+
 class NodeSegment {
   public:
     // What one cell of a new segment holds, by the knob shm.cell_size.
     static uint32_t new_cell_bytes();
     // Makes a segment for these world ranks. Sizes of cells come from the knobs shm.cell_size and shm.cells.
+    // nodes: of a job on several hosts, else null.
     static bool make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
-                     NodeSegment& out, Problem& why);
+                     NodeSegment& out, Problem& why, const Nodes* nodes = nullptr);
     // Maps a segment that somebody else made; every field of its header is checked.
     static bool adopt(os::Fd fd, NodeSegment& out, Problem& why);
 
@@ -40,6 +50,23 @@ class NodeSegment {
     [[nodiscard]] int world_rank(uint32_t local) const {
         return static_cast<int>(at<uint32_t>(geometry_.world_ranks_offset())[local]);
     }
+    [[nodiscard]] uint32_t nodes() const { return header().nodes; }
+    [[nodiscard]] uint32_t node() const { return header().node; }
+    // The number of the node of a rank of MPI_COMM_WORLD.
+    [[nodiscard]] uint32_t node_of(int world_rank) const {
+        if (geometry_.spread == 0) return 0;
+        return at<uint32_t>(geometry_.nodes_offset())[world_rank];
+    }
+    // If there are several nodes.
+    [[nodiscard]] wire::AddressSlot& address_slot(int world_rank) const {
+        return at<wire::AddressSlot>(geometry_.addresses_offset())[world_rank];
+    }
+    [[nodiscard]] bool reserve_address_slot(int world_rank) const {
+        return reserve(geometry_.addresses_offset() +
+                           static_cast<uint64_t>(world_rank) * sizeof(wire::AddressSlot),
+                       sizeof(wire::AddressSlot));
+    }
+    void set_job_key(const std::array<uint8_t, wire::job_key_bytes>& key) const;
     [[nodiscard]] wire::PlaceEntry& place(uint32_t local) const {
         return at<wire::PlaceEntry>(geometry_.places_offset())[local];
     }

@@ -201,11 +201,11 @@ TEST(Pmi, MappingOfSeveralNodes) {
     ASSERT_TRUE(start_as(fake.client_fd(3), 3, 4, false, job, why)) << format(why);
     EXPECT_EQ(job.node_ranks, (std::vector<int>{2, 3}));
     EXPECT_EQ(job.local_index, 1);
-    NodeSegment segment;
-    EXPECT_FALSE(join_segment(job, segment, why));
-    EXPECT_NE(why.what.find("spans more than one host"), std::string::npos);
-    EXPECT_NE(why.why.find("2 of its 4 ranks"), std::string::npos);
-    EXPECT_FALSE(why.todo.empty());
+    Nodes nodes;
+    ASSERT_TRUE(find_nodes(job, nodes, why)) << format(why);
+    EXPECT_EQ(nodes.node_of, (std::vector<uint32_t>{0, 0, 1, 1}));
+    EXPECT_EQ(nodes.count, 2U);
+    EXPECT_EQ(nodes.own, 1U);
 }
 
 TEST(Pmi, DescriptorThatIsNone) {

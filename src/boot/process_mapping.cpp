@@ -98,6 +98,16 @@ bool ranks_on_my_node(std::string_view mapping, int rank, int size, std::vector<
     return true;
 }
 
+bool node_of_each(std::string_view mapping, int size, std::vector<int64_t>& nodes) {
+    std::vector<Block> blocks;
+    if (!parse_blocks(mapping, blocks)) return false;
+    nodes.resize(static_cast<size_t>(size));
+    walk(blocks, size, [&](int first, int end, int64_t node) {
+        for (int r = first; r < end; ++r) nodes[static_cast<size_t>(r)] = node;
+    });
+    return true;
+}
+
 bool parse_rank_list(std::string_view list, int size, std::vector<int>& ranks) {
     Cursor at(list);
     ranks.clear();

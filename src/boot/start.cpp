@@ -39,7 +39,9 @@ bool start_pmi(const Detection& found, Job& job, Problem& why) {
         job.node_ranks = {0};
         return true;
     }
-    return ranks_on_my_node(me.mapping, job.rank, job.size, job.node_ranks) || group_by_host(job, why);
+    if (!ranks_on_my_node(me.mapping, job.rank, job.size, job.node_ranks)) return group_by_host(job, why);
+    job.mapping = me.mapping;
+    return true;
 }
 
 // A launcher inside a job of another launcher: the inner one's variables may be hidden by the outer one's.

@@ -4,9 +4,11 @@
 // The library comes up and goes down: MPI_Init, sessions, MPI_Finalize.
 #include "base/param.hpp"
 #include "base/recorder.hpp"
+#include "core/network.hpp"
 #include "core/send_buffer.hpp"
 #include "core/state.hpp"
 #include "os/host.hpp"
+#include "proto/coll/coll.hpp"
 #include "proto/progress/wait.hpp"
 
 #include <mutex>
@@ -90,6 +92,7 @@ Engine& start_engine(ThreadLevel level) {
         report_knob_faults(e->job, faults);
         e->lane =
             std::make_unique<proto::Lane>(e->segment, static_cast<uint32_t>(e->job.local_index), e->job.rank);
+        if (!join_network(*e, why)) refuse_to_start(why);
         set_recorder(&own_block(*e).recorder);
         e->main_thread = pthread_self();
         the_engine = e;
@@ -100,10 +103,19 @@ Engine& start_engine(ThreadLevel level) {
     return *the_engine;
 }
 
-void leave_engine() {
-    Engine& e = *the_engine;
+static void wait_until_drained(const Engine& e) {
     proto::wait_until(
         *e.lane, [&] { return e.lane->drained() && e.loose_sends == 0; }, proto::note_on(proto::Operation{}));
+}
+
+void leave_engine() {
+    Engine& e = *the_engine;
+    wait_until_drained(e);
+    if (e.lane->network() != nullptr && e.world != nullptr) {
+        // What goes between hosts needs both sides: nobody leaves while others may still need it.
+        static_cast<void>(proto::coll::barrier(e.world->team));
+        wait_until_drained(e);
+    }
     set_state(e, wire::RankState::finalized);
     // A session that is opened later finds the engine as it is and needs no launcher any more.
     if (e.job.launcher != nullptr) e.job.launcher->finalize();

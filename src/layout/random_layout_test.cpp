@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Random layouts against a model that lists the place of every byte.
+#include "layout/describe.hpp"
 #include "layout/node.hpp"
 #include "layout/program.hpp"
 
@@ -128,6 +129,23 @@ void check_pieces(const Program& p, Memory& memory, int64_t count, const Places&
     ASSERT_EQ(at, from + bytes);
 }
 
+// It gives the same program again; cut off or with another number in it, it gives another one or none.
+void check_description(Maker& maker, const ProgramPtr& p) {
+    std::vector<int64_t> numbers(1 << 14);
+    numbers.resize(describe(*p, numbers.data(), numbers.size()));
+    ASSERT_EQ(described(numbers.data(), numbers.size()), p);
+    ASSERT_EQ(describe(*p, numbers.data(), numbers.size() - 1), 0U);
+    ASSERT_EQ(described(numbers.data(), numbers.size() - 1), nullptr);
+    static constexpr int64_t odd[] = {INT64_MIN, -most_described, -1, 0, 1, 2, 3, 4, most_described, INT64_MAX};
+    numbers[static_cast<size_t>(maker.pick(0, static_cast<int64_t>(numbers.size()) - 1))] =
+        odd[maker.pick(0, 9)];
+    const ProgramPtr other = described(numbers.data(), numbers.size());
+    if (other != nullptr) {
+        ASSERT_GT(other->size, 0);
+        ASSERT_LE(other->size, most_described);
+    }
+}
+
 void check(Maker& maker, const Model& m) {
     const int64_t count = maker.pick(1, 4);
     const int64_t extent =
@@ -141,6 +159,7 @@ void check(Maker& maker, const Model& m) {
     const auto [low, high] = std::minmax_element(m.bytes.begin(), m.bytes.end());
     ASSERT_EQ(m.layout.at + m.layout.node->low, *low);
     ASSERT_EQ(m.layout.at + m.layout.node->high, *high + 1);
+    check_description(maker, p);
 
     Memory memory = memory_for(places, std::byte{0});
     for (std::byte& b : memory.bytes) b = static_cast<std::byte>(maker.pick(0, 255));

@@ -31,9 +31,15 @@ bool read_process_memory(pid_t pid, uint64_t address, const iovec* pieces, size_
                          size_t bytes) noexcept {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process, never used here
     const iovec remote{reinterpret_cast<void*>(address), bytes};
+    return read_process_memory(pid, &remote, 1, pieces, count, bytes);
+}
+
+bool read_process_memory(pid_t pid, const iovec* there, size_t count_there, const iovec* here,
+                         size_t count_here, size_t bytes) noexcept {
     ssize_t got = -1;
-    do got = process_vm_readv(pid, pieces, count, &remote, 1, 0);
+    do got = process_vm_readv(pid, here, count_here, there, count_there, 0);
     while (got < 0 && errno == EINTR);
+    if (got >= 0 && got != static_cast<ssize_t>(bytes)) errno = EFAULT;
     return got == static_cast<ssize_t>(bytes);
 }
 
@@ -41,25 +47,13 @@ bool write_process_memory(pid_t pid, uint64_t address, const std::byte* from, si
     const iovec local{const_cast<std::byte*>(from), bytes};
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process, never used here
     const iovec remote{reinterpret_cast<void*>(address), bytes};
-    ssize_t put = -1;
-    do put = process_vm_writev(pid, &local, 1, &remote, 1, 0);
-    while (put < 0 && errno == EINTR);
-    return put == static_cast<ssize_t>(bytes);
+    return write_process_memory(pid, &remote, 1, &local, 1, bytes);
 }
 
-bool read_process_memory(pid_t pid, const iovec* here, size_t here_count, const iovec* there,
-                         size_t there_count, size_t bytes) noexcept {
-    ssize_t got = -1;
-    do got = process_vm_readv(pid, here, here_count, there, there_count, 0);
-    while (got < 0 && errno == EINTR);
-    if (got >= 0 && got != static_cast<ssize_t>(bytes)) errno = EFAULT;
-    return got == static_cast<ssize_t>(bytes);
-}
-
-bool write_process_memory(pid_t pid, const iovec* here, size_t here_count, const iovec* there,
-                          size_t there_count, size_t bytes) noexcept {
+bool write_process_memory(pid_t pid, const iovec* there, size_t count_there, const iovec* here,
+                          size_t count_here, size_t bytes) noexcept {
     ssize_t put = -1;
-    do put = process_vm_writev(pid, here, here_count, there, there_count, 0);
+    do put = process_vm_writev(pid, here, count_here, there, count_there, 0);
     while (put < 0 && errno == EINTR);
     if (put >= 0 && put != static_cast<ssize_t>(bytes)) errno = EFAULT;
     return put == static_cast<ssize_t>(bytes);

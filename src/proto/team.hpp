@@ -40,32 +40,35 @@ class RankMap {
 
 namespace coll {
 class Boards;
-}
+struct Levels;
+} // namespace coll
 
-// What a team has in shared memory. A copy of a team is another team: it has none yet.
-class BoardsHolder {
+// What a team has made for itself: boards in shared memory, a picture of its nodes. A copy of a team is
+// another team: it has none yet.
+template <class T>
+class OfOneTeam {
   public:
-    BoardsHolder() = default;
-    BoardsHolder(const BoardsHolder&) noexcept {}
-    BoardsHolder(BoardsHolder&& other) noexcept
-        : boards_(std::exchange(other.boards_, nullptr)) {}
-    BoardsHolder& operator=(const BoardsHolder& other) noexcept {
+    OfOneTeam() = default;
+    OfOneTeam(const OfOneTeam&) noexcept {}
+    OfOneTeam(OfOneTeam&& other) noexcept
+        : made_(std::exchange(other.made_, nullptr)) {}
+    OfOneTeam& operator=(const OfOneTeam& other) noexcept {
         if (this != &other) reset();
         return *this;
     }
-    BoardsHolder& operator=(BoardsHolder&& other) noexcept {
-        std::swap(boards_, other.boards_);
+    OfOneTeam& operator=(OfOneTeam&& other) noexcept {
+        std::swap(made_, other.made_);
         return *this;
     }
-    ~BoardsHolder() {
-        if (boards_ != nullptr) reset();
+    ~OfOneTeam() {
+        if (made_ != nullptr) reset();
     }
-    [[nodiscard]] coll::Boards* get() const { return boards_; }
-    void set(coll::Boards* boards) { boards_ = boards; }
-    void reset() noexcept; // leaves them
+    [[nodiscard]] T* get() const { return made_; }
+    void set(T* made) { made_ = made; }
+    void reset() noexcept; // gives it up
 
   private:
-    coll::Boards* boards_ = nullptr;
+    T* made_ = nullptr;
 };
 
 struct Team {
@@ -75,7 +78,12 @@ struct Team {
     int size = 1;
     RankMap map;
     uint32_t collectives = 0; // started so far; the same on all members
-    BoardsHolder boards = {};
+    OfOneTeam<coll::Boards> boards = {};
+    OfOneTeam<coll::Levels> levels = {};
+    // A part of a team, for phases of its collectives (proto/coll/levels.hpp): its members on one node, or
+    // one member of each node. Messages are matched and reported by the ranks in the whole team.
+    enum class Part : uint8_t { whole, node, across } part = Part::whole;
+    RankMap in_whole = RankMap(); // of a part: ranks in the whole team
 };
 
 // The tag of a collective's messages is its number. On the context of an intercommunicator's local group

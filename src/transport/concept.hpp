@@ -38,6 +38,7 @@ struct Bulk {
     size_t bytes;
     void (*write)(const void* subject, std::byte* to) = nullptr;
     const void* subject = nullptr;
+    size_t buffers = 0; // of the sender, that are used before one whose reader has just left it
 
     void copy_to(std::byte* to) const {
         if (write != nullptr)

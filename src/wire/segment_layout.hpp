@@ -5,8 +5,8 @@
 // or by the lowest rank of the node under a foreign launcher; a segment of zeros with a filled header is
 // ready for use, so no rank has to wait for another before it sends.
 //
-//   header | world ranks, places | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse |
-//   contexts, sparse | boards, sparse
+//   header | world ranks, places, nodes | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse |
+//   contexts, sparse | boards, sparse | addresses, sparse
 //
 // Header, world ranks, places and rank blocks are reserved by the maker; a ring or cell is reserved by its
 // producer on first use, a page of contexts by who draws from it: memory follows use.
@@ -15,6 +15,7 @@
 #include "base/counters.hpp"
 #include "base/recorder_layout.hpp"
 #include "wire/board_layout.hpp"
+#include "wire/net_layout.hpp"
 #include "wire/place_layout.hpp"
 #include "wire/shm_layout.hpp"
 
@@ -25,7 +26,7 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 4;
+inline constexpr uint32_t segment_version = 5;
 inline constexpr uint32_t max_local_ranks = 4096;
 inline constexpr uint32_t contexts = 1U << 16;        // ids of communicators that a node can have at a time
 inline constexpr uint64_t boards_per_rank = 4U << 20; // address space for boards; memory follows use
@@ -49,6 +50,10 @@ struct SegmentHeader {
     std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
     NodeFacts facts;
     BoardArea boards;
+    uint32_t nodes;                 // of the job
+    uint32_t node;                  // the number of this one
+    uint32_t spread;                // ranks of the job if there are several nodes, else 0
+    uint8_t job_key[job_key_bytes]; // proves to ranks on other hosts that one is of this job
     // Threads that sleep until they are woken. Who wakes one takes it off: it may be long before it gets a
     // CPU.
     alignas(line_size) std::atomic<uint32_t> asleep;
@@ -74,12 +79,15 @@ struct RankBlock {
     alignas(line_size) std::atomic<uint32_t> state; // RankState
     std::atomic<int32_t> pid;
     std::atomic<int32_t> abort_code;
+    // the rank sleeps on descriptors; this names the socket that wakes it. 0: it sleeps on `wake` below
+    std::atomic<uint64_t> wake_socket;
     // a number at an address in the rank's own memory: whoever can read it there can read the rank's messages
     std::atomic<uint64_t> probe_address;
     std::atomic<uint64_t> probe_number;
     // where the rank sleeps: it counts itself in `sleepers`, looks once more, and waits for `wake` to change
     alignas(line_size) std::atomic<uint32_t> wake;
     std::atomic<uint32_t> sleepers;
+    std::atomic<uint32_t> futex_sleepers; // of a process with a wake_socket: threads that sleep on `wake`
     std::atomic<uint32_t>
         wants_cell; // set by the rank when its pool is exhausted: whoever frees a cell wakes it
     // once 1, it stays: before it sleeps this rank executes a barrier on behalf of all others, so senders
@@ -96,21 +104,36 @@ struct RankBlock {
 };
 static_assert(sizeof(RankBlock) == 2 * page_size);
 
+// Where a rank on another host is reached, as it has published it; filled by the first rank of this node that
+// asks.
+struct AddressSlot {
+    std::atomic<uint32_t> state; // AddressState
+    uint32_t bytes;
+    std::byte address[1016];
+};
+enum class AddressState : uint32_t { empty = 0, being_filled = 1, ready = 2 };
+static_assert(sizeof(AddressSlot) == 1024);
+
 inline constexpr uint64_t arena_bytes = uint64_t{1} << 40; // of one rank; a place in a file, not memory
 
-// Where things are, from the two numbers that decide it.
+// Where things are, from the numbers that decide it.
 struct Geometry {
     uint32_t local_ranks = 0;
     uint32_t cell_bytes = 0;
     uint32_t cells_per_rank = 0;
+    uint32_t spread = 0; // see SegmentHeader
 
     [[nodiscard]] constexpr uint64_t world_ranks_offset() const { return page_size; }
     [[nodiscard]] constexpr uint64_t places_offset() const {
         return (world_ranks_offset() + uint64_t{local_ranks} * sizeof(uint32_t) + sizeof(PlaceEntry) - 1) /
                sizeof(PlaceEntry) * sizeof(PlaceEntry);
     }
+    // uint32_t[spread]: rank in MPI_COMM_WORLD -> number of its node
+    [[nodiscard]] constexpr uint64_t nodes_offset() const {
+        return places_offset() + local_ranks * sizeof(PlaceEntry);
+    }
     [[nodiscard]] constexpr uint64_t blocks_offset() const {
-        return (places_offset() + local_ranks * sizeof(PlaceEntry) + page_size - 1) / page_size * page_size;
+        return (nodes_offset() + uint64_t{spread} * sizeof(uint32_t) + page_size - 1) / page_size * page_size;
     }
     [[nodiscard]] constexpr uint64_t rings_offset() const {
         return blocks_offset() + uint64_t{local_ranks} * sizeof(RankBlock);
@@ -133,7 +156,10 @@ struct Geometry {
         return contexts_offset() + uint64_t{contexts} * sizeof(uint32_t);
     }
     [[nodiscard]] constexpr uint64_t boards_bytes() const { return uint64_t{local_ranks} * boards_per_rank; }
-    [[nodiscard]] constexpr uint64_t total_bytes() const { return boards_offset() + boards_bytes(); }
+    [[nodiscard]] constexpr uint64_t addresses_offset() const { return boards_offset() + boards_bytes(); }
+    [[nodiscard]] constexpr uint64_t total_bytes() const {
+        return addresses_offset() + uint64_t{spread} * sizeof(AddressSlot);
+    }
     // Beyond what every rank maps: memory that ranks allocate to be read by others, mapped by who needs it.
     [[nodiscard]] constexpr uint64_t arena_offset(uint32_t owner) const {
         return (total_bytes() + page_size - 1) / page_size * page_size + owner * arena_bytes;

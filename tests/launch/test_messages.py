@@ -23,9 +23,9 @@ class Messages(Case):
         self.check(["-n", 2, "--frobnicate=3", "true"], 2, "--frobnicate is not known", "mpiexec --help")
 
     def test_number_of_ranks(self):
-        for n in ("0", "-3", "many", "5000", ""):
+        for n in ("0", "-3", "many", "5000000", ""):
             self.check(["-n", n, "true"], 2, f"'{n}' is not a number of ranks")
-        self.check(["-n", 3000, "true", ":", "-n", 3000, "true"], 2, "6000 ranks in all")
+        self.check(["-n", 3000, "true", ":", "-n", 3000, "true"], 2, "6000 ranks; one host takes at most 4096")
 
     def test_no_program(self):
         self.check([], 2, "no program to start")

@@ -58,8 +58,15 @@ void splits() {
 void split_types() {
     MPI_Comm shared = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -rank_, MPI_INFO_NULL, &shared);
+    // Those with whom memory can be shared are on this host; in this order they are reversed.
+    std::vector<char> names(static_cast<size_t>(size_) * MPI_MAX_PROCESSOR_NAME);
+    char own[MPI_MAX_PROCESSOR_NAME] = {};
+    int length = 0;
+    MPI_Get_processor_name(own, &length);
+    MPI_Allgather(own, sizeof own, MPI_CHAR, names.data(), sizeof own, MPI_CHAR, MPI_COMM_WORLD);
     std::vector<int> reversed;
-    for (int r = size_ - 1; r >= 0; --r) reversed.push_back(r);
+    for (int r = size_ - 1; r >= 0; --r)
+        if (std::strcmp(&names[static_cast<size_t>(r) * sizeof own], own) == 0) reversed.push_back(r);
     check_members(shared, reversed);
     MPI_Comm none = MPI_COMM_WORLD;
     MPI_Comm_split_type(shared, MPI_UNDEFINED, 0, MPI_INFO_NULL, &none);

@@ -19,6 +19,11 @@ LEFT, RIGHT, TOP, BOTTOM = 76, 24, 52, 62
 STYLES = {"ours": ("#d55e00", 3.2, ()), "openmpi": ("#0072b2", 1.8, ()), "openmpi_ucx": ("#56b4e9", 1.8, (7, 4)),
           "mpich": ("#009e73", 1.8, ()), "bare": ("#777777", 1.6, (2, 4)), "bare, other": ("#cc79a7", 1.6, (2, 4))}
 OF_VARIANTS = (("#0072b2", 2.2, ()), ("#009e73", 2.2, (7, 4)), ("#cc79a7", 2.2, ()), ("#d55e00", 2.2, (2, 4)), ("#56b4e9", 2.2, ()))
+# Where ranks are, and the lines of the bare machine beside latency and bandwidth: library, figure, title.
+ONE_NODE = ("one node", [("bare", "line_ping_pong", "bare: one cache line to and fro")],
+            [("bare", "vm_readv", "bare: process_vm_readv"), ("bare", "memfd_copy", "bare: copy out of a memfd")])
+HOSTS = ("two hosts", [("ucx", "ucx_am_latency", "bare: active messages of UCX")],
+         [("ucx", "ucx_am_bandwidth", "bare: active messages of UCX")])
 GRID, FRAME = "#e4e4e4", "#888888"
 
 
@@ -42,8 +47,8 @@ def series_of(results, library, name, title, style):
 
 
 def series(results, name, bare_lines):
-    lines = [series_of(results, "bare", bare, title, style)
-             for (bare, title), style in zip(bare_lines, ("bare", "bare, other"))]
+    lines = [series_of(results, library, bare, title, style)
+             for (library, bare, title), style in zip(bare_lines, ("bare", "bare, other"))]
     peers = [library for library in results["libraries"] if library["key"] in STYLES and library["key"] not in ("ours", "bare")]
     ours = [library for library in results["libraries"] if library["key"] == "ours"]
     lines += [series_of(results, library["key"], name, library["title"], library["key"]) for library in peers + ours]
@@ -156,11 +161,11 @@ def draw_all(results, folder):
         draw(variants(results), results["vary"].partition("=")[0] + ": mean of all patterns, and the best and worst of them",
              "time / default, less is better", os.path.join(folder, "variants"), "ranks")
         return
-    draw(series(results, "latency", [("line_ping_pong", "bare: one cache line to and fro")]),
-         "Half round trip between two ranks on one node", "microseconds, less is better", os.path.join(folder, "latency"))
-    draw(series(results, "bandwidth", [("vm_readv", "bare: process_vm_readv"), ("memfd_copy", "bare: copy out of a memfd")]),
-         "Bandwidth between two ranks on one node, windows of 64 messages", "MB/s, more is better",
-         os.path.join(folder, "bandwidth"))
+    where, latency, bandwidth = HOSTS if results["set"] == "cluster" else ONE_NODE
+    draw(series(results, "latency", latency), f"Half round trip between two ranks on {where}", "microseconds, less is better",
+         os.path.join(folder, "latency"))
+    draw(series(results, "bandwidth", bandwidth), f"Bandwidth between two ranks on {where}, windows of 64 messages",
+         "MB/s, more is better", os.path.join(folder, "bandwidth"))
 
 
 if __name__ == "__main__":

@@ -86,6 +86,17 @@ class Pictures(unittest.TestCase):
                 self.assertTrue(file.read().startswith(b"\x89PNG"))
             self.assertFalse(os.path.exists(os.path.join(folder, "bandwidth.svg")))  # nothing was measured
 
+    def test_the_bare_line_between_hosts(self):
+        over_hosts = comparison() | {"set": "cluster"}
+        for size in (8, 1024):
+            over_hosts["results"].add("ucx", 2, Line("ucx_am_latency", size, 5.0, "us"))
+        with tempfile.TemporaryDirectory() as folder:
+            chart.draw_all(report.as_json(over_hosts), folder)
+            with open(os.path.join(folder, "latency.svg"), encoding="utf-8") as file:
+                text = file.read()
+        self.assertIn("two hosts", text)
+        self.assertIn("active messages of UCX", text)
+
     def test_variants_over_ranks(self):
         with tempfile.TemporaryDirectory() as folder:
             chart.draw_all(report.as_json(variation()), folder)

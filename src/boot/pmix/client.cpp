@@ -105,6 +105,9 @@ class Pmix final : public Launcher {
     void abort(int exit_code, std::string_view text) override {
         if (PMIx_Abort(exit_code, std::string(text).c_str(), nullptr, 0) == PMIX_SUCCESS) await_the_end();
     }
+    int64_t node_of(int rank) override {
+        return number_of(peer(everybody_, static_cast<pmix_rank_t>(rank)), PMIX_NODEID);
+    }
     void finalize() override { PMIx_Finalize(nullptr, 0); }
 
   private:
@@ -168,7 +171,7 @@ std::string library_version() {
 } // namespace zipmpi::boot
 
 extern "C" [[gnu::visibility("default")]] zipmpi::boot::Launcher*
-zipmpi_pmix_open_1(int limit_seconds, zipmpi::boot::PmixIdentity& me, std::string& why) {
+zipmpi_pmix_open_2(int limit_seconds, zipmpi::boot::PmixIdentity& me, std::string& why) {
     using namespace zipmpi::boot;
     pmix_proc_t self{};
     const pmix_status_t rc = init_within(limit_seconds, self);

@@ -24,7 +24,7 @@ struct PmixIdentity {
 // The one function of the module; its name changes when this border changes. Null and `why` on failure.
 // The server must answer the first message within limit_seconds.
 using PmixOpen = Launcher* (*)(int limit_seconds, PmixIdentity& me, std::string& why);
-inline constexpr const char* pmix_open_symbol = "zipmpi_pmix_open_1";
+inline constexpr const char* pmix_open_symbol = "zipmpi_pmix_open_2";
 inline constexpr const char* pmix_module_file = "zipmpi_pmix_client.so";
 
 } // namespace zipmpi::boot

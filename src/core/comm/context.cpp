@@ -5,6 +5,7 @@
 #include "core/state.hpp"
 
 #include <bitset>
+#include <unordered_map>
 #include <vector>
 
 namespace zipmpi::core {
@@ -75,17 +76,48 @@ uint32_t draw_context(int holders) {
     if (id == 0) id = take_between(first_drawn_id, from, static_cast<uint32_t>(holders));
     if (id == 0) return 0;
     hint.store(id + 1, std::memory_order_relaxed);
-    return context_of(id, 0);
+    return context_of(id, engine()->segment.node());
 }
+
+namespace {
+
+// One holder less, of a context of this node. What comes from another host may be nonsense.
+void count_down(uint32_t context) {
+    const uint32_t id = id_of(context);
+    if (id < first_drawn_id || node_of(context) != engine()->segment.node() ||
+        !reserve_page(id / ids_per_page) || engine()->segment.context_holders()[id].load() == 0)
+        return;
+    std::atomic<uint32_t>& hint = engine()->segment.context_hint();
+    if (engine()->segment.context_holders()[id].fetch_sub(1, std::memory_order_acq_rel) == 1 &&
+        id < hint.load(std::memory_order_relaxed))
+        hint.store(id, std::memory_order_relaxed); // a race costs one search from the start
+}
+
+// A rank of the node that hears for it what is given back by this rank: ranks of this node spread over those
+// of that one.
+int rank_that_counts(uint32_t node) {
+    static std::unordered_map<uint32_t, int> found; // under the engine lock
+    const auto known = found.find(node);
+    if (known != found.end()) return known->second;
+    const Engine& e = *engine();
+    std::vector<int> ranks;
+    for (int r = 0; r < e.job.size; ++r)
+        if (e.segment.node_of(r) == node) ranks.push_back(r);
+    const int rank = ranks.empty() ? -1 : ranks[static_cast<size_t>(e.job.local_index) % ranks.size()];
+    found.emplace(node, rank);
+    return rank;
+}
+
+} // namespace
+
+void count_contexts_given_back(proto::Lane& lane) { lane.set_on_give_back(count_down); }
 
 void give_back_context(uint32_t context) {
     const uint32_t id = id_of(context);
     if (id < first_drawn_id) return; // a predefined communicator, or one that never got a context
     if (node_of(context) == private_node) return private_ids.give_back(id);
-    std::atomic<uint32_t>& hint = engine()->segment.context_hint();
-    if (engine()->segment.context_holders()[id].fetch_sub(1, std::memory_order_acq_rel) == 1 &&
-        id < hint.load(std::memory_order_relaxed))
-        hint.store(id, std::memory_order_relaxed); // a race costs one search from the start
+    if (node_of(context) == engine()->segment.node()) return count_down(context);
+    if (const int rank = rank_that_counts(node_of(context)); rank >= 0) lane().tell_of_context(rank, context);
 }
 
 Err no_context() {

@@ -19,7 +19,7 @@ int host_number() { return engine()->segment.world_rank(0); }
 
 int color_at(const topo::Place& place, topo::Level level) {
     const uint16_t index = topo::index_at(place, level);
-    return index != topo::several ? index : undefined;
+    return index != topo::several ? static_cast<int>(engine()->segment.node() << 16 | index) : undefined;
 }
 
 int color_of_level(topo::Level level) {
@@ -43,9 +43,20 @@ int color_guided(Info* info, bool process_sets_too) {
     return color == undefined && process_sets_too ? color_of_resource(info, "mpi_pset_name") : color;
 }
 
+bool on_one_node(const proto::Team& team) {
+    for (int r = 0; r < team.size; ++r)
+        if (!lane().on_this_node(team.map.world(r))) return false;
+    return true;
+}
+
 // The outermost level that the members do not all share, so that every part is smaller than the whole.
 Err color_unguided(Comm& comm, Info* info, int& color) {
     proto::Team& team = comm.own_team();
+    if (!on_one_node(team)) {
+        color = host_number();
+        if (info != nullptr) info->hints.set(resource_key, shared_memory);
+        return Err::success;
+    }
     std::vector<topo::Place> places(static_cast<size_t>(team.size));
     topo::Place& own = places[static_cast<size_t>(team.rank)];
     if (!find_own_place(own)) own = nowhere;

@@ -33,6 +33,11 @@ double cost(const Shape& shape, const Constants& c);
 void build(Schedule& s, Team& t, void* data, size_t bytes, int root);
 } // namespace broadcast_scatter_allgather
 
+namespace broadcast_chain {
+double cost(const Shape& shape, const Constants& c);
+void build(Schedule& s, Team& t, void* data, size_t bytes, int root, const Constants& c);
+} // namespace broadcast_chain
+
 namespace reduce_binomial {
 double cost(const Shape& shape, const Constants& c);
 void build(Schedule& s, Team& t, const void* mine, void* result, int root);
@@ -52,6 +57,11 @@ namespace allreduce_ring { // needs an operation that commutes
 double cost(const Shape& shape, const Constants& c);
 void build(Schedule& s, Team& t, const void* mine, void* result);
 } // namespace allreduce_ring
+
+namespace allreduce_halving { // needs at least as many elements as ranks
+double cost(const Shape& shape, const Constants& c);
+void build(Schedule& s, Team& t, const void* mine, void* result);
+} // namespace allreduce_halving
 
 namespace scan_doubling {
 void build(Schedule& s, Team& t, const void* mine, void* result, bool exclusive);
@@ -87,7 +97,13 @@ double cost(const Shape& shape, const Constants& c);
 void build(Schedule& s, Team& t, Blocks all);
 } // namespace allgather_ring
 
+namespace alltoall_bruck {
+double cost(const Shape& shape, const Constants& c);
+void build(Schedule& s, Team& t, const void* send, void* recv, size_t block);
+} // namespace alltoall_bruck
+
 namespace alltoall_direct {
+double cost(const Shape& shape, const Constants& c);
 void build(Schedule& s, Team& t, Blocks send, Blocks recv);
 } // namespace alltoall_direct
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // All-to-all straight between all pairs, a number of partners at a time: with the ones k ahead and k behind.
-// (p - 1) * (a + n b).
 #include "base/param.hpp"
 #include "proto/coll/algorithms.hpp"
 
@@ -19,10 +18,12 @@ Param<int64_t> window{"coll.alltoall_window",
 
 } // namespace
 
+double cost(const Shape& shape, const Constants& c) {
+    return (shape.ranks - 1) * (c.message + static_cast<double>(shape.bytes) * c.byte);
+}
+
 // An exchange of nothing needs no message: both sides know.
 void build(Schedule& s, Team& t, Blocks send, Blocks recv) {
-    const auto own = static_cast<size_t>(t.rank);
-    s.copy(recv[own].data, send[own].data, recv[own].bytes);
     for (int k = 1; k < t.size; ++k) {
         const int to = (t.rank + k) % t.size;
         const int from = (t.rank - k + t.size) % t.size;
@@ -32,6 +33,8 @@ void build(Schedule& s, Team& t, Blocks send, Blocks recv) {
         if (out.bytes != 0) s.send(t, out.data, out.bytes, to);
         if (k % window.get() == 0) s.wait();
     }
+    const auto own = static_cast<size_t>(t.rank);
+    s.copy(recv[own].data, send[own].data, recv[own].bytes); // partners find what is there for them meanwhile
 }
 
 } // namespace zipmpi::proto::coll::alltoall_direct

@@ -22,7 +22,11 @@ struct Constants {
     double combine = 0; // one byte of a reduction
 };
 
-Constants constants(); // from the knobs coll.*
+// From the knobs coll.*: within a node, and between nodes.
+Constants node_constants();
+Constants network_constants();
+// Members of a node that send at the same time faster than one of them does: what the network takes.
+double network_streams();
 
 inline double rounds_of(int ranks) {
     return ranks <= 1 ? 0 : static_cast<double>(std::bit_width(static_cast<unsigned>(ranks - 1)));

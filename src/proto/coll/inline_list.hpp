@@ -24,6 +24,10 @@ class InlineList {
         }
         ++size_;
     }
+    void clear() {
+        size_ = 0;
+        more_.clear();
+    }
     [[nodiscard]] const T& operator[](size_t i) const { return size_ <= Inline ? first_[i] : more_[i]; }
     [[nodiscard]] const T& back() const { return (*this)[size_ - 1]; }
     [[nodiscard]] size_t size() const { return size_; }

@@ -40,7 +40,12 @@ Schedule::Schedule(Team& team, Part part)
 
 Schedule::~Schedule() { lane_.forget(*this); }
 
-void Schedule::add(const Operation& op, Kind kind) {
+// The messages of a part of a team are those of the whole.
+void Schedule::add(const Team& team, Operation op, Kind kind) {
+    if (team.part != Team::Part::whole) {
+        op.source = team.in_whole.world(op.source);
+        op.peer = team.in_whole.world(op.peer);
+    }
     Message& m = messages_.emplace_back();
     static_cast<Operation&>(m) = op;
     m.context = op.context + 1;
@@ -50,11 +55,13 @@ void Schedule::add(const Operation& op, Kind kind) {
 }
 
 void Schedule::send(const Team& team, const void* data, size_t bytes, int to) {
-    add(make_send(team, data, bytes, to, collective_tag(sequence_, team.context != context_)), Kind::send);
+    add(team, make_send(team, data, bytes, to, collective_tag(sequence_, team.context != context_)),
+        Kind::send);
 }
 
 void Schedule::recv(const Team& team, void* data, size_t bytes, int from) {
-    add(make_recv(team, data, bytes, from, collective_tag(sequence_, team.context != context_)), Kind::recv);
+    add(team, make_recv(team, data, bytes, from, collective_tag(sequence_, team.context != context_)),
+        Kind::recv);
 }
 
 void Schedule::copy(void* to, const void* from, size_t bytes) {
@@ -102,15 +109,22 @@ void Schedule::start() {
 }
 
 Err Schedule::run() {
-    if (steps_.empty()) return state_;
+    if (steps_.empty()) return state_ != Err::success ? state_ : earlier_;
     start();
-    if (done_) return error_;
     const WaitNote note{
         [](const void* subject, uint32_t i) { return static_cast<const Schedule*>(subject)->message_at(i); },
         this, static_cast<uint32_t>(messages_.size()), sequence_};
-    wait_until(
-        lane_, [this] { return done_; }, note);
-    return error_;
+    if (!done_)
+        wait_until(
+            lane_, [this] { return done_; }, note);
+    return earlier_ != Err::success ? earlier_ : error_;
+}
+
+void Schedule::settle_steps() {
+    if (state_ != Err::success) return;
+    record(run());
+    steps_.clear();
+    messages_.clear();
 }
 
 void Schedule::perform(const Step& step) {

@@ -42,8 +42,16 @@ class Schedule : private Deferred {
 
     // --- building
     [[nodiscard]] bool may_block() const { return form_ == Form::blocking; }
-    // A step that is added now would be the first one, and the schedule may be started.
-    [[nodiscard]] bool nothing_before() const { return steps_.empty() && state_ == Err::success; }
+    // In a schedule that may block: everything so far is done now, so that what follows can be done at once.
+    // False: it cannot, and must not.
+    bool settle() {
+        if (!steps_.empty()) settle_steps();
+        return state_ == Err::success;
+    }
+    // What was done at once has failed.
+    void record(Err error) {
+        if (earlier_ == Err::success) earlier_ = error;
+    }
     void send(const Team& team, const void* data, size_t bytes, int to);
     void recv(const Team& team, void* data, size_t bytes, int from);
     void copy(void* to, const void* from, size_t bytes);
@@ -93,7 +101,8 @@ class Schedule : private Deferred {
         Schedule* schedule = nullptr;
     };
 
-    void add(const Operation& op, Kind kind);
+    void settle_steps();
+    void add(const Team& team, Operation op, Kind kind);
     void perform(const Step& step);
     void advance();
     void end();
@@ -115,6 +124,7 @@ class Schedule : private Deferred {
     bool broken_ = false; // a message could not be sent: peers may wait for it, so nothing more is waited for
     Err state_ = Err::success;
     Err error_ = Err::success;
+    Err earlier_ = Err::success; // of what was settled
     Combine combine_;
     void (*on_end_)(void*) = nullptr;
     void* on_end_argument_ = nullptr;

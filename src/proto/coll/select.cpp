@@ -4,7 +4,9 @@
 // The one place where algorithms are chosen. What a choice depends on is the same on all ranks.
 #include "base/param.hpp"
 #include "proto/coll/algorithms.hpp"
+#include "proto/coll/levels.hpp"
 #include "proto/coll/shm/shm.hpp"
+#include "proto/coll/two_level/two_level.hpp"
 
 #include <algorithm>
 
@@ -33,6 +35,31 @@ Param<int64_t> combine_mib_ns{"coll.combine_mib_ns",
                               Scope::all_equal,
                               "cost model of collectives: nanoseconds for each MiB that is combined"};
 
+Param<int64_t> network_message_ns{
+    "coll.network_message_ns",
+    15000,
+    {0, 1000000000},
+    Unit::none,
+    Level::tuner,
+    Scope::all_equal,
+    "cost model of collectives: nanoseconds for one message of no bytes to another node"};
+Param<int64_t> network_mib_ns{
+    "coll.network_mib_ns",
+    700000,
+    {0, 1000000000},
+    Unit::none,
+    Level::tuner,
+    Scope::all_equal,
+    "cost model of collectives: nanoseconds for each MiB of a message to another node"};
+Param<int64_t> streams{"coll.network_streams",
+                       2,
+                       {1, 1000000},
+                       Unit::none,
+                       Level::tuner,
+                       Scope::all_equal,
+                       "cost model of collectives: ranks of a node that send at the same time before the "
+                       "network is full"};
+
 Param<bool> reproducible{
     "coll.reproducible", false, Level::user, Scope::all_equal,
     "results of reductions do not depend on placement or algorithm: always combined in the "
@@ -40,6 +67,22 @@ Param<bool> reproducible{
     "blocks; else one rank does all the work, p - 1 messages instead of log2 p rounds"};
 
 Shape shape_of(const Team& t, size_t bytes) { return {t.size, bytes}; }
+
+bool across_nodes(Team& t) { return spread_of(t) != Spread::one_node; }
+
+Constants constants_for(Team& t) { return across_nodes(t) ? network_constants() : node_constants(); }
+
+// The levels of a team whose ranks, node by node, are in order; else null.
+Levels* ordered_levels_of(Team& t) {
+    Levels* const l = levels_of(t);
+    return l != nullptr && two_level::in_order(*l) ? l : nullptr;
+}
+
+// The levels on which this operation may be combined.
+Levels* reducing_levels_of(Team& t, const Combine& op) {
+    if (reproducible) return nullptr; // one order for all placements
+    return op.commutative ? levels_of(t) : ordered_levels_of(t);
+}
 
 Blocks equal_blocks(Schedule& s, const Team& t, const void* base, size_t block) {
     auto* blocks = reinterpret_cast<Block*>(s.scratch(static_cast<size_t>(t.size) * sizeof(Block)));
@@ -51,20 +94,35 @@ Blocks equal_blocks(Schedule& s, const Team& t, const void* base, size_t block) 
 
 } // namespace
 
-Constants constants() {
+Constants node_constants() {
     return {static_cast<double>(message_ns.get()), static_cast<double>(mib_ns.get()) / MiB,
             static_cast<double>(combine_mib_ns.get()) / MiB};
 }
 
+Constants network_constants() {
+    return {static_cast<double>(network_message_ns.get()), static_cast<double>(network_mib_ns.get()) / MiB,
+            static_cast<double>(combine_mib_ns.get()) / MiB};
+}
+
+double network_streams() { return static_cast<double>(streams.get()); }
+
 void barrier(Schedule& s, Team& t) {
-    if (!shm::barrier(s, t)) barrier_dissemination::build(s, t);
+    if (shm::barrier(s, t)) return;
+    if (Levels* l = levels_of(t)) return two_level::barrier(s, t, *l);
+    barrier_dissemination::build(s, t);
 }
 
 void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
     if (t.size == 1 || bytes == 0 || shm::broadcast(s, t, data, bytes, root)) return;
+    if (Levels* l = levels_of(t)) return two_level::broadcast(s, t, *l, data, bytes, root);
     const Shape shape = shape_of(t, bytes);
-    const Constants c = constants();
-    if (broadcast_scatter_allgather::cost(shape, c) < broadcast_binomial::cost(shape, c))
+    const Constants c = constants_for(t);
+    const double binomial = broadcast_binomial::cost(shape, c);
+    const double parts = broadcast_scatter_allgather::cost(shape, c);
+    const double chain = across_nodes(t) ? broadcast_chain::cost(shape, c) : binomial;
+    if (chain < binomial && chain < parts)
+        broadcast_chain::build(s, t, data, bytes, root, c);
+    else if (parts < binomial)
         broadcast_scatter_allgather::build(s, t, data, bytes, root);
     else
         broadcast_binomial::build(s, t, data, bytes, root);
@@ -82,8 +140,30 @@ void reduce(Schedule& s, Team& t, const void* mine, void* result, int root) {
     if (s.operation().bytes() == 0 || shm::direct_reduce(s, t, mine, result, root) ||
         shm::reduce(s, t, mine, result, root))
         return;
+    if (Levels* l = reducing_levels_of(t, s.operation()))
+        return two_level::reduce(s, t, *l, mine, result, root);
     reduce_by_messages(s, t, mine, result, root);
 }
+
+namespace {
+
+void allreduce_by_messages(Schedule& s, Team& t, const void* mine, void* result) {
+    const Combine& op = s.operation();
+    const Shape shape = shape_of(t, op.bytes());
+    const Constants c = constants_for(t);
+    const bool in_parts = t.size > 1 && op.count >= t.size;
+    const double doubling = allreduce_doubling::cost(shape, c);
+    const double ring = in_parts && op.commutative ? allreduce_ring::cost(shape, c) : doubling;
+    const double halving = in_parts && across_nodes(t) ? allreduce_halving::cost(shape, c) : doubling;
+    if (halving < doubling && halving <= ring)
+        allreduce_halving::build(s, t, mine, result);
+    else if (ring < doubling)
+        allreduce_ring::build(s, t, mine, result);
+    else
+        allreduce_doubling::build(s, t, mine, result);
+}
+
+} // namespace
 
 void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
     const Combine& op = s.operation();
@@ -92,30 +172,34 @@ void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
     if (reproducible) {
         reduce_ordered::build(s, t, mine, result, 0);
         s.wait();
-        broadcast_binomial::build(s, t, result, op.bytes(), 0);
-        return;
+        broadcast(s, t, result, op.bytes(), 0);
+    } else if (Levels* l = reducing_levels_of(t, op)) {
+        two_level::shares_are_cheaper(*l, op) ? two_level::allreduce_in_shares(s, t, *l, mine, result)
+                                              : two_level::allreduce(s, t, *l, mine, result);
+    } else {
+        allreduce_by_messages(s, t, mine, result);
     }
-    const Shape shape = shape_of(t, op.bytes());
-    const Constants c = constants();
-    const bool ring = op.commutative && t.size > 1 && op.count >= t.size &&
-                      allreduce_ring::cost(shape, c) < allreduce_doubling::cost(shape, c);
-    ring ? allreduce_ring::build(s, t, mine, result) : allreduce_doubling::build(s, t, mine, result);
 }
 
-void scan(Schedule& s, Team& t, const void* mine, void* result) {
-    if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, false)) return;
-    reproducible ? scan_chain::build(s, t, mine, result, false)
-                 : scan_doubling::build(s, t, mine, result, false);
+namespace {
+
+void scan_either(Schedule& s, Team& t, const void* mine, void* result, bool exclusive) {
+    if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, exclusive)) return;
+    if (reproducible) return scan_chain::build(s, t, mine, result, exclusive);
+    if (Levels* l = ordered_levels_of(t)) return two_level::scan(s, t, *l, mine, result, exclusive);
+    scan_doubling::build(s, t, mine, result, exclusive);
 }
 
-void exscan(Schedule& s, Team& t, const void* mine, void* result) {
-    if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, true)) return;
-    reproducible ? scan_chain::build(s, t, mine, result, true)
-                 : scan_doubling::build(s, t, mine, result, true);
-}
+} // namespace
+
+void scan(Schedule& s, Team& t, const void* mine, void* result) { scan_either(s, t, mine, result, false); }
+
+void exscan(Schedule& s, Team& t, const void* mine, void* result) { scan_either(s, t, mine, result, true); }
 
 void reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts) {
     if (s.operation().bytes() == 0 || shm::reduce_scatter(s, t, mine, result, counts)) return;
+    if (Levels* l = reproducible ? nullptr : ordered_levels_of(t))
+        return two_level::reduce_scatter(s, t, *l, mine, result, counts);
     reduce_scatter_direct::build(s, t, mine, result, counts);
 }
 
@@ -129,8 +213,10 @@ void reduce_scatter_block(Schedule& s, Team& t, const void* mine, void* result, 
 
 void gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root) {
     if (t.size == 1 || block == 0 || shm::gather(s, t, mine, all, block, root)) return;
+    if (Levels* l = ordered_levels_of(t); l != nullptr && two_level::bundles_are_cheaper(*l, t, block))
+        return two_level::gather(s, t, *l, mine, all, block, root);
     const Shape shape = shape_of(t, block);
-    const Constants c = constants();
+    const Constants c = constants_for(t);
     if (gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
         gather_binomial::gather(s, t, mine, all, block, root);
     } else {
@@ -141,8 +227,10 @@ void gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int
 
 void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root) {
     if (t.size == 1 || block == 0 || shm::scatter(s, t, all, mine, block, root)) return;
+    if (Levels* l = ordered_levels_of(t); l != nullptr && two_level::bundles_are_cheaper(*l, t, block))
+        return two_level::scatter(s, t, *l, all, mine, block, root);
     const Shape shape = shape_of(t, block);
-    const Constants c = constants();
+    const Constants c = constants_for(t);
     if (gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
         gather_binomial::scatter(s, t, all, mine, block, root);
     } else {
@@ -154,10 +242,11 @@ void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, in
 void allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) {
     if (block == 0 || shm::direct_allgather(s, t, mine, all, block) || shm::allgather(s, t, mine, all, block))
         return;
+    if (Levels* l = ordered_levels_of(t)) return two_level::allgather(s, t, *l, mine, all, block);
     s.copy(at(all, static_cast<size_t>(t.rank) * block), mine, block);
     if (t.size == 1) return;
     const Shape shape = shape_of(t, block);
-    const Constants c = constants();
+    const Constants c = constants_for(t);
     if (allgather_dissemination::cost(shape, c) < allgather_ring::cost(shape, c))
         allgather_dissemination::build(s, t, all, block);
     else
@@ -167,6 +256,12 @@ void allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) 
 void alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
     if (block == 0 || shm::direct_alltoall(s, t, send, recv, block) || shm::alltoall(s, t, send, recv, block))
         return;
+    if (Levels* l = ordered_levels_of(t); l != nullptr && two_level::exchange_is_cheaper(*l, t, block))
+        return two_level::alltoall(s, t, *l, send, recv, block);
+    const Shape shape = shape_of(t, block);
+    const Constants c = constants_for(t);
+    if (across_nodes(t) && alltoall_bruck::cost(shape, c) < alltoall_direct::cost(shape, c))
+        return alltoall_bruck::build(s, t, send, recv, block);
     const Blocks out = equal_blocks(s, t, send, block);
     const Blocks in = equal_blocks(s, t, recv, block);
     if (!out.empty() && !in.empty()) alltoall_direct::build(s, t, out, in);
@@ -180,7 +275,10 @@ void scatterv(Schedule& s, Team& t, Blocks all, Block mine, int root) {
     gather_linear::scatter(s, t, all, mine, root);
 }
 
-void allgatherv(Schedule& s, Team& t, Blocks all) { allgather_ring::build(s, t, all); }
+void allgatherv(Schedule& s, Team& t, Blocks all) {
+    if (Levels* l = ordered_levels_of(t)) return two_level::allgatherv(s, t, *l, all);
+    allgather_ring::build(s, t, all);
+}
 
 void alltoallv(Schedule& s, Team& t, Blocks send, Blocks recv) { alltoall_direct::build(s, t, send, recv); }
 

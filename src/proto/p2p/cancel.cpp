@@ -83,8 +83,10 @@ void Lane::take_withdraw(const transport::Arrival& a) {
         return m.local == nullptr && m.from == a.from && operation_behind(m) == w.sender;
     });
     if (u == nullptr) return;
+    transport::ucx::Arriving* const arriving = u->message.arriving;
     matcher_.discard(*u);
     post_line(a.from, wire::Kind::withdrawn, &w, sizeof w);
+    if (arriving != nullptr) network_->drop(*arriving); // which ends the send
 }
 
 void Lane::take_withdrawn(const transport::Arrival& a) {
@@ -93,6 +95,11 @@ void Lane::take_withdrawn(const transport::Arrival& a) {
     Operation* op = named_by(a, w.sender, Operation::Kind::send);
     if (op == nullptr) return;
     table_.remove(*op);
+    if (is_remote(a.from)) {
+        op->cancelled = true;
+        if (op->awaits_ack) part_of_remote_send_done(*op); // else the network ends it
+        return;
+    }
     finish_cancelled(*op);
 }
 

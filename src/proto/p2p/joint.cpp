@@ -5,6 +5,7 @@
 #include "base/param.hpp"
 #include "os/clock.hpp"
 #include "proto/p2p/lane.hpp"
+#include "proto/p2p/payload.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -41,23 +42,62 @@ bool long_enough(uint64_t bytes, bool in_stream) {
            bytes > least_chunk && bytes / largest_chunk < most_chunks;
 }
 
+// One more piece costs the kernel what copying so many bytes by way of cells does; to begin with it costs as
+// much as the second number.
+constexpr uint64_t bytes_per_piece = 1280;
+constexpr uint64_t bytes_to_begin = 24 * KiB;
+
+bool pieces_are_long(const layout::Program* layout, uint64_t bytes) {
+    if (layout == nullptr) return true;
+    const auto mean = static_cast<uint64_t>(layout->size / layout->runs);
+    return mean > bytes_per_piece && bytes / mean * bytes_per_piece + bytes_to_begin <= bytes;
+}
+
 } // namespace
 
 bool Lane::copy_chunk(const JointCopying& copy, uint32_t chunk) {
     const uint64_t at = chunk_at(copy.chunk_bytes, chunk);
     const uint64_t bytes = chunk_length(copy.recv->received, copy.chunk_bytes, chunk);
-    if (copy.view == nullptr)
-        return kcopy_.read(copy.message.from, copy.message.address + at, copy.recv->buffer + at, bytes);
-    std::memcpy(copy.recv->buffer + at, copy.view + at, bytes);
+    if (copy.view != nullptr) {
+        store_payload(*copy.recv, at, copy.view + at, bytes);
+        return true;
+    }
+    if (copy.recv->layout == nullptr && copy.from.layout == nullptr)
+        return kcopy_.read(copy.message.from, copy.from.address + at, copy.recv->buffer + at, bytes);
+    for (PiecePairs p(*copy.recv, copy.from, at, bytes); p.next();)
+        if (!kcopy_.read(copy.message.from, p.remote(), p.remotes(), p.local(), p.locals(), p.bytes()))
+            return false;
     return true;
+}
+
+bool Lane::write_chunk(const Operation& send, transport::Peer to, const PeerPlace& place, uint64_t at,
+                       uint64_t bytes) {
+    if (send.layout == nullptr && place.layout == nullptr)
+        return kcopy_.write(to, place.address + at, send.buffer + at, bytes);
+    for (PiecePairs p(send, place, at, bytes); p.next();)
+        if (!kcopy_.write(to, p.remote(), p.remotes(), p.local(), p.locals(), p.bytes())) return false;
+    return true;
+}
+
+bool Lane::worth_a_note(const Operation& send) {
+    return long_enough(send.bytes, false) && pieces_are_long(send.layout, send.bytes) && !oversubscribed() &&
+           kcopy_.works_with(send.transport_peer) && !noting_[send.transport_peer].is_vain();
+}
+
+bool Lane::may_copy_jointly(const Operation& recv, const Incoming& message, PeerPlace& from) {
+    const bool placed = message.noted || (message.address != 0 && message.data_bytes == 0);
+    if (!placed || !long_enough(recv.received, shm_.another_waits(message.from)) ||
+        !pieces_are_long(recv.layout, recv.received) || oversubscribed() ||
+        !kcopy_.works_with(message.from))
+        return false;
+    from.address = message.address;
+    return !message.noted || peer_places_.read(message.data, message.data_bytes, message.bytes, from);
 }
 
 // True: the receive is done, or will be when the sender has written what it took.
 bool Lane::copy_jointly(Operation& recv, const Incoming& message) {
-    if (!long_enough(recv.received, shm_.another_waits(message.from)) || recv.layout != nullptr ||
-        message.address == 0 || message.data_bytes != 0 || oversubscribed() ||
-        !kcopy_.works_with(message.from))
-        return false;
+    PeerPlace from;
+    if (!may_copy_jointly(recv, message, from)) return false;
     if (joint_under_way_ == wire::joint_copies && look_at_joint_copies() == 0) return false;
     JointCopying& copy = *std::find_if(std::begin(joint_), std::end(joint_),
                                        [](const JointCopying& c) { return c.recv == nullptr; });
@@ -65,23 +105,11 @@ bool Lane::copy_jointly(Operation& recv, const Incoming& message) {
     const uint64_t chunk_bytes = chunk_for(recv.received);
     if (table_.add(recv) == 0) return false; // from here on it is matched, and on no list
     const auto chunks = static_cast<uint32_t>((recv.received + chunk_bytes - 1) / chunk_bytes);
-    copy = {&recv, message, nullptr, chunk_bytes, ++joint_number_, chunks, chunks, 0, false};
+    copy = {&recv, message, std::move(from), nullptr, chunk_bytes, ++joint_number_, chunks, chunks, 0, false};
     if (message.place != 0) copy.view = arena_.view(message.from, message.place, message.bytes);
     ++joint_under_way_;
+    offer_help(copy, index);
     wire::JointCopy& joint = shm_.own_block().joint[index];
-    joint.helped.store(0, std::memory_order_relaxed);
-    joint.refused.store(0, std::memory_order_relaxed);
-    joint.taken.store(uint64_t{copy.number} << 32, std::memory_order_release); // pairs with take_chunk()
-    const wire::Help help{message.sender,
-                          index,
-                          copy.number,
-                          static_cast<uint32_t>(chunk_bytes),
-                          reinterpret_cast<uint64_t>(recv.buffer),
-                          recv.received};
-    const wire::Envelope e{wire::Kind::help, 0, 0, 0, 0, 0, 0, 0};
-    // If the ring is full we do without.
-    static_cast<void>(
-        shm_.send_short(message.from, e, reinterpret_cast<const std::byte*>(&help), sizeof help));
     for (uint32_t chunk = 0; !copy.failed && take_chunk(joint, copy.number, copy.chunks, true, chunk);)
         if (copy_chunk(copy, chunk))
             ++copy.own;
@@ -89,6 +117,31 @@ bool Lane::copy_jointly(Operation& recv, const Incoming& message) {
             close_joint(copy);
     finish_jointly(copy);
     return true;
+}
+
+void Lane::offer_help(const JointCopying& copy, uint32_t index) {
+    wire::JointCopy& joint = shm_.own_block().joint[index];
+    joint.helped.store(0, std::memory_order_relaxed);
+    joint.refused.store(0, std::memory_order_relaxed);
+    joint.taken.store(uint64_t{copy.number} << 32, std::memory_order_release); // pairs with take_chunk()
+    const Operation& recv = *copy.recv;
+    const wire::Help help{copy.message.sender,
+                          index,
+                          copy.number,
+                          static_cast<uint32_t>(copy.chunk_bytes),
+                          reinterpret_cast<uint64_t>(recv.buffer),
+                          recv.received};
+    const wire::Envelope e{wire::Kind::help, 0, 0, 0, 0, 0, 0, 0};
+    const auto* const line = reinterpret_cast<const std::byte*>(&help);
+    // If the ring is full, or the layout too long to be described, we do without.
+    if (recv.layout == nullptr) {
+        static_cast<void>(shm_.send_short(copy.message.from, e, line, sizeof help));
+        return;
+    }
+    const PlaceNote note(recv);
+    if (note.used != 0)
+        static_cast<void>(
+            shm_.send_bulk(copy.message.from, e, line, sizeof help, {note.data(), note.bytes()}));
 }
 
 // Nobody takes chunks any more.
@@ -153,9 +206,12 @@ void Lane::take_help(const transport::Arrival& a) {
     if (a.envelope.inline_bytes != sizeof help) return;
     std::memcpy(&help, a.payload, sizeof help);
     const Operation* op = named_by(a, help.sender, Operation::Kind::send);
-    if (op == nullptr || op->layout != nullptr || help.joint >= wire::joint_copies ||
-        help.bytes > op->bytes || help.chunk_bytes < least_chunk)
+    if (op == nullptr || help.joint >= wire::joint_copies || help.bytes > op->bytes ||
+        help.chunk_bytes < least_chunk)
         return;
+    PeerPlace place;
+    place.address = help.address;
+    if (a.bulk != nullptr && !peer_places_.read(a.bulk, a.bulk_bytes, help.bytes, place)) return;
     const auto chunks = static_cast<uint32_t>((help.bytes + help.chunk_bytes - 1) / help.chunk_bytes);
     wire::JointCopy& joint = shm_.segment().block(a.from).joint[help.joint];
     bool helped = false;
@@ -164,8 +220,7 @@ void Lane::take_help(const transport::Arrival& a) {
         const uint64_t at = chunk_at(help.chunk_bytes, chunk);
         helped = true;
         // seq_cst: see finish_jointly().
-        if (kcopy_.write(a.from, help.address + at, op->buffer + at,
-                         chunk_length(help.bytes, help.chunk_bytes, chunk))) {
+        if (write_chunk(*op, a.from, place, at, chunk_length(help.bytes, help.chunk_bytes, chunk))) {
             joint.helped.fetch_add(1, std::memory_order_seq_cst);
         } else {
             joint.refused.store(chunk + 1, std::memory_order_seq_cst);

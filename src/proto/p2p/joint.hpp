@@ -7,6 +7,7 @@
 #pragma once
 
 #include "proto/p2p/match.hpp"
+#include "proto/p2p/peer_place.hpp"
 #include "wire/segment_layout.hpp"
 
 namespace zipmpi::proto {
@@ -15,6 +16,7 @@ namespace zipmpi::proto {
 struct JointCopying {
     Operation* recv = nullptr; // null: free
     Incoming message;
+    PeerPlace from;
     const std::byte* view = nullptr; // of the message, if it lies in memory that is born shared
     uint64_t chunk_bytes = 0;
     uint32_t number = 0;

@@ -7,13 +7,16 @@
 namespace zipmpi::proto {
 
 Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank)
-    : shm_(segment, local_index)
+    : local_ranks_(segment.local_ranks())
+    , shm_(segment, local_index)
     , kcopy_(segment, local_index)
     , arena_(segment, local_index)
     , choice_(segment, local_index)
     , sense_(segment.local_ranks())
     , skew_(segment.local_ranks())
     , asking_(segment.local_ranks())
+    , noting_(segment.local_ranks())
+    , arriving_(segment.local_ranks())
     , pending_of_peer_(segment.local_ranks())
     , full_in_pass_(segment.local_ranks())
     , world_rank_(world_rank)
@@ -31,6 +34,7 @@ const Incoming* Lane::near_miss(const Operation& recv) const {
 
 int Lane::progress() {
     int happened = shm_.poll([this](const transport::Arrival& a) { arrived(a); });
+    if (network_ != nullptr) happened += poll_network(happened != 0);
     if (!pending_.empty()) happened += send_pending();
     if (!streams_.empty()) happened += push_streams();
     if (!deferred_.empty()) happened += run_deferred();

@@ -6,8 +6,9 @@
 //
 // Protocols, by size and pair (select/): up to 40 bytes eager in one line, a few hundred in several, more in
 // one cell; above, a rendezvous: rts, then one copy by the receiver (out of memory that is born shared, or
-// through the kernel) and ack, or cts and fragments in cells. If the sender's buffer has gaps, the first
-// fragment comes with the rts. Messages to oneself are copied once, without a transport.
+// through the kernel) and ack, or cts and fragments in cells. If the sender's buffer has gaps, a message of
+// medium length goes in parts without asking (parts.hpp), a longer one has its first fragment with the rts, or
+// a note on where it lies (peer_place.hpp). Messages to oneself are copied once, without a transport.
 //
 // Threads: every call below holds the lane's lock when the process is multithreaded (lock(), unlock()).
 #pragma once
@@ -19,16 +20,20 @@
 #include "proto/p2p/joint.hpp"
 #include "proto/p2p/match.hpp"
 #include "proto/p2p/operation_table.hpp"
+#include "proto/p2p/parts.hpp"
 #include "proto/p2p/skew.hpp"
 #include "proto/select/pair_choice.hpp"
 #include "proto/select/source_sense.hpp"
 #include "transport/kcopy/reader.hpp"
 #include "transport/shm/arena.hpp"
 #include "transport/shm/transport.hpp"
+#include "transport/ucx/network.hpp"
 
 #include <atomic>
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace zipmpi::proto {
@@ -44,6 +49,18 @@ struct Deferred {
 class Lane {
   public:
     Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank);
+
+    // Ranks on other hosts; without a network there are none. remote.cpp
+    [[nodiscard]] transport::ucx::Sink network_sink();
+    void use_network(std::unique_ptr<transport::ucx::Network> network) { network_ = std::move(network); }
+    [[nodiscard]] transport::ucx::Network* network() { return network_.get(); }
+    // A rank on another host does not hold this context any more, which was drawn on this node.
+    void set_on_give_back(void (*call)(uint32_t context)) { on_give_back_ = call; }
+    void tell_of_context(int world_rank, uint32_t context);
+    [[nodiscard]] bool on_this_node(int world_rank) const { return shm_.reach(world_rank) >= 0; }
+    [[nodiscard]] int node_of(int world_rank) const {
+        return static_cast<int>(shm_.segment().node_of(world_rank));
+    }
 
     // Starts an operation. It may be done on return; otherwise progress() gets it there.
     void start_send(Operation& op);
@@ -68,6 +85,14 @@ class Lane {
     [[nodiscard]] const Incoming* near_miss(const Operation& recv) const;
     // Moves whatever can move. Returns how many things happened.
     int progress();
+    // The same, and looks at the network in any case.
+    int progress_all() {
+        if (network_ != nullptr) rounds_alone_ = UINT32_MAX / 2;
+        return progress();
+    }
+    // The network's descriptor is for one thread at a time to sleep on.
+    bool take_descriptors() { return !std::exchange(descriptors_taken_, true); }
+    void give_back_descriptors() { descriptors_taken_ = false; }
     // Has it run at the end of the next progress(). Once is enough.
     void defer(Deferred& work) {
         if (work.waiting) return;
@@ -83,12 +108,19 @@ class Lane {
         return kcopy_.read(from, address, to, bytes);
     }
     [[nodiscard]] transport::kcopy::Reader& kcopy() { return kcopy_; }
+    // The same the other way round.
+    bool write_peer(transport::Peer to, uint64_t address, const std::byte* from, size_t bytes) {
+        return kcopy_.write(to, address, from, bytes);
+    }
     // What was done outside an operation may be what another thread sleeps for.
     void wake_threads() {
         if (multithreaded_) shm_.wake_own();
     }
     // Nothing of this process is left in a queue: it may leave MPI.
-    [[nodiscard]] bool drained() const { return pending_.empty() && streams_.empty() && skew_.empty(); }
+    [[nodiscard]] bool drained() const {
+        return pending_.empty() && streams_.empty() && skew_.empty() &&
+               (network_ == nullptr || network_->idle());
+    }
 
     void set_multithreaded() { multithreaded_ = true; }
     [[nodiscard]] bool multithreaded() const { return multithreaded_; }
@@ -104,7 +136,7 @@ class Lane {
     [[nodiscard]] Counters& counters() { return shm_.own_block().counters; }
     [[nodiscard]] Recorder& recorder() { return shm_.own_block().recorder; }
     [[nodiscard]] bool oversubscribed() const {
-        return pending_of_peer_.size() > usable_cpus_.load(std::memory_order_relaxed);
+        return local_ranks_ > usable_cpus_.load(std::memory_order_relaxed);
     }
     // Ranks outnumber CPUs, but most of them sleep.
     [[nodiscard]] bool few_awake() const {
@@ -116,6 +148,8 @@ class Lane {
     // Looks in a row that found nothing; proto::poll().
     uint32_t note_vain_look() { return ++vain_looks_; }
     void note_luck() { vain_looks_ = 0; }
+    // The next thing to come is likely to be on its way.
+    [[nodiscard]] bool in_a_message() const { return messages_arriving_ != 0; }
     [[nodiscard]] int world_rank() const { return world_rank_; }
 
   private:
@@ -136,6 +170,7 @@ class Lane {
     void post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes,
                    uint32_t note = 0);
     transport::Sent send_rts(Operation& op, const wire::Envelope& e);
+    transport::Sent send_rts_with_gaps(Operation& op, const wire::Envelope& e, wire::Rts& rts);
     int send_pending();
     int push_streams();
     bool push_fragments(Operation& op, int& sent);
@@ -169,16 +204,41 @@ class Lane {
     }
     // joint.cpp
     bool copy_jointly(Operation& recv, const Incoming& message);
+    [[nodiscard]] bool may_copy_jointly(const Operation& recv, const Incoming& message, PeerPlace& from);
+    void offer_help(const JointCopying& copy, uint32_t index);
+    [[nodiscard]] bool worth_a_note(const Operation& send);
     [[nodiscard]] bool copy_chunk(const JointCopying& copy, uint32_t chunk);
+    [[nodiscard]] bool write_chunk(const Operation& send, transport::Peer to, const PeerPlace& place,
+                                   uint64_t at, uint64_t bytes);
     bool finish_jointly(JointCopying& copy);
     void close_joint(JointCopying& copy);
     void abandon_joint(const Operation& recv);
     int look_at_joint_copies();
     void take_help(const transport::Arrival& a);
 
+    // parts.cpp
+    bool send_in_parts(const Operation& op, transport::Peer peer);
+    void take_first_part(const transport::Arrival& a);
+    void take_part(const transport::Arrival& a);
+    void await_parts(Operation& recv, const Incoming& message);
+
     bool copy_directly(Operation& recv, const Incoming& message);
     bool copy_by_kernel(Operation& recv, const Incoming& message);
     void answer(const Incoming& message, wire::Kind kind, const void* payload, size_t bytes);
+
+    // remote.cpp
+    void start_remote_send(Operation& op);
+    transport::Sent try_start_remote(Operation& op);
+    transport::Sent send_line(transport::Peer peer, const wire::Envelope& e, const std::byte* payload,
+                              size_t bytes);
+    void announced(const transport::Arrival& a, transport::ucx::Arriving& bytes, uint64_t length);
+    void network_has_sent(Operation& op, transport::ucx::Outcome outcome);
+    void accept_from_network(Operation& recv, const Incoming& message);
+    void part_of_remote_send_done(Operation& op);
+    void fail_remote(Operation& op);
+    [[nodiscard]] bool is_remote(transport::Peer peer) const { return peer >= local_ranks_; }
+    int poll_network(bool came_from_this_node);
+    void get_to_know(transport::Peer peer);
 
     // cancel.cpp
     void finish_cancelled(Operation& op);
@@ -190,6 +250,12 @@ class Lane {
     void finish(Operation& op);
     [[gnu::cold]] void finish_without_memory(Operation& send);
 
+    // Peers are numbered through: those of this node first, then those that the network has met.
+    uint32_t local_ranks_;
+    std::unique_ptr<transport::ucx::Network> network_;
+    void (*on_give_back_)(uint32_t) = nullptr;
+    bool descriptors_taken_ = false;
+    uint32_t rounds_alone_ = 0; // since something came from this node; many if the network was last
     transport::shm::Transport shm_;
     transport::kcopy::Reader kcopy_;
     transport::shm::Arena arena_;
@@ -197,6 +263,10 @@ class Lane {
     std::vector<SourceSense> sense_; // per peer
     Skew skew_;
     std::vector<Asking> asking_; // per peer
+    std::vector<Asking> noting_; // per peer: the same for messages with gaps that are described
+    PeerPlaces peer_places_;
+    std::vector<Arriving> arriving_; // per peer
+    uint32_t messages_arriving_ = 0; // of which parts have come, but not all
     Matcher matcher_;
     OperationTable table_;
     std::deque<Pending> pending_;           // in order; per peer this order is the order of sending

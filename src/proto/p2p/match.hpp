@@ -11,6 +11,7 @@
 #include "proto/p2p/keyed_queues.hpp"
 #include "proto/p2p/operation.hpp"
 #include "transport/concept.hpp"
+#include "transport/ucx/network.hpp"
 
 namespace zipmpi::proto {
 
@@ -19,12 +20,14 @@ struct Incoming {
     wire::Envelope envelope{};
     transport::Peer from = 0;
     uint64_t bytes = 0;
-    const std::byte* data = nullptr; // eager: the bytes; rendezvous: the first of them, or null
+    const std::byte* data = nullptr; // eager: the bytes; rendezvous: the first of them, or a note, or null
     uint64_t data_bytes = 0;         // how many there are at data
     wire::OperationId sender = 0;    // rendezvous: the sender's operation
     uint64_t address = 0;            // and where the message is in the sender's memory, if in one piece
     uint64_t place = 0;              // and in the sender's part of the node segment's file, plus 1
     Operation* local = nullptr;      // from this process itself: the send that waits
+    transport::ucx::Arriving* arriving = nullptr; // from another host, its bytes still there
+    bool noted = false;              // rendezvous: data is a note on where the message lies from address on
 };
 
 // A message that came before its receive.
@@ -34,6 +37,10 @@ struct Unexpected {
     Unexpected* previous = nullptr;
     QueueLink<Unexpected> links[4]; // one per form
     size_t room = 0;                // for the bytes that came with it, which follow
+    Unexpected** known_to = nullptr; // who appends to it, and must know when it goes away
+
+    // More of a message in parts; there is room for all of it.
+    void append(const std::byte* bytes, size_t n);
 };
 
 class Matcher {

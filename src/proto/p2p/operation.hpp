@@ -53,8 +53,9 @@ struct Operation {
     wire::OperationId own_id = 0;
     wire::OperationId remote_id = 0;
     uint32_t transport_peer = 0;
-    bool complete = false; // read and written under the lane's lock
-    uint64_t order = 0;    // of a posted receive among all
+    bool awaits_ack = false; // send to another host: from its receiver
+    bool complete = false;   // read and written under the lane's lock
+    uint64_t order = 0;      // of a posted receive among all
     QueueLink<Operation> link;
 
     [[nodiscard]] bool done() const { return complete; }

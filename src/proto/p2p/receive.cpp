@@ -22,6 +22,12 @@ bool read_payload(const transport::Arrival& a, T& value) {
     return true;
 }
 
+// There is more to come of it.
+bool comes_in_parts(const Incoming& message) {
+    return message.envelope.kind == wire::Kind::eager && message.local == nullptr &&
+           message.data_bytes < message.bytes;
+}
+
 Err too_long(const Incoming& message, const Operation& recv) {
     const bool collective = (message.envelope.context & 1U) != 0;
     if (collective)
@@ -37,6 +43,12 @@ Err too_long(const Incoming& message, const Operation& recv) {
                 static_cast<unsigned long long>(recv.bytes));
 }
 
+// Long messages between hosts are the network's own business.
+bool goes_between_hosts(wire::Kind kind) {
+    return kind == wire::Kind::eager || kind == wire::Kind::ack || kind == wire::Kind::withdraw ||
+           kind == wire::Kind::withdrawn || kind == wire::Kind::give_back;
+}
+
 } // namespace
 
 void Lane::start_recv(Operation& op) {
@@ -49,18 +61,20 @@ void Lane::start_recv(Operation& op) {
 }
 
 void Lane::arrived(const transport::Arrival& a) {
+    if (is_remote(a.from) && !goes_between_hosts(a.envelope.kind)) return;
     switch (a.envelope.kind) {
     case wire::Kind::eager: {
+        if ((a.envelope.flags & wire::flag_parts) != 0) return take_first_part(a);
         const uint64_t bytes = a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes;
         take_message(
-            {a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0, nullptr});
+            {a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0, nullptr, nullptr, false});
         break;
     }
     case wire::Kind::rts: {
         wire::Rts rts{};
-        if (read_payload(a, rts) && a.bulk_bytes <= rts.bytes)
+        if (read_payload(a, rts) && (rts.described != 0 || a.bulk_bytes <= rts.bytes))
             take_message({a.envelope, a.from, rts.bytes, a.bulk, a.bulk_bytes, rts.sender, rts.address,
-                          rts.place, nullptr});
+                          rts.place, nullptr, nullptr, rts.described != 0});
         break;
     }
     case wire::Kind::cts:
@@ -81,6 +95,14 @@ void Lane::arrived(const transport::Arrival& a) {
     case wire::Kind::help:
         take_help(a);
         break;
+    case wire::Kind::give_back: {
+        uint32_t context = 0;
+        if (is_remote(a.from) && read_payload(a, context) && on_give_back_ != nullptr) on_give_back_(context);
+        break;
+    }
+    case wire::Kind::part:
+        take_part(a);
+        break;
     case wire::Kind::none:
         break;
     }
@@ -92,8 +114,12 @@ void Lane::take_message(const Incoming& message) {
         return;
     }
     counters().add(Counter::unexpected);
-    if (matcher_.keep(message) == nullptr)
-        std::abort();                    // a message cannot be lost, and there is no memory to keep it
+    Unexpected* const kept = matcher_.keep(message);
+    if (kept == nullptr) std::abort(); // a message cannot be lost, and there is no memory to keep it
+    if (comes_in_parts(message)) {
+        arriving_[message.from].kept = kept;
+        kept->known_to = &arriving_[message.from].kept;
+    }
     if (multithreaded_) shm_.wake_own(); // another thread may probe for it
 }
 
@@ -106,11 +132,13 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     if (message.bytes > recv.bytes) recv.error = too_long(message, recv);
     counters().add(Counter::receives);
     counters().add(Counter::receive_bytes, recv.received);
+    if (message.arriving != nullptr) return accept_from_network(recv, message);
     if (message.envelope.kind == wire::Kind::rts) return accept_rendezvous(recv, message);
     if (message.local != nullptr)
         copy_payload(*message.local, recv, recv.received);
     else
-        store_payload(recv, 0, message.data, recv.received);
+        store_payload(recv, 0, message.data, std::min(recv.received, message.data_bytes));
+    if (comes_in_parts(message)) return await_parts(recv, message);
     if ((message.envelope.flags & wire::flag_synchronous) != 0) {
         const wire::Ack ack{message.envelope.sync_id};
         post_line(message.from, wire::Kind::ack, &ack, sizeof ack);
@@ -132,7 +160,7 @@ void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
 
 void Lane::ask_for_fragments(Operation& recv, const Incoming& message) {
     recv.wanted = recv.received;
-    recv.moved = std::min(message.data_bytes, recv.wanted);
+    recv.moved = message.noted ? 0 : std::min(message.data_bytes, recv.wanted);
     const bool all = recv.moved == recv.wanted;
     const wire::Cts cts{message.sender, all ? 0 : table_.add(recv), recv.wanted};
     answer(message, wire::Kind::cts, &cts, sizeof cts); // first: the sender goes on meanwhile
@@ -182,7 +210,7 @@ bool Lane::read_from_sender(const Operation& recv, const Incoming& message) {
 }
 
 bool Lane::copy_by_kernel(Operation& recv, const Incoming& message) {
-    if (message.address == 0) return false; // the sender's buffer has gaps
+    if (message.address == 0 || message.noted) return false; // the sender's buffer has gaps
     const Thresholds& t = limits(message.from);
     if (recv.received < t.kcopy_min || recv.received > t.kcopy_max || !sense_[message.from].try_kernel())
         return false;
@@ -206,7 +234,7 @@ void Lane::take_cts(const transport::Arrival& a) {
     if (op == nullptr) return;
     table_.remove(*op);
     skew_.answered(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
-    if (op->layout == nullptr) asking_[a.from].wants_fragments();
+    if (op->moved == 0) (op->layout == nullptr ? asking_ : noting_)[a.from].wants_fragments();
     op->remote_id = cts.receiver;
     op->wanted = std::min(cts.bytes, op->bytes);
     streams_.push_back(op);
@@ -234,8 +262,9 @@ void Lane::take_ack(const transport::Arrival& a) {
     Operation* op = named_by(a, ack.sender, Operation::Kind::send);
     if (op == nullptr) return;
     table_.remove(*op);
+    if (is_remote(a.from)) return part_of_remote_send_done(*op);
     skew_.answered(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
-    asking_[a.from].has_copied();
+    (op->layout == nullptr ? asking_ : noting_)[a.from].has_copied();
     finish(*op);
 }
 

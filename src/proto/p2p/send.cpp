@@ -13,44 +13,12 @@ namespace zipmpi::proto {
 
 using transport::Sent;
 
-namespace {
-
-// A cell was last read by another rank: asking for its lines before they are packed into is worth a tenth.
-void ask_for_lines(const std::byte* cell, uint64_t bytes) {
-    constexpr uint64_t most = 8192;
-    for (uint64_t i = 0; i < std::min(bytes, most); i += wire::line_size) os::prefetch_to_write(cell + i);
-}
-
-// Part of a message on its way into a cell.
-struct Slice {
-    const Operation& op;
-    uint64_t from;
-    uint64_t bytes;
-    [[nodiscard]] transport::Bulk bulk() const {
-        if (op.layout == nullptr) return {op.buffer + from, bytes};
-        return {nullptr, bytes,
-                [](const void* subject, std::byte* to) {
-                    const Slice& s = *static_cast<const Slice*>(subject);
-                    ask_for_lines(to, s.bytes);
-                    load_payload(s.op, s.from, to, s.bytes);
-                },
-                this};
-    }
-};
-
-} // namespace
-
 void Lane::start_send(Operation& op) {
     counters().add(Counter::sends);
     counters().add(Counter::send_bytes, op.bytes);
     if (op.world_peer == world_rank_) return send_to_self(op);
     const int peer = shm_.reach(op.world_peer);
-    if (peer < 0) {
-        op.error =
-            fail(Err::other, "start all ranks of the job on one host: this version has no network transport",
-                 "rank %d of MPI_COMM_WORLD is on another host", op.world_peer);
-        return finish(op);
-    }
+    if (peer < 0) return start_remote_send(op);
     op.transport_peer = static_cast<transport::Peer>(peer);
     Sent sent = Sent::would_block;
     if (pending_of_peer_[op.transport_peer] == 0) sent = try_start(op); // else it must not overtake
@@ -63,11 +31,12 @@ void Lane::start_send(Operation& op) {
 bool Lane::send_at_once(Operation& op) {
     if (op.synchronous || op.world_peer == world_rank_) return false;
     const int peer = shm_.reach(op.world_peer);
-    if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0 ||
-        !goes_at_once(op, static_cast<transport::Peer>(peer)))
-        return false;
-    const wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
-    if (send_eager(static_cast<transport::Peer>(peer), e, op) != Sent::ok) return false;
+    if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0) return false;
+    const auto to = static_cast<transport::Peer>(peer);
+    if (!send_in_parts(op, to)) {
+        const wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
+        if (!goes_at_once(op, to) || send_eager(to, e, op) != Sent::ok) return false;
+    }
     counters().add(Counter::sends);
     counters().add(Counter::send_bytes, op.bytes);
     return true;
@@ -93,6 +62,11 @@ std::byte* Lane::staging(uint64_t bytes) {
 // Sends the first line of a message. After ok the operation is done or waits for the peer; no_memory finishes
 // it with an error.
 Sent Lane::try_start(Operation& op) {
+    if (is_remote(op.transport_peer)) return try_start_remote(op);
+    if (send_in_parts(op, op.transport_peer)) {
+        finish(op);
+        return Sent::ok;
+    }
     wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
     if (!goes_at_once(op, op.transport_peer)) return start_rendezvous(op, e);
     if (op.synchronous) {
@@ -123,18 +97,12 @@ Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
 
 Sent Lane::send_rts(Operation& op, const wire::Envelope& e) {
     const bool whole = op.layout == nullptr; // in one piece
-    const wire::Rts rts{op.bytes, whole ? reinterpret_cast<uint64_t>(op.buffer) : 0,
+    wire::Rts rts{op.bytes, whole ? reinterpret_cast<uint64_t>(op.buffer) : 0,
                         whole ? arena_.place_of(op.buffer, op.bytes) : 0, table_.add(op), 0};
     if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
-    const auto* const line = reinterpret_cast<const std::byte*>(&rts);
-    Sent sent = Sent::ok;
-    if (whole) {
-        sent = shm_.send_short(op.transport_peer, e, line, sizeof rts);
-    } else {
-        op.moved = std::min(limits(op.transport_peer).gaps_fragment_bytes, op.bytes);
-        const Slice head{op, 0, op.moved};
-        sent = shm_.send_bulk(op.transport_peer, e, line, sizeof rts, head.bulk());
-    }
+    const Sent sent = whole ? shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts),
+                                              sizeof rts)
+                            : send_rts_with_gaps(op, e, rts);
     if (sent == Sent::ok) {
         counters().add(Counter::rendezvous);
         return sent;
@@ -142,6 +110,23 @@ Sent Lane::send_rts(Operation& op, const wire::Envelope& e) {
     table_.remove(op);
     if (sent == Sent::no_memory) finish_without_memory(op);
     return sent;
+}
+
+// With a note on where the message lies if it is likely to be copied from there, else with its first part.
+Sent Lane::send_rts_with_gaps(Operation& op, const wire::Envelope& e, wire::Rts& rts) {
+    const auto* const line = reinterpret_cast<const std::byte*>(&rts);
+    op.moved = 0;
+    if (worth_a_note(op)) {
+        const PlaceNote note(op);
+        rts.address = reinterpret_cast<uint64_t>(op.buffer);
+        rts.described = static_cast<uint32_t>(note.bytes());
+        if (note.used != 0)
+            return shm_.send_bulk(op.transport_peer, e, line, sizeof rts, {note.data(), note.bytes()});
+        rts.address = 0;
+    }
+    op.moved = std::min(limits(op.transport_peer).gaps_fragment_bytes, op.bytes);
+    const Slice head{op, 0, op.moved};
+    return shm_.send_bulk(op.transport_peer, e, line, sizeof rts, head.bulk());
 }
 
 void Lane::send_to_self(Operation& op) {
@@ -174,7 +159,7 @@ void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload,
                      uint32_t note) {
     const wire::Envelope e{kind, 0, 0, 0, 0, 0, static_cast<int32_t>(note), 0};
     if (pending_of_peer_[peer] == 0 &&
-        shm_.send_short(peer, e, static_cast<const std::byte*>(payload), bytes) == Sent::ok)
+        send_line(peer, e, static_cast<const std::byte*>(payload), bytes) == Sent::ok)
         return;
     Pending p{peer, nullptr, e, {}, bytes};
     static_assert(sizeof p.payload >= sizeof(wire::Cts));
@@ -193,8 +178,7 @@ int Lane::send_pending() {
         const Pending p = pending_[i];
         Sent result = Sent::would_block;
         if (full_in_pass_[p.peer] != pass_)
-            result =
-                p.op != nullptr ? try_start(*p.op) : shm_.send_short(p.peer, p.envelope, p.payload, p.bytes);
+            result = p.op != nullptr ? try_start(*p.op) : send_line(p.peer, p.envelope, p.payload, p.bytes);
         if (result == Sent::would_block) {
             full_in_pass_[p.peer] = pass_;
             pending_[kept++] = p;
@@ -213,12 +197,13 @@ bool Lane::push_fragments(Operation& op, int& sent) {
     const wire::Envelope e{wire::Kind::fragment, 0, 0, 0, 0, 0, 0, 0};
     const Thresholds& t = limits(op.transport_peer);
     const uint64_t most = op.layout != nullptr ? t.gaps_fragment(op.wanted) : t.fragment_bytes;
+    const size_t window = t.window_bytes / most;
     while (op.moved < op.wanted) {
         // no more under way than stays in the cache that the two share
-        if (shm_.cells_out(t.window_bytes / most)) return false;
+        if (shm_.cells_out(window)) return false;
         const size_t n = std::min(most, op.wanted - op.moved);
         const wire::Fragment f{op.remote_id, 0, op.moved};
-        const Slice slice{op, op.moved, n};
+        const Slice slice{op, op.moved, n, std::min<size_t>(window, (op.wanted + most - 1) / most)};
         const Sent result = shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f),
                                            sizeof f, slice.bulk());
         if (result == Sent::would_block) return false;

@@ -20,6 +20,14 @@ Param<int64_t> spins{"wait.spins",
                      Scope::local,
                      "most rounds of looking for work before the CPU is offered to others; few or none when "
                      "ranks outnumber CPUs"};
+Param<int64_t> network_spins{
+    "net.spins",
+    200,
+    {0, 1000000000},
+    Unit::none,
+    Level::tuner,
+    Scope::local,
+    "the same in a job on several hosts, where a round may be a system call: most rounds of looking"};
 Param<int64_t> yields{"wait.yields",
                       4,
                       {0, 1000000000},
@@ -90,24 +98,51 @@ void write_note(const Lane& lane, const WaitNote& note, Recorder& r) {
     r.wait_count.store(pending, relaxed);
 }
 
-int64_t spins_now(const Lane& lane) {
-    const int64_t learned = std::min<int64_t>(lane.spin_limit(), spins.get());
+int64_t spins_now(Lane& lane) {
+    const int64_t most = lane.network() != nullptr ? std::min(network_spins.get(), spins.get()) : spins.get();
+    const int64_t learned = std::min<int64_t>(lane.spin_limit(), most);
     if (!lane.oversubscribed()) return learned;
     return lane.few_awake() ? std::min(learned, short_spins) : 0;
+}
+
+// With a network one thread at a time sleeps on descriptors. When it gets up, others may have to take over.
+bool sleep_with_network(Lane& lane, uint32_t ticket) {
+    transport::ucx::Network& network = *lane.network();
+    if (!lane.take_descriptors()) {
+        lane.unlock();
+        const bool woken = lane.shm().sleep(ticket, longest_sleep_ns);
+        lane.lock();
+        return woken;
+    }
+    bool woken = true;
+    if (network.arm()) {
+        lane.unlock();
+        woken = lane.shm().sleep_on_descriptors(ticket, network.descriptor(), longest_sleep_ns);
+        lane.lock();
+    }
+    lane.give_back_descriptors();
+    lane.wake_threads();
+    return woken;
+}
+
+bool sleep_now(Lane& lane, uint32_t ticket) {
+    if (lane.network() != nullptr) return sleep_with_network(lane, ticket);
+    lane.unlock();
+    const bool woken = lane.shm().sleep(ticket, longest_sleep_ns);
+    lane.lock();
+    return woken;
 }
 
 void sleep_once(Lane& lane, const WaitNote& note) {
     auto& shm = lane.shm();
     Recorder& r = lane.recorder();
     const uint32_t ticket = shm.arm();
-    if (lane.progress() == 0 && (note.last_look == nullptr || !note.last_look(note.waiter))) {
+    if (lane.progress_all() == 0 && (note.last_look == nullptr || !note.last_look(note.waiter))) {
         write_note(lane, note, r);
         r.asleep_since_ns.store(os::now_ns(), relaxed);
         r.asleep.store(1, std::memory_order_release); // pairs with the launcher's acquire: waits[] is written
         lane.counters().add(Counter::sleeps);
-        lane.unlock();
-        const bool woken = shm.sleep(ticket, longest_sleep_ns);
-        lane.lock();
+        const bool woken = sleep_now(lane, ticket);
         r.asleep.store(0, relaxed);
         const auto missed = [&] {
             return lane.progress() > 0 || (note.last_look != nullptr && note.last_look(note.waiter));
@@ -140,6 +175,7 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
     const int64_t spin_rounds = spins_now(lane);
     ++rounds;
     if (rounds <= spin_rounds) {
+        lane.shm().warm_cells();
         if (lane.multithreaded()) { // another thread may want in
             lane.unlock();
             os::cpu_relax();

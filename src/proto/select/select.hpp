@@ -59,6 +59,7 @@ struct Thresholds {
     // Of messages that do not lie in one piece; worked out by settled().
     uint64_t gaps_eager_limit = 0;
     uint64_t gaps_fragment_bytes = 0;
+    uint64_t gaps_at_once = 0; // longest that is sent in parts without asking
     bool operator==(const Thresholds&) const = default;
 
     // Short enough that both sides begin soon, long enough that few are needed.

@@ -63,6 +63,14 @@ bool Reader::read(Peer from, uint64_t address, const iovec* pieces, size_t count
     return still_works(from, os::read_process_memory(pid, address, pieces, count, bytes));
 }
 
+bool Reader::read(Peer from, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
+                  size_t bytes) {
+    if (!works_with(from)) return false;
+    const pid_t pid = segment_.block(from).pid.load(std::memory_order_relaxed);
+    return still_works(from,
+                       os::read_process_memory(pid, there, count_there, here, count_here, bytes));
+}
+
 bool Reader::write(Peer to, uint64_t address, const std::byte* from, size_t bytes) {
     if (!writes_to(to)) return false;
     const pid_t pid = segment_.block(to).pid.load(std::memory_order_relaxed);
@@ -73,19 +81,27 @@ bool Reader::write(Peer to, uint64_t address, const std::byte* from, size_t byte
 Reader::Result Reader::read_pieces(Peer from, const iovec* here, size_t here_count, const iovec* there,
                                    size_t there_count, size_t bytes) {
     const pid_t pid = segment_.block(from).pid.load(std::memory_order_relaxed);
-    if (os::read_process_memory(pid, here, here_count, there, there_count, bytes)) return Result::copied;
+    if (os::read_process_memory(pid, there, there_count, here, here_count, bytes)) return Result::copied;
     return errno == EFAULT ? Result::no_such_memory : Result::refused;
 }
 
 Reader::Result Reader::write_pieces(Peer to, const iovec* here, size_t here_count, const iovec* there,
                                     size_t there_count, size_t bytes) {
     const pid_t pid = segment_.block(to).pid.load(std::memory_order_relaxed);
-    if (os::write_process_memory(pid, here, here_count, there, there_count, bytes)) return Result::copied;
+    if (os::write_process_memory(pid, there, there_count, here, here_count, bytes)) return Result::copied;
     return errno == EFAULT ? Result::no_such_memory : Result::refused;
 }
 
 bool Reader::reads_and_writes(Peer peer) {
     return writes_to(peer) && os::can_write_process_memory();
+}
+
+bool Reader::write(Peer to, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
+                   size_t bytes) {
+    if (!writes_to(to)) return false;
+    const pid_t pid = segment_.block(to).pid.load(std::memory_order_relaxed);
+    writes_refused_ = !os::write_process_memory(pid, there, count_there, here, count_here, bytes);
+    return !writes_refused_;
 }
 
 } // namespace zipmpi::transport::kcopy

@@ -26,10 +26,15 @@ class Reader {
     bool read(Peer from, uint64_t address, std::byte* to, size_t bytes);
     // The same into several pieces that have room for `bytes` bytes.
     bool read(Peer from, uint64_t address, const iovec* pieces, size_t count, size_t bytes);
+    // And out of several pieces, which have as many bytes.
+    bool read(Peer from, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
+              size_t bytes);
     [[nodiscard]] bool works_with(Peer from);
     // Into a peer's memory, less than 2 GiB. False: not possible (any more), some bytes may be written all
     // the same.
     bool write(Peer to, uint64_t address, const std::byte* from, size_t bytes);
+    bool write(Peer to, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
+               size_t bytes);
     [[nodiscard]] bool writes_to(Peer to) { return !writes_refused_ && works_with(to); }
 
     // For memory of a peer that may not be what the program says. Pieces here and there hold the same bytes,

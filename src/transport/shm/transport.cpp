@@ -143,6 +143,17 @@ void Transport::send_lines(Peer peer, const Spot& spot, uint32_t lines, const wi
     publish(peer, spot, lines);
 }
 
+namespace {
+
+// Another rank has read a cell last: asking for its lines before many short pieces are written into it is worth
+// a tenth.
+void ask_for_lines(const std::byte* cell, size_t bytes) {
+    constexpr size_t most = 8192;
+    for (size_t i = 0; i < std::min(bytes, most); i += wire::line_size) os::prefetch_to_write(cell + i);
+}
+
+} // namespace
+
 Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
                           const Bulk& bulk) {
     Sent why = Sent::ok;
@@ -157,7 +168,7 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
         return Sent::ok;
     }
     bool none_made = false;
-    const int cell = cells_.take(none_made);
+    const int cell = cells_.take(none_made, bulk.buffers);
     if (cell < 0) {
         block_->counters.add(Counter::no_cell);
         // With fewer cells than allowed one has to wait for them; without any there is nothing to wait for.
@@ -166,10 +177,12 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     }
     const Spot spot = claim(peer, 1, why);
     if (spot.lines == nullptr) {
-        cells_.put_back();
+        cells_.put_back(cell);
         return why;
     }
-    bulk.copy_to(segment_.cell(self_, static_cast<uint32_t>(cell)) + wire::line_size);
+    std::byte* const to = segment_.cell(self_, static_cast<uint32_t>(cell)) + wire::line_size;
+    if (bulk.write != nullptr && !cells_.is_warm(cell, bulk.bytes)) ask_for_lines(to, bulk.bytes);
+    bulk.copy_to(to);
     wire::RingLine& line = spot.at(0);
     line.envelope = envelope;
     line.envelope.inline_bytes = static_cast<uint8_t>(bytes);
@@ -180,6 +193,17 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     block_->counters.add(Counter::cells);
     publish(peer, spot, 1);
     return Sent::ok;
+}
+
+bool Transport::room_for_bulks(Peer peer, uint32_t parts) {
+    Outgoing& o = out_[peer];
+    if (design_ == Design::shared || o.ring == nullptr) return false;
+    if (o.produced - o.consumed_seen + parts > wire::ring_lines) {
+        const uint32_t consumed = o.ring->consumed.load(std::memory_order_acquire); // as in claim()
+        if (o.produced - consumed + parts > wire::ring_lines) return false;
+        o.consumed_seen = consumed;
+    }
+    return cells_.ready(parts);
 }
 
 bool Transport::makes_sense(const wire::Envelope& envelope, const wire::CellRef& ref) const {
@@ -267,6 +291,13 @@ void Transport::give_back_shared(wire::SharedRing& ring) {
 
 void Transport::wake(wire::RankBlock& block) {
     block.wake.fetch_add(1, std::memory_order_seq_cst);
+    if (const uint64_t bell = block.wake_socket.load(std::memory_order_relaxed); bell != 0) {
+        // One thread of it may sleep on descriptors; further ones as usual. One that is about to sleep and not
+        // counted yet finds that the word has changed.
+        bell_.ring(bell);
+        block_->counters.add(Counter::wakes_sent);
+        if (block.futex_sleepers.load(std::memory_order_seq_cst) == 0) return;
+    }
     if (const uint32_t woken = os::futex_wake_all(block.wake); woken != 0)
         segment_.asleep().fetch_sub(woken, std::memory_order_relaxed);
     block_->counters.add(Counter::wakes_sent);
@@ -309,9 +340,26 @@ uint32_t Transport::arm() {
 bool Transport::sleep(uint32_t ticket, int64_t timeout_ns) {
     std::atomic<uint32_t>& asleep = segment_.asleep();
     asleep.fetch_add(1, std::memory_order_relaxed);
+    block_->futex_sleepers.fetch_add(1, std::memory_order_seq_cst);
     const os::FutexWait how = os::futex_wait(block_->wake, ticket, timeout_ns);
+    block_->futex_sleepers.fetch_sub(1, std::memory_order_relaxed);
     if (how != os::FutexWait::woken) asleep.fetch_sub(1, std::memory_order_relaxed);
     return how != os::FutexWait::timed_out;
+}
+
+bool Transport::hear_a_bell() {
+    const uint64_t bell = bell_.hang();
+    block_->wake_socket.store(bell, std::memory_order_release);
+    return bell != 0;
+}
+
+bool Transport::sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout_ns) {
+    std::atomic<uint32_t>& asleep = segment_.asleep();
+    asleep.fetch_add(1, std::memory_order_relaxed);
+    const bool woken =
+        block_->wake.load(std::memory_order_seq_cst) != ticket || bell_.wait(other, timeout_ns);
+    asleep.fetch_sub(1, std::memory_order_relaxed);
+    return woken;
 }
 
 void Transport::disarm() { block_->sleepers.fetch_sub(1, std::memory_order_seq_cst); }

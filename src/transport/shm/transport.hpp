@@ -7,6 +7,7 @@
 #pragma once
 
 #include "boot/node_segment.hpp"
+#include "os/bell.hpp"
 #include "os/clock.hpp"
 #include "transport/concept.hpp"
 #include "transport/shm/cells.hpp"
@@ -45,6 +46,9 @@ class Transport {
     Sent send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
                    const Bulk& bulk);
 
+    // The next so many bulk parts to this peer will be sent.
+    bool room_for_bulks(Peer peer, uint32_t parts);
+
     // So many cells of this rank are out with readers that no more should be: try again after progress.
     bool cells_out(size_t most) {
         const bool many = cells_.out_at_least(most);
@@ -52,12 +56,19 @@ class Transport {
         return many;
     }
 
+    // A moment without anything else to do: makes the next send through a cell cheaper.
+    void warm_cells() { cells_.warm(); }
+
     template <class Sink>
     int poll(Sink&& sink);
 
     uint32_t arm();
     bool sleep(uint32_t ticket, int64_t timeout_ns);
     void disarm();
+    // For a process that waits for a descriptor as well: from now on, one of its threads at a time sleeps by
+    // the second call instead of sleep(), until a peer wakes it or the other descriptor is readable.
+    bool hear_a_bell();
+    bool sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout_ns);
 
     // Wakes a peer that has said, by other means than arm(), that it sleeps.
     // Ranks of this node that are not asleep now, at least.
@@ -198,6 +209,7 @@ class Transport {
     std::vector<Peer> blocked_;    // peers whose ring was full when last tried
     Cells cells_;
     bool cell_wanted_ = false;
+    os::Bell bell_;
     uint32_t shared_taken_ = 0;
     uint32_t shared_given_back_ = 0;
 };

@@ -46,11 +46,11 @@ struct Task {
 
 bool allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) {
     Board* board = board_for(s, t, block);
-    return board != nullptr && add_step(s, Task{board,
-                                                static_cast<const std::byte*>(mine),
-                                                static_cast<std::byte*>(all),
-                                                block,
-                                                {s.sequence(), Function::allgather, block}});
+    return board != nullptr && run_now(s, Task{board,
+                                               static_cast<const std::byte*>(mine),
+                                               static_cast<std::byte*>(all),
+                                               block,
+                                               {s.sequence(), Function::allgather, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

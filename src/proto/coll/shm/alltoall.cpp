@@ -67,12 +67,12 @@ bool alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) 
     Board* board = board_for(s, t, total);
     if (board == nullptr) return false;
     const size_t piece = total <= board->room() ? block : board->room() / static_cast<size_t>(t.size);
-    return piece != 0 && add_step(s, Task{board,
-                                          static_cast<const std::byte*>(send),
-                                          static_cast<std::byte*>(recv),
-                                          block,
-                                          piece,
-                                          {s.sequence(), Function::alltoall, block}});
+    return piece != 0 && run_now(s, Task{board,
+                                         static_cast<const std::byte*>(send),
+                                         static_cast<std::byte*>(recv),
+                                         block,
+                                         piece,
+                                         {s.sequence(), Function::alltoall, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

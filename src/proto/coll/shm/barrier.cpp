@@ -18,7 +18,7 @@ struct Task {
 
 bool barrier(Schedule& s, Team& t) {
     Board* board = board_for(s, t, 0);
-    return board != nullptr && add_step(s, Task{board, {s.sequence(), Function::barrier, 0}});
+    return board != nullptr && run_now(s, Task{board, {s.sequence(), Function::barrier, 0}});
 }
 
 } // namespace zipmpi::proto::coll::shm

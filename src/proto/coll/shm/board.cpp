@@ -56,6 +56,7 @@ Board::Board(const Team& team, const wire::BoardGeometry& geometry, uint64_t off
     , rank_(team.rank)
     , size_(team.size)
     , marks_(marks)
+    , in_whole_(team.in_whole)
     , cpus_(lane_.shm().segment().header().usable_cpus.load(std::memory_order_relaxed)) {
     for (int r = 0; r < size_; ++r)
         peers_.push_back(static_cast<transport::Peer>(lane_.shm().reach(team.map.world(r))));
@@ -112,7 +113,7 @@ int Board::find_other(uint32_t op) const {
 
 Err Board::result() {
     if (other_ < 0) return Err::success;
-    const int other = std::exchange(other_, -1);
+    const int other = in_whole_.world(std::exchange(other_, -1));
     const uint32_t sent = others_what_ & Call::most_bytes;
     const uint32_t expected = what_ & Call::most_bytes;
     constexpr const char* what_to_do =
@@ -299,7 +300,7 @@ void Board::await_asleep(Condition condition, uint32_t op, int member, bool for_
 const Operation& Board::shown(uint32_t op, int member, bool search) {
     for (int r = 0; search && member < 0 && r < size_; ++r)
         if (r != rank_ && !reached(mark(op, r).load(std::memory_order_relaxed), op)) member = r;
-    shown_.peer = shown_.source = member >= 0 ? member : any_source;
+    shown_.peer = shown_.source = member >= 0 ? in_whole_.world(member) : any_source;
     shown_.world_peer =
         member >= 0 ? lane_.shm().segment().world_rank(peers_[static_cast<size_t>(member)]) : -1;
     return shown_;

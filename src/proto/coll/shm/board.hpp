@@ -125,6 +125,7 @@ class Board {
     int rank_;
     int size_;
     bool marks_;
+    RankMap in_whole_; // ranks of members as reports name them
     uint32_t cpus_;
     int home_ = -1;                 // the CPU on which this member takes turns with others; -1: any
     uint32_t missing_ = UINT32_MAX; // members that had not come when this one did

@@ -4,6 +4,7 @@
 // When a team gets its boards, and how large they are.
 #include "base/param.hpp"
 #include "proto/coll/algorithms.hpp"
+#include "proto/coll/levels.hpp"
 #include "proto/coll/shm/area.hpp"
 #include "proto/coll/shm/shm.hpp"
 
@@ -12,9 +13,10 @@
 
 namespace zipmpi::proto {
 
-void BoardsHolder::reset() noexcept {
-    delete boards_;
-    boards_ = nullptr;
+template <>
+void OfOneTeam<coll::Boards>::reset() noexcept {
+    delete made_;
+    made_ = nullptr;
 }
 
 namespace coll::shm {
@@ -126,8 +128,10 @@ Board* board_for(Schedule& s, Team& t, size_t bytes) {
     // The first ones on a communicator go by messages: many communicators see no more than those, and
     // messages find out when ranks do not call the same collective.
     if (!s.may_block() || t.size < 2 || !use_boards ||
-        t.collectives <= static_cast<uint32_t>(first_by_messages.get()))
+        t.collectives <= static_cast<uint32_t>(first_by_messages.get()) || spread_of(t) != Spread::one_node)
         return nullptr;
+    // What members tell each other about boards, and what they do there, comes in the order of steps.
+    if (!s.settle()) return nullptr;
     if (t.boards.get() == nullptr) t.boards.set(new Boards);
     Boards& b = *t.boards.get();
     const uint32_t which = bytes <= wire::line_size - sizeof(wire::SlotHead) ? 0

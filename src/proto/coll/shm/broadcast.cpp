@@ -72,11 +72,11 @@ struct Task {
 
 bool broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
     Board* board = board_for(s, t, bytes);
-    return board != nullptr && add_step(s, Task{board,
-                                                static_cast<std::byte*>(data),
-                                                bytes,
-                                                root,
-                                                {s.sequence(), Function::broadcast, bytes, root}});
+    return board != nullptr && run_now(s, Task{board,
+                                               static_cast<std::byte*>(data),
+                                               bytes,
+                                               root,
+                                               {s.sequence(), Function::broadcast, bytes, root}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -4,6 +4,7 @@
 
 #include "base/param.hpp"
 
+#include <atomic>
 #include <cstring>
 
 namespace zipmpi::proto::coll::shm {
@@ -17,11 +18,21 @@ Param<int64_t> direct_min{"coll.direct_min",
                           Scope::all_equal,
                           "shortest block that collectives read straight out of another rank's memory"};
 
-// Every rank reads a number from every other one; all know afterwards whether all could.
-bool all_can_read(Board& board, Lane& lane, const Call& call) {
+// Every member says yes or no; all know afterwards whether all have said yes.
+bool all_agree(Board& board, const Call& call, bool yes) {
+    const uint32_t op = board.begin(false, call);
+    *board.slot(op, board.self()) = std::byte{yes};
+    board.gate(op);
+    for (int r = 0; r < board.members(); ++r) yes = yes && *board.slot(op, r) == std::byte{1};
+    return yes;
+}
+
+// Every rank reads a number from every other one, and of two each writes one to the other.
+void try_directly(Board& board, Lane& lane, const Call& call, Boards& found) {
     const auto own = static_cast<uint64_t>(board.self()) + 1;
+    uint64_t written = 0;
     Direct direct(board, lane, call);
-    direct.tell(&own);
+    direct.tell(&own, &written);
     bool good = true;
     for (int r = 0; r < board.members(); ++r) {
         uint64_t theirs = 0;
@@ -29,29 +40,36 @@ bool all_can_read(Board& board, Lane& lane, const Call& call) {
         direct.read(r, 0, reinterpret_cast<std::byte*>(&theirs), sizeof theirs);
         good = good && theirs == static_cast<uint64_t>(r) + 1;
     }
-    const uint32_t op = board.begin(false, call);
-    *board.slot(op, board.self()) = std::byte{good};
-    board.gate(op);
-    for (int r = 0; r < board.members(); ++r) good = good && *board.slot(op, r) == std::byte{1};
-    return good;
+    const bool pair = board.members() == 2;
+    if (pair && good) direct.write(1 - board.self(), 0, reinterpret_cast<const std::byte*>(&own), sizeof own);
+    good = all_agree(board, call, good);
+    found.direct = good ? Boards::works : Boards::refused;
+    const uint64_t theirs = std::atomic_ref(written).load(std::memory_order_acquire);
+    found.writes = pair && good && all_agree(board, call, theirs == static_cast<uint64_t>(2 - board.self()));
 }
 
 } // namespace
 
-void Direct::write(const void* address) {
-    const auto value = reinterpret_cast<uint64_t>(address);
-    std::memcpy(board_.slot(op_, board_.self()), &value, sizeof value);
+void Direct::put(const void* address, const void* written) {
+    const Addresses told{reinterpret_cast<uint64_t>(address), reinterpret_cast<uint64_t>(written)};
+    std::memcpy(board_.slot(op_, board_.self()), &told, sizeof told);
 }
 
-void Direct::tell(const void* address) {
+Direct::Addresses Direct::addresses(int member) const {
+    Addresses told{};
+    std::memcpy(&told, board_.slot(op_, member), sizeof told);
+    return told;
+}
+
+void Direct::tell(const void* address, void* written) {
     op_ = board_.begin(false, call_);
-    write(address);
+    put(address, written);
     board_.gate(op_);
 }
 
 void Direct::tell_to(int member, const void* address) {
     op_ = board_.begin(true, call_);
-    write(address);
+    put(address, nullptr);
     board_.come(op_, board_.self() == member);
 }
 
@@ -61,27 +79,29 @@ void Direct::end_by(int member) {
 }
 
 void Direct::read(int member, size_t offset, std::byte* to, size_t bytes) {
-    uint64_t address = 0;
-    std::memcpy(&address, board_.slot(op_, member), sizeof address);
-    if (bytes != 0 && !lane_.read_peer(board_.peer(member), address + offset, to, bytes)) failed_ = true;
+    const uint64_t from = addresses(member).read + offset;
+    if (bytes != 0 && !lane_.read_peer(board_.peer(member), from, to, bytes)) failed_ = true;
+}
+
+void Direct::write(int member, size_t offset, const std::byte* from, size_t bytes) {
+    const uint64_t to = addresses(member).written + offset;
+    if (bytes != 0 && !lane_.write_peer(board_.peer(member), to, from, bytes)) failed_ = true;
 }
 
 size_t least_direct() { return static_cast<size_t>(direct_min.get()); }
 
 Board* board_for_direct(Schedule& s, Team& t, size_t bytes, size_t least) {
     if (bytes < least) return nullptr;
-    Board* board = board_for(s, t, sizeof(uint64_t));
+    Board* board = board_for(s, t, 2 * sizeof(uint64_t));
     if (board == nullptr) return nullptr;
     Boards& b = *t.boards.get();
-    if (b.direct == Boards::unknown)
-        b.direct = all_can_read(*board, *t.lane, {s.sequence(), Function::agreement, 0}) ? Boards::works
-                                                                                         : Boards::refused;
+    if (b.direct == Boards::unknown) try_directly(*board, *t.lane, {s.sequence(), Function::agreement, 0}, b);
     return b.direct == Boards::works ? board : nullptr;
 }
 
 Err kernel_refused() {
     return fail(Err::other, "set ZIPMPI_KCOPY_USE=no",
-                "the kernel does not let this rank read from another any more");
+                "the kernel does not let this rank reach the memory of another any more");
 }
 
 } // namespace zipmpi::proto::coll::shm

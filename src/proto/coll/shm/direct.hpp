@@ -22,8 +22,9 @@ class Direct {
         , lane_(lane)
         , call_(call) {}
 
-    // Everybody tells one address; those of others can be read until the next call.
-    void tell(const void* address);
+    // Everybody tells where to read, and may tell where to write; those of others are known until the next
+    // call.
+    void tell(const void* address, void* written = nullptr);
     // Nobody reads any more.
     void end() { board_.gate(board_.begin(false, call_)); }
     // The same where only one member reads.
@@ -31,10 +32,17 @@ class Direct {
     void end_by(int member);
     // Copies from where that member said, from an offset on.
     void read(int member, size_t offset, std::byte* to, size_t bytes);
+    // Copies to where that member said that it may be written.
+    void write(int member, size_t offset, const std::byte* from, size_t bytes);
     [[nodiscard]] bool failed() const { return failed_; }
 
   private:
-    void write(const void* address);
+    struct Addresses {
+        uint64_t read;
+        uint64_t written;
+    };
+    void put(const void* address, const void* written);
+    [[nodiscard]] Addresses addresses(int member) const;
 
     Board& board_;
     Lane& lane_;

@@ -87,22 +87,22 @@ struct Alltoall {
 bool direct_allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) {
     if (t.size > most_readers.get()) return false;
     Board* board = board_for_direct(s, t, block, least_direct());
-    return board != nullptr && add_step(s, Allgather{board,
-                                                     t.lane,
-                                                     static_cast<const std::byte*>(mine),
-                                                     static_cast<std::byte*>(all),
-                                                     block,
-                                                     {s.sequence(), Function::allgather, block}});
+    return board != nullptr && run_now(s, Allgather{board,
+                                                    t.lane,
+                                                    static_cast<const std::byte*>(mine),
+                                                    static_cast<std::byte*>(all),
+                                                    block,
+                                                    {s.sequence(), Function::allgather, block}});
 }
 
 bool direct_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
     Board* board = board_for_direct(s, t, block, least_exchanged(t, block));
-    return board != nullptr && add_step(s, Alltoall{board,
-                                                    t.lane,
-                                                    static_cast<const std::byte*>(send),
-                                                    static_cast<std::byte*>(recv),
-                                                    block,
-                                                    {s.sequence(), Function::alltoall, block}});
+    return board != nullptr && run_now(s, Alltoall{board,
+                                                   t.lane,
+                                                   static_cast<const std::byte*>(send),
+                                                   static_cast<std::byte*>(recv),
+                                                   block,
+                                                   {s.sequence(), Function::alltoall, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

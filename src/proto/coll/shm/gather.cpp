@@ -62,22 +62,22 @@ struct Scatter {
 
 bool gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root) {
     Board* board = board_for(s, t, block);
-    return board != nullptr && add_step(s, Gather{board,
-                                                  static_cast<const std::byte*>(mine),
-                                                  static_cast<std::byte*>(all),
-                                                  block,
-                                                  root,
-                                                  {s.sequence(), Function::gather, block, root}});
+    return board != nullptr && run_now(s, Gather{board,
+                                                 static_cast<const std::byte*>(mine),
+                                                 static_cast<std::byte*>(all),
+                                                 block,
+                                                 root,
+                                                 {s.sequence(), Function::gather, block, root}});
 }
 
 bool scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root) {
     Board* board = board_for(s, t, block);
-    return board != nullptr && add_step(s, Scatter{board,
-                                                   static_cast<const std::byte*>(all),
-                                                   static_cast<std::byte*>(mine),
-                                                   block,
-                                                   root,
-                                                   {s.sequence(), Function::scatter, block, root}});
+    return board != nullptr && run_now(s, Scatter{board,
+                                                  static_cast<const std::byte*>(all),
+                                                  static_cast<std::byte*>(mine),
+                                                  block,
+                                                  root,
+                                                  {s.sequence(), Function::scatter, block, root}});
 }
 
 } // namespace zipmpi::proto::coll::shm

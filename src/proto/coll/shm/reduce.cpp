@@ -6,8 +6,9 @@
 //
 // Small: every rank writes its contribution. With marks each rank combines for itself; with counters the last
 // one to come does it for all, so that nobody is woken before the result is there.
-// Large, in pieces of one slot: every rank writes its piece, then combines its share of the piece of all
-// ranks, then reads the result. While a piece is combined the next one is written.
+// Large, in pieces of one slot at most: every rank writes its piece, then combines its share of the piece of
+// all ranks, then reads the result. While a piece is combined the next one is written.
+#include "base/param.hpp"
 #include "proto/coll/shm/shm.hpp"
 
 #include <algorithm>
@@ -15,6 +16,16 @@
 
 namespace zipmpi::proto::coll::shm {
 namespace {
+
+Param<int64_t> shared_min{
+    "coll.shared_combining_min",
+    48 * KiB,
+    {1, INT64_MAX},
+    Unit::bytes,
+    Level::tuner,
+    Scope::all_equal,
+    "shortest MPI_Allreduce of ranks that take turns on the CPUs in which all combine a "
+    "share instead of the last one to come all: one more switch between them"};
 
 // What is combined at a time stays in the first cache.
 constexpr size_t block_bytes = 8192;
@@ -29,10 +40,14 @@ struct Task {
 
     [[nodiscard]] bool gets() const { return root < 0 || board->self() == root; }
     void run() const {
-        if (op->bytes() > board->room())
+        if (op->bytes() > board->room() || combining_is_shared())
             run_large();
         else
             root >= 0 ? run_rooted() : run_small();
+    }
+
+    [[nodiscard]] bool combining_is_shared() const {
+        return root < 0 && !board->by_marks() && op->bytes() >= static_cast<size_t>(shared_min.get());
     }
 
     // Combines elements [from, to) of all slots into the last one's.
@@ -126,13 +141,13 @@ struct Task {
 bool add(Schedule& s, Team& t, const void* mine, void* result, int root) {
     Board* board = board_for(s, t, s.operation().bytes());
     return board != nullptr && s.operation().element_bytes <= board->room() &&
-           add_step(s, Task{board,
-                            &s.operation(),
-                            static_cast<const std::byte*>(mine),
-                            static_cast<std::byte*>(result),
-                            root,
-                            {s.sequence(), root < 0 ? Function::allreduce : Function::reduce,
-                             s.operation().bytes(), root}});
+           run_now(s, Task{board,
+                           &s.operation(),
+                           static_cast<const std::byte*>(mine),
+                           static_cast<std::byte*>(result),
+                           root,
+                           {s.sequence(), root < 0 ? Function::allreduce : Function::reduce,
+                            s.operation().bytes(), root}});
 }
 
 } // namespace

@@ -78,14 +78,14 @@ bool reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::s
         s.copy(copy, mine, op.bytes());
         mine = copy;
     }
-    return add_step(s, Task{board,
-                            &op,
-                            static_cast<const std::byte*>(mine),
-                            static_cast<std::byte*>(result),
-                            counts.data(),
-                            longest,
-                            piece,
-                            {s.sequence(), Function::reduce_scatter, op.bytes()}});
+    return run_now(s, Task{board,
+                           &op,
+                           static_cast<const std::byte*>(mine),
+                           static_cast<std::byte*>(result),
+                           counts.data(),
+                           longest,
+                           piece,
+                           {s.sequence(), Function::reduce_scatter, op.bytes()}});
 }
 
 } // namespace zipmpi::proto::coll::shm

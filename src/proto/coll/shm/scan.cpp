@@ -42,12 +42,12 @@ struct Task {
 bool scan(Schedule& s, Team& t, const void* mine, void* result, bool exclusive) {
     Board* board = board_for(s, t, s.operation().bytes());
     return board != nullptr && s.operation().bytes() <= board->room() &&
-           add_step(s, Task{board,
-                            &s.operation(),
-                            static_cast<const std::byte*>(mine),
-                            static_cast<std::byte*>(result),
-                            exclusive,
-                            {s.sequence(), Function::scan, s.operation().bytes()}});
+           run_now(s, Task{board,
+                           &s.operation(),
+                           static_cast<const std::byte*>(mine),
+                           static_cast<std::byte*>(result),
+                           exclusive,
+                           {s.sequence(), Function::scan, s.operation().bytes()}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -21,6 +21,7 @@ class Boards {
     std::unique_ptr<Board> board[3]; // for tiny, small and large blocks
     bool tried[3] = {};
     enum { unknown, works, refused } direct = unknown; // reading from each other's memory
+    bool writes = false;                               // two members: they may write there, too
 };
 
 namespace shm {
@@ -55,15 +56,10 @@ Err run_task(const Task& task) {
     return task.board->result();
 }
 
-// Has a collective run on a board: at once if nothing of the schedule has to be done before, else in its
-// turn.
+// Has a collective run on a board: at once.
 template <class Task>
-bool add_step(Schedule& s, const Task& task) {
-    if (s.nothing_before()) {
-        if (const Err e = run_task(task); e != Err::success) s.refuse(e);
-    } else if (Task* kept = s.make<Task>(task); kept != nullptr) {
-        s.call([](void* t) { return run_task(*static_cast<const Task*>(t)); }, kept);
-    }
+bool run_now(Schedule& s, const Task& task) {
+    if (s.settle()) s.record(run_task(task));
     return true;
 }
 

@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts made of namespaces on this machine (tests/cluster), and the libraries over them. Every launcher runs on the first
+host and starts the others through the same agent."""
+import contextlib
+import importlib.util
+import os
+import signal
+import subprocess
+
+from .libraries import BENCH, Library, our_library, peers
+
+AGENT = os.path.join(BENCH, "harness", "agent.sh")
+FOLDER = os.path.join(os.path.dirname(BENCH), "tests", "cluster")
+DEVICE = "eth0"
+OVER_TCP = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self,vader", "--mca", "btl_tcp_if_include", DEVICE]
+OVER_UCX = ["--mca", "pml", "ucx", "--mca", "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any",
+            "-x", "UCX_TLS=tcp,self,sm", "-x", f"UCX_NET_DEVICES={DEVICE}"]
+OPENMPI = ["--mca", "plm_rsh_agent", AGENT, "--mca", "oob_tcp_if_include", DEVICE, "--bind-to", "none"]
+# A launcher counts the cores of each host for itself, but all hosts are on the same cores.
+PIN = 'exec taskset -c $((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} % CORES)) "$@"'
+
+
+class NoHosts(Exception):
+    """They cannot be made here."""
+
+
+def module_of_cluster(tool):
+    os.environ["CLUSTER_TOOL"] = tool
+    spec = importlib.util.spec_from_file_location("cluster", os.path.join(FOLDER, "cluster.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextlib.contextmanager
+def made(count, folder):
+    """`count` hosts; `folder` has to be one that they see too, so not in /tmp."""
+    tool = os.path.join(folder, "host")
+    subprocess.run(["cc", "-O2", os.path.join(FOLDER, "host.c"), "-o", tool], check=True)
+    module = module_of_cluster(tool)
+    try:
+        with module.Cluster(count) as cluster:
+            os.environ.update(CLUSTER_DIR=cluster.folder, CLUSTER_AGENT=cluster.agent)
+            yield cluster
+    except module.CannotRun as reason:
+        raise NoHosts(str(reason)) from reason
+
+
+def clean_up(cluster):
+    """Ends everything on the hosts: a process there outlives the one that had it started."""
+    for host in cluster.hosts[1:]:
+        for pid in cluster.pids(host.name):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+class OverHosts(Library):
+    """A library whose launcher is told hosts by `host_option`. `crowded` are its words for more ranks than cores."""
+
+    def __init__(self, library, cluster, words, host_option, crowded=(), settings=()):
+        super().__init__(library.key, library.title, library.compiler, [library.launcher[0], *words], [], list(crowded),
+                         library.version_command, settings)
+        self.cluster, self.host_option = cluster, host_option
+
+    def command(self, run, cores):
+        each, rest = divmod(run.ranks, run.hosts)
+        if rest:
+            raise ValueError(f"{run.title()}: hosts have different numbers of ranks")
+        hosts = ",".join(f"n{number}:{each}" for number in range(1, run.hosts + 1))
+        pinned = ["sh", "-c", PIN.replace("CORES", str(cores)), "pin"] if run.ranks <= cores else []
+        placing = self.pinned if run.ranks <= cores else self.crowded
+        return self.cluster.command("n1", [*self.launcher, *placing, self.host_option, hosts, "-n", str(run.ranks), *pinned,
+                                           *self.program(run)])
+
+    def clean_up(self):
+        clean_up(self.cluster)
+
+
+def all_libraries(bin_folder, cluster):
+    peer = {library.key: library for library in peers()}
+    patient = ["--mca", "mpi_yield_when_idle", "1"]  # as it is by default if Open MPI knows that cores are few
+    return [
+        OverHosts(our_library(bin_folder), cluster, ["--launch-agent", AGENT, "--bind-to", "none"], "--host"),
+        OverHosts(peer["openmpi"], cluster, [*OPENMPI, *OVER_TCP], "--host", patient),
+        OverHosts(peer["openmpi_ucx"], cluster, [*OPENMPI, *OVER_UCX], "--host", patient),
+        OverHosts(peer["mpich"], cluster, ["-launcher", "ssh", "-launcher-exec", AGENT, "-iface", DEVICE], "-hosts",
+                  settings=(("UCX_NET_DEVICES", DEVICE),)),
+    ]

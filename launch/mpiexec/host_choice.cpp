@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/mpiexec/host_choice.hpp"
+
+#include "os/fd.hpp"
+#include "os/host.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace zipmpi::launch {
+namespace {
+
+constexpr size_t file_limit = 64U << 20;
+
+std::string variable(const char* const* environ_like, std::string_view name) {
+    for (const char* const* e = environ_like; *e != nullptr; ++e) {
+        const std::string_view entry(*e);
+        if (entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=')
+            return std::string(entry.substr(name.size() + 1));
+    }
+    return {};
+}
+
+bool read_file(const std::string& path, std::string& text, Problem& why) {
+    const os::Fd f(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    char buffer[1U << 16];
+    ssize_t n = -1;
+    while (f && text.size() < file_limit && (n = read(f.get(), buffer, sizeof buffer)) > 0)
+        text.append(buffer, static_cast<size_t>(n));
+    if (n == 0) return true;
+    why = {"the file of hosts cannot be read", path, std::strerror(errno), "check its name and rights"};
+    return false;
+}
+
+bool is_this_host(const std::string& name) {
+    const std::string own = os::host_name();
+    return name == "localhost" || name == own || name == own.substr(0, own.find('.'));
+}
+
+Problem not_a_list(const std::string& where, const std::string& wrong, const char* todo) {
+    return {"the list of hosts is not understood", where,
+            wrong.empty() ? "it has no hosts" : "'" + wrong + "' is not a host", todo};
+}
+
+bool from_slurm(const char* const* environ_like, HostList& hosts, Problem& why) {
+    std::string wrong;
+    const std::string nodes = variable(environ_like, "SLURM_JOB_NODELIST");
+    std::string tasks = variable(environ_like, "SLURM_TASKS_PER_NODE");
+    if (nodes.empty() || parse_slurm(nodes, tasks, hosts, wrong)) return true;
+    why = not_a_list("SLURM_JOB_NODELIST and SLURM_TASKS_PER_NODE of the environment", wrong,
+                     "name the hosts with --host");
+    return false;
+}
+
+} // namespace
+
+bool choose_hosts(const Options& options, const char* const* environ_like, HostList& hosts, Problem& why) {
+    std::string wrong;
+    const std::string pbs = variable(environ_like, "PBS_NODEFILE");
+    const std::string file = options.hostfile.empty() ? pbs : options.hostfile;
+    if (!options.host.empty()) {
+        if (!parse_host_option(options.host, hosts, wrong)) {
+            why = not_a_list("--host " + options.host, wrong, "write for example: --host node1:4,node2:4");
+            return false;
+        }
+    } else if (options.hostfile.empty() && !variable(environ_like, "SLURM_JOB_NODELIST").empty()) {
+        if (!from_slurm(environ_like, hosts, why)) return false;
+    } else if (!file.empty()) {
+        std::string text;
+        if (!read_file(file, text, why)) return false;
+        if (!parse_host_file(text, hosts, wrong)) {
+            why = not_a_list(file, wrong, "write one host per line: node1 slots=4");
+            return false;
+        }
+    }
+    return true;
+}
+
+bool only_this_host(const HostList& hosts) { return hosts.size() == 1 && is_this_host(hosts[0].name); }
+
+std::string daemon_path() {
+    char self[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    const std::string path(self, n > 0 ? static_cast<size_t>(n) : 0);
+    return path.substr(0, path.rfind('/') + 1) + "zipmpi-noded";
+}
+
+} // namespace zipmpi::launch

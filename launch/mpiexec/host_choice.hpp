@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which hosts a job runs on: --host, --hostfile, then what Slurm or PBS say, else this host alone.
+#pragma once
+
+#include "launch/map/hosts.hpp"
+#include "launch/mpiexec/options.hpp"
+
+namespace zipmpi::launch {
+
+// hosts stays empty if nobody names any.
+bool choose_hosts(const Options& options, const char* const* environ_like, HostList& hosts, Problem& why);
+
+bool only_this_host(const HostList& hosts);
+
+// The path of zipmpi-noded that belongs to this mpiexec.
+std::string daemon_path();
+
+} // namespace zipmpi::launch

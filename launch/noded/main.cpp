@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// zipmpi-noded: the daemon of a host that is not mpiexec's. Started by a launch agent; it reads from its
+// standard input who it is and where its parent listens. Two processes: the daemon, and a guard above it that
+// does nothing but kill what is left if the daemon is killed. (On its own host mpiexec is that guard.)
+#include "launch/link/scratch.hpp"
+#include "launch/noded/descendants.hpp"
+#include "launch/noded/noded.hpp"
+
+#include "os/clock.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace zipmpi;
+using namespace zipmpi::launch;
+
+namespace {
+constexpr int bootstrap_ms = 30'000;
+constexpr int connect_ms = 20'000;
+constexpr uint64_t clean_up_ns = 2'000'000'000;
+
+// Kills and reaps until there are no children. We are their subreaper.
+void clean_up() {
+    const uint64_t until = os::now_ns() + clean_up_ns;
+    while (os::now_ns() < until) {
+        while (waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
+        if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return;
+        signal_descendants(SIGKILL, {});
+        usleep(1000);
+    }
+}
+
+// The life of the guard: signals to us are for the daemon.
+int guard(pid_t daemon, const sigset_t& signals, const std::string& scratch) {
+    prctl(PR_SET_NAME, "zipmpi-guard");
+    for (;;) {
+        int status = 0;
+        const int got = sigwaitinfo(&signals, nullptr);
+        if (got > 0 && got != SIGCHLD) kill(daemon, got);
+        if (waitpid(daemon, &status, WNOHANG) != daemon) continue;
+        clean_up();
+        remove_scratch(scratch);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    }
+}
+
+} // namespace
+
+int main() {
+    for (int fd = 0; fd < 3; ++fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return 1;
+    prctl(PR_SET_DUMPABLE, 0); // the key of the job is in this memory
+    signal(SIGPIPE, SIG_IGN);
+    Bootstrap b;
+    Problem why;
+    if (!read_bootstrap(STDIN_FILENO, bootstrap_ms, b)) {
+        report({"zipmpi-noded is not a command for users", "",
+                "its standard input does not have what mpiexec sends to a daemon",
+                "use mpiexec; on all hosts from one installation of ZipMPI"},
+               "zipmpi-noded");
+        return 2;
+    }
+    os::Fd parent = connect_to_parent(b, connect_ms, why);
+    if (!parent) {
+        report(why, "zipmpi-noded");
+        return 1;
+    }
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int s : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, s);
+    sigprocmask(SIG_BLOCK, &signals, nullptr);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const pid_t self = getpid();
+    const pid_t daemon = fork();
+    if (daemon == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM); // without its guard it ends the job
+        return getppid() == self ? noded_main(std::move(parent), b.place, &b.key) : 1;
+    }
+    parent.reset(); // the guard must not keep the connection open
+    explicit_bzero(b.key.data(), b.key.size());
+    return daemon > 0 ? guard(daemon, signals, scratch_of_node(b.job_id, b.place.node)) : 1;
+}

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "boot/address_book.hpp"
+
+#include "base/hex.hpp"
+
+#include <cstring>
+
+namespace zipmpi::boot {
+namespace {
+
+// An address may be longer than a value: it is cut, and a part that is not full is the last.
+constexpr size_t part_bytes = Launcher::value_limit / 2 - 1;
+constexpr size_t most_parts = 8;
+
+std::string key_of_part(size_t i) { return "net" + std::to_string(i); }
+
+std::string ask(Launcher& launcher, int world_rank) {
+    std::string address;
+    for (size_t i = 0; i < most_parts; ++i) {
+        std::string text;
+        std::string part;
+        if (!launcher.get(world_rank, key_of_part(i), text) || !from_hex(text, part)) return {};
+        address += part;
+        if (part.size() < part_bytes) return address;
+    }
+    return {};
+}
+
+} // namespace
+
+bool publish_address(Launcher& launcher, std::string_view bytes) {
+    if (bytes.size() >= most_parts * part_bytes) return false;
+    for (size_t i = 0;; ++i) {
+        const std::string_view part = bytes.substr(0, part_bytes);
+        if (!launcher.put(key_of_part(i), hex_of(part.data(), part.size()))) return false;
+        if (part.size() < part_bytes) return true;
+        bytes.remove_prefix(part.size());
+    }
+}
+
+std::string find_address(Launcher& launcher, const NodeSegment& segment, int world_rank) {
+    if (!segment.reserve_address_slot(world_rank)) return ask(launcher, world_rank);
+    wire::AddressSlot& slot = segment.address_slot(world_rank);
+    // Pairs with the store below.
+    if (slot.state.load(std::memory_order_acquire) == static_cast<uint32_t>(wire::AddressState::ready) &&
+        slot.bytes <= sizeof slot.address)
+        return {reinterpret_cast<const char*>(slot.address), slot.bytes};
+    std::string address = ask(launcher, world_rank);
+    auto empty = static_cast<uint32_t>(wire::AddressState::empty);
+    if (!address.empty() && address.size() <= sizeof slot.address &&
+        slot.state.compare_exchange_strong(empty, static_cast<uint32_t>(wire::AddressState::being_filled),
+                                           std::memory_order_relaxed)) {
+        slot.bytes = static_cast<uint32_t>(address.size());
+        std::memcpy(slot.address, address.data(), address.size());
+        slot.state.store(static_cast<uint32_t>(wire::AddressState::ready), std::memory_order_release);
+    }
+    return address;
+}
+
+} // namespace zipmpi::boot

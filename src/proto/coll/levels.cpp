@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proto/coll/levels.hpp"
+
+#include "base/param.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::proto {
+
+template <>
+void OfOneTeam<coll::Levels>::reset() noexcept {
+    delete made_;
+    made_ = nullptr;
+}
+
+namespace coll {
+namespace {
+
+Param<int64_t> assumed{"coll.assumed_nodes",
+                       0,
+                       {-1000000, 1000000},
+                       Unit::none,
+                       Level::developer,
+                       Scope::all_equal,
+                       "for tests on one host: so many neighbouring ranks count as a node of their own in "
+                       "collectives; if negative, ranks are dealt out to so many nodes; 0: as it is"};
+Param<bool> two_levels{"coll.two_levels", true, Level::tuner, Scope::all_equal,
+                       "collectives of ranks on several nodes work within the nodes first and then between "
+                       "them; no: as if each rank had a node of its own"};
+
+bool several_nodes(const Lane&) { return assumed.get() != 0; }
+
+int node_id(const Lane&, int world_rank) {
+    const auto n = static_cast<int>(assumed.get());
+    return n < 0 ? world_rank % -n : world_rank / n;
+}
+
+// Ranks `names` of a team, as a team.
+Team part_of(const Team& whole, Team::Part part, int rank, std::vector<int> names) {
+    Team t;
+    t.lane = whole.lane;
+    t.context = whole.context;
+    t.rank = rank;
+    t.size = static_cast<int>(names.size());
+    t.part = part;
+    std::vector<int> world;
+    for (const int name : names) world.push_back(whole.map.world(name));
+    t.map = RankMap(std::make_shared<const std::vector<int>>(std::move(world)));
+    t.in_whole = RankMap(std::make_shared<const std::vector<int>>(std::move(names)));
+    return t;
+}
+
+void find_levels(const Team& t, Levels& l) {
+    std::vector<int> ids;
+    for (int r = 0; r < t.size; ++r) ids.push_back(node_id(*t.lane, t.map.world(r)));
+    Nodes nodes(ids);
+    l.spread = nodes.count() <= 1                       ? Spread::one_node
+               : nodes.count() == t.size || !two_levels ? Spread::one_each
+                                                        : Spread::mixed;
+    if (l.spread != Spread::mixed) return;
+    l.my_node = nodes.node_of(t.rank);
+    std::vector<int> names;
+    for (int i = 0; i < nodes.size_of(l.my_node); ++i) names.push_back(nodes.member(l.my_node, i));
+    l.node = part_of(t, Team::Part::node, nodes.place_of(t.rank), std::move(names));
+    l.nodes = std::move(nodes);
+}
+
+} // namespace
+
+Nodes::Nodes(std::span<const int> node_ids) {
+    std::vector<int> number; // by id, -1: not seen
+    std::vector<int> numbers;
+    std::vector<int> sizes;
+    for (const int id : node_ids) {
+        if (at(id) >= number.size()) number.resize(at(id) + 1, -1);
+        int& n = number[at(id)];
+        if (n < 0) {
+            n = static_cast<int>(sizes.size());
+            sizes.push_back(0);
+        }
+        numbers.push_back(n);
+        ++sizes[at(n)];
+    }
+    for (const int size : sizes) first_.push_back(first_.back() + size);
+    for (const int size : sizes) largest_ = std::max(largest_, size);
+    if (std::ranges::is_sorted(numbers)) return;
+    members_.resize(numbers.size());
+    std::vector<int> next = first_;
+    for (size_t r = 0; r < numbers.size(); ++r) members_[at(next[at(numbers[r])]++)] = static_cast<int>(r);
+    node_of_ = std::move(numbers);
+}
+
+int Nodes::node_of(int rank) const {
+    if (!grouped()) return node_of_[at(rank)];
+    return static_cast<int>(std::ranges::upper_bound(first_, rank) - first_.begin()) - 1;
+}
+
+int Nodes::place_of(int rank) const {
+    const int node = node_of(rank);
+    if (grouped()) return rank - first(node);
+    const auto begin = members_.begin() + first(node);
+    return static_cast<int>(std::lower_bound(begin, begin + size_of(node), rank) - begin);
+}
+
+Team Levels::across(const Team& whole, int place, int instead) const {
+    const int exception = instead >= 0 ? nodes.node_of(instead) : -1;
+    std::vector<int> names;
+    for (int n = 0; n < nodes.count(); ++n)
+        names.push_back(n == exception ? instead
+                                       : nodes.member(n, place < 0 ? nodes.size_of(n) + place : place));
+    return part_of(whole, Team::Part::across, my_node, std::move(names));
+}
+
+Spread spread_of(Team& t) {
+    if (t.part != Team::Part::whole) return t.part == Team::Part::node ? Spread::one_node : Spread::one_each;
+    if (!several_nodes(*t.lane)) return Spread::one_node;
+    if (t.levels.get() == nullptr) {
+        t.levels.set(new Levels);
+        find_levels(t, *t.levels.get());
+    }
+    return t.levels.get()->spread;
+}
+
+Levels* levels_of(Team& t) {
+    if (spread_of(t) != Spread::mixed) return nullptr;
+    Levels* l = t.levels.get();
+    l->node.collectives = t.collectives;
+    return l;
+}
+
+} // namespace coll
+} // namespace zipmpi::proto

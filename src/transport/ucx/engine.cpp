@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The network comes up and goes down.
+#include "transport/ucx/engine.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace zipmpi::transport::ucx {
+namespace {
+
+// What the user has not set. Ranks of one host have a transport of their own.
+constexpr const char* defaults[][2] = {{"UCX_TLS", "^sm,self"}};
+
+bool configure(ucp_config_t* config, const char* devices) {
+    for (const auto& [name, value] : defaults)
+        if (std::getenv(name) == nullptr && ucp_config_modify(config, name + 4, value) != UCS_OK)
+            return false;
+    return *devices == '\0' || std::getenv("UCX_NET_DEVICES") != nullptr ||
+           ucp_config_modify(config, "NET_DEVICES", devices) == UCS_OK;
+}
+
+std::string in_words(const char* call, ucs_status_t status) {
+    return std::string(call) + " of UCX " + ucp_get_version_string() + ": " + ucs_status_string(status);
+}
+
+} // namespace
+
+Engine::Engine(const Settings& settings)
+    : world_rank_(settings.world_rank)
+    , sink_(settings.sink)
+    , book_(settings.book) {
+    std::memcpy(key_.data(), settings.key.data(), key_.size());
+}
+
+bool Engine::start(const char* devices, std::string& why) {
+    ucp_config_t* config = nullptr;
+    ucs_status_t status = ucp_config_read(nullptr, nullptr, &config);
+    if (status != UCS_OK || !configure(config, devices)) {
+        why = in_words("ucp_config_read", status);
+        return false;
+    }
+    ucp_params_t params{};
+    params.field_mask = UCP_PARAM_FIELD_FEATURES;
+    params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+    status = ucp_init(&params, config, &context_);
+    ucp_config_release(config);
+    if (status != UCS_OK) {
+        why = in_words("ucp_init", status);
+        return false;
+    }
+    ucp_worker_params_t worker{};
+    worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+    worker.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+    status = ucp_worker_create(context_, &worker, &worker_);
+    if (status == UCS_OK) status = ucp_worker_get_efd(worker_, &descriptor_);
+    if (status != UCS_OK) {
+        why = in_words("ucp_worker_create", status);
+        return false;
+    }
+    if (!make_datatype() || !listen()) {
+        why = "UCX has no memory, or no device that can be used";
+        return false;
+    }
+    return true;
+}
+
+bool Engine::make_datatype() {
+    ucp_generic_dt_ops_t ops{};
+    ops.start_pack = [](void*, const void* handled, size_t) { return const_cast<void*>(handled); };
+    ops.start_unpack = [](void*, void* handled, size_t) { return handled; };
+    ops.packed_size = [](void* handled) -> size_t { return static_cast<Handled*>(handled)->memory.bytes; };
+    ops.pack = [](void* handled, size_t offset, void* to, size_t most) {
+        const auto& [sink, memory] = *static_cast<const Handled*>(handled);
+        const size_t n = std::min<size_t>(most, memory.bytes - offset);
+        sink->load(memory.operation, offset, static_cast<std::byte*>(to), n);
+        return n;
+    };
+    ops.unpack = [](void* handled, size_t offset, const void* from, size_t n) {
+        const auto& [sink, memory] = *static_cast<const Handled*>(handled);
+        if (offset > memory.bytes || n > memory.bytes - offset) return UCS_ERR_MESSAGE_TRUNCATED;
+        sink->store(memory.operation, offset, static_cast<const std::byte*>(from), n);
+        return UCS_OK;
+    };
+    ops.finish = [](void*) {};
+    return ucp_dt_create_generic(&ops, nullptr, &with_gaps_) == UCS_OK;
+}
+
+// Ready for messages, and an address that others can use.
+bool Engine::listen() {
+    const auto handle = [this](unsigned id, ucp_am_recv_callback_t call) {
+        ucp_am_handler_param_t h{};
+        h.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                       UCP_AM_HANDLER_PARAM_FIELD_ARG | UCP_AM_HANDLER_PARAM_FIELD_FLAGS;
+        h.id = id;
+        h.cb = call;
+        h.arg = this;
+        h.flags = UCP_AM_FLAG_WHOLE_MSG;
+        return ucp_worker_set_am_recv_handler(worker_, &h) == UCS_OK;
+    };
+    if (!handle(wire::net_hello, on_greeting) || !handle(wire::net_welcome, on_greeting) ||
+        !handle(wire::net_message, on_message) || !handle(wire::net_long, on_message))
+        return false;
+    ucp_address_t* address = nullptr;
+    size_t length = 0;
+    if (ucp_worker_get_address(worker_, &address, &length) != UCS_OK) return false;
+    address_.assign(reinterpret_cast<const char*>(address), length);
+    ucp_worker_release_address(worker_, address);
+    return length <= wire::net_address_max;
+}
+
+Engine::~Engine() {
+    for (Known& peer : peers_) {
+        if (peer.endpoint == nullptr) continue;
+        ucp_request_param_t force{};
+        force.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+        force.flags = UCP_EP_CLOSE_FLAG_FORCE;
+        void* request = ucp_ep_close_nbx(peer.endpoint, &force);
+        if (!UCS_PTR_IS_PTR(request)) continue;
+        for (int i = 0; i < 1000 && ucp_request_check_status(request) == UCS_INPROGRESS; ++i)
+            ucp_worker_progress(worker_);
+        ucp_request_free(request);
+    }
+    if (with_gaps_ != 0) ucp_dt_destroy(with_gaps_);
+    if (worker_ != nullptr) ucp_worker_destroy(worker_);
+    if (context_ != nullptr) ucp_cleanup(context_);
+}
+
+int Engine::progress() {
+    happened_ = 0;
+    // Only a look: UCX counts events of its own that mean nothing to us.
+    while (ucp_worker_progress(worker_) != 0 && happened_ < 64) {
+    }
+    return happened_;
+}
+
+} // namespace zipmpi::transport::ucx
+
+extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Network*
+zipmpi_ucx_open_1(const zipmpi::transport::ucx::Settings& settings, std::string& why) {
+    using namespace zipmpi::transport::ucx;
+    auto engine = std::make_unique<Engine>(settings);
+    if (!engine->start(settings.devices, why)) return nullptr;
+    return engine.release();
+}

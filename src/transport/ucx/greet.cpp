@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Peers: who they are, and how two of them get to know each other. The one that wants to send first says
+// hello; the other answers with a welcome. Each gives the other a pass, so that after one round trip both can
+// send. Two hellos that cross are both answered.
+#include "transport/ucx/engine.hpp"
+
+#include <cstring>
+#include <openssl/rand.h>
+#include <utility>
+
+namespace zipmpi::transport::ucx {
+namespace {
+
+constexpr unsigned index_bits = 24; // of a pass: which peer; the others cannot be guessed
+
+} // namespace
+
+Engine::Known& Engine::meet(int world_rank) {
+    const auto known = by_rank_.find(world_rank);
+    if (known != by_rank_.end()) return peers_[known->second];
+    const auto index = static_cast<Peer>(peers_.size());
+    by_rank_.emplace(world_rank, index);
+    Known& peer = peers_.emplace_back();
+    peer.world_rank = world_rank;
+    uint64_t bits = 0;
+    RAND_bytes(reinterpret_cast<unsigned char*>(&bits), sizeof bits);
+    RAND_bytes(peer.nonce.data(), static_cast<int>(peer.nonce.size()));
+    peer.given_pass = bits << index_bits | index;
+    return peer;
+}
+
+bool Engine::connect(Known& peer, std::string_view address) {
+    ucp_ep_params_t params{};
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                        UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+    params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    params.err_handler.cb = on_lost;
+    params.err_handler.arg = this;
+    return ucp_ep_create(worker_, &params, &peer.endpoint) == UCS_OK;
+}
+
+int Engine::reach(int world_rank) {
+    const auto known = by_rank_.find(world_rank);
+    if (known != by_rank_.end() && peers_[known->second].endpoint != nullptr)
+        return static_cast<int>(known->second);
+    const std::string address = book_.find(book_.subject, world_rank);
+    if (address.empty()) return -1;
+    Known& peer = meet(world_rank);
+    if (!connect(peer, address)) return -1;
+    uint8_t nonce[wire::nonce_bytes];
+    std::memcpy(nonce, peer.nonce.data(), sizeof nonce);
+    greet(peer, wire::net_hello, nonce);
+    return static_cast<int>(by_rank_.at(world_rank));
+}
+
+void Engine::greet(Known& peer, uint16_t kind, const uint8_t (&nonce)[wire::nonce_bytes]) {
+    wire::Greeting g{};
+    g.kind = kind;
+    g.from = world_rank_;
+    g.to = peer.world_rank;
+    g.pass = peer.given_pass;
+    std::memcpy(g.nonce, nonce, sizeof nonce);
+    Sending& s = take_sending();
+    s.greeting = seal(g, kind == wire::net_hello ? std::string_view(address_) : std::string_view(), key_);
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_AM_SEND_FLAG_EAGER;
+    param.cb.send = on_sent;
+    param.user_data = &s;
+    void* request =
+        ucp_am_send_nbx(peer.endpoint, kind, nullptr, 0, s.greeting.data(), s.greeting.size(), &param);
+    if (UCS_PTR_IS_ERR(request)) lose(peer, ucs_status_string(UCS_PTR_STATUS(request)));
+    if (!UCS_PTR_IS_PTR(request)) give_back(s);
+}
+
+void Engine::take_hello(std::span<const std::byte> bytes) {
+    Opened hello;
+    if (!unseal(bytes, wire::net_hello, world_rank_, key_, hello)) {
+        ++strangers_;
+        return;
+    }
+    Known& peer = meet(hello.greeting.from);
+    if (peer.endpoint == nullptr && !connect(peer, hello.address)) return;
+    if (peer.pass == 0) peer.pass = hello.greeting.pass;
+    greet(peer, wire::net_welcome, hello.greeting.nonce);
+}
+
+void Engine::take_welcome(std::span<const std::byte> bytes) {
+    Opened welcome;
+    const bool sealed = unseal(bytes, wire::net_welcome, world_rank_, key_, welcome);
+    const auto known = sealed ? by_rank_.find(welcome.greeting.from) : by_rank_.end();
+    if (known == by_rank_.end() ||
+        std::memcmp(peers_[known->second].nonce.data(), welcome.greeting.nonce, wire::nonce_bytes) != 0) {
+        ++strangers_;
+        return;
+    }
+    Known& peer = peers_[known->second];
+    if (peer.pass == 0) peer.pass = welcome.greeting.pass;
+}
+
+ucs_status_t Engine::on_greeting(void* self, const void*, size_t, void* data, size_t length,
+                                 const ucp_am_recv_param_t* param) {
+    auto& engine = *static_cast<Engine*>(self);
+    ++engine.happened_;
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
+        ++engine.strangers_;
+        return UCS_OK;
+    }
+    const std::span bytes(static_cast<const std::byte*>(data), length);
+    wire::Greeting g{}; // its kind is proven with the rest
+    if (length >= sizeof g) std::memcpy(&g, data, sizeof g);
+    if (g.kind == wire::net_hello)
+        engine.take_hello(bytes);
+    else
+        engine.take_welcome(bytes);
+    return UCS_OK;
+}
+
+void Engine::on_lost(void* self, ucp_ep_h endpoint, ucs_status_t status) {
+    auto& engine = *static_cast<Engine*>(self);
+    for (Known& peer : engine.peers_)
+        if (peer.endpoint == endpoint) engine.lose(peer, ucs_status_string(status));
+}
+
+void Engine::lose(Known& peer, const char* why) {
+    ++happened_;
+    if (std::exchange(peer.lost, true)) return;
+    sink_.lost(sink_.subject, by_rank_.at(peer.world_rank), why);
+}
+
+} // namespace zipmpi::transport::ucx

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "boot/module_folder.hpp"
+#include "transport/ucx/network.hpp"
+
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace zipmpi::transport::ucx {
+namespace {
+
+// Settings of UCX that hold while it is loaded, when it reads them, unless the user has made them: what it
+// has to say about variables and signals is not for the user of an MPI program. What this rank starts later
+// must not inherit them.
+class Quiet {
+  public:
+    Quiet() {
+        for (Setting& s : settings_)
+            if (std::getenv(s.name) == nullptr) s.made = setenv(s.name, s.value, 0) == 0;
+    }
+    Quiet(const Quiet&) = delete;
+    Quiet& operator=(const Quiet&) = delete;
+    ~Quiet() {
+        for (const Setting& s : settings_)
+            if (s.made) unsetenv(s.name);
+    }
+
+  private:
+    struct Setting {
+        const char* name;
+        const char* value;
+        bool made = false;
+    };
+    Setting settings_[3] = {
+        {"UCX_WARN_UNUSED_ENV_VARS", "n"}, {"UCX_HANDLE_ERRORS", "none"}, {"UCX_LOG_LEVEL", "fatal"}};
+};
+
+} // namespace
+
+Network* open(const Settings& settings, std::string& why) {
+    const Quiet quiet;
+    const std::string file = boot::module_path(module_file);
+    void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* function = module != nullptr ? dlsym(module, open_symbol) : nullptr;
+    if (function == nullptr) {
+        const char* text = dlerror();
+        why = text != nullptr ? text : file + " has no entry " + open_symbol;
+        return nullptr;
+    }
+    return reinterpret_cast<Open>(function)(settings, why);
+}
+
+} // namespace zipmpi::transport::ucx

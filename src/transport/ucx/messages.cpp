@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Messages out and in. UCX may deliver over several lanes: messages carry numbers, and one that comes early
+// waits for those before it.
+#include "transport/ucx/engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace zipmpi::transport::ucx {
+namespace {
+
+constexpr uint64_t index_mask = (1U << 24) - 1;
+
+} // namespace
+
+Engine::Sending& Engine::take_sending() {
+    if (free_ == nullptr) {
+        Sending& s = sendings_.emplace_back();
+        s.engine = this;
+        s.data.sink = &sink_;
+        s.next_free = nullptr;
+        free_ = &s;
+    }
+    Sending& s = *free_;
+    free_ = s.next_free;
+    ++under_way_;
+    return s;
+}
+
+void Engine::give_back(Sending& s) {
+    s.greeting.clear();
+    s.data.memory = {};
+    s.next_free = free_;
+    free_ = &s;
+    --under_way_;
+}
+
+Posted Engine::send(Peer peer, const wire::Envelope& envelope, const std::byte* payload, const Memory& data) {
+    return post(peer, wire::net_message, envelope, payload, data, UCP_AM_SEND_FLAG_EAGER);
+}
+
+Posted Engine::send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                         const Memory& data) {
+    return post(peer, wire::net_long, envelope, payload, data, UCP_AM_SEND_FLAG_RNDV);
+}
+
+Posted Engine::post(Peer peer, unsigned kind, const wire::Envelope& envelope, const std::byte* payload,
+                    const Memory& data, uint32_t flags) {
+    Known& to = peers_[peer];
+    if (to.lost) return Posted::failed;
+    if (to.pass == 0) return Posted::would_block;
+    Sending& s = take_sending();
+    const wire::NetHeader h{to.pass, ++to.sent, envelope};
+    std::memcpy(s.header, &h, sizeof h);
+    if (envelope.inline_bytes != 0) std::memcpy(s.header + sizeof h, payload, envelope.inline_bytes);
+    s.data.memory = data;
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = flags;
+    param.cb.send = on_sent;
+    param.user_data = &s;
+    const bool gaps = data.at == nullptr && data.bytes != 0;
+    if (gaps) {
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+        param.datatype = with_gaps_;
+    }
+    void* request =
+        ucp_am_send_nbx(to.endpoint, kind, s.header, sizeof h + envelope.inline_bytes,
+                        gaps ? static_cast<const void*>(&s.data) : data.at, gaps ? 1 : data.bytes, &param);
+    if (UCS_PTR_IS_PTR(request)) return Posted::under_way;
+    give_back(s);
+    if (request == nullptr) return Posted::done;
+    lose(to, ucs_status_string(UCS_PTR_STATUS(request)));
+    return Posted::failed;
+}
+
+void Engine::on_sent(void* request, ucs_status_t status, void* user_data) {
+    auto& s = *static_cast<Sending*>(user_data);
+    Engine& engine = *s.engine;
+    void* const operation = s.data.memory.operation;
+    ++engine.happened_;
+    ucp_request_free(request);
+    engine.give_back(s);
+    if (operation != nullptr)
+        engine.sink_.sent(engine.sink_.subject, operation,
+                          status == UCS_OK ? Outcome::done : Outcome::failed);
+}
+
+ucs_status_t Engine::on_message(void* self, const void* header, size_t header_length, void* data,
+                                size_t length, const ucp_am_recv_param_t* param) {
+    auto& engine = *static_cast<Engine*>(self);
+    ++engine.happened_;
+    const std::span head(static_cast<const std::byte*>(header), header_length);
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0)
+        return engine.take(head, {static_cast<const std::byte*>(data), length}, nullptr);
+    return engine.take(head, {}, new Arriving{data, length});
+}
+
+ucs_status_t Engine::take(std::span<const std::byte> header, std::span<const std::byte> data,
+                          Arriving* bytes) {
+    wire::NetHeader h{};
+    if (header.size() >= sizeof h) std::memcpy(&h, header.data(), sizeof h);
+    const auto from = static_cast<Peer>(h.pass & index_mask);
+    if (header.size() < sizeof h || from >= peers_.size() || peers_[from].given_pass != h.pass ||
+        header.size() - sizeof h != h.envelope.inline_bytes || h.envelope.inline_bytes > wire::inline_max) {
+        ++strangers_;
+        delete bytes;
+        return UCS_OK; // UCX tells the sender of a long one that it was not wanted
+    }
+    Known& peer = peers_[from];
+    if (h.number == peer.taken + 1) [[likely]] {
+        hand_up(from, header, data, bytes);
+        if (!peer.early.empty()) hand_up_early(from);
+    } else {
+        const auto text = [](std::span<const std::byte> s) {
+            return std::string(reinterpret_cast<const char*>(s.data()), s.size());
+        };
+        constexpr size_t most_early = 65536; // far more than lanes can differ by
+        if (h.number - peer.taken > most_early) {
+            delete bytes;
+            return UCS_OK;
+        }
+        peer.early.push_back({h.number, text(header), text(data), bytes});
+    }
+    return bytes != nullptr ? UCS_INPROGRESS : UCS_OK;
+}
+
+void Engine::hand_up(Peer from, std::span<const std::byte> header, std::span<const std::byte> data,
+                     Arriving* bytes) {
+    wire::NetHeader h{};
+    std::memcpy(&h, header.data(), sizeof h);
+    peers_[from].taken = h.number;
+    h.envelope.flags &= wire::flag_synchronous; // others are between ranks of one node
+    const Arrival arrival{from, h.envelope, header.data() + sizeof h, data.empty() ? nullptr : data.data(),
+                          data.size()};
+    if (bytes == nullptr)
+        sink_.arrived(sink_.subject, arrival);
+    else
+        sink_.announced(sink_.subject, arrival, *bytes, bytes->bytes);
+}
+
+void Engine::hand_up_early(Peer from) {
+    Known& peer = peers_[from];
+    for (bool found = true; found;) {
+        found = false;
+        for (size_t i = 0; i < peer.early.size() && !found; ++i) {
+            if (peer.early[i].number != peer.taken + 1) continue;
+            const Early next = std::move(peer.early[i]);
+            peer.early.erase(peer.early.begin() + static_cast<ptrdiff_t>(i));
+            hand_up(from, std::as_bytes(std::span(next.header)), std::as_bytes(std::span(next.data)),
+                    next.bytes);
+            found = true;
+        }
+    }
+}
+
+void Engine::receive(Arriving& bytes, const Memory& to) {
+    auto* r = new Receiving{this, {&sink_, to}, &bytes};
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    param.cb.recv_am = on_received;
+    param.user_data = r;
+    const bool gaps = to.at == nullptr && to.bytes != 0;
+    if (gaps) {
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+        param.datatype = with_gaps_;
+    }
+    void* request = ucp_am_recv_data_nbx(worker_, bytes.descriptor, gaps ? static_cast<void*>(&r->to) : to.at,
+                                         gaps ? 1 : to.bytes, &param);
+    if (!UCS_PTR_IS_PTR(request)) finish_receiving(*r, UCS_PTR_STATUS(request));
+}
+
+void Engine::on_received(void* request, ucs_status_t status, size_t, void* user_data) {
+    ucp_request_free(request);
+    auto& r = *static_cast<Receiving*>(user_data);
+    r.engine->finish_receiving(r, status);
+}
+
+void Engine::finish_receiving(Receiving& r, ucs_status_t status) {
+    void* const operation = r.to.memory.operation;
+    ++happened_;
+    delete r.bytes;
+    delete &r;
+    sink_.received(sink_.subject, operation, status == UCS_OK ? Outcome::done : Outcome::failed);
+}
+
+void Engine::drop(Arriving& bytes) {
+    ucp_am_data_release(worker_, bytes.descriptor);
+    delete &bytes;
+}
+
+} // namespace zipmpi::transport::ucx

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The border between the library and the module zipmpi_ucx.so. UCX opens devices and takes milliseconds and
+// megabytes: only a process whose job spans several hosts loads it. Calls never block; one thread at a time
+// is inside (the lane's lock). Events come up through a Sink during progress() and during calls that send.
+#pragma once
+
+#include "transport/concept.hpp"
+#include "wire/net_layout.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace zipmpi::transport::ucx {
+
+// A long message that is still at its sender; it must be received or dropped.
+struct Arriving;
+
+// Bytes of the user: in a row, or at hand through functions that know their layout.
+struct Memory {
+    std::byte* at = nullptr; // null: through the functions of the sink
+    uint64_t bytes = 0;
+    void* operation = nullptr; // whose bytes these are
+};
+
+enum class Outcome { done, failed };
+enum class Posted {
+    done,        // the memory may be used again
+    under_way,   // sent() comes
+    would_block, // nothing has happened: the peer has not answered the hello yet
+    failed       // the peer cannot be reached (any more)
+};
+
+// What happens, told to the protocols. `from` is an index that reach() gives.
+struct Sink {
+    void* subject;
+    void (*arrived)(void* subject, const Arrival& message);
+    void (*announced)(void* subject, const Arrival& message, Arriving& bytes, uint64_t length);
+    void (*sent)(void* subject, void* operation, Outcome outcome);
+    void (*received)(void* subject, void* operation, Outcome outcome);
+    void (*lost)(void* subject, Peer peer, const char* why); // nothing comes from it any more
+    // Packed bytes of an operation whose memory has gaps.
+    void (*load)(void* operation, uint64_t offset, std::byte* to, size_t bytes);
+    void (*store)(void* operation, uint64_t offset, const std::byte* from, size_t bytes);
+};
+
+// Address of a rank, as it has published it; empty: it cannot be found out.
+struct AddressBook {
+    void* subject;
+    std::string (*find)(void* subject, int world_rank);
+};
+
+struct Settings {
+    int world_rank = 0;
+    std::span<const uint8_t, wire::job_key_bytes> key;
+    const char* devices = ""; // comma-separated names; empty: UCX chooses
+    Sink sink{};
+    AddressBook book{};
+};
+
+class Network {
+  public:
+    virtual ~Network() = default;
+    [[nodiscard]] virtual const std::string& address() const = 0; // bytes, to be published
+    // The index of a rank, dense from 0; the first call says hello to it. -1: its address is not known.
+    virtual int reach(int world_rank) = 0;
+    [[nodiscard]] virtual int rank_of(Peer peer) const = 0;
+    // A message with up to inline_max bytes of payload in the header.
+    virtual Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                        const Memory& data) = 0;
+    // The same, but the data stays here until the receiver asks for it.
+    virtual Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                             const Memory& data) = 0;
+    // received() comes, perhaps before this returns. to.bytes is what the sender announced.
+    virtual void receive(Arriving& bytes, const Memory& to) = 0;
+    virtual void drop(Arriving& bytes) = 0;
+    virtual int progress() = 0;
+    // Becomes readable when there is something to do, once arm() has returned true.
+    [[nodiscard]] virtual int descriptor() const = 0;
+    virtual bool arm() = 0;
+    [[nodiscard]] virtual bool idle() const = 0;          // nothing of this rank waits to be sent
+    [[nodiscard]] virtual uint64_t strangers() const = 0; // messages without a valid pass or proof
+};
+
+// The one function of the module; its name changes when this border changes. Null and `why` on failure.
+using Open = Network* (*)(const Settings& settings, std::string& why);
+inline constexpr const char* open_symbol = "zipmpi_ucx_open_1";
+inline constexpr const char* module_file = "zipmpi_ucx.so";
+
+// Loads the module and opens the network. Null: why says so in words.
+Network* open(const Settings& settings, std::string& why);
+
+} // namespace zipmpi::transport::ucx

@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What happens when a part of a job over several hosts is killed, stopped, or cut off."""
+import os
+import signal
+import time
+
+from harness import ClusterCase, main, wait_until
+
+JOB = ("sh", "-c", "echo here; sleep 60")
+
+
+class FaultCase(ClusterCase):
+    def job(self, *options, program=JOB, slots=2):
+        """A job on all hosts, once every rank has spoken."""
+        p = self.begin("-n", self.HOSTS * slots, *options, "--host", self.all_hosts(slots), *program)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(p.stdout.close)
+        for _ in range(self.HOSTS * slots):
+            self.assertEqual(p.stdout.readline(), "here\n")
+        return p
+
+    def named(self, host, name):
+        """Pids outside of processes on a host with this name."""
+        found = []
+        for pid in self.cluster.pids(host):
+            try:
+                with open(f"/proc/{pid}/comm") as f:
+                    if f.read().strip() == name:
+                        found.append(pid)
+            except OSError:
+                pass
+        return found
+
+    def rank(self, host):
+        """A process of a rank that the daemon has started itself."""
+        for pid in self.named(host, "sh"):
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                if b"\0PMI_RANK=" in f.read():
+                    return pid
+        raise AssertionError("no rank")
+
+    def ends(self, p, code, host, within):
+        begin = time.monotonic()
+        err = p.stderr.read()
+        p.wait(20)
+        seconds = time.monotonic() - begin
+        self.assertEqual(p.returncode, code, err)
+        self.assertEqual(err.count("mpiexec: "), 1, err)
+        self.assertIn(f"host {host}", err)
+        self.assertLess(seconds, within, err)
+        return err
+
+
+class Faults(FaultCase):
+    def test_killed_rank(self):
+        for width in (1, 32):
+            p = self.job("--launch-width", width)
+            os.kill(self.rank("n3"), signal.SIGKILL)
+            err = self.ends(p, 128 + 9, "n3", 1.5)
+            self.assertIn("rank ", err)
+            self.nothing_left()
+
+    def test_killed_daemon(self):
+        for width in (1, 2, 32):
+            p = self.job("--launch-width", width)
+            os.kill(self.named("n3", "zipmpi-noded")[0], signal.SIGKILL)
+            self.ends(p, 1, "n3", 1.5)
+            self.nothing_left()
+
+    def test_killed_guard(self):
+        p = self.job("--launch-width", 1)
+        os.kill(self.named("n3", "zipmpi-guard")[0], signal.SIGKILL)
+        self.ends(p, 128 + 15, "n3", 1.5)
+        self.nothing_left()
+
+    def test_killed_mpiexec(self):
+        for width in (1, 32):
+            p = self.job("--launch-width", width)
+            os.kill(self.named("n1", "mpiexec")[0], signal.SIGKILL)
+            p.wait(10)
+            self.nothing_left()
+
+    def test_interrupt(self):
+        p = self.job("--launch-width", 2)
+        os.kill(self.named("n1", "mpiexec")[0], signal.SIGINT)
+        p.wait(10)
+        self.assertEqual(p.returncode, 130)
+        self.nothing_left()
+
+    def test_exit_status_of_a_rank_elsewhere(self):
+        r = self.mpiexec("-n", 4, "--host", self.all_hosts(), "sh", "-c", "test $PMI_RANK = 2 && exit 5; sleep 60")
+        self.assertEqual(r.code, 5, r)
+        self.assertIn("host n3", r.err)
+        self.nothing_left()
+
+    def test_stopped_rank_and_daemon_are_not_dead(self):
+        program = ("sh", "-c", "echo here; sleep 5; echo over")
+        for find in (lambda: self.rank("n2"), lambda: self.named("n2", "zipmpi-noded")[0]):
+            p = self.job("--launch-width", 2, program=program, slots=1)
+            pid = find()
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(2.5)
+            os.kill(pid, signal.SIGCONT)
+            out, err = p.stdout.read(), p.stderr.read()
+            p.wait(10)
+            self.assertEqual((p.returncode, err, out.count("over")), (0, "", self.HOSTS))
+        self.nothing_left()
+
+
+class Silence(FaultCase):
+    def test_host_cut_off(self):
+        for width in (1, 32):
+            p = self.job("--launch-width", width)
+            self.cluster.link("n3", "down")
+            try:
+                self.ends(p, 1, "n3", 4.5)
+                self.assertTrue(wait_until(lambda: not self.left(), 4), self.left())
+            finally:
+                self.cluster.link("n3", "up")
+            self.nothing_left()
+
+    def test_daemon_stopped_for_good(self):
+        p = self.job("--launch-width", 1)
+        pid = self.named("n3", "zipmpi-noded")[0]
+        os.kill(pid, signal.SIGSTOP)
+        self.ends(p, 1, "n3", 4.5)
+        os.kill(pid, signal.SIGCONT)
+        self.nothing_left()
+
+
+class Power(FaultCase):
+    def test_host_dies(self):
+        p = self.job("--launch-width", 1)
+        self.cluster.kill_host("n3")
+        self.ends(p, 1, "n3", 4.5)
+        self.assertTrue(wait_until(lambda: not [n for n in ("n1", "n2", "n4") if self.cluster.pids(n)], 4))
+
+
+if __name__ == "__main__":
+    main()
