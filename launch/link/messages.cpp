@@ -101,13 +101,14 @@ bool decode(std::string_view bytes, Routed& out) {
 
 std::string encode(const Failure& f) {
     Writer w;
-    return w.u32(f.rank).u32(f.exit_code).text(f.text).take();
+    return w.u32(f.rank).u32(f.exit_code).u32(f.by_signal ? 1 : 0).text(f.text).take();
 }
 
 bool decode(std::string_view bytes, Failure& out) {
     Reader r(bytes);
     out.rank = r.u32();
     out.exit_code = r.u32();
+    out.by_signal = r.u32() != 0;
     out.text = r.text();
     return r.finished();
 }

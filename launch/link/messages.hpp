@@ -68,7 +68,8 @@ bool decode(std::string_view bytes, Routed& out);
 struct Failure {
     uint32_t rank = 0;
     uint32_t exit_code = 1;
-    std::string text; // for stderr, complete; empty if the rank has said it all
+    bool by_signal = false; // more likely the cause than ranks elsewhere that gave up because of it
+    std::string text;       // for stderr, complete; empty if the rank has said it all
 };
 
 std::string encode(const Failure& f);

@@ -114,7 +114,7 @@ class Daemon {
     Death death_of(uint32_t local) const;
     void judge(uint32_t local, int status);
     void on_abort(uint32_t local, int exit_code, std::string_view text);
-    void fail(uint32_t local, uint32_t exit_code, const std::string& text);
+    void fail(uint32_t local, uint32_t exit_code, const std::string& text, bool by_signal = false);
     void end_job();
     void kill_job();
     [[nodiscard]] std::vector<pid_t> spared() const;

@@ -55,7 +55,7 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
 
 void Daemon::on_child_lost(const Problem& why) {
     if (failed_ || interrupted_ || phase_ >= Phase::ending) return;
-    fail(0, 1, format(why, "mpiexec"));
+    fail(0, 1, format(why, "mpiexec"), true);
 }
 
 // On mpiexec's own host mpiexec gets such signals itself.

@@ -46,9 +46,6 @@ class Transport {
     Sent send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
                    const Bulk& bulk);
 
-    // The next so many bulk parts to this peer will be sent.
-    bool room_for_bulks(Peer peer, uint32_t parts);
-
     // So many cells of this rank are out with readers that no more should be: try again after progress.
     bool cells_out(size_t most) {
         const bool many = cells_.out_at_least(most);

@@ -30,6 +30,7 @@ std::string in_words(const char* call, ucs_status_t status) {
 
 Engine::Engine(const Settings& settings)
     : world_rank_(settings.world_rank)
+    , watch_peers_(settings.watch_peers)
     , sink_(settings.sink)
     , book_(settings.book) {
     std::memcpy(key_.data(), settings.key.data(), key_.size());
@@ -130,8 +131,9 @@ Engine::~Engine() {
 
 int Engine::progress() {
     happened_ = 0;
-    // Only a look: UCX counts events of its own that mean nothing to us.
-    while (ucp_worker_progress(worker_) != 0 && happened_ < 64) {
+    // UCX counts events of its own that mean nothing to us; once something has come, the caller may have been
+    // waiting for just that.
+    while (ucp_worker_progress(worker_) != 0 && happened_ == 0) {
     }
     return happened_;
 }

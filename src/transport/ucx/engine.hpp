@@ -12,6 +12,7 @@
 #include <memory>
 #include <ucp/api/ucp.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace zipmpi::transport::ucx {
@@ -73,12 +74,14 @@ class Engine final : public Network {
         Engine* engine;
         std::byte header[wire::net_header_max];
         Handled data;
+        std::vector<ucp_dt_iov_t> pieces; // of memory with gaps
         std::string greeting;
         Sending* next_free;
     };
     struct Receiving {
         Engine* engine;
         Handled to;
+        std::vector<ucp_dt_iov_t> pieces;
         Arriving* bytes;
     };
 
@@ -103,6 +106,9 @@ class Engine final : public Network {
                                     const ucp_am_recv_param_t* param);
     static ucs_status_t on_message(void* self, const void* header, size_t header_length, void* data,
                                    size_t length, const ucp_am_recv_param_t* param);
+    // What UCX needs to know of memory: a pointer, a count, and its type in param.
+    std::pair<void*, size_t> describe(Handled& memory, std::vector<ucp_dt_iov_t>& pieces, uint64_t wanted,
+                                      ucp_request_param_t& param);
     static void on_sent(void* request, ucs_status_t status, void* user_data);
     static void on_received(void* request, ucs_status_t status, size_t length, void* user_data);
     static void on_lost(void* self, ucp_ep_h endpoint, ucs_status_t status);
@@ -111,6 +117,7 @@ class Engine final : public Network {
     bool listen();
 
     int world_rank_;
+    bool watch_peers_;
     std::array<uint8_t, wire::job_key_bytes> key_{};
     Sink sink_;
     AddressBook book_;

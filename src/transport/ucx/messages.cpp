@@ -12,6 +12,7 @@
 namespace zipmpi::transport::ucx {
 namespace {
 
+constexpr size_t most_pieces = 256;
 constexpr uint64_t index_mask = (1U << 24) - 1;
 
 } // namespace
@@ -38,6 +39,23 @@ void Engine::give_back(Sending& s) {
     --under_way_;
 }
 
+std::pair<void*, size_t> Engine::describe(Handled& memory, std::vector<ucp_dt_iov_t>& pieces, uint64_t wanted,
+                                          ucp_request_param_t& param) {
+    const Memory& m = memory.memory;
+    if (m.at != nullptr || wanted == 0) return {m.at, wanted};
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+    iovec list[most_pieces];
+    const size_t n = sink_.pieces(m.operation, list, most_pieces);
+    if (n == 0) { // UCX asks for packed bytes
+        param.datatype = with_gaps_;
+        return {&memory, 1};
+    }
+    param.datatype = UCP_DATATYPE_IOV;
+    pieces.clear();
+    for (size_t i = 0; i < n; ++i) pieces.push_back({list[i].iov_base, list[i].iov_len});
+    return {pieces.data(), n};
+}
+
 Posted Engine::send(Peer peer, const wire::Envelope& envelope, const std::byte* payload, const Memory& data) {
     return post(peer, wire::net_message, envelope, payload, data, UCP_AM_SEND_FLAG_EAGER);
 }
@@ -62,14 +80,9 @@ Posted Engine::post(Peer peer, unsigned kind, const wire::Envelope& envelope, co
     param.flags = flags;
     param.cb.send = on_sent;
     param.user_data = &s;
-    const bool gaps = data.at == nullptr && data.bytes != 0;
-    if (gaps) {
-        param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-        param.datatype = with_gaps_;
-    }
+    const auto [memory, count] = describe(s.data, s.pieces, data.bytes, param);
     void* request =
-        ucp_am_send_nbx(to.endpoint, kind, s.header, sizeof h + envelope.inline_bytes,
-                        gaps ? static_cast<const void*>(&s.data) : data.at, gaps ? 1 : data.bytes, &param);
+        ucp_am_send_nbx(to.endpoint, kind, s.header, sizeof h + envelope.inline_bytes, memory, count, &param);
     if (UCS_PTR_IS_PTR(request)) return Posted::under_way;
     give_back(s);
     if (request == nullptr) return Posted::done;
@@ -158,18 +171,13 @@ void Engine::hand_up_early(Peer from) {
 }
 
 void Engine::receive(Arriving& bytes, const Memory& to) {
-    auto* r = new Receiving{this, {&sink_, to}, &bytes};
+    auto* r = new Receiving{this, {&sink_, to}, {}, &bytes};
     ucp_request_param_t param{};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
     param.cb.recv_am = on_received;
     param.user_data = r;
-    const bool gaps = to.at == nullptr && to.bytes != 0;
-    if (gaps) {
-        param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
-        param.datatype = with_gaps_;
-    }
-    void* request = ucp_am_recv_data_nbx(worker_, bytes.descriptor, gaps ? static_cast<void*>(&r->to) : to.at,
-                                         gaps ? 1 : to.bytes, &param);
+    const auto [memory, count] = describe(r->to, r->pieces, to.bytes, param);
+    void* request = ucp_am_recv_data_nbx(worker_, bytes.descriptor, memory, count, &param);
     if (!UCS_PTR_IS_PTR(request)) finish_receiving(*r, UCS_PTR_STATUS(request));
 }
 

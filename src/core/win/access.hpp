@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the calls that access a window share: checks, places, and how an operation by messages ends.
+#pragma once
+
+#include "core/datatype/contiguous.hpp"
+#include "core/p2p.hpp"
+#include "core/request/request.hpp"
+#include "core/win/win.hpp"
+
+namespace zipmpi::core {
+
+// The target's side of a call.
+struct Place {
+    int rank;
+    int64_t disp;
+    int64_t count;
+    Datatype& type;
+};
+
+inline proto::rma::Data data_of(const void* buffer, int64_t count, const Datatype& type) {
+    if (is_contiguous(count, type))
+        return {static_cast<std::byte*>(contiguous_start(buffer, type)), nullptr, 0,
+                packed_bytes(count, type)};
+    return {static_cast<std::byte*>(const_cast<void*>(buffer)), type.program, count,
+            packed_bytes(count, type)};
+}
+
+// Checks that the process may access the target and that the elements lie in its window.
+Err find_place(Win& win, const Place& place, proto::rma::Data& there);
+[[gnu::cold]] Err not_in_range(const proto::rma::Target& t, const Place& place);
+[[gnu::cold]] Err different_sizes(uint64_t here, uint64_t there);
+
+// Makes the exchange of a call that goes by messages, and its request if it has one.
+class Sending {
+  public:
+    Sending(Win& win, Request** request)
+        : win_(win)
+        , request_(request) {}
+    // Types that must live until the replies are there.
+    void keep(Datatype& type) { type_ = &type; }
+    [[nodiscard]] proto::rma::Window::Maker maker() {
+        return {[](void* s) { return static_cast<Sending*>(s)->make(); }, this};
+    }
+    // Gives out the request of an operation that is done, unless it went by messages.
+    Err finish(Err result);
+
+  private:
+    proto::rma::Exchange* make();
+    Win& win_;
+    Request** request_;
+    Datatype* type_ = nullptr;
+    bool sent_ = false;
+};
+
+} // namespace zipmpi::core
