@@ -104,6 +104,8 @@ class Engine final : public Network {
 
     static ucs_status_t on_greeting(void* self, const void*, size_t, void* data, size_t length,
                                     const ucp_am_recv_param_t* param);
+    static ucs_status_t on_line(void* self, const void*, size_t, void* data, size_t length,
+                                const ucp_am_recv_param_t* param);
     static ucs_status_t on_message(void* self, const void* header, size_t header_length, void* data,
                                    size_t length, const ucp_am_recv_param_t* param);
     // What UCX needs to know of memory: a pointer, a count, and its type in param.

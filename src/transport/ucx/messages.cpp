@@ -102,10 +102,15 @@ Posted Engine::post(Peer peer, unsigned kind, const wire::Envelope& envelope, co
     param.flags = flags;
     param.cb.send = on_sent;
     param.user_data = &s;
-    const auto [memory, count] = describe(s.data, s.gaps, param);
-    if (!s.gaps.packed.empty()) sink_.load(data.operation, 0, s.gaps.packed.data(), data.bytes);
-    void* request =
-        ucp_am_send_nbx(to.endpoint, kind, s.header, sizeof h + envelope.inline_bytes, memory, count, &param);
+    const size_t header_bytes = sizeof h + envelope.inline_bytes;
+    void* request = nullptr;
+    if (data.bytes == 0 && kind == wire::net_message) { // UCX is quicker with data than with a header
+        request = ucp_am_send_nbx(to.endpoint, wire::net_line, nullptr, 0, s.header, header_bytes, &param);
+    } else {
+        const auto [memory, count] = describe(s.data, s.gaps, param);
+        if (!s.gaps.packed.empty()) sink_.load(data.operation, 0, s.gaps.packed.data(), data.bytes);
+        request = ucp_am_send_nbx(to.endpoint, kind, s.header, header_bytes, memory, count, &param);
+    }
     if (UCS_PTR_IS_PTR(request)) return Posted::under_way;
     give_back(s);
     if (request == nullptr) return Posted::done;
@@ -133,6 +138,17 @@ ucs_status_t Engine::on_message(void* self, const void* header, size_t header_le
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0)
         return engine.take(head, {static_cast<const std::byte*>(data), length}, nullptr);
     return engine.take(head, {}, new Arriving{data, length});
+}
+
+ucs_status_t Engine::on_line(void* self, const void*, size_t, void* data, size_t length,
+                             const ucp_am_recv_param_t* param) {
+    auto& engine = *static_cast<Engine*>(self);
+    ++engine.happened_;
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
+        ++engine.strangers_;
+        return UCS_OK;
+    }
+    return engine.take({static_cast<const std::byte*>(data), length}, {}, nullptr);
 }
 
 ucs_status_t Engine::take(std::span<const std::byte> header, std::span<const std::byte> data,
