@@ -66,8 +66,7 @@ bool Reader::read(Peer from, const iovec* there, size_t count_there, const iovec
                   size_t bytes) {
     if (!works_with(from)) return false;
     const pid_t pid = segment_.block(from).pid.load(std::memory_order_relaxed);
-    return still_works(from,
-                       os::read_process_memory(pid, there, count_there, here, count_here, bytes));
+    return still_works(from, os::read_process_memory(pid, there, count_there, here, count_here, bytes));
 }
 
 bool Reader::write(Peer to, uint64_t address, const std::byte* from, size_t bytes) {
