@@ -50,13 +50,13 @@ struct SegmentHeader {
     std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
     NodeFacts facts;
     BoardArea boards;
-    uint32_t nodes;                 // of the job
-    uint32_t node;                  // the number of this one
-    uint32_t spread;                // ranks of the job if there are several nodes, else 0
+    uint32_t nodes;                      // of the job
+    uint32_t node;                       // the number of this one
+    uint32_t spread;                     // ranks of the job if there are several nodes, else 0
     std::atomic<uint32_t> devices_state; // DevicesState
     char devices[128];                   // that lead to the other hosts, separated by commas
     char devices_story[384];             // how that was found out
-    uint8_t job_key[job_key_bytes]; // proves to ranks on other hosts that one is of this job
+    uint8_t job_key[job_key_bytes];      // proves to ranks on other hosts that one is of this job
     // Threads that sleep until they are woken. Who wakes one takes it off: it may be long before it gets a
     // CPU.
     alignas(line_size) std::atomic<uint32_t> asleep;
