@@ -136,7 +136,8 @@ void check_description(Maker& maker, const ProgramPtr& p) {
     ASSERT_EQ(described(numbers.data(), numbers.size()), p);
     ASSERT_EQ(describe(*p, numbers.data(), numbers.size() - 1), 0U);
     ASSERT_EQ(described(numbers.data(), numbers.size() - 1), nullptr);
-    static constexpr int64_t odd[] = {INT64_MIN, -most_described, -1, 0, 1, 2, 3, 4, most_described, INT64_MAX};
+    static constexpr int64_t odd[] = {INT64_MIN, -most_described, -1,       0, 1, 2, 3,
+                                      4,         most_described,  INT64_MAX};
     numbers[static_cast<size_t>(maker.pick(0, static_cast<int64_t>(numbers.size()) - 1))] =
         odd[maker.pick(0, 9)];
     const ProgramPtr other = described(numbers.data(), numbers.size());

@@ -39,7 +39,7 @@ enum class Kind : uint8_t {
 inline constexpr uint8_t flag_synchronous = 1; // the sender waits for an Ack
 inline constexpr uint8_t flag_cell = 2;        // a CellRef closes the payload
 inline constexpr uint8_t flag_lines = 4;       // the message goes on in the lines that follow
-inline constexpr uint8_t flag_parts = 8;       // payload: Parts; the rest comes by itself, in messages of kind part
+inline constexpr uint8_t flag_parts = 8; // payload: Parts; the rest comes by itself, in messages of kind part
 
 struct Envelope {
     Kind kind;
@@ -70,7 +70,8 @@ struct Rts {
                       // and is not described
     uint64_t place;   // of the message in the sender's part of the node segment's file, plus 1; 0: not there
     OperationId sender;
-    uint32_t described; // if not 0, the cell holds so many bytes that say where the message lies from address on
+    uint32_t
+        described; // if not 0, the cell holds so many bytes that say where the message lies from address on
 };
 
 struct Cts {
@@ -85,8 +86,8 @@ struct Fragment {
     uint64_t offset;
 };
 
-// The receiver has a JointCopy where both take chunks of the message. If its buffer has gaps, a cell says where
-// the message goes from address on.
+// The receiver has a JointCopy where both take chunks of the message. If its buffer has gaps, a cell says
+// where the message goes from address on.
 struct Help {
     OperationId sender;
     uint32_t joint;       // index of the JointCopy in the receiver's block

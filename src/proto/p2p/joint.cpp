@@ -87,8 +87,7 @@ bool Lane::worth_a_note(const Operation& send) {
 bool Lane::may_copy_jointly(const Operation& recv, const Incoming& message, PeerPlace& from) {
     const bool placed = message.noted || (message.address != 0 && message.data_bytes == 0);
     if (!placed || !long_enough(recv.received, shm_.another_waits(message.from)) ||
-        !pieces_are_long(recv.layout, recv.received) || oversubscribed() ||
-        !kcopy_.works_with(message.from))
+        !pieces_are_long(recv.layout, recv.received) || oversubscribed() || !kcopy_.works_with(message.from))
         return false;
     from.address = message.address;
     return !message.noted || peer_places_.read(message.data, message.data_bytes, message.bytes, from);

@@ -7,8 +7,8 @@
 // Protocols, by size and pair (select/): up to 40 bytes eager in one line, a few hundred in several, more in
 // one cell; above, a rendezvous: rts, then one copy by the receiver (out of memory that is born shared, or
 // through the kernel) and ack, or cts and fragments in cells. If the sender's buffer has gaps, a message of
-// medium length goes in parts without asking (parts.hpp), a longer one has its first fragment with the rts, or
-// a note on where it lies (peer_place.hpp). Messages to oneself are copied once, without a transport.
+// medium length goes in parts without asking (parts.hpp), a longer one has its first fragment with the rts,
+// or a note on where it lies (peer_place.hpp). Messages to oneself are copied once, without a transport.
 //
 // Threads: every call below holds the lane's lock when the process is multithreaded (lock(), unlock()).
 #pragma once

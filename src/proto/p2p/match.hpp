@@ -27,7 +27,7 @@ struct Incoming {
     uint64_t place = 0;              // and in the sender's part of the node segment's file, plus 1
     Operation* local = nullptr;      // from this process itself: the send that waits
     transport::ucx::Arriving* arriving = nullptr; // from another host, its bytes still there
-    bool noted = false;              // rendezvous: data is a note on where the message lies from address on
+    bool noted = false; // rendezvous: data is a note on where the message lies from address on
 };
 
 // A message that came before its receive.
@@ -35,8 +35,8 @@ struct Unexpected {
     Incoming message;
     Unexpected* next = nullptr; // in the order of arrival, over all contexts
     Unexpected* previous = nullptr;
-    QueueLink<Unexpected> links[4]; // one per form
-    size_t room = 0;                // for the bytes that came with it, which follow
+    QueueLink<Unexpected> links[4];  // one per form
+    size_t room = 0;                 // for the bytes that came with it, which follow
     Unexpected** known_to = nullptr; // who appends to it, and must know when it goes away
 
     // More of a message in parts; there is room for all of it.

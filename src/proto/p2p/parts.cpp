@@ -28,7 +28,7 @@ bool Lane::send_in_parts(const Operation& op, transport::Peer peer) {
     const uint64_t part = std::clamp(op.bytes / parts_wanted, shortest_part, longest_part);
     const uint64_t parts = (op.bytes + part - 1) / part;
     if (!shm_.room_for_bulks(peer, static_cast<uint32_t>(parts))) return false;
-   const wire::Parts announced{op.bytes};
+    const wire::Parts announced{op.bytes};
     wire::Envelope e{wire::Kind::eager, wire::flag_parts, 0, 0, op.context, op.source, op.tag, 0};
     for (uint64_t at = 0; at < op.bytes; at += part) {
         const Slice slice{op, at, std::min(part, op.bytes - at), parts};
@@ -48,7 +48,7 @@ void Lane::take_first_part(const transport::Arrival& a) {
     if (parts.bytes > longest_in_parts || a.bulk_bytes >= parts.bytes || in.more()) return;
     in = {parts.bytes, a.bulk_bytes, 0, nullptr};
     ++messages_arriving_;
-    take_message({a.envelope, a.from, parts.bytes, a.bulk, a.bulk_bytes, 0, 0, 0, nullptr, false});
+    take_message({a.envelope, a.from, parts.bytes, a.bulk, a.bulk_bytes, 0, 0, 0, nullptr, nullptr, false});
 }
 
 // A receive has got the first parts of a message.
@@ -60,7 +60,7 @@ void Lane::await_parts(Operation& recv, const Incoming& message) {
 }
 
 void Lane::take_part(const transport::Arrival& a) {
-   Arriving& in = arriving_[a.from];
+    Arriving& in = arriving_[a.from];
     if (a.bulk == nullptr || a.bulk_bytes == 0 || a.bulk_bytes > in.bytes - in.moved) return;
     const uint64_t at = in.moved;
     in.moved += a.bulk_bytes;
@@ -70,7 +70,7 @@ void Lane::take_part(const transport::Arrival& a) {
     if (op == nullptr) return;
     if (at < op->wanted) store_payload(*op, at, a.bulk, std::min(a.bulk_bytes, op->wanted - at));
     if (in.more()) return;
-   table_.remove(*op);
+    table_.remove(*op);
     finish(*op);
 }
 

@@ -15,7 +15,8 @@ constexpr size_t head = 2; // elements, first byte
 size_t list(const layout::Program* layout, const std::byte* buffer, int64_t elements, uint64_t first_byte,
             uint64_t from, uint64_t bytes, iovec* pieces, size_t room, uint64_t& covered) {
     if (layout != nullptr)
-        return layout::list_pieces(*layout, buffer, elements, first_byte + from, bytes, pieces, room, covered);
+        return layout::list_pieces(*layout, buffer, elements, first_byte + from, bytes, pieces, room,
+                                   covered);
     pieces[0] = {const_cast<std::byte*>(buffer + from), bytes};
     covered = bytes;
     return 1;

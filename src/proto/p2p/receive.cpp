@@ -66,8 +66,8 @@ void Lane::arrived(const transport::Arrival& a) {
     case wire::Kind::eager: {
         if ((a.envelope.flags & wire::flag_parts) != 0) return take_first_part(a);
         const uint64_t bytes = a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes;
-        take_message(
-            {a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0, nullptr, nullptr, false});
+        take_message({a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0,
+                      nullptr, nullptr, false});
         break;
     }
     case wire::Kind::rts: {

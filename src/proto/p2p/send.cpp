@@ -98,11 +98,11 @@ Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
 Sent Lane::send_rts(Operation& op, const wire::Envelope& e) {
     const bool whole = op.layout == nullptr; // in one piece
     wire::Rts rts{op.bytes, whole ? reinterpret_cast<uint64_t>(op.buffer) : 0,
-                        whole ? arena_.place_of(op.buffer, op.bytes) : 0, table_.add(op), 0};
+                  whole ? arena_.place_of(op.buffer, op.bytes) : 0, table_.add(op), 0};
     if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
-    const Sent sent = whole ? shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts),
-                                              sizeof rts)
-                            : send_rts_with_gaps(op, e, rts);
+    const Sent sent =
+        whole ? shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts), sizeof rts)
+              : send_rts_with_gaps(op, e, rts);
     if (sent == Sent::ok) {
         counters().add(Counter::rendezvous);
         return sent;

@@ -67,8 +67,7 @@ bool Reader::read(Peer from, const iovec* there, size_t count_there, const iovec
                   size_t bytes) {
     if (!works_with(from)) return false;
     const pid_t pid = segment_.block(from).pid.load(std::memory_order_relaxed);
-    return still_works(from,
-                       os::read_process_memory(pid, there, count_there, here, count_here, bytes));
+    return still_works(from, os::read_process_memory(pid, there, count_there, here, count_here, bytes));
 }
 
 bool Reader::write(Peer to, uint64_t address, const std::byte* from, size_t bytes) {
@@ -92,9 +91,7 @@ Reader::Result Reader::write_pieces(Peer to, const iovec* here, size_t here_coun
     return errno == EFAULT ? Result::no_such_memory : Result::refused;
 }
 
-bool Reader::reads_and_writes(Peer peer) {
-    return writes_to(peer) && os::can_write_process_memory();
-}
+bool Reader::reads_and_writes(Peer peer) { return writes_to(peer) && os::can_write_process_memory(); }
 
 bool Reader::write(Peer to, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
                    size_t bytes) {

@@ -46,8 +46,7 @@ void Cells::look_at_one() {
 void Cells::fetch_lines() {
     constexpr int lines_at_a_time = 8; // the message that its owner waits for must not wait long
     Made& made = made_[static_cast<size_t>(warming_)];
-    const std::byte* const bytes =
-        segment_.cell(owner_, static_cast<uint32_t>(warming_)) + wire::line_size;
+    const std::byte* const bytes = segment_.cell(owner_, static_cast<uint32_t>(warming_)) + wire::line_size;
     for (int i = 0; i < lines_at_a_time && made.warm < made.used; ++i, made.warm += wire::line_size)
         os::prefetch_to_write(bytes + made.warm);
     if (made.warm >= made.used) warming_ = none;

@@ -23,8 +23,8 @@ class Cells {
         : segment_(segment)
         , owner_(owner) {}
 
-    // A free cell, or -1. none_made: there is not a single one to wait for. Up to `enough` are made before one
-    // that has just come back, and is not warm, is used again.
+    // A free cell, or -1. none_made: there is not a single one to wait for. Up to `enough` are made before
+    // one that has just come back, and is not warm, is used again.
     int take(bool& none_made, size_t enough = 0) {
         if (free_.empty() && !sweep(std::max(enough, first_cells)) && !make()) {
             none_made = made_.empty();
@@ -92,7 +92,7 @@ class Cells {
         uint32_t used = 0; // bytes in it at that turn
         uint32_t warm = 0; // bytes of it whose lines were fetched since
     };
-    std::vector<Made> made_; // by number of the cell
+    std::vector<Made> made_;    // by number of the cell
     std::deque<uint16_t> free_; // known to be free, longest free first
     std::vector<uint16_t> out_;
     size_t looked_at_ = 0; // in out_, then in free_

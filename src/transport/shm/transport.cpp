@@ -145,8 +145,8 @@ void Transport::send_lines(Peer peer, const Spot& spot, uint32_t lines, const wi
 
 namespace {
 
-// Another rank has read a cell last: asking for its lines before many short pieces are written into it is worth
-// a tenth.
+// Another rank has read a cell last: asking for its lines before many short pieces are written into it is
+// worth a tenth.
 void ask_for_lines(const std::byte* cell, size_t bytes) {
     constexpr size_t most = 8192;
     for (size_t i = 0; i < std::min(bytes, most); i += wire::line_size) os::prefetch_to_write(cell + i);
@@ -292,8 +292,8 @@ void Transport::give_back_shared(wire::SharedRing& ring) {
 void Transport::wake(wire::RankBlock& block) {
     block.wake.fetch_add(1, std::memory_order_seq_cst);
     if (const uint64_t bell = block.wake_socket.load(std::memory_order_relaxed); bell != 0) {
-        // One thread of it may sleep on descriptors; further ones as usual. One that is about to sleep and not
-        // counted yet finds that the word has changed.
+        // One thread of it may sleep on descriptors; further ones as usual. One that is about to sleep and
+        // not counted yet finds that the word has changed.
         bell_.ring(bell);
         block_->counters.add(Counter::wakes_sent);
         if (block.futex_sleepers.load(std::memory_order_seq_cst) == 0) return;
