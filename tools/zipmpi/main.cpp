@@ -16,8 +16,7 @@ namespace zipmpi::tool {
 namespace {
 
 struct InfoOptions {
-    bool knobs = false, coverage = false, missing = false, json = false, markdown = false,
-         network = false;
+    bool knobs = false, coverage = false, missing = false, json = false, markdown = false, network = false;
 };
 
 CLI::App* add_info(CLI::App& app, InfoOptions& o) {
@@ -28,8 +27,9 @@ CLI::App* add_info(CLI::App& app, InfoOptions& o) {
         info->add_flag("--coverage", o.coverage, "MPI functions implemented and not, by chapter");
     info->add_flag("--missing", o.missing, "with --coverage: the names of those not implemented")
         ->needs(coverage);
-    info->add_flag("--network", o.network,
-                   "in a job (mpiexec --host a,b zipmpi info --network): devices between hosts, and why these")
+    info->add_flag(
+            "--network", o.network,
+            "in a job (mpiexec --host a,b zipmpi info --network): devices between hosts, and why these")
         ->excludes(knobs)
         ->excludes(coverage);
     CLI::Option* json = info->add_flag("--json", o.json, "for programs: JSON instead of text");

@@ -82,7 +82,8 @@ bool Engine::listen() {
         return ucp_worker_set_am_recv_handler(worker_, &h) == UCS_OK;
     };
     if (!handle(wire::net_hello, on_greeting) || !handle(wire::net_welcome, on_greeting) ||
-        !handle(wire::net_line, on_line) || !handle(wire::net_message, on_message) || !handle(wire::net_long, on_message))
+        !handle(wire::net_line, on_line) || !handle(wire::net_message, on_message) ||
+        !handle(wire::net_long, on_message))
         return false;
     ucp_address_t* address = nullptr;
     size_t length = 0;

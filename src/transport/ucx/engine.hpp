@@ -134,7 +134,7 @@ class Engine final : public Network {
     Sending* free_ = nullptr;
     std::vector<std::vector<std::byte>> rooms_; // for packed bytes, kept: fresh memory is slow
     bool gathers_ = false;                      // the devices gather and scatter by themselves
-    uint64_t under_way_ = 0; // sends
+    uint64_t under_way_ = 0;                    // sends
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began
 };
