@@ -137,8 +137,9 @@ TEST(Gaps, LongPiecesAreCopiedWhereTheyLie) {
             for (size_t i = 0; i < room; ++i)
                 ASSERT_EQ(in[i], i < data.bytes ? data.packed(i) : 'x') << room << ' ' << i;
         }
-    if (!p.lanes[1]->oversubscribed())
+    if (!p.lanes[1]->oversubscribed()) {
         EXPECT_EQ(joint_copies(p), 6U) << "all but those that were cut to 100 bytes";
+    }
 }
 
 TEST(Gaps, BothSidesMayHaveThem) {
