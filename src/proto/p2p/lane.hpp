@@ -106,6 +106,7 @@ class Lane {
     bool read_peer(transport::Peer from, uint64_t address, std::byte* to, size_t bytes) {
         return kcopy_.read(from, address, to, bytes);
     }
+    [[nodiscard]] transport::kcopy::Reader& kcopy() { return kcopy_; }
     // The same the other way round.
     bool write_peer(transport::Peer to, uint64_t address, const std::byte* from, size_t bytes) {
         return kcopy_.write(to, address, from, bytes);
