@@ -133,8 +133,8 @@ static size_t add_points(struct bench* bench, const char* only, int argc, char**
 // Libraries connect two ranks when they first talk to each other; that is not what is timed here.
 static void meet_all(void) {
     for (int k = 1; k < ranks; ++k)
-        MPI_Sendrecv(NULL, 0, MPI_BYTE, (rank + k) % ranks, 0, NULL, 0, MPI_BYTE, (rank - k + ranks) % ranks, 0,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(NULL, 0, MPI_BYTE, (rank + k) % ranks, 0, NULL, 0, MPI_BYTE, (rank - k + ranks) % ranks,
+                     0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char** argv) {
