@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One-sided operations of rank 0 on rank 1, of 8 bytes and of vectors, each with what completes it, on windows of three kinds.
-// While rank 0 works, rank 1 waits in a barrier, or (busy_) computes outside MPI. Beside them the bare costs: a
-// store with a fence, and two compare-and-swaps. Results: <operation>_<window>, in microseconds.
-// Options: busy= seconds that rank 1 computes at a time (0: not measured).
+// One-sided operations of rank 0 on rank 1, of 8 bytes and of vectors, each with what completes it, on
+// windows of three kinds. While rank 0 works, rank 1 waits in a barrier, or (busy_) computes outside MPI.
+// Beside them the bare costs: a store with a fence, and two compare-and-swaps. Results: <operation>_<window>,
+// in microseconds. Options: busy= seconds that rank 1 computes at a time (0: not measured).
 #include "bench.h"
 
 #include <stdatomic.h>
@@ -21,12 +21,23 @@ static MPI_Datatype vector;
 static double busy;
 static _Atomic int64_t word;
 
-enum operation { lock_unlock, put_flush, get_flush, add_flush, fetch_add, swap, put_contiguous, put_vector, bare_store, bare_swaps };
-static const char* const operation_names[] = {"lock_unlock", "put_flush", "get_flush", "accumulate_flush", "fetch_and_op",
-                                              "compare_and_swap", "put_2k", "put_vector_2k", "bare_store_fence",
-                                              "bare_swap_pair"};
+enum operation {
+    lock_unlock,
+    put_flush,
+    get_flush,
+    add_flush,
+    fetch_add,
+    swap,
+    put_contiguous,
+    put_vector,
+    bare_store,
+    bare_swaps
+};
+static const char* const operation_names[] = {
+    "lock_unlock",      "put_flush", "get_flush",     "accumulate_flush", "fetch_and_op",
+    "compare_and_swap", "put_2k",    "put_vector_2k", "bare_store_fence", "bare_swap_pair"};
 static enum operation operation;
-static int window;
+static int current; // index of the window
 
 static void once(MPI_Win win, MPI_Aint at) {
     const int64_t one = 1, zero = 0;
@@ -72,14 +83,14 @@ static void once(MPI_Win win, MPI_Aint at) {
 static double batch(const struct bench* bench, const struct point* point, long iterations, char stamp) {
     (void)point;
     (void)stamp;
-    MPI_Win win = windows[window];
+    MPI_Win win = windows[current];
     MPI_Barrier(MPI_COMM_WORLD);
     double took = 0;
     if (bench->rank == 0) {
         if (busy > 0) compute(0.001); // the other one is out of MPI by then
         if (operation != lock_unlock) MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
         const double begin = MPI_Wtime();
-        for (long i = 0; i < iterations; ++i) once(win, addresses[window]);
+        for (long i = 0; i < iterations; ++i) once(win, addresses[current]);
         took = MPI_Wtime() - begin;
         if (operation != lock_unlock) MPI_Win_unlock(1, win);
     } else if (bench->rank == 1 && busy > 0) {
@@ -91,7 +102,7 @@ static double batch(const struct bench* bench, const struct point* point, long i
 
 static void make_windows(void) {
     double* allocated = NULL;
-    memory = touched_memory(elements * sizeof *memory);
+    memory = (double*)(void*)touched_memory(elements * sizeof *memory);
     MPI_Win_allocate(elements * 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &allocated, &windows[0]);
     MPI_Win_create(memory, elements * 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &windows[1]);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &windows[2]);
@@ -105,11 +116,11 @@ static void make_windows(void) {
 static void run(struct bench* bench, const char* prefix) {
     const int last = busy > 0 ? put_vector : bare_swaps;
     for (int o = 0; o <= last; ++o)
-        for (window = 0; window < (o >= bare_store ? 1 : 3); ++window) {
+        for (current = 0; current < (o >= bare_store ? 1 : 3); ++current) {
             char name[64];
             operation = (enum operation)o;
             snprintf(name, sizeof name, "%s%s%s%s", prefix, operation_names[o], o >= bare_store ? "" : "_",
-                     o >= bare_store ? "" : window_names[window]);
+                     o >= bare_store ? "" : window_names[current]);
             bench->points = 0;
             const size_t size = o == put_contiguous || o == put_vector ? 16 * blocks : 8;
             add_point(bench, name, size);

@@ -167,6 +167,8 @@ void Front::on_frame(uint32_t child, const Frame& f) {
         return pass_fence_on();
     case FrameType::done:
         return pass_fence_on();
+    case FrameType::picture:
+        return on_picture(f.payload);
     case FrameType::routed: {
         Routed m;
         if (decode(f.payload, m)) below_.send_to_node(m.to, FrameType::routed, f.payload);
@@ -204,6 +206,16 @@ void Front::pass_fence_on() {
     if (fence_.any() && fence_.all_below(below_)) below_.send_all(FrameType::fence_out, fence_.take());
     if (pmix_fence_.any() && pmix_fence_.all_below(below_))
         below_.send_all(FrameType::pmix_fence_out, pmix_fence_.take());
+}
+
+// In the order of the nodes, when all are there.
+void Front::on_picture(std::string_view payload) {
+    Reader r(payload);
+    const uint32_t node = r.u32();
+    pictures_[node] = r.text();
+    if (pictures_.size() < std::max<size_t>(request_.tree.hosts.size(), 1)) return;
+    for (const auto& [number, text] : pictures_) out_.add(text);
+    pictures_.clear();
 }
 
 void Front::on_snapshot(std::string_view payload) {

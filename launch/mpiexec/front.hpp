@@ -34,6 +34,7 @@ class Front {
     void on_failure(std::string_view payload);
     void take_failure();
     void pass_fence_on();
+    void on_picture(std::string_view payload);
     void on_signals();
     void on_signal(int signal);
     void interrupt(int signal);
@@ -53,6 +54,8 @@ class Front {
     OutStream out_, err_;
     HangWatch watch_;
     std::map<uint32_t, Snapshot> snapshots_; // by id; parts from several hosts
+
+    std::map<uint32_t, std::string> pictures_; // by node
 
     bool done_ = false;
     bool failed_ = false;

@@ -16,6 +16,8 @@
 #include "launch/tree/fence.hpp"
 #include "launch/tree/subtree.hpp"
 
+#include "topo/place.hpp"
+
 #include <array>
 #include <deque>
 #include <memory>
@@ -66,6 +68,7 @@ class Daemon {
     bool start_rank(uint32_t local, const std::vector<std::vector<int>>& cpus, Problem& why);
     void start_failed(uint32_t local, const Problem& why, int exit_code);
     std::vector<std::vector<int>> placement();
+    void show_placement(const topo::Machine& machine, const std::vector<std::vector<int>>& cpus);
 
     // others.cpp
     bool start_others(const std::string& payload, Problem& why);

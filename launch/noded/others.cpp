@@ -36,6 +36,7 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     case FrameType::output:
     case FrameType::failure:
     case FrameType::snapshot:
+    case FrameType::picture:
         return channel_.send(f.type, f.payload);
     case FrameType::fence_in:
         fence_.add_child(child, f.payload);

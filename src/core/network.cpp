@@ -18,10 +18,10 @@ Param<std::string> devices{"net.devices",
                            "network devices for messages between hosts, separated by commas (eth0, "
                            "mlx5_0:1); empty: chosen by itself"};
 
-const char* const no_module = "install UCX (Debian: libucx0) and a ZipMPI that was built with it; name devices "
-                              "that exist in ZIPMPI_NET_DEVICES; or start all ranks on one host";
-const char* const no_launcher =
-    "look for a message of the launcher; start the program with ZipMPI's mpiexec";
+const char* const no_module =
+    "install UCX (Debian: libucx0) and a ZipMPI that was built with it; name devices "
+    "that exist in ZIPMPI_NET_DEVICES; or start all ranks on one host";
+const char* const no_launcher = "look for a message of the launcher; start the program with ZipMPI's mpiexec";
 
 Problem no_network(const Engine& e, const std::string& reason, const char* todo) {
     return {"this job spans several hosts, and the network cannot be used",

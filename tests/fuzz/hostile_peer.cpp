@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A rank with receives and sends under way, and a peer on another host that sends whatever the fuzzer likes:
-// envelopes, payloads, long messages, greetings, and what launcher and daemons say to each other. Nothing of it
-// may crash, read or write beyond a buffer, or be taken for a proof.
+// envelopes, payloads, long messages, greetings, and what launcher and daemons say to each other. Nothing of
+// it may crash, read or write beyond a buffer, or be taken for a proof.
 #include "launch/link/frame.hpp"
 #include "launch/link/hello.hpp"
 #include "launch/link/messages.hpp"
@@ -189,7 +189,8 @@ class Rank {
         std::span<const std::byte> payload;
         if (!header(in, h, payload)) return;
         const auto bulk = in.take(in.byte() * 4U);
-        sink_.arrived(sink_.subject, {0, h.envelope, payload.data(), bulk.empty() ? nullptr : bulk.data(), bulk.size()});
+        sink_.arrived(sink_.subject,
+                      {0, h.envelope, payload.data(), bulk.empty() ? nullptr : bulk.data(), bulk.size()});
         lane_.progress();
     }
     void announce(Input& in) {

@@ -73,12 +73,13 @@ template <class T>
 constexpr Type type(MPI_Datatype handle) {
     return {handle, sizeof(T), std::is_integral_v<T>, combine<T>, value<T>};
 }
-const Type types[] = {type<int8_t>(MPI_INT8_T),   type<uint16_t>(MPI_UINT16_T), type<int32_t>(MPI_INT32_T),
-                      type<uint32_t>(MPI_UINT32_T), type<int64_t>(MPI_INT64_T), type<uint64_t>(MPI_UINT64_T),
+const Type types[] = {type<int8_t>(MPI_INT8_T),   type<uint16_t>(MPI_UINT16_T),
+                      type<int32_t>(MPI_INT32_T), type<uint32_t>(MPI_UINT32_T),
+                      type<int64_t>(MPI_INT64_T), type<uint64_t>(MPI_UINT64_T),
                       type<float>(MPI_FLOAT),     type<double>(MPI_DOUBLE)};
 constexpr uint64_t integer_types = 6; // the first ones
-const MPI_Op integer_ops[] = {MPI_SUM, MPI_MIN, MPI_MAX, MPI_PROD, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND,
-                              MPI_REPLACE, MPI_NO_OP};
+const MPI_Op integer_ops[] = {MPI_SUM, MPI_MIN,  MPI_MAX,  MPI_PROD,    MPI_BAND,
+                              MPI_BOR, MPI_BXOR, MPI_LAND, MPI_REPLACE, MPI_NO_OP};
 const MPI_Op other_ops[] = {MPI_SUM, MPI_MIN, MPI_MAX, MPI_REPLACE, MPI_NO_OP};
 
 // --- where elements lie: some of `room` places
@@ -228,8 +229,16 @@ Step Player::draw(int, bool for_all, int slot, MPI_Op common, const Type* common
                               : other_ops[below(random, std::size(other_ops))];
     const int target = static_cast<int>(below(random, static_cast<uint64_t>(size)));
     const bool request = below(random, 3) == 0;
-    Step s{kind, target, slot, request, element, op, Layout(random, room, count), Layout(random, room, count),
-           Layout(random, room, count), {}};
+    Step s{kind,
+           target,
+           slot,
+           request,
+           element,
+           op,
+           Layout(random, room, count),
+           Layout(random, room, count),
+           Layout(random, room, count),
+           {}};
     s.data.resize(element->bytes * static_cast<size_t>(std::max(count, 2)));
     for (size_t i = 0; i < s.data.size(); i += element->bytes) element->value(random, &s.data[i]);
     if (kind == compare_and_swap && below(random, 2) == 0) // what is likely to be there
@@ -307,13 +316,14 @@ void Player::run(const Step& s, Sync sync, std::vector<char>& in) {
         by_request ? MPI_Rget(to, result_count, result_type, s.target, disp, n, target_type, win, &request)
                    : MPI_Get(to, result_count, result_type, s.target, disp, n, target_type, win);
     if (s.kind == accumulate)
-        by_request ? MPI_Raccumulate(from, count, origin_type, s.target, disp, n, target_type, s.op, win, &request)
-                   : MPI_Accumulate(from, count, origin_type, s.target, disp, n, target_type, s.op, win);
+        by_request
+            ? MPI_Raccumulate(from, count, origin_type, s.target, disp, n, target_type, s.op, win, &request)
+            : MPI_Accumulate(from, count, origin_type, s.target, disp, n, target_type, s.op, win);
     if (s.kind == get_accumulate)
-        by_request ? MPI_Rget_accumulate(from, count, origin_type, to, result_count, result_type, s.target, disp,
-                                         n, target_type, s.op, win, &request)
-                   : MPI_Get_accumulate(from, count, origin_type, to, result_count, result_type, s.target, disp, n,
-                                        target_type, s.op, win);
+        by_request ? MPI_Rget_accumulate(from, count, origin_type, to, result_count, result_type, s.target,
+                                         disp, n, target_type, s.op, win, &request)
+                   : MPI_Get_accumulate(from, count, origin_type, to, result_count, result_type, s.target,
+                                        disp, n, target_type, s.op, win);
     if (s.kind == fetch_and_op) MPI_Fetch_and_op(s.data.data(), to, element, s.target, disp, s.op, win);
     if (s.kind == compare_and_swap)
         MPI_Compare_and_swap(&s.data[bytes], s.data.data(), to, element, s.target, disp, win);

@@ -198,7 +198,8 @@ void layouts(Flavor flavor) {
     MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, w.win);
     CHECK(MPI_Rget(back.data(), 1, column, peer, w.at(peer, 0), 1, column, w.win, &request) == MPI_SUCCESS);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    for (int i = 0; i < n; ++i) CHECK(back[static_cast<size_t>(i)] == (i % 2 == 0 ? 10000 * rank_ + i / 2 : -1));
+    for (int i = 0; i < n; ++i)
+        CHECK(back[static_cast<size_t>(i)] == (i % 2 == 0 ? 10000 * rank_ + i / 2 : -1));
     CHECK(MPI_Raccumulate(mine.data(), 1, column, peer, w.at(peer, 0), 1, column, MPI_SUM, w.win, &request) ==
           MPI_SUCCESS);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a predefined operation does to two elements of a C++ type. Which operation works on which kind of type follows
-// the table in the standard's chapter on reductions.
+// What a predefined operation does to two elements of a C++ type. Which operation works on which kind of type
+// follows the table in the standard's chapter on reductions.
 #pragma once
 
 #include "core/builtin.hpp"

@@ -29,7 +29,8 @@ T change(std::atomic_ref<T> at, T value) {
         return at.fetch_xor(value, relaxed);
     } else {
         T now = at.load(relaxed);
-        while (!at.compare_exchange_weak(now, combine<op, T>(value, now), relaxed)) {}
+        while (!at.compare_exchange_weak(now, combine<op, T>(value, now), relaxed)) {
+        }
         return now;
     }
 }

@@ -11,6 +11,15 @@
 
 namespace zipmpi::core {
 
+// Calls whose short way needs no lock take it for the long one.
+class Locked {
+  public:
+    Locked() { lock_engine(); }
+    ~Locked() { unlock_engine(); }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+};
+
 // The target's side of a call.
 struct Place {
     int rank;
@@ -31,6 +40,22 @@ inline proto::rma::Data data_of(const void* buffer, int64_t count, const Datatyp
 Err find_place(Win& win, const Place& place, proto::rma::Data& there);
 [[gnu::cold]] Err not_in_range(const proto::rma::Target& t, const Place& place);
 [[gnu::cold]] Err different_sizes(uint64_t here, uint64_t there);
+
+// Where whole elements lie if they are in the window of a target that is seen here; null: look closer.
+[[gnu::always_inline]] inline std::byte* quick_place(Win& win, int target, int64_t disp, int64_t count,
+                                                     const Datatype& type, int64_t target_count,
+                                                     const Datatype& target_type, uint64_t& bytes) {
+    if (target < 0 || type.program != nullptr || target_type.program != nullptr) return nullptr;
+    const proto::rma::Target& t = win.window->peek(target);
+    if (t.reach() != proto::rma::Reach::direct || !win.may_access(t)) return nullptr;
+    bytes = packed_bytes(count, type);
+    uint64_t offset = 0;
+    const bool overflows =
+        __builtin_mul_overflow(static_cast<uint64_t>(disp), static_cast<uint64_t>(t.unit), &offset);
+    const bool inside = !overflows && offset <= t.size && bytes <= t.size - offset &&
+                        t.size != proto::rma::Window::everywhere;
+    return inside && bytes == packed_bytes(target_count, target_type) ? t.base + offset : nullptr;
+}
 
 // Makes the exchange of a call that goes by messages, and its request if it has one.
 class Sending {

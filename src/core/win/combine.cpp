@@ -96,9 +96,7 @@ bool swap_by_code(uint32_t code, Swap& s) {
 
 const proto::rma::Window::Codes window_codes{combine_by_code, swap_by_code};
 
-TypeId basic_type_of(const Datatype& type) {
-    return is_named(type) ? type.id : basic_of(signature_of(type));
-}
+TypeId basic_type_of(const Datatype& type) { return is_named(type) ? type.id : basic_of(signature_of(type)); }
 
 Err combine_of(const Op& op, const Datatype& type, Combine& c) {
     if (!op.predefined())

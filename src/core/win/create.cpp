@@ -271,12 +271,12 @@ Err win_shared_query(Win& win, int rank, int64_t& size, int64_t& unit, void*& ba
     unit = 1;
     base = nullptr;
     for (int r = 0; rank == proc_null && r < win.peers; ++r)
-        if (win.window->target(r).size != 0 && win.window->target(r).reach == proto::rma::Reach::direct)
+        if (win.window->target(r).size != 0 && win.window->target(r).reach() == proto::rma::Reach::direct)
             rank = r;
     if (rank == proc_null) return Err::success;
     const proto::rma::Target& t = win.window->target(rank);
     unit = t.unit;
-    if (t.reach != proto::rma::Reach::direct) return Err::success;
+    if (t.reach() != proto::rma::Reach::direct) return Err::success;
     size = static_cast<int64_t>(t.size);
     base = t.size != 0 ? t.base : nullptr;
     return Err::success;

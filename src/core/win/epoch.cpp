@@ -6,7 +6,7 @@
 // means to order them, and to wait for the other side where MPI says so.
 #include "core/group/group.hpp"
 #include "core/state.hpp"
-#include "core/win/win.hpp"
+#include "core/win/access.hpp"
 #include "proto/coll/coll.hpp"
 
 #include <atomic>
@@ -219,9 +219,13 @@ Err win_unlock_all(Win& win) {
 Err win_flush(int rank, Win& win) {
     if (rank == proc_null) return Err::success;
     if (const Err e = need_locked(win, rank); e != Err::success) return e;
-    win.window->flush(rank);
     order_memory();
-    return win.failure == Err::success ? Err::success : late_failure(win);
+    const proto::rma::Reach reach = win.window->peek(rank).reach();
+    if (reach == proto::rma::Reach::direct || reach == proto::rma::Reach::kernel) [[likely]]
+        return Err::success; // nothing is ever under way
+    const Locked locked;
+    win.window->flush(rank);
+    return late_failure(win);
 }
 
 Err win_flush_all(Win& win) {

@@ -29,20 +29,6 @@ struct Sent : proto::rma::Exchange {
         std::memcpy(to, from, bytes);
 }
 
-// Where whole elements lie if they are in the window of a target that is seen here; null: look closer.
-[[gnu::always_inline]] inline std::byte* quick_place(Win& win, int target, int64_t disp, int64_t count,
-                                                     const Datatype& type, int64_t target_count,
-                                                     const Datatype& target_type, uint64_t& bytes) {
-    if (target < 0 || type.program != nullptr || target_type.program != nullptr) return nullptr;
-    const Target& t = win.window->peek(target);
-    if (t.reach != Reach::direct || !win.may_access(t)) return nullptr;
-    bytes = packed_bytes(count, type);
-    const auto offset = static_cast<uint64_t>(disp) * static_cast<uint64_t>(t.unit);
-    const bool inside = disp >= 0 && static_cast<uint64_t>(disp) <= t.size && offset <= t.size &&
-                        bytes <= t.size - offset && t.size != proto::rma::Window::everywhere;
-    return inside && bytes == packed_bytes(target_count, target_type) ? t.base + offset : nullptr;
-}
-
 Err move(bool out, const void* origin, int64_t count, Datatype& type, const Place& place, Win& win,
          Request** request) {
     Sending sending(win, request);
@@ -139,8 +125,10 @@ Err put(const void* origin, int64_t count, Datatype& type, int target, int64_t d
         Datatype& target_type, Win& win) {
     uint64_t bytes = 0;
     std::byte* const to = quick_place(win, target, disp, count, type, target_count, target_type, bytes);
-    if (to == nullptr) [[unlikely]]
+    if (to == nullptr) [[unlikely]] {
+        const Locked locked;
         return move(true, origin, count, type, {target, disp, target_count, target_type}, win, nullptr);
+    }
     copy_bytes(to, static_cast<const std::byte*>(origin), bytes);
     return Err::success;
 }
@@ -150,8 +138,10 @@ Err get(void* origin, int64_t count, Datatype& type, int target, int64_t disp, i
     uint64_t bytes = 0;
     const std::byte* const from =
         quick_place(win, target, disp, count, type, target_count, target_type, bytes);
-    if (from == nullptr) [[unlikely]]
+    if (from == nullptr) [[unlikely]] {
+        const Locked locked;
         return move(false, origin, count, type, {target, disp, target_count, target_type}, win, nullptr);
+    }
     copy_bytes(static_cast<std::byte*>(origin), from, bytes);
     return Err::success;
 }

@@ -35,7 +35,8 @@ void copy(const Data& from, const Data& to) {
 Err Window::copied(Copy result, int rank) const {
     if (result == Copy::copied) return Err::success;
     if (result == Copy::no_such_memory)
-        return fail(Err::rma_range, "access only memory that the target has in the window or has attached to it",
+        return fail(Err::rma_range,
+                    "access only memory that the target has in the window or has attached to it",
                     "rank %d has no memory there", rank);
     return fail(Err::other, "set the knob kcopy.use to no if the kernel lets copies through at first only",
                 "the kernel does not let this process into the memory of rank %d any more", rank);
@@ -48,12 +49,12 @@ Err Window::move_by_kernel(int rank, const Target& t, bool write, const Data& he
     auto& kcopy = team_.lane->kcopy();
     for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
         chunk.fill(there, cut);
-        std::byte* const local =
-            whole ? here.base + chunk.from : scratch_.get(packed_here, staged_bytes);
+        std::byte* const local = whole ? here.base + chunk.from : scratch_.get(packed_here, staged_bytes);
         if (write && !whole) load(here, chunk.from, local, chunk.bytes);
         const iovec one{local, chunk.bytes};
-        const Copy result = write ? kcopy.write_pieces(t.peer, &one, 1, chunk.pieces, chunk.count, chunk.bytes)
-                                  : kcopy.read_pieces(t.peer, &one, 1, chunk.pieces, chunk.count, chunk.bytes);
+        const Copy result = write
+                                ? kcopy.write_pieces(t.peer, &one, 1, chunk.pieces, chunk.count, chunk.bytes)
+                                : kcopy.read_pieces(t.peer, &one, 1, chunk.pieces, chunk.count, chunk.bytes);
         if (const Err e = copied(result, rank); e != Err::success) return e;
         if (!write && !whole) store(here, chunk.from, local, chunk.bytes);
     }
@@ -62,9 +63,9 @@ Err Window::move_by_kernel(int rank, const Target& t, bool write, const Data& he
 
 Err Window::put(int rank, const Data& here, const Data& there, const Maker& maker) {
     const Target& t = target(rank);
-    if (t.reach == Reach::direct)
+    if (t.reach() == Reach::direct)
         copy(here, there);
-    else if (t.reach == Reach::kernel)
+    else if (t.reach() == Reach::kernel)
         return move_by_kernel(rank, t, true, here, there);
     else
         return send_requests(rank, wire::RmaKind::put, nullptr, here, there, {}, maker);
@@ -73,9 +74,9 @@ Err Window::put(int rank, const Data& here, const Data& there, const Maker& make
 
 Err Window::get(int rank, const Data& here, const Data& there, const Maker& maker) {
     const Target& t = target(rank);
-    if (t.reach == Reach::direct)
+    if (t.reach() == Reach::direct)
         copy(there, here);
-    else if (t.reach == Reach::kernel)
+    else if (t.reach() == Reach::kernel)
         return move_by_kernel(rank, t, false, here, there);
     else
         return send_requests(rank, wire::RmaKind::get, nullptr, {}, there, here, maker);
@@ -104,7 +105,7 @@ Err Window::accumulate_by_kernel(int rank, const Target& t, const Combine& c, co
 Err Window::combine_chunk(int rank, const Combine& c, const iovec* pieces, size_t count, uint64_t bytes,
                           const std::byte* in, std::byte* fetched) {
     const Target& t = peek(rank);
-    if (t.reach == Reach::kernel)
+    if (t.reach() == Reach::kernel)
         return accumulate_by_kernel(rank, t, c, pieces, count, bytes, in, fetched);
     combine_pieces(c, pieces, count, in, fetched, guard_of(rank, t), scratch_);
     return Err::success;
@@ -114,7 +115,7 @@ Err Window::accumulate(int rank, const Combine& c, const Data& here, const Data&
                        const Maker& maker) {
     const Target& t = target(rank);
     const bool fetches = result.bytes != 0;
-    if (t.reach == Reach::messages)
+    if (t.reach() == Reach::messages)
         return send_requests(rank, fetches ? wire::RmaKind::get_accumulate : wire::RmaKind::accumulate, &c,
                              here, there, result, maker);
     const Cut cut{staged_bytes, c.element_bytes, Chunk::most_pieces};
@@ -161,8 +162,8 @@ Err Window::swap_by_kernel(int rank, const Target& t, const Swap& s, const void*
 Err Window::compare_and_swap(int rank, const Swap& s, const void* compare, const void* value, void* fetched,
                              std::byte* there, const Maker& maker) {
     const Target& t = target(rank);
-    if (t.reach == Reach::kernel) return swap_by_kernel(rank, t, s, compare, value, fetched, there);
-    if (t.reach == Reach::messages) return send_swap(rank, s, compare, value, fetched, there, maker);
+    if (t.reach() == Reach::kernel) return swap_by_kernel(rank, t, s, compare, value, fetched, there);
+    if (t.reach() == Reach::messages) return send_swap(rank, s, compare, value, fetched, there, maker);
     swap_element(s, there, compare, value, fetched, guard_of(rank, t));
     return Err::success;
 }

@@ -9,9 +9,7 @@ namespace {
 
 enum Use { packed_target, elements_in, elements_inout };
 
-bool aligned(const void* at, uint32_t alignment) {
-    return reinterpret_cast<uintptr_t>(at) % alignment == 0;
-}
+bool aligned(const void* at, uint32_t alignment) { return reinterpret_cast<uintptr_t>(at) % alignment == 0; }
 
 // Elements as they lie in the program's memory, made of packed ones.
 void combine_with_gaps(const Combine& c, const std::byte* in, std::byte* inout, int64_t count,

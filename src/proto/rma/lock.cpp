@@ -54,7 +54,8 @@ void FairLock::await_exclusive(Lane& lane, uint16_t ticket, const Operation& sho
 void FairLock::await_shared(Lane& lane, uint16_t ticket, const Operation& shown) {
     await(lane, ticket, false, shown);
     uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
-    while (!lock_.tickets.compare_exchange_weak(now, with_readers(now), std::memory_order_seq_cst)) {}
+    while (!lock_.tickets.compare_exchange_weak(now, with_readers(now), std::memory_order_seq_cst)) {
+    }
     const auto next = static_cast<uint16_t>(ticket + 1);
     if (given(now) != next) wake(lane, next);
 }

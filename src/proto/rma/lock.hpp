@@ -26,7 +26,8 @@ class FairLock {
     void lock_exclusive(Lane& lane, const Operation& shown) {
         uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
         // pairs with unlock: what earlier holders have written
-        while (!lock_.tickets.compare_exchange_weak(now, with_given(now, 1), std::memory_order_seq_cst)) {}
+        while (!lock_.tickets.compare_exchange_weak(now, with_given(now, 1), std::memory_order_seq_cst)) {
+        }
         if (writers(now) != given(now)) [[unlikely]]
             await_exclusive(lane, given(now), shown);
     }

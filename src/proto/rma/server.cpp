@@ -145,9 +145,8 @@ bool Window::Server::place_pieces(const std::byte* from, uint32_t count, std::ve
     for (uint32_t i = 0; i < count; ++i) {
         wire::RmaPiece p{};
         std::memcpy(&p, from + i * sizeof p, sizeof p);
-        const bool inside = own.size == everywhere
-                                ? window_.is_attached(p.offset, p.bytes)
-                                : p.offset <= own.size && p.bytes <= own.size - p.offset;
+        const bool inside = own.size == everywhere ? window_.is_attached(p.offset, p.bytes)
+                                                   : p.offset <= own.size && p.bytes <= own.size - p.offset;
         if (!inside || p.bytes > wire::rma_message_bytes) return false;
         // NOLINTNEXTLINE(performance-no-int-to-ptr): checked
         pieces.push_back({reinterpret_cast<void*>(own.base + p.offset), p.bytes});

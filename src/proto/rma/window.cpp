@@ -53,16 +53,15 @@ void Window::find_reach(int rank, Target& t) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that its owner has told
     t.base = reinterpret_cast<std::byte*>(r.base);
     if (rank == team_.rank || r.size == 0) {
-        t.reach = Reach::direct;
+        t.set_reach(Reach::direct);
     } else if (t.shared) {
-        const auto owner =
-            static_cast<transport::Peer>(lane.shm().reach(team_.map.world(r.owner)));
+        const auto owner = static_cast<transport::Peer>(lane.shm().reach(team_.map.world(r.owner)));
         t.mapped = lane.arena().map(owner, r.place, r.size);
         t.base = t.mapped;
         if (t.mapped == nullptr) t.size = 0; // no address space is left: nothing there can be reached
-        t.reach = Reach::direct;
+        t.set_reach(Reach::direct);
     } else {
-        t.reach = lane.kcopy().reads_and_writes(t.peer) ? Reach::kernel : Reach::messages;
+        t.set_reach(lane.kcopy().reads_and_writes(t.peer) ? Reach::kernel : Reach::messages);
     }
 }
 
@@ -74,7 +73,7 @@ void Window::set_direct(int rank, std::byte* base) {
     t.peer = static_cast<transport::Peer>(team_.lane->shm().reach(team_.map.world(rank)));
     t.shared = true;
     t.base = base;
-    t.reach = Reach::direct;
+    t.set_reach(Reach::direct);
 }
 
 void Window::await(bool (*condition)(const Window& w, int64_t argument), int64_t argument, int shown_peer) {
@@ -126,7 +125,8 @@ void Window::post_to(int origin) {
 void Window::await_post(int target) {
     await(
         [](const Window& w, int64_t from) {
-            return (w.posted(w.team_.rank)[from / 64].load(std::memory_order_seq_cst) >> (from % 64) & 1) != 0;
+            return (w.posted(w.team_.rank)[from / 64].load(std::memory_order_seq_cst) >> (from % 64) & 1) !=
+                   0;
         },
         target, target);
     posted(team_.rank)[target / 64].fetch_and(~(uint64_t{1} << (target % 64)), std::memory_order_seq_cst);
@@ -152,8 +152,8 @@ bool Window::attach(uint64_t base, uint64_t size) {
 }
 
 bool Window::detach(uint64_t base) {
-    const auto at = std::find_if(attached_.begin(), attached_.end(),
-                                 [&](const Attached& a) { return a.base == base; });
+    const auto at =
+        std::find_if(attached_.begin(), attached_.end(), [&](const Attached& a) { return a.base == base; });
     if (at == attached_.end()) return false;
     attached_.erase(at);
     return true;

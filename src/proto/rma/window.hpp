@@ -11,7 +11,7 @@
 //   messages  neither: requests that the target serves whenever it makes progress (server.cpp)
 // The first two need nothing from the target and are complete at once.
 //
-// Threads: under the lane's lock.
+// Threads: under the lane's lock, except peek() and place_in(), swap_element() and steps on direct targets.
 #pragma once
 
 #include "proto/rma/combine.hpp"
@@ -25,7 +25,7 @@ namespace zipmpi::proto::rma {
 
 // A member's part, as it tells the others.
 struct Region {
-    uint64_t base;  // address in the member's memory
+    uint64_t base; // address in the member's memory
     uint64_t size;
     int64_t unit;   // bytes of one displacement
     uint64_t place; // in the arena of `owner`, plus 1; 0: private memory
@@ -36,16 +36,22 @@ struct Region {
 enum class Reach : uint8_t { unknown, direct, kernel, messages };
 
 struct Target {
+    // Written last when the reach is found out: who has read it may read base, size and unit without the
+    // lock.
+    std::atomic<Reach> known{Reach::unknown};
     std::byte* base = nullptr; // direct: where it is seen here; else in the target's memory
     uint64_t size = 0;
     int64_t unit = 1;
-    Reach reach = Reach::unknown;
     bool shared = false;    // all origins reach it directly
     bool alone = false;     // set by core: no other origin has access
     bool open = false;      // set by core: in an access epoch
     uint32_t under_way = 0; // requests without a reply
     transport::Peer peer = 0;
     std::byte* mapped = nullptr; // to be unmapped, `size` bytes
+
+    // pairs with set_reach()
+    [[nodiscard]] Reach reach() const { return known.load(std::memory_order_acquire); }
+    void set_reach(Reach reach) { known.store(reach, std::memory_order_release); }
 };
 
 // Elements in memory. Without a layout: bytes in a row.
@@ -84,7 +90,7 @@ class Window {
     [[nodiscard]] Target& peek(int rank) { return targets_[static_cast<size_t>(rank)]; }
     [[nodiscard]] Target& target(int rank) {
         Target& t = peek(rank);
-        if (t.reach == Reach::unknown) [[unlikely]]
+        if (t.reach() == Reach::unknown) [[unlikely]]
             find_reach(rank, t);
         return t;
     }
@@ -98,7 +104,7 @@ class Window {
         void* maker;
     };
     [[nodiscard]] static std::byte* place_in(const Target& t, uint64_t offset) {
-        return t.reach == Reach::messages ? reinterpret_cast<std::byte*>(offset) : t.base + offset;
+        return t.reach() == Reach::messages ? reinterpret_cast<std::byte*>(offset) : t.base + offset;
     }
     Err put(int rank, const Data& here, const Data& there, const Maker& maker);
     Err get(int rank, const Data& here, const Data& there, const Maker& maker);

@@ -91,9 +91,7 @@ Reader::Result Reader::write_pieces(Peer to, const iovec* here, size_t here_coun
     return errno == EFAULT ? Result::no_such_memory : Result::refused;
 }
 
-bool Reader::reads_and_writes(Peer peer) {
-    return writes_to(peer) && os::can_write_process_memory();
-}
+bool Reader::reads_and_writes(Peer peer) { return writes_to(peer) && os::can_write_process_memory(); }
 
 bool Reader::write(Peer to, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
                    size_t bytes) {

@@ -39,7 +39,8 @@ class Arena {
     }
     // A peer's memory by that number, or null: a peer's numbers are not trusted.
     [[nodiscard]] const std::byte* view(Peer owner, uint64_t place, uint64_t bytes);
-    // The same for reading and writing, until unmap() with the same length. Null: there is none, or no memory.
+    // The same for reading and writing, until unmap() with the same length. Null: there is none, or no
+    // memory.
     [[nodiscard]] std::byte* map(Peer owner, uint64_t place, uint64_t bytes) const;
     static void unmap(std::byte* at, uint64_t bytes);
 

@@ -66,6 +66,7 @@ class Transport {
     // the second call instead of sleep(), until a peer wakes it or the other descriptor is readable.
     bool hear_a_bell();
     bool sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout_ns);
+    void hand_over_descriptors(); // another thread of this process may sleep on them now
 
     // Wakes a peer that has said, by other means than arm(), that it sleeps.
     // Ranks of this node that are not asleep now, at least.

@@ -142,8 +142,7 @@ void SocketProbe::use_device_of(int fd, const std::string& how) {
 bool SocketProbe::take_answer(Talk& talk, int next) {
     Opened answer;
     if (unseal(std::as_bytes(std::span(talk.in)), wire::net_probe_answer, own_rank_, key_, answer) &&
-        answer.greeting.from == next &&
-        std::memcmp(answer.greeting.nonce, nonce_, sizeof nonce_) == 0) {
+        answer.greeting.from == next && std::memcmp(answer.greeting.nonce, nonce_, sizeof nonce_) == 0) {
         reached_ = true;
         use_device_of(talk.fd, "reaches rank " + std::to_string(next) + " at " + talk.target);
     } else {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The probe of network.hpp: sockets, listening on every usable address and connecting to all of the next node.
+// The probe of network.hpp: sockets, listening on every usable address and connecting to all of the next
+// node.
 #pragma once
 
 #include "transport/ucx/greeting.hpp"
