@@ -34,6 +34,7 @@ enum class FrameType : uint32_t {
     done = 106,     // every process of the job on this node, and on those below it, is gone
     fence_in = 107, // all ranks on and below this node are in the fence; key-value pairs for all
     pmix_fence_in = 108,
+    picture = 109, // u32 node, text: where its ranks are
     // both ways
     beat = 201,   // I am alive
     routed = 202, // Routed: from one node to another, through the tree

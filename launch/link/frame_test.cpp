@@ -98,7 +98,7 @@ TEST(Messages, SnapshotAndFailure) {
     ASSERT_TRUE(decode(encode(Snapshot{p}), back));
     EXPECT_EQ(back[0].waits[0].tag, 7);
     EXPECT_FALSE(decode(encode(Snapshot{p}).substr(0, 40), back));
-    Failure f{2, 139, "text"}, g;
+    Failure f{2, 139, true, "text"}, g;
     ASSERT_TRUE(decode(encode(f), g));
     EXPECT_EQ(g.exit_code, 139U);
 }

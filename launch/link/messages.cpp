@@ -50,6 +50,7 @@ std::string encode(const StartRequest& r) {
     w.u32(static_cast<uint32_t>(r.apps.size()));
     for (const auto& a : r.apps) w.u32(a.ranks).text(a.path).texts(a.argv).texts(a.env);
     w.texts(r.base_env).u32(static_cast<uint32_t>(r.bind));
+    w.u32(r.sockets_in_turn ? 1 : 0).u32(r.show_placement ? 1 : 0);
     w.u32(r.label ? 1 : 0).u32(r.pmix ? 1 : 0).u32(r.flush_prompts ? 1 : 0).u32(r.stdin_open ? 1 : 0);
     encode(w, r.tree);
     return w.take();
@@ -74,11 +75,13 @@ bool decode(std::string_view bytes, StartRequest& out) {
     out.base_env = r.texts();
     const uint32_t bind = r.u32();
     out.bind = static_cast<StartRequest::Bind>(bind);
+    out.sockets_in_turn = r.u32() != 0;
+    out.show_placement = r.u32() != 0;
     out.label = r.u32() != 0;
     out.pmix = r.u32() != 0;
     out.flush_prompts = r.u32() != 0;
     out.stdin_open = r.u32() != 0;
-    return decode(r, out.tree) && r.finished() && bind <= 2 && ranks >= 1 && ranks == out.world_size;
+    return decode(r, out.tree) && r.finished() && bind <= 3 && ranks >= 1 && ranks == out.world_size;
 }
 
 std::string encode(const Routed& m) {
@@ -101,13 +104,14 @@ bool decode(std::string_view bytes, Routed& out) {
 
 std::string encode(const Failure& f) {
     Writer w;
-    return w.u32(f.rank).u32(f.exit_code).text(f.text).take();
+    return w.u32(f.rank).u32(f.exit_code).u32(f.by_signal ? 1 : 0).text(f.text).take();
 }
 
 bool decode(std::string_view bytes, Failure& out) {
     Reader r(bytes);
     out.rank = r.u32();
     out.exit_code = r.u32();
+    out.by_signal = r.u32() != 0;
     out.text = r.text();
     return r.finished();
 }

@@ -39,7 +39,9 @@ struct StartRequest {
     std::vector<AppContext> apps;      // they follow each other in the ranks
     std::string directory;             // where the ranks start
     std::vector<std::string> base_env; // what all ranks inherit, foreign launchers' variables removed
-    enum class Bind : uint32_t { automatic = 0, core = 1, none = 2 } bind = Bind::automatic;
+    enum class Bind : uint32_t { automatic = 0, core = 1, none = 2, socket = 3 } bind = Bind::automatic;
+    bool sockets_in_turn = false; // within a host
+    bool show_placement = false;
     bool label = false;
     bool pmix = false;
     bool flush_prompts = false; // somebody may answer: show an unfinished line of rank 0
@@ -68,7 +70,8 @@ bool decode(std::string_view bytes, Routed& out);
 struct Failure {
     uint32_t rank = 0;
     uint32_t exit_code = 1;
-    std::string text; // for stderr, complete; empty if the rank has said it all
+    bool by_signal = false; // more likely the cause than ranks elsewhere that gave up because of it
+    std::string text;       // for stderr, complete; empty if the rank has said it all
 };
 
 std::string encode(const Failure& f);

@@ -25,4 +25,13 @@ std::vector<CpuList> allowed_cores(const topo::Machine& machine) {
     return cores;
 }
 
+std::vector<uint16_t> sockets_of(const topo::Machine& machine, const std::vector<CpuList>& cores) {
+    std::vector<uint16_t> sockets;
+    for (const CpuList& core : cores) {
+        const uint16_t socket = topo::index_at(topo::place_of(machine, core), topo::Level::package);
+        sockets.push_back(socket == topo::several ? uint16_t{0} : socket);
+    }
+    return sockets;
+}
+
 } // namespace zipmpi::launch

@@ -11,7 +11,7 @@ namespace zipmpi::launch {
 
 using CpuList = std::vector<int>; // numbers of hardware threads, as the kernel counts them
 
-enum class BindMode { automatic, core, none };
+enum class BindMode { automatic, core, none, socket };
 
 struct PlacementRequest {
     uint32_t ranks = 1;
@@ -27,5 +27,12 @@ bool wants_binding(const PlacementRequest& request);
 // per rank; an empty list means: leave it to the kernel. With more ranks than cores and mode core, ranks
 // share cores in turn.
 std::vector<CpuList> place(const PlacementRequest& request, const std::vector<CpuList>& cores);
+
+// The order of cores for ranks that go to the sockets in turn: the first core of each, then the second, ...
+void take_sockets_in_turn(std::vector<CpuList>& cores, std::vector<uint16_t>& sockets);
+
+// Gives each rank all CPUs of the sockets that it has cores of.
+void widen_to_sockets(std::vector<CpuList>& placed, const std::vector<CpuList>& cores,
+                      const std::vector<uint16_t>& sockets);
 
 } // namespace zipmpi::launch

@@ -28,8 +28,9 @@ namespace {
 constexpr size_t output_high = 1U << 20; // stop reading from the daemon while so much waits to be written
 constexpr size_t stdin_window = 64U << 10;
 constexpr uint64_t ms = 1'000'000;
-constexpr uint64_t patience = 1000 * ms; // between a signal of the user and SIGKILL
-constexpr int exit_timeout = 124;        // as timeout(1)
+constexpr uint64_t patience = 1000 * ms;   // between a signal of the user and SIGKILL
+constexpr uint64_t cause_delay = 100 * ms; // for a better explanation of a failure to come
+constexpr int exit_timeout = 124;          // as timeout(1)
 constexpr uint32_t snapshot_now = 1, snapshot_watch = 2;
 
 constexpr int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGCHLD};
@@ -107,8 +108,8 @@ int Front::run() {
 
 int Front::wait_ms() const {
     uint64_t next = UINT64_MAX;
-    for (const uint64_t at :
-         {timeout_at_, kill_at_, ask_at_, drop_at_, stdin_retry_at_, done_ ? 0 : below_.next_time()})
+    for (const uint64_t at : {timeout_at_, kill_at_, ask_at_, drop_at_, stdin_retry_at_, failure_at_,
+                              done_ ? 0 : below_.next_time()})
         if (at != 0) next = std::min(next, at);
     if (next == UINT64_MAX) return -1; // the daemon's end, signals and its frames wake us
     const uint64_t now = os::now_ns();
@@ -166,6 +167,8 @@ void Front::on_frame(uint32_t child, const Frame& f) {
         return pass_fence_on();
     case FrameType::done:
         return pass_fence_on();
+    case FrameType::picture:
+        return on_picture(f.payload);
     case FrameType::routed: {
         Routed m;
         if (decode(f.payload, m)) below_.send_to_node(m.to, FrameType::routed, f.payload);
@@ -176,12 +179,25 @@ void Front::on_frame(uint32_t child, const Frame& f) {
     }
 }
 
+// On several hosts a rank may give up because another was killed, and its message may be here first.
 void Front::on_failure(std::string_view payload) {
     Failure failure;
-    if (!decode(payload, failure) || failed_) return;
+    if (!decode(payload, failure) || (failed_ && !failure_)) return;
+    if (failure_ && !failure.by_signal) return;
     failed_ = true;
-    exit_code_ = static_cast<int>(failure.exit_code);
-    err_.add(failure.text);
+    const bool sure = failure.by_signal || request_.tree.hosts.size() < 2;
+    failure_ = std::move(failure);
+    if (sure)
+        take_failure();
+    else
+        failure_at_ = os::now_ns() + cause_delay;
+}
+
+void Front::take_failure() {
+    failure_at_ = 0;
+    exit_code_ = static_cast<int>(failure_->exit_code);
+    err_.add(failure_->text);
+    failure_.reset();
     if (request_.tree.hosts.size() > 1)
         below_.send_all(FrameType::end_job); // the other hosts do not know yet
 }
@@ -192,6 +208,16 @@ void Front::pass_fence_on() {
         below_.send_all(FrameType::pmix_fence_out, pmix_fence_.take());
 }
 
+// In the order of the nodes, when all are there.
+void Front::on_picture(std::string_view payload) {
+    Reader r(payload);
+    const uint32_t node = r.u32();
+    pictures_[node] = r.text();
+    if (pictures_.size() < std::max<size_t>(request_.tree.hosts.size(), 1)) return;
+    for (const auto& [number, text] : pictures_) out_.add(text);
+    pictures_.clear();
+}
+
 void Front::on_snapshot(std::string_view payload) {
     Reader r(payload);
     const uint32_t id = r.u32();
@@ -200,7 +226,8 @@ void Front::on_snapshot(std::string_view payload) {
     Snapshot& all = snapshots_[id];
     all.insert(all.end(), part.begin(), part.end());
     if (all.size() < request_.world_size) return; // the other hosts have not answered yet
-    const Snapshot s = std::move(all);
+    Snapshot s = std::move(all);
+    std::sort(s.begin(), s.end(), [](const RankPlace& a, const RankPlace& b) { return a.rank < b.rank; });
     snapshots_.erase(id);
     if (id == snapshot_now)
         err_.add(hang_report(s));
@@ -273,6 +300,7 @@ void Front::on_deadlines() {
     const uint64_t now = os::now_ns();
     const auto due = [&](uint64_t& at) { return at != 0 && now >= at && (at = 0, true); };
     due(stdin_retry_at_);
+    if (due(failure_at_) || (failure_ && below_.all_over())) take_failure();
     if (due(kill_at_)) {
         below_.send_all(FrameType::kill_job);
         drop_at_ = now + patience;
@@ -306,7 +334,9 @@ void Front::reap() {
 
 void Front::on_lost(const Problem& why) {
     below_.send_all(FrameType::end_job);
-    if (interrupted_by_ != 0 || failed_) return;
+    if (interrupted_by_ != 0 || (failed_ && !failure_)) return;
+    failure_.reset();
+    failure_at_ = 0;
     failed_ = true;
     exit_code_ = 1;
     say(why);

@@ -14,6 +14,7 @@
 
 #include <csignal>
 #include <map>
+#include <optional>
 #include <sys/types.h>
 
 namespace zipmpi::launch {
@@ -31,7 +32,9 @@ class Front {
     void on_frame(uint32_t child, const Frame& f);
     void on_lost(const Problem& why);
     void on_failure(std::string_view payload);
+    void take_failure();
     void pass_fence_on();
+    void on_picture(std::string_view payload);
     void on_signals();
     void on_signal(int signal);
     void interrupt(int signal);
@@ -52,13 +55,16 @@ class Front {
     HangWatch watch_;
     std::map<uint32_t, Snapshot> snapshots_; // by id; parts from several hosts
 
+    std::map<uint32_t, std::string> pictures_; // by node
+
     bool done_ = false;
     bool failed_ = false;
+    std::optional<Failure> failure_; // the first, until it is sure to be the cause
     int exit_code_ = 0;
     int interrupted_by_ = 0;
     bool stdin_open_ = true;
     size_t stdin_in_flight_ = 0;
-    uint64_t timeout_at_ = 0, kill_at_ = 0, ask_at_ = 0, drop_at_ = 0, stdin_retry_at_ = 0;
+    uint64_t timeout_at_ = 0, kill_at_ = 0, ask_at_ = 0, drop_at_ = 0, stdin_retry_at_ = 0, failure_at_ = 0;
 };
 
 } // namespace zipmpi::launch

@@ -88,6 +88,8 @@ int main(int argc, char** argv) {
     StartRequest request;
     request.job_id = random_id();
     request.bind = options.bind;
+    request.sockets_in_turn = options.sockets_in_turn;
+    request.show_placement = options.show_placement;
     request.label = options.label;
     request.pmix = options.pmix == Pmix::yes;
     request.stdin_open = request.flush_prompts = true;

@@ -36,9 +36,9 @@ void declare(CLI::App& app, Part& part, Options& all, bool& version) {
     app.add_option("--env", part.env, "set a variable for the ranks; may be repeated")
         ->type_name("NAME=VALUE");
     app.add_option("--bind-to", part.bind,
-                   "core: each rank has cores of its own; none: the kernel decides; "
+                   "core: each rank has cores of its own; socket: all of a socket; none: the kernel decides; "
                    "default: core if the ranks fit")
-        ->type_name("core|none");
+        ->type_name("core|socket|none");
     app.add_flag("--label", all.label, "begin each line of output with its rank");
     app.add_option("--timeout", all.timeout, "end the job after so many seconds (also MPIEXEC_TIMEOUT)")
         ->type_name("SECONDS");
@@ -52,8 +52,11 @@ void declare(CLI::App& app, Part& part, Options& all, bool& version) {
         ->type_name("HOST[:SLOTS],...");
     app.add_option("--hostfile", all.hostfile, "the same from a file: a line 'HOST slots=N' for each host")
         ->type_name("FILE");
-    app.add_option("--map-by", part.map_by, "slot: fill a host before the next; node: hosts in turn")
-        ->type_name("slot|node");
+    app.add_option("--map-by", part.map_by,
+                   "slot, core: fill a host before the next, core by core; "
+                   "socket: the same, with the sockets of a host in turn; node: hosts in turn")
+        ->type_name("slot|core|socket|node");
+    app.add_flag("--show-placement", all.show_placement, "print which rank is on which host and core");
     app.add_option("--launch-agent", all.agent, "starts a command on a host: AGENT HOST COMMAND; default ssh")
         ->type_name("COMMAND");
     app.add_option("--launch-width", all.width,
@@ -69,7 +72,7 @@ void declare(CLI::App& app, Part& part, Options& all, bool& version) {
 constexpr const char* with_value[] = {
     "-n",     "--np",       "--env",    "--bind-to",      "--timeout",      "--report-hang",     "--pmix",
     "--host", "--hostfile", "--map-by", "--launch-agent", "--launch-width", "--launch-interface"};
-constexpr const char* without_value[] = {"--label", "--version", "--help", "-h"};
+constexpr const char* without_value[] = {"--label", "--show-placement", "--version", "--help", "-h"};
 
 // -np, -label and so on, as other launchers spell them.
 std::string two_dashes(const std::string& word) {
@@ -148,14 +151,19 @@ bool take_part(const Part& part, AppContext& app, Options& out, Problem& why) {
     }
     if (part.bind == "core")
         out.bind = StartRequest::Bind::core;
+    else if (part.bind == "socket")
+        out.bind = StartRequest::Bind::socket;
     else if (part.bind == "none")
         out.bind = StartRequest::Bind::none;
     else if (!part.bind.empty())
-        return bad("--bind-to", part.bind, "is not a way to bind", "write --bind-to core or --bind-to none");
+        return bad("--bind-to", part.bind, "is not a way to bind", "write --bind-to core, socket or none");
+    out.sockets_in_turn = out.sockets_in_turn || part.map_by == "socket";
     if (part.map_by == "node")
         out.map_by = MapBy::node;
-    else if (!part.map_by.empty() && part.map_by != "slot")
-        return bad("--map-by", part.map_by, "is not a way to map", "write --map-by slot or --map-by node");
+    else if (!part.map_by.empty() && part.map_by != "slot" && part.map_by != "core" &&
+             part.map_by != "socket")
+        return bad("--map-by", part.map_by, "is not a way to map",
+                   "write --map-by slot, core, socket or node");
     if (out.width == 0)
         return bad("--launch-width", "0", "starts nothing", "give a number from 1 on; the default is 32");
     if (part.pmix == "yes")

@@ -24,6 +24,7 @@ struct Options {
     bool ranks_given = false; // -n was written
     std::string host, hostfile;
     MapBy map_by = MapBy::slot;
+    bool sockets_in_turn = false, show_placement = false;
     std::string agent = "ssh -x -T -o BatchMode=yes";
     std::string interface;
     uint32_t width = 32;

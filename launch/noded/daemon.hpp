@@ -16,6 +16,8 @@
 #include "launch/tree/fence.hpp"
 #include "launch/tree/subtree.hpp"
 
+#include "topo/place.hpp"
+
 #include <array>
 #include <deque>
 #include <memory>
@@ -66,6 +68,7 @@ class Daemon {
     bool start_rank(uint32_t local, const std::vector<std::vector<int>>& cpus, Problem& why);
     void start_failed(uint32_t local, const Problem& why, int exit_code);
     std::vector<std::vector<int>> placement();
+    void show_placement(const topo::Machine& machine, const std::vector<std::vector<int>>& cpus);
 
     // others.cpp
     bool start_others(const std::string& payload, Problem& why);
@@ -114,7 +117,7 @@ class Daemon {
     Death death_of(uint32_t local) const;
     void judge(uint32_t local, int status);
     void on_abort(uint32_t local, int exit_code, std::string_view text);
-    void fail(uint32_t local, uint32_t exit_code, const std::string& text);
+    void fail(uint32_t local, uint32_t exit_code, const std::string& text, bool by_signal = false);
     void end_job();
     void kill_job();
     [[nodiscard]] std::vector<pid_t> spared() const;

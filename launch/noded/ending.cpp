@@ -58,7 +58,7 @@ Death Daemon::death_of(uint32_t local) const {
     Death d;
     d.rank = ranks_[local].world;
     d.world_size = request_.world_size;
-    d.others_alive = live_ - (ranks_[local].live ? 1 : 0);
+    d.others_alive = alone() ? live_ - (ranks_[local].live ? 1 : 0) : request_.world_size - 1;
     d.host = host_;
     d.pid = ranks_[local].pid;
     d.wait_status = ranks_[local].status;
@@ -78,7 +78,7 @@ void Daemon::judge(uint32_t local, int status) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !inside) return;
     const auto code =
         static_cast<uint32_t>(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-    fail(local, code == 0 ? 1 : code, format(describe(death_of(local)), "mpiexec"));
+    fail(local, code == 0 ? 1 : code, format(describe(death_of(local)), "mpiexec"), WIFSIGNALED(status));
 }
 
 void Daemon::on_abort(uint32_t local, int exit_code, std::string_view text) {
@@ -89,11 +89,11 @@ void Daemon::on_abort(uint32_t local, int exit_code, std::string_view text) {
          told ? std::string() : format(describe_abort(death_of(local), exit_code, text), "mpiexec"));
 }
 
-void Daemon::fail(uint32_t local, uint32_t exit_code, const std::string& text) {
+void Daemon::fail(uint32_t local, uint32_t exit_code, const std::string& text, bool by_signal) {
     if (failed_) return;
     failed_ = true;
     const uint32_t rank = local < ranks_.size() ? ranks_[local].world : 0;
-    channel_.send(FrameType::failure, encode(Failure{rank, exit_code, text}));
+    channel_.send(FrameType::failure, encode(Failure{rank, exit_code, by_signal, text}));
     end_job();
 }
 

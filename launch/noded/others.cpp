@@ -36,6 +36,7 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     case FrameType::output:
     case FrameType::failure:
     case FrameType::snapshot:
+    case FrameType::picture:
         return channel_.send(f.type, f.payload);
     case FrameType::fence_in:
         fence_.add_child(child, f.payload);
@@ -55,7 +56,7 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
 
 void Daemon::on_child_lost(const Problem& why) {
     if (failed_ || interrupted_ || phase_ >= Phase::ending) return;
-    fail(0, 1, format(why, "mpiexec"));
+    fail(0, 1, format(why, "mpiexec"), true);
 }
 
 // On mpiexec's own host mpiexec gets such signals itself.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/link/environment.hpp"
 #include "launch/map/cores.hpp"
+#include "launch/map/picture.hpp"
 #include "launch/noded/daemon.hpp"
 #include "launch/noded/spawn.hpp"
 
@@ -20,6 +21,11 @@
 
 namespace zipmpi::launch {
 namespace {
+
+static_assert(static_cast<int>(BindMode::automatic) == static_cast<int>(StartRequest::Bind::automatic) &&
+              static_cast<int>(BindMode::core) == static_cast<int>(StartRequest::Bind::core) &&
+              static_cast<int>(BindMode::none) == static_cast<int>(StartRequest::Bind::none) &&
+              static_cast<int>(BindMode::socket) == static_cast<int>(StartRequest::Bind::socket));
 
 constexpr int exit_not_found = 127; // as shells have it
 constexpr int exit_not_executable = 126;
@@ -108,18 +114,34 @@ std::vector<std::vector<int>> Daemon::placement() {
     p.ranks = static_cast<uint32_t>(ranks_.size());
     p.cores_per_rank = threads_per_rank(request_);
     p.usable_cores = static_cast<uint32_t>(os::usable_cpus());
-    p.mode = request_.bind == StartRequest::Bind::core   ? BindMode::core
-             : request_.bind == StartRequest::Bind::none ? BindMode::none
-                                                         : BindMode::automatic;
+    p.mode = static_cast<BindMode>(request_.bind);
     topo::Machine machine;
-    if (!wants_binding(p)) return place(p, {});
+    if (!wants_binding(p) && !request_.show_placement) return place(p, {});
     topo::read_machine(machine); // without it each CPU counts as a core
-    auto cpus = place(p, allowed_cores(machine));
+    std::vector<CpuList> cores = allowed_cores(machine);
+    std::vector<uint16_t> sockets = sockets_of(machine, cores);
+    if (request_.sockets_in_turn) take_sockets_in_turn(cores, sockets);
+    auto cpus = place(p, cores);
+    if (p.mode == BindMode::socket) widen_to_sockets(cpus, cores, sockets);
+    if (request_.show_placement) show_placement(machine, cpus);
+    if (!wants_binding(p)) return cpus;
     // Ranks that find their places need not ask for the topology themselves.
     for (uint32_t i = 0; i < cpus.size() && !machine.cpus.empty(); ++i)
         if (!cpus[i].empty()) topo::set_place(segment_, i, topo::place_of(machine, cpus[i]));
     topo::set_caches(segment_, machine);
     return cpus;
+}
+
+void Daemon::show_placement(const topo::Machine& machine, const std::vector<std::vector<int>>& cpus) {
+    HostPicture p;
+    p.name = alone() ? host_ : request_.tree.hosts[place_.node];
+    p.node = place_.node;
+    p.cores = allowed_cores(machine);
+    p.sockets = sockets_of(machine, p.cores);
+    p.placed = cpus;
+    for (const Rank& r : ranks_) p.ranks.push_back(r.world);
+    Writer w;
+    channel_.send(FrameType::picture, w.u32(place_.node).text(picture(p)).take());
 }
 
 std::vector<std::string> Daemon::rank_env(uint32_t local) {

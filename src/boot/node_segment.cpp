@@ -3,6 +3,7 @@
 #include "boot/node_segment.hpp"
 
 #include "base/param.hpp"
+#include "os/futex.hpp"
 #include "os/host.hpp"
 
 #include <cerrno>
@@ -106,6 +107,25 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
     }
     h.magic = wire::segment_magic;
     return true;
+}
+
+void NodeSegment::set_devices(bool found, std::string_view devices, std::string_view story) const {
+    auto& h = *at<wire::SegmentHeader>(0);
+    std::snprintf(h.devices, sizeof h.devices, "%.*s", static_cast<int>(devices.size()), devices.data());
+    std::snprintf(h.devices_story, sizeof h.devices_story, "%.*s", static_cast<int>(story.size()),
+                  story.data());
+    const auto state = found ? wire::DevicesState::known : wire::DevicesState::none;
+    h.devices_state.store(static_cast<uint32_t>(state), std::memory_order_release);
+    os::futex_wake_all(h.devices_state);
+}
+
+bool NodeSegment::wait_for_devices() const {
+    auto& state = at<wire::SegmentHeader>(0)->devices_state;
+    constexpr auto not_known = static_cast<uint32_t>(wire::DevicesState::not_known);
+    constexpr int64_t second = 1'000'000'000;
+    // Who should tell may die: then the launcher ends this rank.
+    while (state.load(std::memory_order_acquire) == not_known) os::futex_wait(state, not_known, second);
+    return state.load(std::memory_order_acquire) == static_cast<uint32_t>(wire::DevicesState::known);
 }
 
 void NodeSegment::set_job_key(const std::array<uint8_t, wire::job_key_bytes>& key) const {

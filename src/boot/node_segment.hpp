@@ -66,6 +66,9 @@ class NodeSegment {
                            static_cast<uint64_t>(world_rank) * sizeof(wire::AddressSlot),
                        sizeof(wire::AddressSlot));
     }
+    // The devices that lead to the other hosts: told by one rank, awaited by the others.
+    void set_devices(bool found, std::string_view devices, std::string_view story) const;
+    [[nodiscard]] bool wait_for_devices() const;
     void set_job_key(const std::array<uint8_t, wire::job_key_bytes>& key) const;
     [[nodiscard]] wire::PlaceEntry& place(uint32_t local) const {
         return at<wire::PlaceEntry>(geometry_.places_offset())[local];

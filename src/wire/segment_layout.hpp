@@ -50,16 +50,20 @@ struct SegmentHeader {
     std::atomic<uint32_t> fatal_errors; // ranks that ended the job by an error; the first one prints it
     NodeFacts facts;
     BoardArea boards;
-    uint32_t nodes;                 // of the job
-    uint32_t node;                  // the number of this one
-    uint32_t spread;                // ranks of the job if there are several nodes, else 0
-    uint8_t job_key[job_key_bytes]; // proves to ranks on other hosts that one is of this job
+    uint32_t nodes;                      // of the job
+    uint32_t node;                       // the number of this one
+    uint32_t spread;                     // ranks of the job if there are several nodes, else 0
+    std::atomic<uint32_t> devices_state; // DevicesState
+    char devices[128];                   // that lead to the other hosts, separated by commas
+    char devices_story[384];             // how that was found out
+    uint8_t job_key[job_key_bytes];      // proves to ranks on other hosts that one is of this job
     // Threads that sleep until they are woken. Who wakes one takes it off: it may be long before it gets a
     // CPU.
     alignas(line_size) std::atomic<uint32_t> asleep;
 };
 static_assert(sizeof(SegmentHeader) <= page_size);
 
+enum class DevicesState : uint32_t { not_known = 0, known = 1, none = 2 };
 enum class RankState : uint32_t { absent = 0, running = 1, finalized = 2, aborted = 3 };
 
 // A message that its receiver copies, with the help of its sender if that has time: the receiver takes chunks
@@ -87,7 +91,9 @@ struct RankBlock {
     // where the rank sleeps: it counts itself in `sleepers`, looks once more, and waits for `wake` to change
     alignas(line_size) std::atomic<uint32_t> wake;
     std::atomic<uint32_t> sleepers;
-    std::atomic<uint32_t> futex_sleepers; // of a process with a wake_socket: threads that sleep on `wake`
+    // of a process with a wake_socket: threads that sleep on `wake`, and on descriptors (one at most)
+    std::atomic<uint32_t> futex_sleepers;
+    std::atomic<uint32_t> descriptor_sleepers;
     std::atomic<uint32_t>
         wants_cell; // set by the rank when its pool is exhausted: whoever frees a cell wakes it
     // once 1, it stays: before it sleeps this rank executes a barrier on behalf of all others, so senders

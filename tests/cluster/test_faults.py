@@ -109,6 +109,16 @@ class Faults(FaultCase):
 
 
 class Silence(FaultCase):
+    def test_a_user_stops_and_continues_the_job(self):
+        p = self.job("--launch-width", 2, program=("sh", "-c", "echo here; sleep 6; echo over"), slots=1)
+        mpiexec = self.named("n1", "mpiexec")[0]
+        os.kill(mpiexec, signal.SIGTSTP)
+        time.sleep(5)
+        os.kill(mpiexec, signal.SIGCONT)
+        out, err = p.stdout.read(), p.stderr.read()
+        p.wait(10)
+        self.assertEqual((p.returncode, err, out.count("over")), (0, "", self.HOSTS))
+
     def test_host_cut_off(self):
         for width in (1, 32):
             p = self.job("--launch-width", width)

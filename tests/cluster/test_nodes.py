@@ -1,7 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Several nodes on this machine, by an agent that starts everything here. Needs no rights."""
-from harness import EXCHANGE, LOCAL_AGENT, Case, main, run
+import os
+import random
+import socket
+import subprocess
+import time
+
+from harness import EXCHANGE, LOCAL_AGENT, MPIEXEC, Case, environment, main, run
 
 
 class Nodes(Case):
@@ -44,6 +50,65 @@ class Nodes(Case):
         self.assertEqual(r.out, "one\ntwo\n")
         self.assertEqual(r.err.count("mpiexec: "), 1, r)
         self.assertLess(r.seconds, 5)
+
+    def test_one_hang_report_for_all_nodes(self):
+        helper = os.path.join(os.environ.get("TEST_HELPERS", ""), "segment_rank")
+        r = self.nodes("-n", 4, "--map-by", "node", "--host", "a:2,b:2", "--report-hang", "0.5", helper, "circle", 2)
+        self.assertEqual(r.code, 0, r)
+        self.assertEqual(r.err.count("nothing has moved for 0.5 s: a circle of waiting"), 1, r)
+        self.assertIn("0 \u2192 1 \u2192 2 \u2192 3 \u2192 0", r.err)
+
+    def test_the_cause_is_told_and_not_its_effects(self):
+        r = self.nodes("-n", 4, "--host", "a:2,b:2", "sh", "-c",
+                       'test $PMI_RANK = 0 && exit 3; test $PMI_RANK = 3 && sleep 0.03 && kill -9 $$; sleep 20')
+        self.assertEqual(r.code, 128 + 9, r)
+        self.assertIn("the other 3 ranks were ended", r.err)
+
+
+class Strangers(Case):
+    """Connections of others while daemons are expected."""
+
+    def test_nothing_is_told_and_nobody_is_let_in(self):
+        slow = f"sh -c 'sleep 3; exec {LOCAL_AGENT} \"$@\"' agent"
+        p = subprocess.Popen([MPIEXEC, "-n", "2", "--host", "a,b", "--launch-agent", slow, "echo", "started"],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env=environment())
+        time.sleep(0.5)
+        ports = self.ports_of(p.pid)
+        self.assertTrue(ports)
+        rng = random.Random(1)
+        said = set()
+        held = []
+        for i in range(2000):
+            s = socket.create_connection(rng.choice(ports), 5)
+            if i % 10 == 0:
+                held.append(s)  # silent
+                continue
+            s.settimeout(5)
+            got = b""
+            try:
+                s.sendall(rng.randbytes(rng.choice((1, 79, 80, 500))))
+                s.shutdown(socket.SHUT_WR)
+                while part := s.recv(4096):
+                    got += part
+            except OSError:
+                pass  # closed by the other side
+            said.add(len(got))
+            s.close()
+        out, err = p.communicate(timeout=20)
+        for s in held:
+            s.close()
+        self.assertEqual((p.returncode, out, err), (0, "started\nstarted\n", ""))
+        self.assertLessEqual(max(said), 40)  # a nonce at most
+
+    @staticmethod
+    def ports_of(pid):
+        found = []
+        for line in subprocess.run(["ss", "-Htlnp"], capture_output=True, text=True, check=True).stdout.splitlines():
+            if f"pid={pid}," in line:
+                address, port = line.split()[3].rsplit(":", 1)
+                found.append((address.strip("[]"), int(port)))
+        return found
 
 
 if __name__ == "__main__":

@@ -35,19 +35,29 @@ class Quiet {
         {"UCX_WARN_UNUSED_ENV_VARS", "n"}, {"UCX_HANDLE_ERRORS", "none"}, {"UCX_LOG_LEVEL", "fatal"}};
 };
 
-} // namespace
-
-Network* open(const Settings& settings, std::string& why) {
+// Null: why says so in words.
+void* function_of_module(const char* symbol, std::string& why) {
     const Quiet quiet;
     const std::string file = boot::module_path(module_file);
     void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    void* function = module != nullptr ? dlsym(module, open_symbol) : nullptr;
+    void* function = module != nullptr ? dlsym(module, symbol) : nullptr;
     if (function == nullptr) {
         const char* text = dlerror();
-        why = text != nullptr ? text : file + " has no entry " + open_symbol;
-        return nullptr;
+        why = text != nullptr ? text : file + " has no entry " + symbol;
     }
-    return reinterpret_cast<Open>(function)(settings, why);
+    return function;
+}
+
+} // namespace
+
+Network* open(const Settings& settings, std::string& why) {
+    void* function = function_of_module(open_symbol, why);
+    return function != nullptr ? reinterpret_cast<Open>(function)(settings, why) : nullptr;
+}
+
+Probe* open_probe(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key, std::string& why) {
+    void* function = function_of_module(open_probe_symbol, why);
+    return function != nullptr ? reinterpret_cast<OpenProbe>(function)(world_rank, key) : nullptr;
 }
 
 } // namespace zipmpi::transport::ucx

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <sys/uio.h>
 
 namespace zipmpi::transport::ucx {
 
@@ -44,6 +45,8 @@ struct Sink {
     // Packed bytes of an operation whose memory has gaps.
     void (*load)(void* operation, uint64_t offset, std::byte* to, size_t bytes);
     void (*store)(void* operation, uint64_t offset, const std::byte* from, size_t bytes);
+    // Where they are: fills the list and returns how many there are; 0: more than `most`, or very short ones.
+    size_t (*pieces)(void* operation, iovec* list, size_t most);
 };
 
 // Address of a rank, as it has published it; empty: it cannot be found out.
@@ -56,6 +59,7 @@ struct Settings {
     int world_rank = 0;
     std::span<const uint8_t, wire::job_key_bytes> key;
     const char* devices = ""; // comma-separated names; empty: UCX chooses
+    bool watch_peers = false; // be told by UCX when a peer is lost, which costs bandwidth
     Sink sink{};
     AddressBook book{};
 };
@@ -84,12 +88,32 @@ class Network {
     [[nodiscard]] virtual uint64_t strangers() const = 0; // messages without a valid pass or proof
 };
 
-// The one function of the module; its name changes when this border changes. Null and `why` on failure.
+// Which network devices lead to the other hosts of a job. Docker bridges, virtual machines and private ranges
+// that several sites use make addresses that look right and lead nowhere, or to somebody else: so all are
+// tried at once, and one counts only when the other side has proven that it has the key of the job. One rank
+// of each node does it, with those of the next and the previous node.
+class Probe {
+  public:
+    virtual ~Probe() = default;
+    // Listens on every address of this host that others might reach; gives text to be published. Empty: there
+    // is none.
+    virtual std::string listen() = 0;
+    // Tries all addresses of the node of rank `next`, and answers that of rank `previous`, until both are
+    // known or the time is over.
+    virtual bool run(int next, const std::string& addresses, int previous, int limit_ms) = 0;
+    [[nodiscard]] virtual const std::string& devices() const = 0; // that work, separated by commas
+    [[nodiscard]] virtual const std::string& story() const = 0;   // what happened
+};
+
+// The functions of the module; their names change when this border changes. Null and `why` on failure.
 using Open = Network* (*)(const Settings& settings, std::string& why);
+using OpenProbe = Probe* (*)(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key);
 inline constexpr const char* open_symbol = "zipmpi_ucx_open_1";
+inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_1";
 inline constexpr const char* module_file = "zipmpi_ucx.so";
 
-// Loads the module and opens the network. Null: why says so in words.
+// Load the module and use it. Null: why says so in words.
 Network* open(const Settings& settings, std::string& why);
+Probe* open_probe(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key, std::string& why);
 
 } // namespace zipmpi::transport::ucx

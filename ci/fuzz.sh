@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+# Input made by libFuzzer for everything that reads bytes of others: ci/fuzz.sh [SECONDS], on all cores.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-300}
+if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+cmake --preset fuzz >/dev/null
+cmake --build build/fuzz --target hostile_peer
+corpus=build/fuzz/corpus
+mkdir -p "$corpus"
+cd build/fuzz
+pids=()
+for core in $(seq "$(nproc)"); do
+    ./tests/fuzz/hostile_peer -max_total_time="$seconds" -max_len=2048 -timeout=20 -print_final_stats=1 corpus >"fuzz-$core.log" 2>&1 &
+    pids+=($!)
+done
+for i in "${!pids[@]}"; do
+    if ! wait "${pids[i]}"; then
+        tail -n 60 "fuzz-$((i + 1)).log"
+        exit 1
+    fi
+done
+grep -h 'stat::number_of_executed_units' fuzz-*.log

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The picture of --show-placement: one host with its sockets, cores, and the ranks on them. A pure function.
+#pragma once
+
+#include "launch/map/placement.hpp"
+
+#include <string>
+
+namespace zipmpi::launch {
+
+struct HostPicture {
+    std::string name; // as the user knows it
+    uint32_t node = 0;
+    std::vector<CpuList> cores;
+    std::vector<uint16_t> sockets; // of each core
+    std::vector<uint32_t> ranks;
+    std::vector<CpuList> placed; // of each rank; empty: not bound
+};
+
+// node 0, n1
+//   socket 0: core 0 (cpu 0,4) rank 0 | core 1 (cpu 1,5) rank 1 | core 2 (cpu 2,6) -
+//   any core: ranks 2 3
+std::string picture(const HostPicture& host);
+
+} // namespace zipmpi::launch
