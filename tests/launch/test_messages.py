@@ -34,7 +34,7 @@ class Messages(Case):
 
     def test_values(self):
         self.check(["--env", "NAME", "true"], 2, "'NAME' is not NAME=VALUE")
-        self.check(["--bind-to", "moon", "true"], 2, "--bind-to core or --bind-to none")
+        self.check(["--bind-to", "moon", "true"], 2, "--bind-to core, socket or none")
         self.check(["--pmix", "perhaps", "true"], 2, "--pmix auto")
         self.check(["--timeout", "soon", "true"], 2)
         self.check(["--timeout", "-1", "true"], 2)
