@@ -46,6 +46,11 @@ class Context:
         return self.first("handle", "Session") or self.first("handle", "Session", "inout")
 
     @property
+    def win(self):
+        """The window that the call is on."""
+        return self.first("handle", "Win") or self.first("handle", "Win", "inout")
+
+    @property
     def made(self):
         """What the call makes, if it is given the error handler of that."""
         raises = any("raises" in p.marks for p in self.params)
@@ -72,6 +77,8 @@ class Context:
         """When the parameter means nothing, as a C++ expression; empty: never."""
         if "root-only" in param.marks:
             return "!at_root"
+        if "unless-no-op" in param.marks:
+            return f"{self.first('handle', 'Op').name} == MPI_NO_OP"
         stands_by = f"stands_by(*{own_name(self.comm)}, {self.root.name})" if self.root and self.comm else ""
         if param.form == "buffer":
             return stands_by
@@ -119,7 +126,7 @@ def handle(param, around):
         return piece
     ignored = around.ignored(param)
     optional = "optional" in param.marks or (cls == "Info" and "required" not in param.marks)
-    if param is around.comm or param is around.session:
+    if param in (around.comm, around.session) or (param is around.win and "optional" not in param.marks):
         find = "on"
     elif "raises" in param.marks:
         find = "raises_with"
@@ -213,15 +220,16 @@ def rank(param, around):
     piece = integer(param, around)
     if param.direction != "in" or param.is_array or "unchecked" in param.marks:
         return piece
-    if around.comm is None:
-        raise SpecError(f"{around.entry.name}: rank {param.name} has no communicator to be checked with")
+    group = around.comm or around.win
+    if group is None:
+        raise SpecError(f"{around.entry.name}: rank {param.name} has no communicator or window to be checked with")
     if "root" in param.marks:
         check = "root"
     elif "wild" in param.marks:
         check = "source"
     else:
         check = "peer" if "peer" in param.marks else "member"
-    piece.check.append(f"entry.{check}({param.name}, {own_name(around.comm)}, {quoted(param)})")
+    piece.check.append(f"entry.{check}({param.name}, {own_name(group)}, {quoted(param)})")
     return piece
 
 
@@ -293,7 +301,7 @@ def buffer(param, around):
     piece = Piece(param.name, pass_on=[f"own_buffer({param.name})" if "automatic" in param.marks else param.name])
     number = around.after(param, lambda p: p.form == "count" and not p.is_array)
     datatype = around.after(param, lambda p: p.kind.detail == "Datatype" and not p.is_array)
-    if number is not None and datatype is not None:
+    if number is not None and datatype is not None and "unchecked" not in param.marks:
         in_place = "true" if "in-place" in param.marks else "false"
         check = f"entry.buffer({param.name}, {number.name}, {own_name(datatype)}, {in_place}, {quoted(param)})"
         piece.check.append(unless(around.ignored(param), check))

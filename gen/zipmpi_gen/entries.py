@@ -23,7 +23,7 @@ extern "C" {{
 """
 
 # Checks that later ones rest on come first.
-FIRST = {"Comm": 0, "Session": 1}
+FIRST = {"Comm": 0, "Win": 0, "Session": 1}
 
 
 def callee(function):
@@ -54,7 +54,7 @@ def guard_line(entry, around):
         return ""
     peer = next((p.name for p in entry.params if {"peer", "root"} & p.marks), None)
     tag = next((p.name for p in entry.params if p.form == "tag" and p.direction == "in"), None)
-    comm = around.comm
+    comm = around.comm or (around.win if around.win and "optional" not in around.win.marks else None)
     arguments = [str(entry.id), f"peer_record({peer})" if peer else "recorder_none",
                  f"tag_record({tag})" if tag else "recorder_none",
                  f"core::context_of(*{own_name(comm)})" if comm else "0"]
@@ -82,7 +82,7 @@ def check_lines(entry, around, pieces):
         first, order = [], [p for p in order if p not in early]
     first += [c for _, piece in order for c in piece.check]
     operation, datatype = around.first("handle", "Op"), around.first("handle", "Datatype")
-    if operation and datatype:
+    if operation and datatype and not around.win:  # what a window takes is more, and checked by the engine
         first.append(f"entry.reducible(*{own_name(operation)}, *{own_name(datatype)})")
     return out + reject(first)
 
@@ -96,7 +96,7 @@ def reject(checks):
 
 def owner_line(around):
     """Errors of a request are raised on its communicator, which must be known before the request is gone."""
-    if around.comm or around.session or not around.owned:
+    if around.comm or around.session or around.win or not around.owned:
         return ""
     owned = around.owned[0]
     return f"    entry.on_owner_of({own_name(owned)}{'.first()' if owned.is_array else ''});\n"

@@ -11,7 +11,7 @@ DIRECTIONS = {"in", "out", "inout"}
 PLAIN_MARKS = {
     "const", "async", "root-only", "large-only",  # from the standard's own tables
     "by-address",  # an input that C passes as a pointer
-    "peer", "wild", "root", "in-place", "automatic", "optional", "required", "unchecked", "raw",
+    "peer", "wild", "root", "in-place", "automatic", "unless-no-op", "optional", "required", "unchecked", "raw",
     "raises",  # what a face does with it
 }
 VALUED_MARKS = {"fn", "as", "used"}

@@ -55,7 +55,7 @@ constexpr auto& listed(core::{name}) {{ return listed_{name}; }}
 """
 
 ENUMS = ("ThreadLevel", "Comparison", "TopologyKind", "SplitType", "PredefinedAttribute", "Combiner",
-         "TypeClass")
+         "TypeClass", "LockType", "WinFlavor", "WinAttribute")
 
 
 def builtin_id(name):

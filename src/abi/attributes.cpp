@@ -6,6 +6,7 @@
 #include "abi/added_errors.hpp"
 #include "abi/custom.hpp"
 #include "abi/errors.hpp"
+#include "abi/results.hpp"
 
 namespace zipmpi::abi {
 namespace {
@@ -109,6 +110,31 @@ bool get_predefined(core::Comm& comm, int keyval, const int*& data, bool& found,
     return false;
 }
 
+// Integers that the values of attributes point to.
+int flavor_codes[std::size(values::listed(core::WinFlavor{}))];
+int model_code = MPI_WIN_UNIFIED;
+
+bool get_predefined(core::Win& win, int keyval, void*& value) {
+    for (const auto& row : values::listed(core::WinAttribute{})) {
+        if (row.code != keyval) continue;
+        switch (row.own) {
+        case core::WinAttribute::create_flavor: {
+            int& code = flavor_codes[static_cast<size_t>(core::flavor_of(win))];
+            code = code_of(core::flavor_of(win));
+            value = &code;
+            break;
+        }
+        case core::WinAttribute::model:
+            value = &model_code;
+            break;
+        default:
+            value = core::win_attribute(win, row.own);
+        }
+        return true;
+    }
+    return false;
+}
+
 } // namespace
 
 namespace custom {
@@ -157,6 +183,10 @@ Err type_get_attr(core::Datatype& type, int keyval, void* value, bool& found) {
     return get(core::Keyed::type, type, keyval, value, found, core::type_get_attr);
 }
 Err win_get_attr(core::Win& win, int keyval, void* value, bool& found) {
+    if (value != nullptr && get_predefined(win, keyval, *static_cast<void**>(value))) {
+        found = true;
+        return Err::success;
+    }
     return get(core::Keyed::win, win, keyval, value, found, core::win_get_attr);
 }
 

@@ -69,8 +69,8 @@ Err bad_pointer(const char* param) noexcept {
     return fail(Err::arg, "pass the address of a variable of yours", "%s is a null pointer", param);
 }
 
-Err bad_listed(int value, const char* param) noexcept {
-    return fail(Err::arg, "pass one of the constants that mpi.h has for this argument",
+Err bad_listed(Err cls, int value, const char* param) noexcept {
+    return fail(cls, "pass one of the constants that mpi.h has for this argument",
                 "%s is %d, which has no meaning here", param, value);
 }
 
@@ -101,6 +101,14 @@ Err odd_rank(int rank, const core::Comm& comm, bool any, bool null, const char* 
     if (null && rank == core::proc_null) return Err::success;
     const char* const others = any ? ", MPI_ANY_SOURCE or MPI_PROC_NULL" : null ? ", or MPI_PROC_NULL" : "";
     return no_member(Err::rank, rank, comm, others, param);
+}
+
+Err odd_rank(int rank, const core::Win& win, bool, bool null, const char* param) noexcept {
+    if (null && rank == core::proc_null) return Err::success;
+    const int size = core::size_of(win);
+    return fail(Err::rank, RankAdvice(size, null ? ", or MPI_PROC_NULL" : "").text,
+                "%s %d is not in the window's group, which has %d rank%s", role_of(param), rank, size,
+                size == 1 ? "" : "s");
 }
 
 Err odd_root(int root, const core::Comm& comm, const char* param) noexcept {

@@ -23,16 +23,24 @@ namespace checks { // each records the detail and returns the class
                              const char* param) noexcept;
 [[gnu::cold]] Err bad_count(int64_t count, int64_t least, const char* param) noexcept;
 [[gnu::cold]] Err bad_pointer(const char* param) noexcept;
-[[gnu::cold]] Err bad_listed(int value, const char* param) noexcept;
+[[gnu::cold]] Err bad_listed(Err cls, int value, const char* param) noexcept;
 [[gnu::cold]] Err bad_tag(int tag, bool any, const char* param) noexcept;
 [[gnu::cold]] Err bad_operation(const core::Op& op, const core::Datatype& type) noexcept;
 [[gnu::cold]] Err not_committed(const char* param) noexcept;
 // These decide what the inline part could not: success is possible.
 [[gnu::cold]] Err odd_rank(int rank, const core::Comm& comm, bool any, bool null, const char* param) noexcept;
+[[gnu::cold]] Err odd_rank(int rank, const core::Win& win, bool any, bool null, const char* param) noexcept;
 [[gnu::cold]] Err odd_root(int root, const core::Comm& comm, const char* param) noexcept;
 [[gnu::cold]] Err odd_buffer(const void* buffer, int64_t count, const core::Datatype* type, bool in_place,
                              const char* param) noexcept;
 } // namespace checks
+
+// The class of an error for values that have no meaning.
+template <class E>
+constexpr Err error_of(E) {
+    return Err::arg;
+}
+constexpr Err error_of(core::LockType) { return Err::locktype; }
 
 inline bool is_in_place(const void* buffer) noexcept { return buffer == MPI_IN_PLACE; }
 
@@ -50,8 +58,11 @@ struct Entry {
     Err err = Err::success;
     const core::Comm* comm = nullptr; // whose handler an error goes to
     const core::Session* session = nullptr;
+    core::Win* win = nullptr;
 
-    [[nodiscard]] int raise() const noexcept { return abi::raise(id, err, comm, session); }
+    [[nodiscard]] int raise() const noexcept {
+        return win != nullptr ? abi::raise_on(id, err, *win) : abi::raise(id, err, comm, session);
+    }
     [[nodiscard]] int done() const noexcept { return err == Err::success ? MPI_SUCCESS : raise(); }
 
     bool refuse(Err why) noexcept {
@@ -93,6 +104,12 @@ struct Entry {
         return good;
     }
 
+    bool on(MPI_Win value, core::Win*& object, const char* param) noexcept {
+        const bool good = handle(value, object, param);
+        win = object;
+        return good;
+    }
+
     template <class T> // a request or a message
     void on_owner_of(const T* object) noexcept {
         if (object != nullptr) comm = core::comm_of(*object);
@@ -131,15 +148,18 @@ struct Entry {
                refuse(checks::odd_buffer(pointer, n, type, in_place, param));
     }
 
-    static bool in_group(int rank, const core::Comm& group) noexcept {
+    template <class Group> // a communicator or a window
+    static bool in_group(int rank, const Group& group) noexcept {
         return static_cast<unsigned>(rank) < static_cast<unsigned>(core::size_of(group));
     }
 
-    bool member(int rank, const core::Comm* group, const char* param) noexcept {
+    template <class Group>
+    bool member(int rank, const Group* group, const char* param) noexcept {
         return in_group(rank, *group) || refuse(checks::odd_rank(rank, *group, false, false, param));
     }
 
-    bool peer(int rank, const core::Comm* group, const char* param) noexcept {
+    template <class Group>
+    bool peer(int rank, const Group* group, const char* param) noexcept {
         return in_group(rank, *group) || refuse(checks::odd_rank(rank, *group, false, true, param));
     }
 
@@ -178,7 +198,7 @@ struct Entry {
             own = row.own;
             return true;
         }
-        return refuse(checks::bad_listed(code, param));
+        return refuse(checks::bad_listed(error_of(E{}), code, param));
     }
 };
 

@@ -104,6 +104,12 @@ int raise(uint32_t function, Err err, const core::Comm* comm, const core::Sessio
     return code_of(err);
 }
 
+int raise_on(uint32_t function, Err err, core::Win& win) noexcept {
+    if (void* const f = act(function, err, core::handler_of(win), nullptr); f != nullptr)
+        call_handler(f, &win, code_of(err));
+    return code_of(err);
+}
+
 int raise_with(uint32_t function, Err err, const core::Errhandler& handler, core::Comm* made) noexcept {
     return raise_for<MPI_Comm_errhandler_function>(function, err, handler, made);
 }

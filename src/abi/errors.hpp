@@ -27,6 +27,8 @@ Err explained(Err err) noexcept;
 // the code, or not at all.
 [[gnu::cold]] int raise(uint32_t function, Err err, const core::Comm* comm,
                         const core::Session* session) noexcept;
+// The same for an error on a window.
+[[gnu::cold]] int raise_on(uint32_t function, Err err, core::Win& win) noexcept;
 // Calls a handler that came as an argument, for what the call should have made: null.
 [[gnu::cold]] int raise_with(uint32_t function, Err err, const core::Errhandler& handler,
                              core::Comm* made) noexcept;

@@ -36,6 +36,11 @@ inline constexpr int distribute_none = 16;
 inline constexpr int distribute_block = 17;
 inline constexpr int distribute_cyclic = 18;
 inline constexpr int distribute_default = 19; // the argument of a distribution is not given
+inline constexpr int mode_nocheck = 1024;     // assertions of chapter 12
+inline constexpr int mode_noprecede = 2048;
+inline constexpr int mode_noput = 4096;
+inline constexpr int mode_nostore = 8192;
+inline constexpr int mode_nosucceed = 16384;
 inline const void* const in_place = reinterpret_cast<const void*>(1);
 inline const int* const unweighted = reinterpret_cast<const int*>(3);    // MPI_UNWEIGHTED
 inline const int* const weights_empty = reinterpret_cast<const int*>(4); // MPI_WEIGHTS_EMPTY
@@ -81,6 +86,9 @@ enum class Combiner {
     value_index
 };
 enum class TopologyKind { none, cart, graph, dist_graph };
+enum class LockType { exclusive, shared };
+enum class WinFlavor { create, allocate, dynamic, shared };
+enum class WinAttribute { base, size, disp_unit, create_flavor, model };
 enum class SplitType { shared, hw_guided, hw_unguided, resource_guided, none };
 
 // --- start and end (chapter 11)
@@ -482,5 +490,58 @@ Err ineighbor_alltoallw(const void* sbuf, CountArray scounts, CountArray sdispls
 Err neighbor_alltoallw_init(const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes,
                             void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm,
                             Info* info, Request*& request);
+
+// --- one-sided communication (chapter 12). A target may be proc_null. With NO_OP what describes the origin
+// is not looked at, and its datatype may be null.
+Err win_create(void* base, int64_t size, int64_t unit, Info* info, Comm& comm, Win*& win);
+Err win_allocate(int64_t size, int64_t unit, Info* info, Comm& comm, void*& base, Win*& win);
+Err win_allocate_shared(int64_t size, int64_t unit, Info* info, Comm& comm, void*& base, Win*& win);
+Err win_create_dynamic(Info* info, Comm& comm, Win*& win);
+Err win_attach(Win& win, void* base, int64_t size);
+Err win_detach(Win& win, const void* base);
+Err win_shared_query(Win& win, int rank, int64_t& size, int64_t& unit, void*& base);
+Err win_free(Win*& win);
+Err win_get_group(Win& win, Group*& group);
+Err win_get_info(Win& win, Info*& info);
+Err win_set_info(Win& win, Info* info);
+WinFlavor flavor_of(const Win& win) noexcept;
+void* win_attribute(Win& win, WinAttribute which) noexcept; // base, or the address of size or disp_unit
+Err win_fence(int assertion, Win& win);
+Err win_post(Group& group, int assertion, Win& win);
+Err win_start(Group& group, int assertion, Win& win);
+Err win_complete(Win& win);
+Err win_wait(Win& win);
+Err win_test(Win& win, bool& flag);
+Err win_lock(LockType type, int rank, int assertion, Win& win);
+Err win_lock_all(int assertion, Win& win);
+Err win_unlock(int rank, Win& win);
+Err win_unlock_all(Win& win);
+Err win_flush(int rank, Win& win);
+Err win_flush_all(Win& win);
+Err win_flush_local(int rank, Win& win);
+Err win_flush_local_all(Win& win);
+Err win_sync(Win& win);
+Err put(const void* origin, int64_t count, Datatype& type, int target, int64_t disp, int64_t target_count,
+        Datatype& target_type, Win& win);
+Err get(void* origin, int64_t count, Datatype& type, int target, int64_t disp, int64_t target_count,
+        Datatype& target_type, Win& win);
+Err accumulate(const void* origin, int64_t count, Datatype& type, int target, int64_t disp,
+               int64_t target_count, Datatype& target_type, Op& op, Win& win);
+Err get_accumulate(const void* origin, int64_t count, Datatype* type, void* result, int64_t result_count,
+                   Datatype& result_type, int target, int64_t disp, int64_t target_count,
+                   Datatype& target_type, Op& op, Win& win);
+Err fetch_and_op(const void* origin, void* result, Datatype& type, int target, int64_t disp, Op& op,
+                 Win& win);
+Err compare_and_swap(const void* origin, const void* compare, void* result, Datatype& type, int target,
+                     int64_t disp, Win& win);
+Err rput(const void* origin, int64_t count, Datatype& type, int target, int64_t disp, int64_t target_count,
+         Datatype& target_type, Win& win, Request*& request);
+Err rget(void* origin, int64_t count, Datatype& type, int target, int64_t disp, int64_t target_count,
+         Datatype& target_type, Win& win, Request*& request);
+Err raccumulate(const void* origin, int64_t count, Datatype& type, int target, int64_t disp,
+                int64_t target_count, Datatype& target_type, Op& op, Win& win, Request*& request);
+Err rget_accumulate(const void* origin, int64_t count, Datatype* type, void* result, int64_t result_count,
+                    Datatype& result_type, int target, int64_t disp, int64_t target_count,
+                    Datatype& target_type, Op& op, Win& win, Request*& request);
 
 } // namespace zipmpi::core

@@ -64,6 +64,8 @@ inline int size_of(const Comm& comm) noexcept { // of the remote group for an in
 inline uint32_t context_of(const Comm& comm) noexcept { // for the flight recorder
     return reinterpret_cast<const CommFace&>(comm).context;
 }
+inline int size_of(const Win& win) noexcept { return reinterpret_cast<const CommFace&>(win).peers; }
+inline uint32_t context_of(const Win& win) noexcept { return reinterpret_cast<const CommFace&>(win).context; }
 bool is_inter(const Comm& comm) noexcept;
 int sources_of(const Comm& comm) noexcept; // neighbours in its topology; 0 without one
 int destinations_of(const Comm& comm) noexcept;

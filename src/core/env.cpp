@@ -9,6 +9,7 @@
 #include "core/op/op.hpp"
 #include "core/request/request.hpp"
 #include "core/state.hpp"
+#include "core/win/win.hpp"
 #include "os/host.hpp"
 
 #include <cstdlib>
@@ -123,6 +124,8 @@ Object* object_by_index(Class cls, uint32_t index) noexcept {
         return group_by_index(index);
     case Class::info:
         return info_by_index(index);
+    case Class::win:
+        return win_by_index(index);
     default:
         return nullptr;
     }

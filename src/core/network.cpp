@@ -30,6 +30,9 @@ Problem no_network(const Engine& e, const std::string& reason, const char* todo)
             reason, todo};
 }
 
+Param<bool> watch_peers{"net.watch_peers", false, Level::tuner, Scope::local,
+                        "let UCX watch the connections to other hosts: a lost one is noticed even without "
+                        "mpiexec, but long messages become slower"};
 Param<int64_t> probe_seconds{"net.probe_seconds",
                              5,
                              {1, 3600},
@@ -100,6 +103,7 @@ bool join_network(Engine& e, Problem& why) {
     transport::ucx::Settings settings{e.job.rank,
                                       e.segment.header().job_key,
                                       chosen.c_str(),
+                                      watch_peers,
                                       e.lane->network_sink(),
                                       {&e, [](void* subject, int world_rank) {
                                            auto& self = *static_cast<Engine*>(subject);

@@ -45,7 +45,7 @@ inline void hold(Object& object) noexcept {
     return left == 0;
 }
 
-// How a communicator begins: what is read of it at every call.
+// How a communicator or a window begins: what is read of it at every call.
 struct CommFace : Object {
     int32_t peers = 0; // how many ranks can be addressed
     uint32_t context = 0;

@@ -52,5 +52,6 @@ Message* message_by_index(uint32_t index);
 Op* op_by_index(uint32_t index);
 Group* group_by_index(uint32_t index);
 Info* info_by_index(uint32_t index);
+Win* win_by_index(uint32_t index);
 
 } // namespace zipmpi::core

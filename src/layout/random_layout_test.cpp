@@ -131,16 +131,15 @@ void check_pieces(const Program& p, Memory& memory, int64_t count, const Places&
 
 // It gives the same program again; cut off or with another number in it, it gives another one or none.
 void check_description(Maker& maker, const ProgramPtr& p) {
-    std::vector<int64_t> numbers(1 << 14);
-    numbers.resize(describe(*p, numbers.data(), numbers.size()));
-    ASSERT_EQ(described(numbers.data(), numbers.size()), p);
-    ASSERT_EQ(describe(*p, numbers.data(), numbers.size() - 1), 0U);
-    ASSERT_EQ(described(numbers.data(), numbers.size() - 1), nullptr);
-    static constexpr int64_t odd[] = {INT64_MIN, -most_described, -1,       0, 1, 2, 3,
-                                      4,         most_described,  INT64_MAX};
-    numbers[static_cast<size_t>(maker.pick(0, static_cast<int64_t>(numbers.size()) - 1))] =
-        odd[maker.pick(0, 9)];
-    const ProgramPtr other = described(numbers.data(), numbers.size());
+    static int64_t numbers[1 << 14];
+    const size_t count = describe(*p, numbers, std::size(numbers));
+    ASSERT_EQ(described(numbers, count), p);
+    ASSERT_EQ(describe(*p, numbers, count - 1), 0U);
+    ASSERT_EQ(described(numbers, count - 1), nullptr);
+    static constexpr int64_t odd[] = {INT64_MIN,      -most_described, -1, 0, 1, 2, 3, 4,
+                                      most_described, INT64_MAX};
+    numbers[maker.pick(0, static_cast<int64_t>(count) - 1)] = odd[maker.pick(0, 9)];
+    const ProgramPtr other = described(numbers, count);
     if (other != nullptr) {
         ASSERT_GT(other->size, 0);
         ASSERT_LE(other->size, most_described);

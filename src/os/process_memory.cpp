@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <sys/prctl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 namespace zipmpi::os {
 
@@ -38,6 +39,7 @@ bool read_process_memory(pid_t pid, const iovec* there, size_t count_there, cons
     ssize_t got = -1;
     do got = process_vm_readv(pid, here, count_here, there, count_there, 0);
     while (got < 0 && errno == EINTR);
+    if (got >= 0 && got != static_cast<ssize_t>(bytes)) errno = EFAULT;
     return got == static_cast<ssize_t>(bytes);
 }
 
@@ -53,7 +55,13 @@ bool write_process_memory(pid_t pid, const iovec* there, size_t count_there, con
     ssize_t put = -1;
     do put = process_vm_writev(pid, here, count_here, there, count_there, 0);
     while (put < 0 && errno == EINTR);
+    if (put >= 0 && put != static_cast<ssize_t>(bytes)) errno = EFAULT;
     return put == static_cast<ssize_t>(bytes);
+}
+
+bool can_write_process_memory() noexcept {
+    const iovec nothing{nullptr, 0};
+    return process_vm_writev(getpid(), &nothing, 1, &nothing, 1, 0) == 0;
 }
 
 void allow_reading_by_others() noexcept { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }

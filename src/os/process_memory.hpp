@@ -17,7 +17,7 @@ bool read_process_memory(pid_t pid, uint64_t address, std::byte* to, size_t byte
 // The same into up to 1024 pieces that hold `bytes` bytes, less than 2 GiB, in all.
 bool read_process_memory(pid_t pid, uint64_t address, const iovec* pieces, size_t count,
                          size_t bytes) noexcept;
-// And with pieces on both sides.
+// And with pieces on both sides. Where not all was copied for lack of memory there, errno is EFAULT.
 bool read_process_memory(pid_t pid, const iovec* there, size_t count_there, const iovec* here,
                          size_t count_here, size_t bytes) noexcept;
 
@@ -25,6 +25,9 @@ bool read_process_memory(pid_t pid, const iovec* there, size_t count_there, cons
 bool write_process_memory(pid_t pid, uint64_t address, const std::byte* from, size_t bytes) noexcept;
 bool write_process_memory(pid_t pid, const iovec* there, size_t count_there, const iovec* here,
                           size_t count_here, size_t bytes) noexcept;
+
+// Whether the call for writing exists and is not filtered out; to which processes it may write is not asked.
+bool can_write_process_memory() noexcept;
 
 // Lets other processes of the same user read ours where the kernel asks for such a permission.
 void allow_reading_by_others() noexcept;

@@ -31,15 +31,13 @@ enum class Kind : uint8_t {
     withdraw = 6,  // payload: Withdraw; the sender wants a message back that is not matched yet
     withdrawn = 7, // payload: Withdraw; it was not, and is gone. A matched message gets no answer of its own
     help = 8,      // payload: Help; the receiver copies the message and would not mind help
-    part = 9,      // in the cell: the next part of a message that goes in parts
-    give_back = 10 // payload: a context that a rank on another host does not hold any more
+    give_back = 9  // payload: a context that a rank on another host does not hold any more
 };
 
 // Flags of a message.
 inline constexpr uint8_t flag_synchronous = 1; // the sender waits for an Ack
 inline constexpr uint8_t flag_cell = 2;        // a CellRef closes the payload
 inline constexpr uint8_t flag_lines = 4;       // the message goes on in the lines that follow
-inline constexpr uint8_t flag_parts = 8; // payload: Parts; the rest comes by itself, in messages of kind part
 
 struct Envelope {
     Kind kind;
@@ -97,10 +95,6 @@ struct Help {
     uint64_t bytes;
 };
 
-struct Parts {
-    uint64_t bytes; // of the whole message
-};
-
 struct Ack {
     OperationId sender;
 };
@@ -111,7 +105,7 @@ struct Withdraw {
 };
 
 static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 32 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
-              sizeof(Help) == 32 && sizeof(Parts) == 8 && sizeof(Ack) == 4 && sizeof(Withdraw) == 8);
+              sizeof(Help) == 32 && sizeof(Ack) == 4 && sizeof(Withdraw) == 8);
 static_assert(sizeof(Fragment) <= inline_max_with_cell && sizeof(Rts) <= inline_max_with_cell);
 
 } // namespace zipmpi::wire

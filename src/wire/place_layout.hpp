@@ -26,7 +26,7 @@ static_assert(sizeof(PlaceEntry) == 16);
 
 // What is found out once per node, by the first rank that needs it: the others take it from here.
 inline constexpr uint32_t fact_absent = 0, fact_in_work = 1, fact_known = 2;
-inline constexpr uint32_t thresholds_per_pair = 13; // proto/select/select.hpp names them
+inline constexpr uint32_t thresholds_per_pair = 12; // proto/select/select.hpp names them
 inline constexpr uint32_t classes_of_pairs = 5;     // topo/pair_class.hpp names them
 
 struct NodeFacts {

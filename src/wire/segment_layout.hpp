@@ -91,7 +91,9 @@ struct RankBlock {
     // where the rank sleeps: it counts itself in `sleepers`, looks once more, and waits for `wake` to change
     alignas(line_size) std::atomic<uint32_t> wake;
     std::atomic<uint32_t> sleepers;
-    std::atomic<uint32_t> futex_sleepers; // of a process with a wake_socket: threads that sleep on `wake`
+    // of a process with a wake_socket: threads that sleep on `wake`, and on descriptors (one at most)
+    std::atomic<uint32_t> futex_sleepers;
+    std::atomic<uint32_t> descriptor_sleepers;
     std::atomic<uint32_t>
         wants_cell; // set by the rank when its pool is exhausted: whoever frees a cell wakes it
     // once 1, it stays: before it sleeps this rank executes a barrier on behalf of all others, so senders

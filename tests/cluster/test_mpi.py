@@ -25,6 +25,9 @@ RUNS = [(name, (), {}) for name in PLAIN] + [
     ("random_messages", ("seed=3", f"rounds={ROUNDS // 4}", "threads=3"), {}),
     ("random_collectives", ("seed=4", f"rounds={ROUNDS}"), {}),
     ("random_collectives", ("seed=5", f"rounds={ROUNDS // 4}", "threads=2"), {}),
+    ("random_collectives", ("seed=6", f"rounds={ROUNDS // 4}"), {"ZIPMPI_COLL_TWO_LEVELS": "no"}),
+    ("random_collectives", ("seed=7", f"rounds={ROUNDS // 4}"), {"ZIPMPI_COLL_REPRODUCIBLE": "yes"}),
+    ("random_collectives", ("seed=8", f"rounds={ROUNDS // 4}"), {"ZIPMPI_COLL_NETWORK_MESSAGE_NS": "1"}),
     ("threads", (f"rounds={ROUNDS}",), {}),
 ]
 

@@ -66,8 +66,23 @@ Layout irregular(int n) { // blocks of 1 to 7 ints
     return l;
 }
 
+Layout long_blocks(int n) { // which the kernel copies where they lie
+    constexpr int block = 1000;
+    constexpr int stride = 1300;
+    Layout l{MPI_DATATYPE_NULL, 1, {}, static_cast<size_t>(n / block + 1) * stride};
+    std::vector<int> blocks;
+    std::vector<int> at;
+    for (int filled = 0; filled < n; filled += block) {
+        blocks.push_back(std::min(block, n - filled));
+        at.push_back(filled / block * stride);
+        for (int k = 0; k < blocks.back(); ++k) l.places.push_back(static_cast<size_t>(at.back() + k));
+    }
+    MPI_Type_indexed(static_cast<int>(blocks.size()), blocks.data(), at.data(), MPI_INT, &l.type);
+    return l;
+}
+
 using MakeLayout = Layout (*)(int n);
-constexpr MakeLayout layouts[] = {plain, every_third, resized_pairs, irregular};
+constexpr MakeLayout layouts[] = {plain, every_third, resized_pairs, irregular, long_blocks};
 
 struct Buffer {
     Layout layout;

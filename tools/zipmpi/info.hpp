@@ -21,6 +21,9 @@ Json kernel_copy_facts(); // two processes try
 Json path_facts();        // which way messages go, by class of pair and size
 std::string paths_text(const Json& facts);
 
+Json network_facts(); // how ranks on other hosts are reached; in a job only
+std::string network_text(const Json& facts);
+
 Json knob_facts(); // after load_params()
 std::string knobs_text(const Json& knobs);
 std::string knobs_markdown(const Json& knobs); // docs/guide/knobs.md, independent of the environment

@@ -16,7 +16,7 @@ namespace zipmpi::tool {
 namespace {
 
 struct InfoOptions {
-    bool knobs = false, coverage = false, missing = false, json = false, markdown = false;
+    bool knobs = false, coverage = false, missing = false, json = false, markdown = false, network = false;
 };
 
 CLI::App* add_info(CLI::App& app, InfoOptions& o) {
@@ -27,6 +27,11 @@ CLI::App* add_info(CLI::App& app, InfoOptions& o) {
         info->add_flag("--coverage", o.coverage, "MPI functions implemented and not, by chapter");
     info->add_flag("--missing", o.missing, "with --coverage: the names of those not implemented")
         ->needs(coverage);
+    info->add_flag(
+            "--network", o.network,
+            "in a job (mpiexec --host a,b zipmpi info --network): devices between hosts, and why these")
+        ->excludes(knobs)
+        ->excludes(coverage);
     CLI::Option* json = info->add_flag("--json", o.json, "for programs: JSON instead of text");
     info->add_flag("--markdown", o.markdown, "with --knobs: the page of the guide")
         ->needs(knobs)
@@ -58,6 +63,11 @@ int run_info(const InfoOptions& o) {
     if (o.knobs) {
         const Json knobs = knob_facts();
         print(o.json ? knobs.dump(2) + "\n" : o.markdown ? knobs_markdown(knobs) : knobs_text(knobs));
+        return status;
+    }
+    if (o.network) {
+        const Json network = network_facts();
+        print(o.json ? network.dump(2) + "\n" : network_text(network));
         return status;
     }
     const Json coverage = coverage_facts();

@@ -33,4 +33,10 @@ using Kernel = void (*)(const void* in, void* inout, int64_t count);
 // Null if the standard does not define this operation for this type.
 Kernel kernel_of(OpId op, TypeId type) noexcept;
 
+// The same on memory that other processes change as well, each element in one step; also for REPLACE and
+// NO_OP. fetched, if it is not null, gets what was there before. Elements at inout are aligned.
+using Step = void (*)(const void* in, void* inout, void* fetched, int64_t count);
+// Null if the type is not an integer of 4 or 8 bytes, or the operation not defined for it.
+Step step_of(OpId op, TypeId type) noexcept;
+
 } // namespace zipmpi::core

@@ -29,10 +29,11 @@ Param<bool> two_levels{"coll.two_levels", true, Level::tuner, Scope::all_equal,
                        "collectives of ranks on several nodes work within the nodes first and then between "
                        "them; no: as if each rank had a node of its own"};
 
-bool several_nodes(const Lane&) { return assumed.get() != 0; }
+bool several_nodes(Lane& lane) { return assumed.get() != 0 || lane.shm().segment().nodes() > 1; }
 
-int node_id(const Lane&, int world_rank) {
+int node_id(const Lane& lane, int world_rank) {
     const auto n = static_cast<int>(assumed.get());
+    if (n == 0) return lane.node_of(world_rank);
     return n < 0 ? world_rank % -n : world_rank / n;
 }
 

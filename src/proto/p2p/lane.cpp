@@ -16,7 +16,6 @@ Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_ran
     , skew_(segment.local_ranks())
     , asking_(segment.local_ranks())
     , noting_(segment.local_ranks())
-    , arriving_(segment.local_ranks())
     , pending_of_peer_(segment.local_ranks())
     , full_in_pass_(segment.local_ranks())
     , world_rank_(world_rank)

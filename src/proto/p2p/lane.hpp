@@ -6,9 +6,9 @@
 //
 // Protocols, by size and pair (select/): up to 40 bytes eager in one line, a few hundred in several, more in
 // one cell; above, a rendezvous: rts, then one copy by the receiver (out of memory that is born shared, or
-// through the kernel) and ack, or cts and fragments in cells. If the sender's buffer has gaps, a message of
-// medium length goes in parts without asking (parts.hpp), a longer one has its first fragment with the rts,
-// or a note on where it lies (peer_place.hpp). Messages to oneself are copied once, without a transport.
+// through the kernel) and ack, or cts and fragments in cells. If the sender's buffer has gaps, its first
+// fragment comes with the rts, or a note on where it lies (peer_place.hpp). Messages to oneself are copied
+// once, without a transport.
 //
 // Threads: every call below holds the lane's lock when the process is multithreaded (lock(), unlock()).
 #pragma once
@@ -20,7 +20,6 @@
 #include "proto/p2p/joint.hpp"
 #include "proto/p2p/match.hpp"
 #include "proto/p2p/operation_table.hpp"
-#include "proto/p2p/parts.hpp"
 #include "proto/p2p/skew.hpp"
 #include "proto/select/pair_choice.hpp"
 #include "proto/select/source_sense.hpp"
@@ -107,6 +106,7 @@ class Lane {
     bool read_peer(transport::Peer from, uint64_t address, std::byte* to, size_t bytes) {
         return kcopy_.read(from, address, to, bytes);
     }
+    [[nodiscard]] transport::kcopy::Reader& kcopy() { return kcopy_; }
     // The same the other way round.
     bool write_peer(transport::Peer to, uint64_t address, const std::byte* from, size_t bytes) {
         return kcopy_.write(to, address, from, bytes);
@@ -147,8 +147,6 @@ class Lane {
     // Looks in a row that found nothing; proto::poll().
     uint32_t note_vain_look() { return ++vain_looks_; }
     void note_luck() { vain_looks_ = 0; }
-    // The next thing to come is likely to be on its way.
-    [[nodiscard]] bool in_a_message() const { return messages_arriving_ != 0; }
     [[nodiscard]] int world_rank() const { return world_rank_; }
 
   private:
@@ -215,12 +213,6 @@ class Lane {
     int look_at_joint_copies();
     void take_help(const transport::Arrival& a);
 
-    // parts.cpp
-    bool send_in_parts(const Operation& op, transport::Peer peer);
-    void take_first_part(const transport::Arrival& a);
-    void take_part(const transport::Arrival& a);
-    void await_parts(Operation& recv, const Incoming& message);
-
     bool copy_directly(Operation& recv, const Incoming& message);
     bool copy_by_kernel(Operation& recv, const Incoming& message);
     void answer(const Incoming& message, wire::Kind kind, const void* payload, size_t bytes);
@@ -264,8 +256,6 @@ class Lane {
     std::vector<Asking> asking_; // per peer
     std::vector<Asking> noting_; // per peer: the same for messages with gaps that are described
     PeerPlaces peer_places_;
-    std::vector<Arriving> arriving_; // per peer
-    uint32_t messages_arriving_ = 0; // of which parts have come, but not all
     Matcher matcher_;
     OperationTable table_;
     std::deque<Pending> pending_;           // in order; per peer this order is the order of sending

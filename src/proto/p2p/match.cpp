@@ -63,9 +63,7 @@ const Incoming* Matcher::near_miss(const Operation& recv, transport::Peer from) 
 
 Unexpected* Matcher::keep(const Incoming& message) {
     const size_t data = message.data_bytes;
-    const bool eager = message.envelope.kind == wire::Kind::eager && message.local == nullptr;
-    const size_t all = eager ? message.bytes : data; // of a message in parts more will come
-    const size_t room = all > short_room ? all : short_room;
+    const size_t room = data > short_room ? data : short_room;
     void* memory = spare_;
     if (room == short_room && spare_ != nullptr) {
         spare_ = spare_->next;
@@ -74,7 +72,7 @@ Unexpected* Matcher::keep(const Incoming& message) {
         memory = std::malloc(sizeof(Unexpected) + room);
     }
     if (memory == nullptr) return nullptr;
-    auto* u = new (memory) Unexpected{message, nullptr, nullptr, {}, room, nullptr};
+    auto* u = new (memory) Unexpected{message, nullptr, nullptr, {}, room};
     if (message.data != nullptr) {
         auto* copy = reinterpret_cast<std::byte*>(u + 1);
         std::memcpy(copy, message.data, data);
@@ -98,16 +96,7 @@ void Matcher::take(Unexpected& u) {
     if (indexed_[3]) by_context_.remove(u);
 }
 
-void Unexpected::append(const std::byte* bytes, size_t n) {
-    std::memcpy(reinterpret_cast<std::byte*>(this + 1) + message.data_bytes, bytes, n);
-    message.data_bytes += n;
-    if (message.data_bytes < message.bytes) return;
-    *known_to = nullptr;
-    known_to = nullptr;
-}
-
 void Matcher::release(Unexpected& u) {
-    if (u.known_to != nullptr) *u.known_to = nullptr;
     if (u.room != short_room || spares_ >= most_spare) return std::free(&u);
     u.next = spare_;
     spare_ = &u;

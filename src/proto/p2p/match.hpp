@@ -35,12 +35,8 @@ struct Unexpected {
     Incoming message;
     Unexpected* next = nullptr; // in the order of arrival, over all contexts
     Unexpected* previous = nullptr;
-    QueueLink<Unexpected> links[4];  // one per form
-    size_t room = 0;                 // for the bytes that came with it, which follow
-    Unexpected** known_to = nullptr; // who appends to it, and must know when it goes away
-
-    // More of a message in parts; there is room for all of it.
-    void append(const std::byte* bytes, size_t n);
+    QueueLink<Unexpected> links[4]; // one per form
+    size_t room = 0;                // for the bytes that came with it, which follow
 };
 
 class Matcher {

@@ -6,7 +6,6 @@
 
 #include "layout/program.hpp"
 #include "proto/p2p/operation.hpp"
-#include "transport/concept.hpp"
 
 #include <cstring>
 
@@ -25,23 +24,6 @@ inline void store_payload(const Operation& op, uint64_t at, const std::byte* fro
     else if (bytes != 0)
         std::memcpy(op.buffer + at, from, bytes);
 }
-
-// Part of a message on its way into a cell.
-struct Slice {
-    const Operation& op;
-    uint64_t from;
-    uint64_t bytes;
-    size_t parts = 1; // of the message, that are under way at a time
-    [[nodiscard]] transport::Bulk bulk() const {
-        if (op.layout == nullptr) return {op.buffer + from, bytes};
-        return {nullptr, bytes,
-                [](const void* subject, std::byte* to) {
-                    const Slice& s = *static_cast<const Slice*>(subject);
-                    load_payload(s.op, s.from, to, s.bytes);
-                },
-                this, parts};
-    }
-};
 
 // Between two operations of this process.
 void copy_payload(const Operation& from, const Operation& to, uint64_t bytes);

@@ -22,12 +22,6 @@ bool read_payload(const transport::Arrival& a, T& value) {
     return true;
 }
 
-// There is more to come of it.
-bool comes_in_parts(const Incoming& message) {
-    return message.envelope.kind == wire::Kind::eager && message.local == nullptr &&
-           message.data_bytes < message.bytes;
-}
-
 Err too_long(const Incoming& message, const Operation& recv) {
     const bool collective = (message.envelope.context & 1U) != 0;
     if (collective)
@@ -64,7 +58,6 @@ void Lane::arrived(const transport::Arrival& a) {
     if (is_remote(a.from) && !goes_between_hosts(a.envelope.kind)) return;
     switch (a.envelope.kind) {
     case wire::Kind::eager: {
-        if ((a.envelope.flags & wire::flag_parts) != 0) return take_first_part(a);
         const uint64_t bytes = a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes;
         take_message({a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0,
                       nullptr, nullptr, false});
@@ -100,9 +93,6 @@ void Lane::arrived(const transport::Arrival& a) {
         if (is_remote(a.from) && read_payload(a, context) && on_give_back_ != nullptr) on_give_back_(context);
         break;
     }
-    case wire::Kind::part:
-        take_part(a);
-        break;
     case wire::Kind::none:
         break;
     }
@@ -114,12 +104,8 @@ void Lane::take_message(const Incoming& message) {
         return;
     }
     counters().add(Counter::unexpected);
-    Unexpected* const kept = matcher_.keep(message);
-    if (kept == nullptr) std::abort(); // a message cannot be lost, and there is no memory to keep it
-    if (comes_in_parts(message)) {
-        arriving_[message.from].kept = kept;
-        kept->known_to = &arriving_[message.from].kept;
-    }
+    if (matcher_.keep(message) == nullptr)
+        std::abort();                    // a message cannot be lost, and there is no memory to keep it
     if (multithreaded_) shm_.wake_own(); // another thread may probe for it
 }
 
@@ -137,8 +123,7 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     if (message.local != nullptr)
         copy_payload(*message.local, recv, recv.received);
     else
-        store_payload(recv, 0, message.data, std::min(recv.received, message.data_bytes));
-    if (comes_in_parts(message)) return await_parts(recv, message);
+        store_payload(recv, 0, message.data, recv.received);
     if ((message.envelope.flags & wire::flag_synchronous) != 0) {
         const wire::Ack ack{message.envelope.sync_id};
         post_line(message.from, wire::Kind::ack, &ack, sizeof ack);

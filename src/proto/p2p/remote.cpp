@@ -31,6 +31,15 @@ Param<int64_t> eager_limit{"net.eager_limit",
                            Scope::local,
                            "longest message to another host that is sent without asking the receiver"};
 
+Param<int64_t> shortest_piece{
+    "net.shortest_piece",
+    512,
+    {1, 1 * GiB},
+    Unit::bytes,
+    Level::tuner,
+    Scope::local,
+    "pieces of this length or more go to and from the network by themselves; shorter ones are packed"};
+
 // A look at the network is a system call. While something comes through shared memory it is not looked at in
 // every round.
 constexpr uint32_t rounds_per_look = 16;
@@ -38,6 +47,18 @@ constexpr uint32_t quiet_rounds = 64;
 
 Memory memory_of(Operation& op, uint64_t bytes) {
     return {op.layout == nullptr ? op.buffer : nullptr, bytes, &op};
+}
+
+// The network gathers and scatters by itself where that is cheaper than packing.
+size_t pieces_of(void* operation, iovec* list, size_t most) {
+    const Operation& op = *static_cast<const Operation*>(operation);
+    const bool cut = op.error != Err::success; // too long for its receive: a part goes nowhere
+    if (cut || op.layout == nullptr || op.layout->size < shortest_piece.get() * op.layout->runs) return 0;
+    const uint64_t bytes = op.kind == Operation::Kind::send ? op.bytes : op.received;
+    uint64_t listed = 0;
+    const size_t n =
+        layout::list_pieces(*op.layout, op.buffer, op.elements, op.first_byte, bytes, list, most, listed);
+    return listed == bytes ? n : 0;
 }
 
 } // namespace
@@ -72,6 +93,7 @@ transport::ucx::Sink Lane::network_sink() {
             if (offset < op.received) // the rest of a message that is too long goes nowhere
                 store_payload(op, offset, from, std::min<uint64_t>(bytes, op.received - offset));
         },
+        pieces_of,
     };
 }
 

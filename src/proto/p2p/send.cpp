@@ -13,6 +13,27 @@ namespace zipmpi::proto {
 
 using transport::Sent;
 
+namespace {
+
+// Part of a message on its way into a cell.
+struct Slice {
+    const Operation& op;
+    uint64_t from;
+    uint64_t bytes;
+    size_t parts = 1; // of the message, that are under way at a time
+    [[nodiscard]] transport::Bulk bulk() const {
+        if (op.layout == nullptr) return {op.buffer + from, bytes};
+        return {nullptr, bytes,
+                [](const void* subject, std::byte* to) {
+                    const Slice& s = *static_cast<const Slice*>(subject);
+                    load_payload(s.op, s.from, to, s.bytes);
+                },
+                this, parts};
+    }
+};
+
+} // namespace
+
 void Lane::start_send(Operation& op) {
     counters().add(Counter::sends);
     counters().add(Counter::send_bytes, op.bytes);
@@ -31,12 +52,11 @@ void Lane::start_send(Operation& op) {
 bool Lane::send_at_once(Operation& op) {
     if (op.synchronous || op.world_peer == world_rank_) return false;
     const int peer = shm_.reach(op.world_peer);
-    if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0) return false;
-    const auto to = static_cast<transport::Peer>(peer);
-    if (!send_in_parts(op, to)) {
-        const wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
-        if (!goes_at_once(op, to) || send_eager(to, e, op) != Sent::ok) return false;
-    }
+    if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0 ||
+        !goes_at_once(op, static_cast<transport::Peer>(peer)))
+        return false;
+    const wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
+    if (send_eager(static_cast<transport::Peer>(peer), e, op) != Sent::ok) return false;
     counters().add(Counter::sends);
     counters().add(Counter::send_bytes, op.bytes);
     return true;
@@ -63,10 +83,6 @@ std::byte* Lane::staging(uint64_t bytes) {
 // it with an error.
 Sent Lane::try_start(Operation& op) {
     if (is_remote(op.transport_peer)) return try_start_remote(op);
-    if (send_in_parts(op, op.transport_peer)) {
-        finish(op);
-        return Sent::ok;
-    }
     wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
     if (!goes_at_once(op, op.transport_peer)) return start_rendezvous(op, e);
     if (op.synchronous) {

@@ -121,7 +121,7 @@ bool sleep_with_network(Lane& lane, uint32_t ticket) {
         lane.lock();
     }
     lane.give_back_descriptors();
-    lane.wake_threads();
+    lane.shm().hand_over_descriptors();
     return woken;
 }
 

@@ -59,7 +59,7 @@ void wait_until(Lane& lane, const Done& done, const WaitNote& note) {
             rounds = 0;
             // Something came and more is wanted: looking again at once would take the cache lines from under
             // the hands of the sender.
-            if (!lane.oversubscribed() && !lane.in_a_message() && !done())
+            if (!lane.oversubscribed() && !done())
                 for (int i = 0; i < pauses_in_stream; ++i) os::cpu_relax();
         } else if (!done()) {
             wait_round(lane, rounds, note);

@@ -37,15 +37,6 @@ Param<int64_t> eager_limit{"p2p.eager_limit",
                            "longest message sent without asking the receiver first; at most one cell; -1: by "
                            "the costs of the pair"};
 
-Param<int64_t> gaps_at_once{"p2p.gaps_at_once",
-                            32 * KiB,
-                            {0, 1 * MiB},
-                            Unit::bytes,
-                            Level::tuner,
-                            Scope::local,
-                            "longest message with gaps at its sender that is sent in several parts without "
-                            "asking the receiver first, unless p2p.eager_limit is set"};
-
 Param<int64_t> kcopy_from{
     "p2p.kcopy_min",
     by_cost,
@@ -72,7 +63,6 @@ Thresholds settled(Thresholds t, uint64_t cell_bytes) {
     t.window_bytes = std::max(t.window_bytes, 2 * t.fragment_bytes);
     t.gaps_eager_limit =
         eager_limit != by_cost ? t.eager_limit : std::max(t.eager_limit, std::min(worth_parts, cell_bytes));
-    t.gaps_at_once = eager_limit != by_cost ? 0 : static_cast<uint64_t>(gaps_at_once.get());
     t.gaps_fragment_bytes = std::min(t.fragment_bytes, part);
     return t;
 }

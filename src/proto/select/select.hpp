@@ -14,8 +14,8 @@
 //   otherwise                              rendezvous; fragments of fragment_bytes through cells, with at
 //                                          most window_bytes sent and not yet copied out
 //
-// A message with gaps at its sender is packed into cells and never taken by one copy: it has an eager limit
-// of its own, and above it the first fragment goes with the question.
+// A message with gaps at its sender is packed into cells, unless its pieces are long (p2p/joint.cpp): it has
+// an eager limit of its own, and above it the first fragment goes with the question.
 //
 // PairChoice (pair_choice.hpp) has them for each peer of a rank. Pure functions here.
 #pragma once
@@ -59,7 +59,6 @@ struct Thresholds {
     // Of messages that do not lie in one piece; worked out by settled().
     uint64_t gaps_eager_limit = 0;
     uint64_t gaps_fragment_bytes = 0;
-    uint64_t gaps_at_once = 0; // longest that is sent in parts without asking
     bool operator==(const Thresholds&) const = default;
 
     // Short enough that both sides begin soon, long enough that few are needed.

@@ -5,6 +5,7 @@
 #include "base/param.hpp"
 #include "os/process_memory.hpp"
 
+#include <cerrno>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -75,6 +76,22 @@ bool Reader::write(Peer to, uint64_t address, const std::byte* from, size_t byte
     writes_refused_ = !os::write_process_memory(pid, address, from, bytes);
     return !writes_refused_;
 }
+
+Reader::Result Reader::read_pieces(Peer from, const iovec* here, size_t here_count, const iovec* there,
+                                   size_t there_count, size_t bytes) {
+    const pid_t pid = segment_.block(from).pid.load(std::memory_order_relaxed);
+    if (os::read_process_memory(pid, there, there_count, here, here_count, bytes)) return Result::copied;
+    return errno == EFAULT ? Result::no_such_memory : Result::refused;
+}
+
+Reader::Result Reader::write_pieces(Peer to, const iovec* here, size_t here_count, const iovec* there,
+                                    size_t there_count, size_t bytes) {
+    const pid_t pid = segment_.block(to).pid.load(std::memory_order_relaxed);
+    if (os::write_process_memory(pid, there, there_count, here, here_count, bytes)) return Result::copied;
+    return errno == EFAULT ? Result::no_such_memory : Result::refused;
+}
+
+bool Reader::reads_and_writes(Peer peer) { return writes_to(peer) && os::can_write_process_memory(); }
 
 bool Reader::write(Peer to, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
                    size_t bytes) {

@@ -37,6 +37,16 @@ class Reader {
                size_t bytes);
     [[nodiscard]] bool writes_to(Peer to) { return !writes_refused_ && works_with(to); }
 
+    // For memory of a peer that may not be what the program says. Pieces here and there hold the same bytes,
+    // less than 2 GiB; up to 1024 each.
+    enum class Result { copied, refused, no_such_memory };
+    Result read_pieces(Peer from, const iovec* here, size_t here_count, const iovec* there,
+                       size_t there_count, size_t bytes);
+    Result write_pieces(Peer to, const iovec* here, size_t here_count, const iovec* there, size_t there_count,
+                        size_t bytes);
+    // Found out by asking the kernel, before the first copy.
+    [[nodiscard]] bool reads_and_writes(Peer peer);
+
   private:
     enum class State : uint8_t { unknown, works, refused };
     bool probe(Peer from) const;

@@ -25,18 +25,25 @@ size_t Arena::gap_for(uint64_t bytes, uint64_t& offset) const {
 }
 
 void* Arena::allocate(uint64_t bytes) {
-    if (!segment_.has_arenas() || bytes < smallest || bytes > wire::arena_bytes) return nullptr;
+    void* const base = bytes < smallest ? nullptr : allocate_unreserved(bytes);
+    if (base == nullptr || reserve(self_, place_of(base, bytes), bytes)) return base;
+    free(base);
+    return nullptr;
+}
+
+bool Arena::reserve(Peer owner, uint64_t place, uint64_t bytes) const {
+    return bytes == 0 || segment_.reserve(segment_.geometry().arena_offset(owner) + place - 1, bytes);
+}
+
+void* Arena::allocate_unreserved(uint64_t bytes) {
+    if (!segment_.has_arenas() || bytes == 0 || bytes > wire::arena_bytes) return nullptr;
     bytes = (bytes + wire::page_size - 1) / wire::page_size * wire::page_size;
     uint64_t offset = 0;
     const size_t before = gap_for(bytes, offset);
     if (offset + bytes > wire::arena_bytes) return nullptr;
     const uint64_t in_file = segment_.geometry().arena_offset(self_) + offset;
-    if (!segment_.reserve(in_file, bytes)) return nullptr;
     std::byte* const base = os::map_shared(segment_.fd(), in_file, bytes, os::Access::read_and_write);
-    if (base == nullptr) {
-        os::give_up(segment_.fd(), in_file, bytes);
-        return nullptr;
-    }
+    if (base == nullptr) return nullptr;
     blocks_.insert(blocks_.begin() + static_cast<ptrdiff_t>(before), Block{offset, bytes, base});
     return base;
 }
@@ -76,6 +83,22 @@ const std::byte* Arena::view(Peer owner, uint64_t place, uint64_t bytes) {
         v = {base, wanted};
     }
     return v.base + (place - 1);
+}
+
+std::byte* Arena::map(Peer owner, uint64_t place, uint64_t bytes) const {
+    if (!segment_.has_arenas() || place == 0 || bytes == 0 || place > wire::arena_bytes ||
+        bytes > wire::arena_bytes - (place - 1))
+        return nullptr;
+    const uint64_t in_page = (place - 1) % wire::page_size;
+    const uint64_t offset = segment_.geometry().arena_offset(owner) + (place - 1) - in_page;
+    std::byte* const base =
+        os::map_shared(segment_.fd(), offset, in_page + bytes, os::Access::read_and_write);
+    return base != nullptr ? base + in_page : nullptr;
+}
+
+void Arena::unmap(std::byte* at, uint64_t bytes) {
+    const uint64_t in_page = reinterpret_cast<uintptr_t>(at) % wire::page_size;
+    os::unmap(at - in_page, in_page + bytes);
 }
 
 } // namespace zipmpi::transport::shm

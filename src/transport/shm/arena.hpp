@@ -27,6 +27,10 @@ class Arena {
 
     // Null: not from here, because memory is short or the block is too small to gain anything.
     void* allocate(uint64_t bytes);
+    // The same however small, for memory that must be shared. It must be reserved before it is touched.
+    void* allocate_unreserved(uint64_t bytes);
+    // Memory is there for this part of a rank's blocks. False: it is short.
+    [[nodiscard]] bool reserve(Peer owner, uint64_t place, uint64_t bytes) const;
     // False: it is not from here.
     bool free(void* base);
     // Where this memory lies in the own part, plus 1; 0: it does not.
@@ -35,6 +39,10 @@ class Arena {
     }
     // A peer's memory by that number, or null: a peer's numbers are not trusted.
     [[nodiscard]] const std::byte* view(Peer owner, uint64_t place, uint64_t bytes);
+    // The same for reading and writing, until unmap() with the same length. Null: there is none, or no
+    // memory.
+    [[nodiscard]] std::byte* map(Peer owner, uint64_t place, uint64_t bytes) const;
+    static void unmap(std::byte* at, uint64_t bytes);
 
   private:
     static constexpr uint64_t smallest = 64 * 1024;

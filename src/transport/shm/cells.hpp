@@ -34,16 +34,6 @@ class Cells {
         free_.pop_front();
         return cell;
     }
-    // The next so many can be taken.
-    bool ready(size_t n) {
-        if (free_.size() >= n) return true;
-        while (free_.size() < n && made_.size() < n && make()) {
-        }
-        if (free_.size() < n) collect();
-        while (free_.size() < n && make()) {
-        }
-        return free_.size() >= n;
-    }
     // It is on its way to a reader.
     wire::CellRef send(int cell, size_t bytes) {
         const auto index = static_cast<uint16_t>(cell);

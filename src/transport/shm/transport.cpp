@@ -195,17 +195,6 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     return Sent::ok;
 }
 
-bool Transport::room_for_bulks(Peer peer, uint32_t parts) {
-    Outgoing& o = out_[peer];
-    if (design_ == Design::shared || o.ring == nullptr) return false;
-    if (o.produced - o.consumed_seen + parts > wire::ring_lines) {
-        const uint32_t consumed = o.ring->consumed.load(std::memory_order_acquire); // as in claim()
-        if (o.produced - consumed + parts > wire::ring_lines) return false;
-        o.consumed_seen = consumed;
-    }
-    return cells_.ready(parts);
-}
-
 bool Transport::makes_sense(const wire::Envelope& envelope, const wire::CellRef& ref) const {
     const wire::Geometry& g = segment_.geometry();
     return envelope.inline_bytes <= wire::inline_max_with_cell && ref.cell < g.cells_per_rank &&
@@ -291,16 +280,14 @@ void Transport::give_back_shared(wire::SharedRing& ring) {
 
 void Transport::wake(wire::RankBlock& block) {
     block.wake.fetch_add(1, std::memory_order_seq_cst);
+    block_->counters.add(Counter::wakes_sent);
     if (const uint64_t bell = block.wake_socket.load(std::memory_order_relaxed); bell != 0) {
-        // One thread of it may sleep on descriptors; further ones as usual. One that is about to sleep and
-        // not counted yet finds that the word has changed.
-        bell_.ring(bell);
-        block_->counters.add(Counter::wakes_sent);
+        // One that is about to sleep and not counted yet finds that the word has changed.
+        if (block.descriptor_sleepers.load(std::memory_order_seq_cst) != 0) bell_.ring(bell);
         if (block.futex_sleepers.load(std::memory_order_seq_cst) == 0) return;
     }
     if (const uint32_t woken = os::futex_wake_all(block.wake); woken != 0)
         segment_.asleep().fetch_sub(woken, std::memory_order_relaxed);
-    block_->counters.add(Counter::wakes_sent);
 }
 
 void Transport::wake_own() {
@@ -356,10 +343,17 @@ bool Transport::hear_a_bell() {
 bool Transport::sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout_ns) {
     std::atomic<uint32_t>& asleep = segment_.asleep();
     asleep.fetch_add(1, std::memory_order_relaxed);
+    // Either who wakes us sees this and rings, or we see that the word has changed.
+    block_->descriptor_sleepers.fetch_add(1, std::memory_order_seq_cst);
     const bool woken =
         block_->wake.load(std::memory_order_seq_cst) != ticket || bell_.wait(other, timeout_ns);
+    block_->descriptor_sleepers.fetch_sub(1, std::memory_order_relaxed);
     asleep.fetch_sub(1, std::memory_order_relaxed);
     return woken;
+}
+
+void Transport::hand_over_descriptors() {
+    if (block_->futex_sleepers.load(std::memory_order_seq_cst) != 0) wake(*block_);
 }
 
 void Transport::disarm() { block_->sleepers.fetch_sub(1, std::memory_order_seq_cst); }

@@ -46,9 +46,6 @@ class Transport {
     Sent send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
                    const Bulk& bulk);
 
-    // The next so many bulk parts to this peer will be sent.
-    bool room_for_bulks(Peer peer, uint32_t parts);
-
     // So many cells of this rank are out with readers that no more should be: try again after progress.
     bool cells_out(size_t most) {
         const bool many = cells_.out_at_least(most);
@@ -69,6 +66,7 @@ class Transport {
     // the second call instead of sleep(), until a peer wakes it or the other descriptor is readable.
     bool hear_a_bell();
     bool sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout_ns);
+    void hand_over_descriptors(); // another thread of this process may sleep on them now
 
     // Wakes a peer that has said, by other means than arm(), that it sleeps.
     // Ranks of this node that are not asleep now, at least.

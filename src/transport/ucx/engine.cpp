@@ -30,12 +30,14 @@ std::string in_words(const char* call, ucs_status_t status) {
 
 Engine::Engine(const Settings& settings)
     : world_rank_(settings.world_rank)
+    , watch_peers_(settings.watch_peers)
     , sink_(settings.sink)
     , book_(settings.book) {
     std::memcpy(key_.data(), settings.key.data(), key_.size());
 }
 
 bool Engine::start(const char* devices, std::string& why) {
+    gathers_ = std::string_view(devices).find(':') != std::string_view::npos; // RDMA: device:port
     ucp_config_t* config = nullptr;
     ucs_status_t status = ucp_config_read(nullptr, nullptr, &config);
     if (status != UCS_OK || !configure(config, devices)) {
@@ -60,32 +62,11 @@ bool Engine::start(const char* devices, std::string& why) {
         why = in_words("ucp_worker_create", status);
         return false;
     }
-    if (!make_datatype() || !listen()) {
+    if (!listen()) {
         why = "UCX has no memory, or no device that can be used";
         return false;
     }
     return true;
-}
-
-bool Engine::make_datatype() {
-    ucp_generic_dt_ops_t ops{};
-    ops.start_pack = [](void*, const void* handled, size_t) { return const_cast<void*>(handled); };
-    ops.start_unpack = [](void*, void* handled, size_t) { return handled; };
-    ops.packed_size = [](void* handled) -> size_t { return static_cast<Handled*>(handled)->memory.bytes; };
-    ops.pack = [](void* handled, size_t offset, void* to, size_t most) {
-        const auto& [sink, memory] = *static_cast<const Handled*>(handled);
-        const size_t n = std::min<size_t>(most, memory.bytes - offset);
-        sink->load(memory.operation, offset, static_cast<std::byte*>(to), n);
-        return n;
-    };
-    ops.unpack = [](void* handled, size_t offset, const void* from, size_t n) {
-        const auto& [sink, memory] = *static_cast<const Handled*>(handled);
-        if (offset > memory.bytes || n > memory.bytes - offset) return UCS_ERR_MESSAGE_TRUNCATED;
-        sink->store(memory.operation, offset, static_cast<const std::byte*>(from), n);
-        return UCS_OK;
-    };
-    ops.finish = [](void*) {};
-    return ucp_dt_create_generic(&ops, nullptr, &with_gaps_) == UCS_OK;
 }
 
 // Ready for messages, and an address that others can use.
@@ -101,7 +82,8 @@ bool Engine::listen() {
         return ucp_worker_set_am_recv_handler(worker_, &h) == UCS_OK;
     };
     if (!handle(wire::net_hello, on_greeting) || !handle(wire::net_welcome, on_greeting) ||
-        !handle(wire::net_message, on_message) || !handle(wire::net_long, on_message))
+        !handle(wire::net_line, on_line) || !handle(wire::net_message, on_message) ||
+        !handle(wire::net_long, on_message))
         return false;
     ucp_address_t* address = nullptr;
     size_t length = 0;
@@ -123,15 +105,15 @@ Engine::~Engine() {
             ucp_worker_progress(worker_);
         ucp_request_free(request);
     }
-    if (with_gaps_ != 0) ucp_dt_destroy(with_gaps_);
     if (worker_ != nullptr) ucp_worker_destroy(worker_);
     if (context_ != nullptr) ucp_cleanup(context_);
 }
 
 int Engine::progress() {
     happened_ = 0;
-    // Only a look: UCX counts events of its own that mean nothing to us.
-    while (ucp_worker_progress(worker_) != 0 && happened_ < 64) {
+    // UCX counts events of its own that mean nothing to us; once something has come, the caller may have been
+    // waiting for just that.
+    while (ucp_worker_progress(worker_) != 0 && happened_ == 0) {
     }
     return happened_;
 }

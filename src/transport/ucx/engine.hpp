@@ -12,6 +12,7 @@
 #include <memory>
 #include <ucp/api/ucp.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace zipmpi::transport::ucx {
@@ -63,22 +64,24 @@ class Engine final : public Network {
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
         std::vector<Early> early;
     };
-    // Bytes whose layout the sink knows, as UCX's functions for packing see them.
-    struct Handled {
-        const Sink* sink;
-        Memory memory;
+    // What stands for memory with gaps while UCX works: a list of its pieces, or packed bytes.
+    struct Gaps {
+        std::vector<ucp_dt_iov_t> pieces;
+        std::vector<std::byte> packed;
     };
     // A message, or a greeting, that UCX has not finished with.
     struct Sending {
         Engine* engine;
         std::byte header[wire::net_header_max];
-        Handled data;
+        Memory data;
+        Gaps gaps;
         std::string greeting;
         Sending* next_free;
     };
     struct Receiving {
         Engine* engine;
-        Handled to;
+        Memory to;
+        Gaps gaps;
         Arriving* bytes;
     };
 
@@ -101,29 +104,37 @@ class Engine final : public Network {
 
     static ucs_status_t on_greeting(void* self, const void*, size_t, void* data, size_t length,
                                     const ucp_am_recv_param_t* param);
+    static ucs_status_t on_line(void* self, const void*, size_t, void* data, size_t length,
+                                const ucp_am_recv_param_t* param);
     static ucs_status_t on_message(void* self, const void* header, size_t header_length, void* data,
                                    size_t length, const ucp_am_recv_param_t* param);
+    // What UCX needs to know of memory: a pointer, a count, and its type in param.
+    std::pair<void*, size_t> describe(const Memory& memory, Gaps& gaps, ucp_request_param_t& param);
+    bool list_pieces(const Memory& memory, Gaps& gaps) const;
+    std::vector<std::byte> take_room(uint64_t bytes);
+    void give_back_room(std::vector<std::byte>&& room);
     static void on_sent(void* request, ucs_status_t status, void* user_data);
     static void on_received(void* request, ucs_status_t status, size_t length, void* user_data);
     static void on_lost(void* self, ucp_ep_h endpoint, ucs_status_t status);
     void finish_receiving(Receiving& receiving, ucs_status_t status);
-    bool make_datatype();
     bool listen();
 
     int world_rank_;
+    bool watch_peers_;
     std::array<uint8_t, wire::job_key_bytes> key_{};
     Sink sink_;
     AddressBook book_;
     ucp_context_h context_ = nullptr;
     ucp_worker_h worker_ = nullptr;
-    ucp_datatype_t with_gaps_ = 0;
     int descriptor_ = -1;
     std::string address_;
     std::deque<Known> peers_; // in place: a callback may add one
     std::unordered_map<int, Peer> by_rank_;
     std::deque<Sending> sendings_;
     Sending* free_ = nullptr;
-    uint64_t under_way_ = 0; // sends
+    std::vector<std::vector<std::byte>> rooms_; // for packed bytes, kept: fresh memory is slow
+    bool gathers_ = false;                      // the devices gather and scatter by themselves
+    uint64_t under_way_ = 0;                    // sends
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began
 };

@@ -36,7 +36,7 @@ bool Engine::connect(Known& peer, std::string_view address) {
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                         UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.address = reinterpret_cast<const ucp_address_t*>(address.data());
-    params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    params.err_mode = watch_peers_ ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
     params.err_handler.cb = on_lost;
     params.err_handler.arg = this;
     return ucp_ep_create(worker_, &params, &peer.endpoint) == UCS_OK;

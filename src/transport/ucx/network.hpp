@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <sys/uio.h>
 
 namespace zipmpi::transport::ucx {
 
@@ -44,6 +45,8 @@ struct Sink {
     // Packed bytes of an operation whose memory has gaps.
     void (*load)(void* operation, uint64_t offset, std::byte* to, size_t bytes);
     void (*store)(void* operation, uint64_t offset, const std::byte* from, size_t bytes);
+    // Where they are: fills the list and returns how many there are; 0: more than `most`, or very short ones.
+    size_t (*pieces)(void* operation, iovec* list, size_t most);
 };
 
 // Address of a rank, as it has published it; empty: it cannot be found out.
@@ -56,6 +59,7 @@ struct Settings {
     int world_rank = 0;
     std::span<const uint8_t, wire::job_key_bytes> key;
     const char* devices = ""; // comma-separated names; empty: UCX chooses
+    bool watch_peers = false; // be told by UCX when a peer is lost, which costs bandwidth
     Sink sink{};
     AddressBook book{};
 };

@@ -27,10 +27,14 @@ bool shares_are_cheaper(const Levels& l, const Combine& op) {
 
 namespace {
 
+// Messages that are under way at the same time cost a part of one alone.
+constexpr double under_way_at_once = 4;
+
 // What a rank saves that would have to talk to all ranks of other nodes, and talks to their leaders. By what
 // is the same on all ranks: the largest node.
 double messages_saved(const Levels& l, const Team& t) {
-    return (t.size - l.nodes.largest() - l.nodes.count() + 1) * network_constants().message;
+    return (t.size - l.nodes.largest() - l.nodes.count() + 1) * network_constants().message /
+           under_way_at_once;
 }
 
 } // namespace
@@ -40,10 +44,11 @@ bool bundles_are_cheaper(const Levels& l, const Team& t, size_t block) {
     return messages_saved(l, t) > l.nodes.largest() * static_cast<double>(block) * node_constants().byte;
 }
 
-// m p blocks are copied to the leader and back, and sorted twice.
+// m p blocks are sorted twice, and copied to the leader and back through shared memory, each way twice.
 bool exchange_is_cheaper(const Levels& l, const Team& t, size_t block) {
+    constexpr double copies = 6;
     return messages_saved(l, t) >
-           4.0 * l.nodes.largest() * t.size * static_cast<double>(block) * node_constants().byte;
+           copies * l.nodes.largest() * t.size * static_cast<double>(block) * node_constants().byte;
 }
 
 } // namespace zipmpi::proto::coll::two_level

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Operations on elements that others change at the same time, by instructions of the CPU.
+#include "core/op/elements.hpp"
+#include "core/op/op.hpp"
+
+#include <atomic>
+#include <cstring>
+
+namespace zipmpi::core {
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed; // order is made by the synchronisation of the window
+
+template <OpId op, class T>
+T change(std::atomic_ref<T> at, T value) {
+    if constexpr (op == OpId::NO_OP) {
+        return at.load(relaxed);
+    } else if constexpr (op == OpId::REPLACE) {
+        return at.exchange(value, relaxed);
+    } else if constexpr (op == OpId::SUM) {
+        return at.fetch_add(value, relaxed);
+    } else if constexpr (op == OpId::BAND) {
+        return at.fetch_and(value, relaxed);
+    } else if constexpr (op == OpId::BOR) {
+        return at.fetch_or(value, relaxed);
+    } else if constexpr (op == OpId::BXOR) {
+        return at.fetch_xor(value, relaxed);
+    } else {
+        T now = at.load(relaxed);
+        while (!at.compare_exchange_weak(now, combine<op, T>(value, now), relaxed)) {
+        }
+        return now;
+    }
+}
+
+template <OpId op, class T>
+void step(const void* in, void* inout, void* fetched, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+        const size_t at = static_cast<size_t>(i) * sizeof(T); // in and fetched need not be aligned
+        T value{};
+        if constexpr (op != OpId::NO_OP) std::memcpy(&value, static_cast<const char*>(in) + at, sizeof(T));
+        const std::atomic_ref<T> element(static_cast<T*>(inout)[i]);
+        if (op == OpId::REPLACE && fetched == nullptr) {
+            element.store(value, relaxed);
+            continue;
+        }
+        const T before = change<op, T>(element, value);
+        if (fetched != nullptr) std::memcpy(static_cast<char*>(fetched) + at, &before, sizeof(T));
+    }
+}
+
+template <OpId op, class T>
+Step choose() {
+    if constexpr (is_integer<T> && (sizeof(T) == 4 || sizeof(T) == 8))
+        if constexpr (defined<op, T> || op == OpId::REPLACE || op == OpId::NO_OP) return step<op, T>;
+    return nullptr;
+}
+
+template <OpId op>
+Step for_type(TypeId type) {
+    switch (type) {
+#define ZIPMPI_X(id, name, ctype)                                                                            \
+    case TypeId::id:                                                                                         \
+        return choose<op, typename Argument<void ctype>::type>();
+        ZIPMPI_BUILTIN_TYPES(ZIPMPI_X)
+#undef ZIPMPI_X
+    case TypeId::count_:
+        break;
+    }
+    return nullptr;
+}
+
+} // namespace
+
+Step step_of(OpId op, TypeId type) noexcept {
+    switch (op) {
+#define ZIPMPI_X(id, name)                                                                                   \
+    case OpId::id:                                                                                           \
+        return for_type<OpId::id>(type);
+        ZIPMPI_BUILTIN_OPS(ZIPMPI_X)
+#undef ZIPMPI_X
+    case OpId::count_:
+        break;
+    }
+    return nullptr;
+}
+
+} // namespace zipmpi::core

@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Synchronisation: which targets this process may access, and when what was done is there. Operations on
+// memory that is reached directly or by the kernel are complete when their calls return, so synchronising
+// means to order them, and to wait for the other side where MPI says so.
+#include "core/group/group.hpp"
+#include "core/state.hpp"
+#include "core/win/access.hpp"
+#include "proto/coll/coll.hpp"
+
+#include <atomic>
+#include <utility>
+
+namespace zipmpi::core {
+namespace {
+
+using proto::rma::Target;
+
+void order_memory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+Err check_assertion(int given, int known) {
+    if ((given & ~known) == 0) return Err::success;
+    return fail(Err::assertion, "pass 0, or assertions that this call takes",
+                "the assertion has bits %#x, which mean nothing here", static_cast<unsigned>(given & ~known));
+}
+
+// The error of an operation that has been under way, once.
+Err late_failure(Win& win) { return std::exchange(win.failure, Err::success); }
+
+// Single locks and started accesses exclude each other and everything else; a fence ends by itself.
+Err need_no_access(const Win& win) {
+    if (win.locks == 0 && !win.all_locked && !win.started) return Err::success;
+    return wrong_synchronisation("end the access epoch before another one begins",
+                                 win.started ? "an access epoch of MPI_Win_start is open"
+                                             : "the window is locked by this process");
+}
+
+void close_fence(Win& win) {
+    win.fenced = false;
+    win.open_to_all = win.all_locked;
+}
+
+// Ranks in the window of the members of a group.
+Err ranks_in(Win& win, const Group& group, std::vector<int>& ranks) {
+    const Members members(win.team().map, win.team().size);
+    const RankIndex index(members);
+    for (int r = 0; r < group.members.size(); ++r) {
+        ranks.push_back(index[group.members[r]]);
+        if (ranks.back() < 0)
+            return fail(Err::group, "pass a group of members of the window",
+                        "rank %d of the group is not in the window", r);
+    }
+    return Err::success;
+}
+
+Err need_locked(const Win& win, int rank) {
+    if (win.all_locked || win.held[static_cast<size_t>(rank)] != Win::Held::no) return Err::success;
+    return wrong_synchronisation("call MPI_Win_lock or MPI_Win_lock_all first",
+                                 "the target is not locked by this process");
+}
+
+// Apart: a flush that waits for nothing then saves no registers.
+[[gnu::noinline]] Err await_done(int rank, Win& win) {
+    const Locked locked;
+    win.window->flush(rank);
+    return late_failure(win);
+}
+
+Err need_any_lock(const Win& win) {
+    if (win.all_locked || win.locks > 0) return Err::success;
+    return wrong_synchronisation("call MPI_Win_lock or MPI_Win_lock_all first",
+                                 "no target is locked by this process");
+}
+
+} // namespace
+
+Err wrong_synchronisation(const char* todo, const char* why) { return fail(Err::rma_sync, todo, "%s", why); }
+
+// With nothing before and nothing after there is nobody to wait for.
+Err win_fence(int assertion, Win& win) {
+    constexpr int known = mode_nostore | mode_noput | mode_noprecede | mode_nosucceed;
+    if (const Err e = check_assertion(assertion, known); e != Err::success) return e;
+    if (const Err e = need_no_access(win); e != Err::success) return e;
+    if (win.posted)
+        return wrong_synchronisation("call MPI_Win_wait first", "an exposure epoch of MPI_Win_post is open");
+    win.window->flush_all();
+    order_memory();
+    constexpr int alone = mode_noprecede | mode_nosucceed;
+    Err e = Err::success;
+    if ((assertion & alone) != alone) e = proto::coll::barrier(win.team());
+    order_memory();
+    win.fenced = win.open_to_all = (assertion & mode_nosucceed) == 0;
+    return e != Err::success ? e : late_failure(win);
+}
+
+Err win_post(Group& group, int assertion, Win& win) {
+    if (const Err e = check_assertion(assertion, mode_nocheck | mode_nostore | mode_noput); e != Err::success)
+        return e;
+    if (win.posted)
+        return wrong_synchronisation("call MPI_Win_wait first", "an exposure epoch of MPI_Win_post is open");
+    std::vector<int> origins;
+    if (const Err e = ranks_in(win, group, origins); e != Err::success) return e;
+    order_memory();
+    win.posted = true;
+    win.post_origins = static_cast<uint32_t>(origins.size());
+    if ((assertion & mode_nocheck) == 0)
+        for (const int origin : origins) win.window->post_to(origin);
+    return Err::success;
+}
+
+Err win_start(Group& group, int assertion, Win& win) {
+    if (const Err e = check_assertion(assertion, mode_nocheck); e != Err::success) return e;
+    if (const Err e = need_no_access(win); e != Err::success) return e;
+    std::vector<int> targets;
+    if (const Err e = ranks_in(win, group, targets); e != Err::success) return e;
+    close_fence(win);
+    if ((assertion & mode_nocheck) == 0)
+        for (const int target : targets) win.window->await_post(target);
+    for (const int target : targets) win.window->peek(target).open = true;
+    win.start_targets = std::move(targets);
+    win.started = true;
+    return Err::success;
+}
+
+Err win_complete(Win& win) {
+    if (!win.started)
+        return wrong_synchronisation("call MPI_Win_start first", "no access epoch of MPI_Win_start is open");
+    win.window->flush_all();
+    order_memory();
+    for (const int target : win.start_targets) {
+        win.window->peek(target).open = false;
+        win.window->complete_to(target);
+    }
+    win.start_targets.clear();
+    win.started = false;
+    return late_failure(win);
+}
+
+Err win_wait(Win& win) {
+    if (!win.posted)
+        return wrong_synchronisation("call MPI_Win_post first", "no exposure epoch of MPI_Win_post is open");
+    win.window->await_completes(win.post_origins);
+    win.posted = false;
+    order_memory();
+    return Err::success;
+}
+
+Err win_test(Win& win, bool& flag) {
+    if (!win.posted)
+        return wrong_synchronisation("call MPI_Win_post first", "no exposure epoch of MPI_Win_post is open");
+    flag = win.window->all_completed(win.post_origins);
+    if (!flag) {
+        proto::poll(lane()); // origins may need this process to serve them
+        flag = win.window->all_completed(win.post_origins);
+    }
+    if (!flag) return Err::success;
+    win.window->forget_completes(win.post_origins);
+    win.posted = false;
+    order_memory();
+    return Err::success;
+}
+
+Err win_lock(LockType type, int rank, int assertion, Win& win) {
+    if (const Err e = check_assertion(assertion, mode_nocheck); e != Err::success) return e;
+    if (rank == proc_null) return Err::success;
+    Win::Held& held = win.held[static_cast<size_t>(rank)];
+    if (win.all_locked || win.started || held != Win::Held::no)
+        return wrong_synchronisation("end the epoch on this target before another one begins",
+                                     win.started ? "an access epoch of MPI_Win_start is open"
+                                                 : "the target is locked by this process already");
+    close_fence(win);
+    const bool exclusive = type == LockType::exclusive;
+    Target& t = win.window->peek(rank);
+    if ((assertion & mode_nocheck) != 0) {
+        held = Win::Held::unchecked;
+    } else {
+        held = exclusive ? Win::Held::exclusive : Win::Held::shared; // another thread may try meanwhile
+        win.window->lock(rank, exclusive);
+    }
+    t.alone = held == Win::Held::exclusive;
+    t.open = true;
+    ++win.locks;
+    return Err::success;
+}
+
+Err win_unlock(int rank, Win& win) {
+    if (rank == proc_null) return Err::success;
+    Win::Held& held = win.held[static_cast<size_t>(rank)];
+    if (held == Win::Held::no)
+        return wrong_synchronisation("call MPI_Win_lock first", "the target is not locked by this process");
+    win.window->flush(rank);
+    Target& t = win.window->peek(rank);
+    t.open = t.alone = false;
+    --win.locks;
+    const Win::Held was = std::exchange(held, Win::Held::no);
+    if (was == Win::Held::unchecked)
+        order_memory();
+    else
+        win.window->unlock(rank, was == Win::Held::exclusive);
+    return late_failure(win);
+}
+
+Err win_lock_all(int assertion, Win& win) {
+    if (const Err e = check_assertion(assertion, mode_nocheck); e != Err::success) return e;
+    if (const Err e = need_no_access(win); e != Err::success) return e;
+    win.fenced = false;
+    win.all_locked = true;
+    win.all_unchecked = (assertion & mode_nocheck) != 0;
+    for (int r = 0; !win.all_unchecked && r < win.peers; ++r) win.window->lock(r, false);
+    win.open_to_all = true;
+    return Err::success;
+}
+
+Err win_unlock_all(Win& win) {
+    if (!win.all_locked)
+        return wrong_synchronisation("call MPI_Win_lock_all first",
+                                     "the window is not locked by this process");
+    win.window->flush_all();
+    win.all_locked = win.open_to_all = false;
+    order_memory();
+    for (int r = 0; !win.all_unchecked && r < win.peers; ++r) win.window->unlock(r, false);
+    return late_failure(win);
+}
+
+Err win_flush(int rank, Win& win) {
+    if (rank == proc_null) return Err::success;
+    if (const Err e = need_locked(win, rank); e != Err::success) return e;
+    order_memory();
+    const proto::rma::Reach reach = win.window->peek(rank).reach();
+    if (reach == proto::rma::Reach::direct || reach == proto::rma::Reach::kernel) [[likely]]
+        return Err::success; // nothing is ever under way
+    return await_done(rank, win);
+}
+
+Err win_flush_all(Win& win) {
+    if (const Err e = need_any_lock(win); e != Err::success) return e;
+    win.window->flush_all();
+    order_memory();
+    return late_failure(win);
+}
+
+// What goes out is copied at once; only what comes in is waited for, and nobody knows which that is.
+Err win_flush_local(int rank, Win& win) { return win_flush(rank, win); }
+Err win_flush_local_all(Win& win) { return win_flush_all(win); }
+
+Err win_sync(Win&) {
+    order_memory();
+    return Err::success;
+}
+
+} // namespace zipmpi::core

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Ranks as threads on one node segment that take turns at one lock.
+#include "proto/rma/lock.hpp"
+
+#include <gtest/gtest.h>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace zipmpi::proto::rma {
+namespace {
+
+struct Node {
+    boot::NodeSegment segment;
+    std::vector<std::unique_ptr<Lane>> lanes;
+    std::unique_ptr<wire::WindowLock> lock = std::make_unique<wire::WindowLock>();
+
+    explicit Node(uint32_t ranks) {
+        std::vector<int> world;
+        for (uint32_t r = 0; r < ranks; ++r) world.push_back(static_cast<int>(r));
+        Problem why;
+        EXPECT_TRUE(boot::NodeSegment::make("lock_test", world, static_cast<int>(ranks), segment, why));
+        segment.set_usable_cpus(2);
+        for (uint32_t r = 0; r < ranks; ++r)
+            lanes.push_back(std::make_unique<Lane>(segment, r, static_cast<int>(r)));
+    }
+    template <class Body>
+    void run(const Body& body) {
+        std::vector<std::thread> threads;
+        for (auto& lane : lanes) threads.emplace_back([&body, &lane] { body(*lane); });
+        for (std::thread& t : threads) t.join();
+    }
+};
+
+const Operation shown;
+
+TEST(FairLock, WritersExcludeEachOther) {
+    Node node(6);
+    int64_t counter = 0; // changed under the lock only
+    constexpr int rounds = 2000;
+    node.run([&](Lane& lane) {
+        for (int i = 0; i < rounds; ++i) {
+            FairLock lock(*node.lock);
+            lock.lock_exclusive(lane, shown);
+            ++counter;
+            lock.unlock_exclusive(lane);
+        }
+    });
+    EXPECT_EQ(counter, 6 * rounds);
+}
+
+TEST(FairLock, ReadersExcludeWriters) {
+    Node node(6);
+    int64_t pair[2] = {0, 0};
+    std::atomic<int> readers{0}, most{0};
+    constexpr int rounds = 1000;
+    node.run([&](Lane& lane) {
+        const bool writes = lane.world_rank() % 3 == 0;
+        for (int i = 0; i < rounds; ++i) {
+            FairLock lock(*node.lock);
+            if (writes) {
+                lock.lock_exclusive(lane, shown);
+                ASSERT_EQ(readers.load(), 0);
+                ++pair[0];
+                ++pair[1];
+                lock.unlock_exclusive(lane);
+            } else {
+                lock.lock_shared(lane, shown);
+                most = std::max(most.load(), ++readers);
+                ASSERT_EQ(pair[0], pair[1]);
+                --readers;
+                lock.unlock_shared(lane);
+            }
+        }
+    });
+    EXPECT_EQ(pair[0], 2 * rounds);
+}
+
+// Tickets have 16 bits.
+TEST(FairLock, TicketsWrapAround) {
+    Node node(1);
+    FairLock lock(*node.lock);
+    for (int i = 0; i < 70000; ++i) {
+        lock.lock_exclusive(*node.lanes[0], shown);
+        lock.unlock_exclusive(*node.lanes[0]);
+        lock.lock_shared(*node.lanes[0], shown);
+        lock.unlock_shared(*node.lanes[0]);
+    }
+}
+
+// While a writer waits no reader that comes later gets in.
+TEST(FairLock, NobodyOvertakes) {
+    Node node(3);
+    FairLock lock(*node.lock);
+    std::atomic<int> order{0};
+    int writer_was = 0, reader_was = 0;
+    const auto tickets = [&] { return node.lock->tickets.load() >> 32 & 0xffff; };
+    lock.lock_shared(*node.lanes[0], shown);
+    std::thread writer([&] {
+        FairLock own(*node.lock);
+        own.lock_exclusive(*node.lanes[1], shown);
+        writer_was = ++order;
+        own.unlock_exclusive(*node.lanes[1]);
+    });
+    while (tickets() != 2) std::this_thread::yield();
+    std::thread reader([&] {
+        FairLock own(*node.lock);
+        own.lock_shared(*node.lanes[2], shown);
+        reader_was = ++order;
+        own.unlock_shared(*node.lanes[2]);
+    });
+    while (tickets() != 3) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // both are asleep
+    EXPECT_EQ(order.load(), 0);
+    lock.unlock_shared(*node.lanes[0]);
+    writer.join();
+    reader.join();
+    EXPECT_EQ(writer_was, 1);
+    EXPECT_EQ(reader_was, 2);
+}
+
+TEST(Busy, ExcludesOthers) {
+    std::atomic<uint32_t> word{0};
+    int64_t counter = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 20000; ++i) {
+                const Busy busy(word);
+                ++counter;
+            }
+        });
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(counter, 80000);
+}
+
+} // namespace
+} // namespace zipmpi::proto::rma

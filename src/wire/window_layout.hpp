@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the members of a window share beside its memory: one block in the area of the boards.
+//
+//   one WindowMember per member | posted, one bit per pair of members
+//
+// A block of zeros is ready for use.
+#pragma once
+
+#include "wire/shm_layout.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace zipmpi::wire {
+
+inline constexpr uint32_t lock_slots = 64;
+
+// A fair lock for readers and writers (proto/rma/lock.hpp).
+struct WindowLock {
+    alignas(
+        line_size) std::atomic<uint64_t> tickets; // 16 bits each: writers served, readers served, given out
+    // by ticket % lock_slots: 1 + local index of the rank that waits with it
+    alignas(line_size) std::atomic<uint16_t> waiters[lock_slots];
+};
+static_assert(sizeof(WindowLock) == 3 * line_size);
+
+// What others do to one member.
+struct WindowMember {
+    WindowLock lock; // MPI_Win_lock with this member as target
+    alignas(
+        line_size) std::atomic<uint32_t> combining; // 1: somebody changes the member's memory step by step
+    alignas(
+        line_size) std::atomic<uint32_t> completed; // origins that are through with what the member posted
+};
+static_assert(sizeof(WindowMember) == 5 * line_size);
+
+struct WindowGeometry {
+    uint32_t members = 0;
+
+    [[nodiscard]] constexpr uint32_t posted_words() const { return (members + 63) / 64; }
+    // std::atomic<uint64_t>[posted_words()] of a member: who has posted to it
+    [[nodiscard]] constexpr uint64_t posted_offset(uint32_t member) const {
+        return uint64_t{members} * sizeof(WindowMember) +
+               uint64_t{member} * posted_words() * sizeof(uint64_t);
+    }
+    [[nodiscard]] constexpr uint64_t total_bytes() const { return posted_offset(members); }
+};
+
+} // namespace zipmpi::wire

@@ -1,0 +1,423 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Random one-sided operations against a sequential model. All ranks draw the operations of all ranks from one
+// seed and do them to a model of all windows; after each epoch a rank compares its window, and what it has
+// fetched, with the model. Every origin has slots of its own in every window; one slot is for all, where they
+// meet with one commutative operation.
+// usage: random_windows seed=N rounds=N threads=N
+#include "check.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <random>
+#include <string>
+#include <thread>
+
+namespace {
+
+using Random = std::mt19937_64;
+
+enum Kind { put, get, accumulate, get_accumulate, fetch_and_op, compare_and_swap, kinds };
+enum Sync { fence, post_start, lock_shared, lock_exclusive, lock_all, flushes, syncs };
+enum Memory { created, born_shared, allocated, shared, dynamic, memories };
+
+constexpr int slots = 4; // of each origin, and one for all behind them
+
+uint64_t below(Random& random, uint64_t n) { return random() % n; }
+
+// --- types: what an operation does to one element, as bytes
+struct Type {
+    MPI_Datatype handle;
+    size_t bytes;
+    bool integer;
+    void (*combine)(MPI_Op op, const void* in, void* inout);
+    void (*value)(Random& random, void* out);
+};
+
+template <class T>
+void combine(MPI_Op op, const void* in, void* inout) {
+    T a{}, b{};
+    std::memcpy(&a, in, sizeof a);
+    std::memcpy(&b, inout, sizeof b);
+    T r = b;
+    if (op == MPI_SUM) r = static_cast<T>(a + b);
+    if (op == MPI_MIN) r = std::min(a, b);
+    if (op == MPI_MAX) r = std::max(a, b);
+    if (op == MPI_REPLACE) r = a;
+    if constexpr (std::is_integral_v<T>) {
+        using U = std::make_unsigned_t<T>;
+        if (op == MPI_SUM) r = static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+        if (op == MPI_PROD) r = static_cast<T>(uint64_t{static_cast<U>(a)} * static_cast<U>(b));
+        if (op == MPI_BAND) r = static_cast<T>(a & b);
+        if (op == MPI_BOR) r = static_cast<T>(a | b);
+        if (op == MPI_BXOR) r = static_cast<T>(a ^ b);
+        if (op == MPI_LAND) r = static_cast<T>(a != 0 && b != 0);
+    }
+    std::memcpy(inout, &r, sizeof r);
+}
+
+template <class T>
+void value(Random& random, void* out) { // sums of floating-point numbers stay exact
+    T v{};
+    if constexpr (std::is_integral_v<T>)
+        v = static_cast<T>(random());
+    else
+        v = static_cast<T>(below(random, 4));
+    std::memcpy(out, &v, sizeof v);
+}
+
+template <class T>
+constexpr Type type(MPI_Datatype handle) {
+    return {handle, sizeof(T), std::is_integral_v<T>, combine<T>, value<T>};
+}
+const Type types[] = {type<int8_t>(MPI_INT8_T),   type<uint16_t>(MPI_UINT16_T),
+                      type<int32_t>(MPI_INT32_T), type<uint32_t>(MPI_UINT32_T),
+                      type<int64_t>(MPI_INT64_T), type<uint64_t>(MPI_UINT64_T),
+                      type<float>(MPI_FLOAT),     type<double>(MPI_DOUBLE)};
+constexpr uint64_t integer_types = 6; // the first ones
+const MPI_Op integer_ops[] = {MPI_SUM, MPI_MIN,  MPI_MAX,  MPI_PROD,    MPI_BAND,
+                              MPI_BOR, MPI_BXOR, MPI_LAND, MPI_REPLACE, MPI_NO_OP};
+const MPI_Op other_ops[] = {MPI_SUM, MPI_MIN, MPI_MAX, MPI_REPLACE, MPI_NO_OP};
+
+// --- where elements lie: some of `room` places
+struct Layout {
+    std::vector<int> places;
+    int form = 0; // 0 side by side, 1 at equal distances, 2 anywhere
+
+    Layout(Random& random, int room, int count) {
+        form = count > 1 ? static_cast<int>(below(random, 3)) : 0;
+        if (form == 1 && 2 * count > room) form = 0;
+        int next = form == 2 ? 0 : static_cast<int>(below(random, 2));
+        if (form != 2 && next + (form == 1 ? 2 : 1) * count > room) next = 0;
+        int spare = room - count;
+        for (int i = 0; i < count; ++i) {
+            if (form == 2 && spare > 0) {
+                const int skip = static_cast<int>(below(random, 2));
+                next += skip;
+                spare -= skip;
+            }
+            places.push_back(next);
+            next += form == 1 ? 2 : 1;
+        }
+    }
+    // Datatype, count and first place to say so.
+    MPI_Datatype make(MPI_Datatype element, int& count, int& first) const {
+        MPI_Datatype made = MPI_DATATYPE_NULL;
+        count = 1;
+        first = 0;
+        const int n = static_cast<int>(places.size());
+        if (form == 0) {
+            count = n;
+            first = places[0];
+            return element;
+        }
+        if (form == 1) {
+            first = places[0];
+            MPI_Type_vector(n, 1, 2, element, &made);
+        } else {
+            MPI_Type_create_indexed_block(n, 1, places.data(), element, &made);
+        }
+        MPI_Type_commit(&made);
+        return made;
+    }
+};
+
+void drop(MPI_Datatype made, MPI_Datatype element) {
+    if (made != element) MPI_Type_free(&made);
+}
+
+struct Step {
+    Kind kind;
+    int target;
+    int slot; // slots: the one for all
+    bool request;
+    const Type* element;
+    MPI_Op op;
+    Layout there, here, result;
+    std::vector<char> data; // packed; compare_and_swap: what is compared with, and what is stored
+};
+
+struct Player {
+    MPI_Comm comm;
+    Random random; // the same on all ranks
+    int rank = 0, size = 1;
+    int slot_bytes = 0;
+    std::vector<std::vector<char>> model; // of each rank
+    MPI_Win win = MPI_WIN_NULL;
+    char* base = nullptr;
+    std::vector<char> own;
+    std::vector<MPI_Aint> addresses;
+    Memory memory{};
+    std::deque<std::vector<char>> kept; // what an epoch sends
+
+    [[nodiscard]] size_t window_bytes() const {
+        return static_cast<size_t>(size * slots + 1) * static_cast<size_t>(slot_bytes);
+    }
+
+    // Bits of an integer may be no number: floating-point types have slots of their own.
+    const Type* type_in(int slot) {
+        if (slot % 2 == 1) return &types[slot == 1 ? integer_types : integer_types + 1];
+        return &types[below(random, integer_types)];
+    }
+    void open();
+    void close();
+    Step draw(int origin, bool for_all, int slot, MPI_Op common, const Type* common_type);
+    std::vector<Step> draw_all(int origin, uint64_t round_seed);
+    void simulate(const Step& s, int origin, std::vector<char>* fetched);
+    void run(const Step& s, Sync sync, std::vector<char>& in);
+    void play_round();
+    [[nodiscard]] size_t place(int origin, int slot) const {
+        return static_cast<size_t>(slot == slots ? size * slots : origin * slots + slot) *
+               static_cast<size_t>(slot_bytes);
+    }
+};
+
+void Player::open() {
+    memory = static_cast<Memory>(below(random, memories));
+    slot_bytes = below(random, 4) == 0 ? 48 * 1024 : 512;
+    const auto bytes = static_cast<MPI_Aint>(window_bytes());
+    const MPI_Info info = MPI_INFO_NULL;
+    if (memory == created || memory == dynamic) own.assign(window_bytes() + 8, 0);
+    if (memory == created) {
+        base = own.data();
+        MPI_Win_create(base, bytes, 1, info, comm, &win);
+    } else if (memory == born_shared) {
+        MPI_Alloc_mem(bytes + 65536, info, &base);
+        MPI_Win_create(base, bytes, 1, info, comm, &win);
+    } else if (memory == allocated) {
+        MPI_Win_allocate(bytes, 1, info, comm, &base, &win);
+    } else if (memory == shared) {
+        MPI_Win_allocate_shared(bytes, 1, info, comm, &base, &win);
+    } else {
+        base = own.data();
+        MPI_Win_create_dynamic(info, comm, &win);
+        MPI_Win_attach(win, base, bytes);
+    }
+    addresses.assign(static_cast<size_t>(size), 0);
+    if (memory == dynamic) {
+        MPI_Aint mine = 0;
+        MPI_Get_address(base, &mine);
+        MPI_Allgather(&mine, 1, MPI_AINT, addresses.data(), 1, MPI_AINT, comm);
+    }
+    model.assign(static_cast<size_t>(size), std::vector<char>(window_bytes()));
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    std::memset(base, 0, window_bytes());
+    MPI_Win_unlock(rank, win);
+    MPI_Barrier(comm);
+}
+
+void Player::close() {
+    if (memory == dynamic) MPI_Win_detach(win, base);
+    CHECK(MPI_Win_free(&win) == MPI_SUCCESS);
+    if (memory == born_shared) MPI_Free_mem(base);
+}
+
+Step Player::draw(int, bool for_all, int slot, MPI_Op common, const Type* common_type) {
+    const Type* element = for_all ? common_type : type_in(slot);
+    auto kind = for_all ? accumulate : static_cast<Kind>(below(random, kinds));
+    if (kind == compare_and_swap && !element->integer) kind = fetch_and_op;
+    const bool single = kind == fetch_and_op || kind == compare_and_swap;
+    const int room = slot_bytes / static_cast<int>(element->bytes);
+    int count = single ? 1 : 1 + static_cast<int>(below(random, static_cast<uint64_t>(room)));
+    if (for_all) count = std::min(count, 64);
+    MPI_Op op = common;
+    if (!for_all)
+        op = element->integer ? integer_ops[below(random, std::size(integer_ops))]
+                              : other_ops[below(random, std::size(other_ops))];
+    const int target = static_cast<int>(below(random, static_cast<uint64_t>(size)));
+    const bool request = below(random, 3) == 0;
+    Step s{kind,
+           target,
+           slot,
+           request,
+           element,
+           op,
+           Layout(random, room, count),
+           Layout(random, room, count),
+           Layout(random, room, count),
+           {}};
+    s.data.resize(element->bytes * static_cast<size_t>(std::max(count, 2)));
+    for (size_t i = 0; i < s.data.size(); i += element->bytes) element->value(random, &s.data[i]);
+    if (kind == compare_and_swap && below(random, 2) == 0) // what is likely to be there
+        std::memset(s.data.data(), 0, element->bytes);
+    return s;
+}
+
+// A slot is used by one put, get or swap, or by several accumulates of one type, whose order MPI keeps.
+std::vector<Step> Player::draw_all(int origin, uint64_t round_seed) {
+    const Random saved = random;
+    random.seed(round_seed);
+    const Type* const common_type = &types[below(random, integer_types)];
+    const MPI_Op common = below(random, 2) == 0 ? MPI_SUM : MPI_MAX;
+    random.seed(round_seed + 1 + static_cast<uint64_t>(origin));
+    std::vector<Step> steps;
+    for (int slot = 0; slot < slots; ++slot) {
+        if (below(random, 3) == 0) continue;
+        steps.push_back(draw(origin, false, slot, common, common_type));
+        const Step first = steps.back();
+        for (int more = 0; (first.kind == accumulate || first.kind == get_accumulate) && more < 2; ++more) {
+            Step again = draw(origin, true, slot, first.op, first.element);
+            again.kind = more == 0 ? accumulate : get_accumulate;
+            again.target = first.target;
+            steps.push_back(again);
+        }
+    }
+    for (uint64_t n = below(random, 4); n > 0; --n)
+        steps.push_back(draw(origin, true, slots, common, common_type));
+    random = saved;
+    return steps;
+}
+
+void Player::simulate(const Step& s, int origin, std::vector<char>* fetched) {
+    char* const slot = &model[static_cast<size_t>(s.target)][place(origin, s.slot)];
+    const size_t bytes = s.element->bytes;
+    for (size_t i = 0; i < s.there.places.size(); ++i) {
+        char* const at = slot + static_cast<size_t>(s.there.places[i]) * bytes;
+        if (fetched != nullptr) fetched->insert(fetched->end(), at, at + bytes);
+        const char* const data = &s.data[i * bytes];
+        if (s.kind == put) std::memcpy(at, data, bytes);
+        if (s.kind == accumulate || s.kind == get_accumulate || s.kind == fetch_and_op)
+            s.element->combine(s.op, data, at);
+        if (s.kind == compare_and_swap && std::memcmp(at, data, bytes) == 0)
+            std::memcpy(at, &s.data[bytes], bytes);
+    }
+}
+
+// in: where what is fetched goes, as its layout says.
+void Player::run(const Step& s, Sync sync, std::vector<char>& in) {
+    const MPI_Datatype element = s.element->handle;
+    const size_t bytes = s.element->bytes;
+    int count = 0, first = 0, target_count = 0, target_first = 0, result_count = 0, result_first = 0;
+    const MPI_Datatype origin_type = s.here.make(element, count, first);
+    const MPI_Datatype target_type = s.there.make(element, target_count, target_first);
+    const MPI_Datatype result_type = s.result.make(element, result_count, result_first);
+    const bool passive = sync != fence && sync != post_start;
+    const MPI_Aint disp = addresses[static_cast<size_t>(s.target)] +
+                          static_cast<MPI_Aint>(place(rank, s.slot)) +
+                          target_first * static_cast<MPI_Aint>(bytes);
+    std::vector<char>& out = kept.emplace_back(static_cast<size_t>(slot_bytes) + 64);
+    in.assign(static_cast<size_t>(slot_bytes) + 64, 'x');
+    for (size_t i = 0; i < s.here.places.size(); ++i)
+        std::memcpy(&out[static_cast<size_t>(s.here.places[i]) * bytes], &s.data[i * bytes], bytes);
+    const char* const from = &out[static_cast<size_t>(first) * bytes];
+    char* const to = &in[static_cast<size_t>(result_first) * bytes];
+    if (sync == lock_shared || sync == lock_exclusive)
+        MPI_Win_lock(sync == lock_shared ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, s.target, 0, win);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const bool by_request = s.request && passive;
+    const int n = target_count;
+    if (s.kind == put)
+        by_request ? MPI_Rput(from, count, origin_type, s.target, disp, n, target_type, win, &request)
+                   : MPI_Put(from, count, origin_type, s.target, disp, n, target_type, win);
+    if (s.kind == get)
+        by_request ? MPI_Rget(to, result_count, result_type, s.target, disp, n, target_type, win, &request)
+                   : MPI_Get(to, result_count, result_type, s.target, disp, n, target_type, win);
+    if (s.kind == accumulate)
+        by_request
+            ? MPI_Raccumulate(from, count, origin_type, s.target, disp, n, target_type, s.op, win, &request)
+            : MPI_Accumulate(from, count, origin_type, s.target, disp, n, target_type, s.op, win);
+    if (s.kind == get_accumulate)
+        by_request ? MPI_Rget_accumulate(from, count, origin_type, to, result_count, result_type, s.target,
+                                         disp, n, target_type, s.op, win, &request)
+                   : MPI_Get_accumulate(from, count, origin_type, to, result_count, result_type, s.target,
+                                        disp, n, target_type, s.op, win);
+    if (s.kind == fetch_and_op) MPI_Fetch_and_op(s.data.data(), to, element, s.target, disp, s.op, win);
+    if (s.kind == compare_and_swap)
+        MPI_Compare_and_swap(&s.data[bytes], s.data.data(), to, element, s.target, disp, win);
+    if (request != MPI_REQUEST_NULL) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    const bool fetches = s.kind == get || s.kind >= get_accumulate;
+    if (sync == lock_shared || sync == lock_exclusive) MPI_Win_unlock(s.target, win);
+    if (sync == flushes) MPI_Win_flush(s.target, win);
+    if (sync == lock_all) fetches ? MPI_Win_flush_local(s.target, win) : MPI_Win_flush_local_all(win);
+    drop(origin_type, element);
+    drop(target_type, element);
+    drop(result_type, element);
+}
+
+void Player::play_round() {
+    const auto sync = static_cast<Sync>(below(random, syncs));
+    const uint64_t round_seed = random();
+    std::vector<char> expected, fetched;
+    std::vector<Step> mine;
+    for (int origin = 0; origin < size; ++origin) {
+        const std::vector<Step> steps = draw_all(origin, round_seed);
+        for (const Step& s : steps) {
+            const bool fetches = s.kind == get || s.kind >= get_accumulate;
+            simulate(s, origin, origin == rank && fetches ? &expected : nullptr);
+            if (origin == rank) mine.push_back(s);
+        }
+    }
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm_group(comm, &group);
+    if (sync == fence) MPI_Win_fence(0, win);
+    if (sync == post_start) {
+        MPI_Win_post(group, 0, win);
+        MPI_Win_start(group, 0, win);
+    }
+    if (sync == lock_all || sync == flushes) MPI_Win_lock_all(0, win);
+    std::deque<std::vector<char>> results;
+    for (const Step& s : mine) run(s, sync, results.emplace_back());
+    if (sync == fence) MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    if (sync == post_start) {
+        MPI_Win_complete(win);
+        MPI_Win_wait(win);
+    }
+    if (sync == lock_all || sync == flushes) MPI_Win_unlock_all(win);
+    MPI_Group_free(&group);
+    MPI_Barrier(comm);
+    for (size_t i = 0; i < mine.size(); ++i) {
+        const Step& s = mine[i];
+        if (s.kind != get && s.kind < get_accumulate) continue;
+        for (const int p : s.result.places) {
+            const char* const at = &results[i][static_cast<size_t>(p) * s.element->bytes];
+            fetched.insert(fetched.end(), at, at + s.element->bytes);
+        }
+    }
+    kept.clear();
+    CHECK(fetched == expected);
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+    CHECK(std::memcmp(base, model[static_cast<size_t>(rank)].data(), window_bytes()) == 0);
+    MPI_Win_unlock(rank, win);
+    MPI_Barrier(comm);
+}
+
+void play(MPI_Comm comm, uint64_t seed, int rounds) {
+    Player p{};
+    p.comm = comm;
+    p.random.seed(seed);
+    p.rank = rank_;
+    p.size = size_;
+    for (int done = 0; done < rounds;) {
+        p.open();
+        for (int i = 0; i < 20 && done < rounds; ++i, ++done) p.play_round();
+        p.close();
+    }
+}
+
+long argument(int argc, char** argv, const std::string& name, long preset) {
+    for (int i = 1; i < argc; ++i)
+        if (std::string(argv[i]).rfind(name + "=", 0) == 0) return std::atol(argv[i] + name.size() + 1);
+    return preset;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const auto threads = static_cast<int>(argument(argc, argv, "threads", 1));
+    Session session(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
+    const auto seed = static_cast<uint64_t>(argument(argc, argv, "seed", 1));
+    const auto rounds = static_cast<int>(argument(argc, argv, "rounds", 100));
+    if (rank_ == 0) std::printf("random_windows: seed=%llu\n", static_cast<unsigned long long>(seed));
+    std::vector<MPI_Comm> comms(static_cast<size_t>(threads));
+    for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads; ++t)
+        others.emplace_back(play, comms[static_cast<size_t>(t)], seed + static_cast<uint64_t>(t), rounds);
+    play(comms[0], seed, rounds);
+    for (std::thread& t : others) t.join();
+    for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+    session.end("random_windows");
+}

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How the ranks of a job on several hosts reach each other: the tool takes part in the job as any rank does.
+#include "info.hpp"
+
+#include "core/state.hpp"
+#include "os/host.hpp"
+
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace zipmpi::tool {
+
+Json network_facts() {
+    if (std::getenv("PMI_FD") == nullptr && std::getenv("PMIX_NAMESPACE") == nullptr) return {{"job", false}};
+    const core::Engine& e = core::start_engine(core::ThreadLevel::single);
+    const wire::SegmentHeader& h = e.segment.header();
+    Json facts{{"job", true},          {"rank", e.job.rank},    {"host", os::host_name()},
+               {"node", h.node},       {"nodes", h.nodes},      {"ranks_here", h.local_ranks},
+               {"devices", h.devices}, {"why", h.devices_story}};
+    core::leave_engine();
+    return facts;
+}
+
+std::string network_text(const Json& facts) {
+    if (!facts.at("job").get<bool>())
+        return "the network is looked at in a job: mpiexec --host a,b zipmpi info --network\n";
+    const std::string who =
+        fmt::format("rank {} on host {}", facts.at("rank").get<int>(), facts.at("host").get<std::string>());
+    if (facts.at("nodes").get<int>() == 1) return who + ": all ranks are on this host, no network is used\n";
+    return fmt::format("{}: node {} of {}, {} ranks here\n  devices {}\n  why     {}\n", who,
+                       facts.at("node").get<int>(), facts.at("nodes").get<int>(),
+                       facts.at("ranks_here").get<int>(), facts.at("devices").get<std::string>(),
+                       facts.at("why").get<std::string>());
+}
+
+} // namespace zipmpi::tool
