@@ -51,6 +51,11 @@ class Nodes(Case):
         self.assertEqual(r.err.count("mpiexec: "), 1, r)
         self.assertLess(r.seconds, 5)
 
+    def test_a_picture_of_all_nodes(self):
+        r = self.nodes("-n", 3, "--show-placement", "--host", "a:2,b", "true")
+        self.quiet(r)
+        self.assertEqual([x for x in r.out.splitlines() if x.startswith("node")], ["node 0, a", "node 1, b"])
+
     def test_one_hang_report_for_all_nodes(self):
         helper = os.path.join(os.environ.get("TEST_HELPERS", ""), "segment_rank")
         r = self.nodes("-n", 4, "--map-by", "node", "--host", "a:2,b:2", "--report-hang", "0.5", helper, "circle", 2)
