@@ -178,7 +178,7 @@ Err win_lock(LockType type, int rank, int assertion, Win& win) {
         held = exclusive ? Win::Held::exclusive : Win::Held::shared; // another thread may try meanwhile
         win.window->lock(rank, exclusive);
     }
-    t.alone = held == Win::Held::exclusive;
+    t.alone = exclusive; // unchecked: the program says so
     t.open = true;
     ++win.locks;
     return Err::success;
