@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "src/core": FLOOR | {"wire", "transport", "proto", "core", "boot", "topo", "names", "layout"},
     "src/abi": FLOOR | {"core", "abi", "names"},
     "launch": FLOOR | {"wire", "boot", "topo", "names", "launch"},
-    "tools": FLOOR | {"wire", "boot", "topo", "proto", "names"},
+    "tools": FLOOR | {"wire", "boot", "topo", "proto", "core", "names"},
     "gateway": FLOOR | {"wire", "transport", "gateway"},
 }
 LAYERS = set().union(*MAY_INCLUDE.values())

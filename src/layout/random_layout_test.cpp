@@ -136,8 +136,8 @@ void check_description(Maker& maker, const ProgramPtr& p) {
     ASSERT_EQ(described(numbers, count), p);
     ASSERT_EQ(describe(*p, numbers, count - 1), 0U);
     ASSERT_EQ(described(numbers, count - 1), nullptr);
-    static constexpr int64_t odd[] = {INT64_MIN,      -most_described, -1, 0, 1, 2, 3, 4,
-                                      most_described, INT64_MAX};
+    static constexpr int64_t odd[] = {INT64_MIN, -most_described, -1,       0, 1, 2, 3,
+                                      4,         most_described,  INT64_MAX};
     numbers[maker.pick(0, static_cast<int64_t>(count) - 1)] = odd[maker.pick(0, 9)];
     const ProgramPtr other = described(numbers, count);
     if (other != nullptr) {
