@@ -75,6 +75,7 @@ bool start_agent(const TreePlan& plan, const std::string& host, const std::strin
     fcntl(err[0], F_SETFL, O_NONBLOCK);
     const os::Fd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (std::string& w : words) argv.push_back(w.data());
     argv.push_back(nullptr);
     SpawnPlan spawn_plan;
