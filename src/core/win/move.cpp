@@ -10,7 +10,6 @@ namespace zipmpi::core {
 namespace {
 
 using proto::rma::Data;
-using proto::rma::Reach;
 using proto::rma::Target;
 
 struct Sent : proto::rma::Exchange {

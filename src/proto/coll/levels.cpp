@@ -46,6 +46,7 @@ Team part_of(const Team& whole, Team::Part part, int rank, std::vector<int> name
     t.size = static_cast<int>(names.size());
     t.part = part;
     std::vector<int> world;
+    world.reserve(names.size());
     for (const int name : names) world.push_back(whole.map.world(name));
     t.map = RankMap(std::make_shared<const std::vector<int>>(std::move(world)));
     t.in_whole = RankMap(std::make_shared<const std::vector<int>>(std::move(names)));
@@ -54,6 +55,7 @@ Team part_of(const Team& whole, Team::Part part, int rank, std::vector<int> name
 
 void find_levels(const Team& t, Levels& l) {
     std::vector<int> ids;
+    ids.reserve(static_cast<size_t>(t.size));
     for (int r = 0; r < t.size; ++r) ids.push_back(node_id(*t.lane, t.map.world(r)));
     Nodes nodes(ids);
     l.spread = nodes.count() <= 1                       ? Spread::one_node
@@ -62,6 +64,7 @@ void find_levels(const Team& t, Levels& l) {
     if (l.spread != Spread::mixed) return;
     l.my_node = nodes.node_of(t.rank);
     std::vector<int> names;
+    names.reserve(static_cast<size_t>(nodes.size_of(l.my_node)));
     for (int i = 0; i < nodes.size_of(l.my_node); ++i) names.push_back(nodes.member(l.my_node, i));
     l.node = part_of(t, Team::Part::node, nodes.place_of(t.rank), std::move(names));
     l.nodes = std::move(nodes);
@@ -107,6 +110,7 @@ int Nodes::place_of(int rank) const {
 Team Levels::across(const Team& whole, int place, int instead) const {
     const int exception = instead >= 0 ? nodes.node_of(instead) : -1;
     std::vector<int> names;
+    names.reserve(static_cast<size_t>(nodes.count()));
     for (int n = 0; n < nodes.count(); ++n)
         names.push_back(n == exception ? instead
                                        : nodes.member(n, place < 0 ? nodes.size_of(n) + place : place));

@@ -58,6 +58,11 @@ void Lane::finish_without_memory(Operation& send) {
 }
 
 void Lane::give_up_recv(Operation& op) {
+    if (op.in_network) { // its memory cannot be taken back: all of it comes soon
+        op.on_done = nullptr;
+        while (!op.complete) progress_all();
+        return;
+    }
     if (joint_under_way_ != 0) abandon_joint(op);
     if (op.own_id != 0)
         table_.remove(op);

@@ -212,6 +212,7 @@ void Lane::announced(const transport::Arrival& a, transport::ucx::Arriving& byte
 void Lane::accept_from_network(Operation& recv, const Incoming& message) {
     Memory to = memory_of(recv, message.bytes);
     if (message.bytes > recv.bytes) to.at = nullptr;
+    recv.in_network = true;
     network_->receive(*message.arriving, to);
 }
 

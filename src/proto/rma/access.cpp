@@ -13,7 +13,7 @@ namespace {
 using Copy = transport::kcopy::Reader::Result;
 
 // Through memory that stays in a near cache.
-constexpr uint64_t staged_bytes = 64 * 1024;
+constexpr uint64_t staged_bytes = uint64_t{64} << 10;
 constexpr uint64_t most_at_once = uint64_t{1} << 30; // by one call of the kernel
 
 enum Use { packed_here = 3 };
