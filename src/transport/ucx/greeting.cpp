@@ -18,7 +18,7 @@ bool prove(const wire::Greeting& greeting, std::string_view address, Key key,
     wire::Greeting bare = greeting;
     std::memset(bare.proof, 0, sizeof bare.proof);
     std::memcpy(text, &bare, sizeof bare);
-    std::memcpy(text + sizeof bare, address.data(), address.size());
+    if (!address.empty()) std::memcpy(text + sizeof bare, address.data(), address.size());
     unsigned int length = 0;
     return HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), text, sizeof bare + address.size(),
                 proof, &length) != nullptr &&
