@@ -43,7 +43,8 @@ void combine(MPI_Op op, const void* in, void* inout) {
     std::memcpy(&a, in, sizeof a);
     std::memcpy(&b, inout, sizeof b);
     T r = b;
-    if (op == MPI_SUM) r = static_cast<T>(a + b);
+    if constexpr (!std::is_integral_v<T>)
+        if (op == MPI_SUM) r = static_cast<T>(a + b);
     if (op == MPI_MIN) r = std::min(a, b);
     if (op == MPI_MAX) r = std::max(a, b);
     if (op == MPI_REPLACE) r = a;
