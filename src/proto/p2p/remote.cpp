@@ -24,7 +24,7 @@ using transport::ucx::Posted;
 namespace {
 
 Param<int64_t> eager_limit{"net.eager_limit",
-                           32 * KiB,
+                           128 * KiB,
                            {0, 1 * GiB},
                            Unit::bytes,
                            Level::tuner,
