@@ -57,7 +57,6 @@ class FakeNetwork final : public transport::ucx::Network {
         : sink_(sink) {}
     [[nodiscard]] const std::string& address() const override { return address_; }
     int reach(int) override { return 0; }
-    [[nodiscard]] int rank_of(transport::Peer) const override { return 1; }
     Posted send(transport::Peer, const wire::Envelope&, const std::byte*, const Memory& data) override {
         return post(data);
     }

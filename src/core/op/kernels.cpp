@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Reductions of arrays.
+#include "core/op/by_type.hpp"
 #include "core/op/elements.hpp"
 #include "core/op/op.hpp"
 
@@ -49,33 +50,15 @@ Kernel choose() {
     }
 }
 
-template <OpId op>
-Kernel for_type(TypeId type) {
-    switch (type) {
-#define ZIPMPI_X(id, name, ctype)                                                                            \
-    case TypeId::id:                                                                                         \
-        return choose<op, typename Argument<void ctype>::type>();
-        ZIPMPI_BUILTIN_TYPES(ZIPMPI_X)
-#undef ZIPMPI_X
-    case TypeId::count_:
-        break;
+struct Choose {
+    template <OpId op, class T>
+    static Kernel of() {
+        return choose<op, T>();
     }
-    return nullptr;
-}
+};
 
 } // namespace
 
-Kernel kernel_of(OpId op, TypeId type) noexcept {
-    switch (op) {
-#define ZIPMPI_X(id, name)                                                                                   \
-    case OpId::id:                                                                                           \
-        return for_type<OpId::id>(type);
-        ZIPMPI_BUILTIN_OPS(ZIPMPI_X)
-#undef ZIPMPI_X
-    case OpId::count_:
-        break;
-    }
-    return nullptr;
-}
+Kernel kernel_of(OpId op, TypeId type) noexcept { return choose_by_op_and_type<Kernel, Choose>(op, type); }
 
 } // namespace zipmpi::core

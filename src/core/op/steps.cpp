@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Operations on elements that others change at the same time, by instructions of the CPU.
+#include "core/op/by_type.hpp"
 #include "core/op/elements.hpp"
 #include "core/op/op.hpp"
 
@@ -58,33 +59,15 @@ Step choose() {
     return nullptr;
 }
 
-template <OpId op>
-Step for_type(TypeId type) {
-    switch (type) {
-#define ZIPMPI_X(id, name, ctype)                                                                            \
-    case TypeId::id:                                                                                         \
-        return choose<op, typename Argument<void ctype>::type>();
-        ZIPMPI_BUILTIN_TYPES(ZIPMPI_X)
-#undef ZIPMPI_X
-    case TypeId::count_:
-        break;
+struct Choose {
+    template <OpId op, class T>
+    static Step of() {
+        return choose<op, T>();
     }
-    return nullptr;
-}
+};
 
 } // namespace
 
-Step step_of(OpId op, TypeId type) noexcept {
-    switch (op) {
-#define ZIPMPI_X(id, name)                                                                                   \
-    case OpId::id:                                                                                           \
-        return for_type<OpId::id>(type);
-        ZIPMPI_BUILTIN_OPS(ZIPMPI_X)
-#undef ZIPMPI_X
-    case OpId::count_:
-        break;
-    }
-    return nullptr;
-}
+Step step_of(OpId op, TypeId type) noexcept { return choose_by_op_and_type<Step, Choose>(op, type); }
 
 } // namespace zipmpi::core

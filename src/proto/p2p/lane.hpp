@@ -218,7 +218,9 @@ class Lane {
     void answer(const Incoming& message, wire::Kind kind, const void* payload, size_t bytes);
 
     // remote.cpp
-    void start_remote_send(Operation& op);
+    // The peer of a rank on another host. False: it cannot be reached.
+    [[gnu::cold]] bool find_remote(int world_rank, transport::Peer& peer);
+    [[gnu::cold]] void finish_unreachable(Operation& op);
     transport::Sent try_start_remote(Operation& op);
     transport::Sent send_line(transport::Peer peer, const wire::Envelope& e, const std::byte* payload,
                               size_t bytes);

@@ -103,28 +103,22 @@ void Lane::get_to_know(transport::Peer peer) {
     full_in_pass_.resize(peer + 1);
 }
 
-void Lane::start_remote_send(Operation& op) {
-    const int peer = network_ != nullptr ? network_->reach(op.world_peer) : -1;
-    if (peer < 0) {
-        fail_remote(op);
-        return finish(op);
-    }
-    op.transport_peer = local_ranks_ + static_cast<transport::Peer>(peer);
-    get_to_know(op.transport_peer);
-    Sent sent = Sent::would_block;
-    if (pending_of_peer_[op.transport_peer] == 0) sent = try_start_remote(op);
-    if (sent == Sent::would_block) {
-        pending_.push_back({op.transport_peer, &op, {}, {}, 0});
-        ++pending_of_peer_[op.transport_peer];
-    }
+bool Lane::find_remote(int world_rank, transport::Peer& peer) {
+    const int reached = network_ != nullptr ? network_->reach(world_rank) : -1;
+    if (reached < 0) return false;
+    peer = local_ranks_ + static_cast<transport::Peer>(reached);
+    get_to_know(peer);
+    return true;
+}
+
+void Lane::finish_unreachable(Operation& op) {
+    fail_remote(op);
+    finish(op);
 }
 
 void Lane::tell_of_context(int world_rank, uint32_t context) {
-    const int peer = network_ != nullptr ? network_->reach(world_rank) : -1;
-    if (peer < 0) return;
-    get_to_know(local_ranks_ + static_cast<transport::Peer>(peer));
-    post_line(local_ranks_ + static_cast<transport::Peer>(peer), wire::Kind::give_back, &context,
-              sizeof context);
+    transport::Peer peer = 0;
+    if (find_remote(world_rank, peer)) post_line(peer, wire::Kind::give_back, &context, sizeof context);
 }
 
 Sent Lane::try_start_remote(Operation& op) {
@@ -165,8 +159,7 @@ Sent Lane::try_start_remote(Operation& op) {
         return Sent::would_block;
     case Posted::failed:
         if (op.own_id != 0) table_.remove(op);
-        fail_remote(op);
-        finish(op);
+        finish_unreachable(op);
         return Sent::ok;
     }
     return Sent::ok;

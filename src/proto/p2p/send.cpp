@@ -39,8 +39,10 @@ void Lane::start_send(Operation& op) {
     counters().add(Counter::send_bytes, op.bytes);
     if (op.world_peer == world_rank_) return send_to_self(op);
     const int peer = shm_.reach(op.world_peer);
-    if (peer < 0) return start_remote_send(op);
-    op.transport_peer = static_cast<transport::Peer>(peer);
+    if (peer >= 0)
+        op.transport_peer = static_cast<transport::Peer>(peer);
+    else if (!find_remote(op.world_peer, op.transport_peer))
+        return finish_unreachable(op);
     Sent sent = Sent::would_block;
     if (pending_of_peer_[op.transport_peer] == 0) sent = try_start(op); // else it must not overtake
     if (sent == Sent::would_block) {

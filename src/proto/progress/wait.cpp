@@ -106,30 +106,21 @@ int64_t spins_now(Lane& lane) {
 }
 
 // With a network one thread at a time sleeps on descriptors. When it gets up, others may have to take over.
-bool sleep_with_network(Lane& lane, uint32_t ticket) {
-    transport::ucx::Network& network = *lane.network();
-    if (!lane.take_descriptors()) {
-        lane.unlock();
-        const bool woken = lane.shm().sleep(ticket, longest_sleep_ns);
-        lane.lock();
-        return woken;
-    }
-    bool woken = true;
-    if (network.arm()) {
-        lane.unlock();
-        woken = lane.shm().sleep_on_descriptors(ticket, network.descriptor(), longest_sleep_ns);
-        lane.lock();
-    }
-    lane.give_back_descriptors();
-    lane.shm().hand_over_descriptors();
-    return woken;
-}
-
 bool sleep_now(Lane& lane, uint32_t ticket) {
-    if (lane.network() != nullptr) return sleep_with_network(lane, ticket);
-    lane.unlock();
-    const bool woken = lane.shm().sleep(ticket, longest_sleep_ns);
-    lane.lock();
+    transport::ucx::Network* const network = lane.network();
+    const bool on_descriptors = network != nullptr && lane.take_descriptors();
+    bool woken = true;
+    if (!on_descriptors || network->arm()) {
+        lane.unlock();
+        woken = on_descriptors
+                    ? lane.shm().sleep_on_descriptors(ticket, network->descriptor(), longest_sleep_ns)
+                    : lane.shm().sleep(ticket, longest_sleep_ns);
+        lane.lock();
+    }
+    if (on_descriptors) {
+        lane.give_back_descriptors();
+        lane.shm().hand_over_descriptors();
+    }
     return woken;
 }
 

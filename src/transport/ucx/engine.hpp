@@ -17,6 +17,8 @@
 
 namespace zipmpi::transport::ucx {
 
+inline constexpr unsigned pass_index_bits = 24; // of a pass: which peer; the others cannot be guessed
+
 struct Arriving {
     void* descriptor; // of UCX
     uint64_t bytes;
@@ -32,7 +34,6 @@ class Engine final : public Network {
 
     [[nodiscard]] const std::string& address() const override { return address_; }
     int reach(int world_rank) override;
-    [[nodiscard]] int rank_of(Peer peer) const override { return peers_[peer].world_rank; }
     Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data) override;
     Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
@@ -102,6 +103,10 @@ class Engine final : public Network {
                  Arriving* bytes);
     void hand_up_early(Peer from);
 
+    // What UCX is asked to do with something that stays in its Sending until on_sent().
+    static ucp_request_param_t asking_for(Sending& sending, uint32_t flags);
+    // Whose callback it is, unless its data is not there yet: then it is a stranger's.
+    static Engine* with_data(void* self, const ucp_am_recv_param_t* param);
     static ucs_status_t on_greeting(void* self, const void*, size_t, void* data, size_t length,
                                     const ucp_am_recv_param_t* param);
     static ucs_status_t on_line(void* self, const void*, size_t, void* data, size_t length,

@@ -11,11 +11,6 @@
 #include <utility>
 
 namespace zipmpi::transport::ucx {
-namespace {
-
-constexpr unsigned index_bits = 24; // of a pass: which peer; the others cannot be guessed
-
-} // namespace
 
 Engine::Known& Engine::meet(int world_rank) {
     const auto known = by_rank_.find(world_rank);
@@ -27,7 +22,7 @@ Engine::Known& Engine::meet(int world_rank) {
     uint64_t bits = 0;
     RAND_bytes(reinterpret_cast<unsigned char*>(&bits), sizeof bits);
     RAND_bytes(peer.nonce.data(), static_cast<int>(peer.nonce.size()));
-    peer.given_pass = bits << index_bits | index;
+    peer.given_pass = bits << pass_index_bits | index;
     return peer;
 }
 
@@ -65,11 +60,7 @@ void Engine::greet(Known& peer, uint16_t kind, const uint8_t (&nonce)[wire::nonc
     std::memcpy(g.nonce, nonce, sizeof nonce);
     Sending& s = take_sending();
     s.greeting = seal(g, kind == wire::net_hello ? std::string_view(address_) : std::string_view(), key_);
-    ucp_request_param_t param{};
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = UCP_AM_SEND_FLAG_EAGER;
-    param.cb.send = on_sent;
-    param.user_data = &s;
+    const ucp_request_param_t param = asking_for(s, UCP_AM_SEND_FLAG_EAGER);
     void* request =
         ucp_am_send_nbx(peer.endpoint, kind, nullptr, 0, s.greeting.data(), s.greeting.size(), &param);
     if (UCS_PTR_IS_ERR(request)) lose(peer, ucs_status_string(UCS_PTR_STATUS(request)));
@@ -103,19 +94,15 @@ void Engine::take_welcome(std::span<const std::byte> bytes) {
 
 ucs_status_t Engine::on_greeting(void* self, const void*, size_t, void* data, size_t length,
                                  const ucp_am_recv_param_t* param) {
-    auto& engine = *static_cast<Engine*>(self);
-    ++engine.happened_;
-    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
-        ++engine.strangers_;
-        return UCS_OK;
-    }
+    Engine* const engine = with_data(self, param);
+    if (engine == nullptr) return UCS_OK;
     const std::span bytes(static_cast<const std::byte*>(data), length);
     wire::Greeting g{}; // its kind is proven with the rest
     if (length >= sizeof g) std::memcpy(&g, data, sizeof g);
     if (g.kind == wire::net_hello)
-        engine.take_hello(bytes);
+        engine->take_hello(bytes);
     else
-        engine.take_welcome(bytes);
+        engine->take_welcome(bytes);
     return UCS_OK;
 }
 

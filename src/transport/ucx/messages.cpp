@@ -13,9 +13,26 @@ namespace zipmpi::transport::ucx {
 namespace {
 
 constexpr size_t most_pieces = 256;
-constexpr uint64_t index_mask = (1U << 24) - 1;
+constexpr uint64_t index_mask = (uint64_t{1} << pass_index_bits) - 1;
 
 } // namespace
+
+ucp_request_param_t Engine::asking_for(Sending& s, uint32_t flags) {
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = flags;
+    param.cb.send = on_sent;
+    param.user_data = &s;
+    return param;
+}
+
+Engine* Engine::with_data(void* self, const ucp_am_recv_param_t* param) {
+    auto* const engine = static_cast<Engine*>(self);
+    ++engine->happened_;
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) return engine;
+    ++engine->strangers_;
+    return nullptr;
+}
 
 Engine::Sending& Engine::take_sending() {
     if (free_ == nullptr) {
@@ -97,11 +114,7 @@ Posted Engine::post(Peer peer, unsigned kind, const wire::Envelope& envelope, co
     std::memcpy(s.header, &h, sizeof h);
     if (envelope.inline_bytes != 0) std::memcpy(s.header + sizeof h, payload, envelope.inline_bytes);
     s.data = data;
-    ucp_request_param_t param{};
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = flags;
-    param.cb.send = on_sent;
-    param.user_data = &s;
+    ucp_request_param_t param = asking_for(s, flags);
     const size_t header_bytes = sizeof h + envelope.inline_bytes;
     void* request = nullptr;
     if (data.bytes == 0 && kind == wire::net_message) { // UCX is quicker with data than with a header
@@ -142,13 +155,9 @@ ucs_status_t Engine::on_message(void* self, const void* header, size_t header_le
 
 ucs_status_t Engine::on_line(void* self, const void*, size_t, void* data, size_t length,
                              const ucp_am_recv_param_t* param) {
-    auto& engine = *static_cast<Engine*>(self);
-    ++engine.happened_;
-    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
-        ++engine.strangers_;
-        return UCS_OK;
-    }
-    return engine.take({static_cast<const std::byte*>(data), length}, {}, nullptr);
+    Engine* const engine = with_data(self, param);
+    if (engine == nullptr) return UCS_OK;
+    return engine->take({static_cast<const std::byte*>(data), length}, {}, nullptr);
 }
 
 ucs_status_t Engine::take(std::span<const std::byte> header, std::span<const std::byte> data,

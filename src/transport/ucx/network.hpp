@@ -70,7 +70,6 @@ class Network {
     [[nodiscard]] virtual const std::string& address() const = 0; // bytes, to be published
     // The index of a rank, dense from 0; the first call says hello to it. -1: its address is not known.
     virtual int reach(int world_rank) = 0;
-    [[nodiscard]] virtual int rank_of(Peer peer) const = 0;
     // A message with up to inline_max bytes of payload in the header.
     virtual Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                         const Memory& data) = 0;
