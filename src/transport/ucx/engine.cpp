@@ -82,8 +82,8 @@ bool Engine::listen() {
         return ucp_worker_set_am_recv_handler(worker_, &h) == UCS_OK;
     };
     if (!handle(wire::net_hello, on_greeting) || !handle(wire::net_welcome, on_greeting) ||
-        !handle(wire::net_line, on_line) || !handle(wire::net_message, on_message) ||
-        !handle(wire::net_long, on_message))
+        !handle(wire::net_line, on_line) || !handle(wire::net_batch, on_batch) ||
+        !handle(wire::net_message, on_message) || !handle(wire::net_long, on_message))
         return false;
     ucp_address_t* address = nullptr;
     size_t length = 0;
@@ -111,6 +111,8 @@ Engine::~Engine() {
 
 int Engine::progress() {
     happened_ = 0;
+    ++look_;
+    send_batches();
     // UCX counts events of its own that mean nothing to us; once something has come, the caller may have been
     // waiting for just that.
     while (ucp_worker_progress(worker_) != 0 && happened_ == 0) {

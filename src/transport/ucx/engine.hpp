@@ -36,6 +36,8 @@ class Engine final : public Network {
     int reach(int world_rank) override;
     Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data) override;
+    Posted send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                     const Memory& data) override;
     Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                      const Memory& data) override;
     void receive(Arriving& bytes, const Memory& to) override;
@@ -54,6 +56,7 @@ class Engine final : public Network {
         std::string data;
         Arriving* bytes; // of a long one
     };
+    struct Sending;
     struct Known {
         int world_rank = -1;
         ucp_ep_h endpoint = nullptr;
@@ -61,6 +64,9 @@ class Engine final : public Network {
         uint64_t given_pass = 0; // on messages from it
         uint32_t sent = 0;       // messages so far
         uint32_t taken = 0;
+        uint32_t look = 0;        // the last one in which something was sent
+        uint32_t since_look = 0;  // messages that were sent in it
+        Sending* batch = nullptr; // that still has room
         bool lost = false;
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
         std::vector<Early> early;
@@ -77,6 +83,8 @@ class Engine final : public Network {
         Memory data;
         Gaps gaps;
         std::string greeting;
+        size_t used = 0;           // of a batch: bytes
+        std::vector<void*> riders; // and whose messages are in it
         Sending* next_free;
     };
     struct Receiving {
@@ -96,6 +104,14 @@ class Engine final : public Network {
     // messages.cpp
     Posted post(Peer peer, unsigned kind, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data, uint32_t flags);
+    // batch.cpp
+    bool may_wait(Known& to, const Memory& data);
+    void open_batch(Peer peer);
+    void send_batch(Known& to);
+    void send_batches();
+    static ucs_status_t on_batch(void* self, const void*, size_t, void* data, size_t length,
+                                 const ucp_am_recv_param_t* param);
+    // messages.cpp
     Sending& take_sending();
     void give_back(Sending& sending);
     ucs_status_t take(std::span<const std::byte> header, std::span<const std::byte> data, Arriving* bytes);
@@ -140,6 +156,10 @@ class Engine final : public Network {
     std::vector<std::vector<std::byte>> rooms_; // for packed bytes, kept: fresh memory is slow
     bool gathers_ = false;                      // the devices gather and scatter by themselves
     uint64_t under_way_ = 0;                    // sends
+    uint32_t look_ = 1;                         // at the network: their number
+    size_t batches_ = 0;                        // open, or not finished by UCX
+    std::vector<Peer> waiting_batches_;
+    std::vector<void*> spare_riders_; // memory for the next batch
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began
 };

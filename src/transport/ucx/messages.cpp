@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace zipmpi::transport::ucx {
 namespace {
@@ -49,6 +50,7 @@ Engine::Sending& Engine::take_sending() {
 
 void Engine::give_back(Sending& s) {
     s.greeting.clear();
+    if (std::exchange(s.used, 0) != 0) --batches_;
     give_back_room(std::move(s.gaps.packed));
     s.data = {};
     s.next_free = free_;
@@ -109,6 +111,7 @@ Posted Engine::post(Peer peer, unsigned kind, const wire::Envelope& envelope, co
     Known& to = peers_[peer];
     if (to.lost) return Posted::failed;
     if (to.pass == 0) return Posted::would_block;
+    if (to.batch != nullptr) send_batch(to); // what came first goes first
     Sending& s = take_sending();
     const wire::NetHeader h{to.pass, ++to.sent, envelope};
     std::memcpy(s.header, &h, sizeof h);

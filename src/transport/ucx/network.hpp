@@ -73,6 +73,12 @@ class Network {
     // A message with up to inline_max bytes of payload in the header.
     virtual Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                         const Memory& data) = 0;
+    // The same for a send whose caller comes back to make progress before it can know that it is done: may
+    // wait until then, to share a message of the network with others.
+    virtual Posted send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                             const Memory& data) {
+        return send(peer, envelope, payload, data);
+    }
     // The same, but the data stays here until the receiver asks for it.
     virtual Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                              const Memory& data) = 0;
