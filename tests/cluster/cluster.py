@@ -36,12 +36,14 @@ class Host:
 class Cluster:
     """with Cluster(4) as c: c.run("n1", ["hostname"])"""
 
-    def __init__(self, hosts):
+    def __init__(self, hosts, shared_network=False):
+        """shared_network: no bridge and no interfaces; all hosts use the network of the caller."""
         if os.geteuid() != 0:
             raise CannotRun("only root can make network namespaces")
         if shutil.which("ip") is None:
             raise CannotRun("the program ip is not installed")
         self.count = hosts
+        self.shared_network = shared_network
         self.hosts = []
         self.folder = None
 
@@ -65,6 +67,15 @@ class Cluster:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _build(self):
+        if self.shared_network:
+            for i in range(1, self.count + 1):
+                self._start(f"n{i}")
+        else:
+            self._build_network()
+        with open(os.path.join(self.folder, "hostfile"), "w") as f:
+            f.writelines(f"{h.name} slots=2\n" for h in self.hosts if h.name != "switch")
+
+    def _build_network(self):
         switch = self._start("switch")
         self._ip(switch, "link", "add", "br0", "type", "bridge")
         self._ip(switch, "link", "set", "br0", "up")
@@ -75,12 +86,11 @@ class Cluster:
             self._ip(host, "addr", "add", host.address + "/24", "dev", "eth0")
             self._ip(host, "link", "set", "eth0", "up")
             self._ip(host, "link", "set", "lo", "up")
-        with open(os.path.join(self.folder, "hostfile"), "w") as f:
-            f.writelines(f"{h.name} slots=2\n" for h in self.hosts[1:])
 
     def _start(self, name, address=None):
         socket = os.path.join(self.folder, name)
-        process = subprocess.Popen([TOOL, "init", name, socket], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        shared = ["shared-network"] if self.shared_network else []
+        process = subprocess.Popen([TOOL, "init", name, socket, *shared], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         pid = process.stdout.readline().strip()
         if not pid:
