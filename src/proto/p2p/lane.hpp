@@ -45,6 +45,14 @@ struct Deferred {
     Deferred* previous = nullptr;
 };
 
+// Something that is looked at in every round of progress.
+struct Watcher {
+    int (*look)(Watcher&) = nullptr; // returns how many things happened; may end the watch
+    bool watched = false;
+    Watcher* next = nullptr;
+    Watcher* previous = nullptr;
+};
+
 class Lane {
   public:
     Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank);
@@ -101,6 +109,14 @@ class Lane {
     void forget(Deferred& work) {
         if (work.waiting) deferred_.remove(work);
         work.waiting = false;
+    }
+    void watch(Watcher& w) {
+        if (!w.watched) watchers_.push_back(w);
+        w.watched = true;
+    }
+    void unwatch(Watcher& w) {
+        if (w.watched) watchers_.remove(w);
+        w.watched = false;
     }
     // Copies out of a peer's memory through the kernel. False: it does not let us.
     bool read_peer(transport::Peer from, uint64_t address, std::byte* to, size_t bytes) {
@@ -240,6 +256,7 @@ class Lane {
     void take_withdrawn(const transport::Arrival& a);
 
     int run_deferred();
+    int look_at_watchers();
     void finish(Operation& op);
     [[gnu::cold]] void finish_without_memory(Operation& send);
 
@@ -267,6 +284,7 @@ class Lane {
     std::vector<Operation*> streams_; // sends whose receiver is ready
     std::vector<std::byte> staging_;  // packed bytes between two layouts
     IntrusiveList<Deferred> deferred_;
+    IntrusiveList<Watcher> watchers_;
     JointCopying joint_[wire::joint_copies];
     uint32_t joint_under_way_ = 0;
     uint32_t joint_number_ = 0;
