@@ -4,6 +4,7 @@
 // Making windows, and their end. All members tell each other what they have; the first one on each node takes
 // shared memory for those there and tells where it is.
 #include "core/comm/make.hpp"
+#include "core/helper.hpp"
 #include "core/state.hpp"
 #include "core/win/combine.hpp"
 #include "core/win/win.hpp"
@@ -119,6 +120,7 @@ bool find_memory(Win& win, const Wish& w, const Announcement& a) {
 }
 
 void give_back_memory(Win& win) {
+    if (win.helped) give_back_help();
     win.window.reset();
     if (win.block_is_mapped && win.block != nullptr)
         transport::shm::Arena::unmap(win.block, win.block_bytes);
@@ -134,14 +136,30 @@ void give_back_memory(Win& win) {
     destroy(win);
 }
 
+// What each member says.
+Err tell_all(Win& win, uint32_t mine, std::vector<uint32_t>& all) {
+    all.resize(static_cast<size_t>(win.team().size));
+    all[static_cast<size_t>(win.team().rank)] = mine;
+    return coll::allgather(win.team(), all.data(), sizeof(uint32_t));
+}
+
 // All members have what they need, or none goes on.
 Err agree(Win& win, bool good) {
-    std::vector<uint32_t> all(static_cast<size_t>(win.team().size));
-    all[static_cast<size_t>(win.team().rank)] = good ? 1 : 0;
-    const Err e = coll::allgather(win.team(), all.data(), sizeof(uint32_t));
-    if (e != Err::success) return e;
-    const bool all_good = std::all_of(all.begin(), all.end(), [](uint32_t one) { return one == 1; });
+    std::vector<uint32_t> all;
+    if (const Err e = tell_all(win, good ? 1 : 0, all); e != Err::success) return e;
+    const bool all_good = std::ranges::all_of(all, [](uint32_t one) { return one == 1; });
     return all_good ? Err::success : no_window_memory();
+}
+
+// Who cannot reach the memory of others needs them to serve it while they compute. When this returns, all
+// members do.
+Err settle_help(Win& win) {
+    std::vector<uint32_t> all;
+    const bool asks = win.window->reaches_by_messages();
+    if (const Err e = tell_all(win, asks ? 1 : 0, all); e != Err::success) return e;
+    win.helped = std::ranges::any_of(all, [](uint32_t one) { return one == 1; });
+    if (win.helped) need_help();
+    return Err::success;
 }
 
 // Every part of the block is seen here already; other parts when they are accessed.
@@ -217,7 +235,7 @@ Err fill(Win& win, const Wish& w, Comm& comm) {
     const Region& own = win.regions[static_cast<size_t>(team.rank)];
     // NOLINTNEXTLINE(performance-no-int-to-ptr): own memory
     if (allocates) win.base = own.size != 0 ? reinterpret_cast<void*>(own.base) : nullptr;
-    return agree(win, true); // nobody accesses memory that is not served yet
+    return settle_help(win);
 }
 
 Err make(const Wish& w, Info* info, Comm& comm, Win*& result) {

@@ -70,6 +70,13 @@ void Window::find_reach(int rank, Target& t) {
     }
 }
 
+bool Window::reaches_by_messages() {
+    bool found = spans_;
+    for (int r = 0; r < team_.size && messages_ != nullptr && !found; ++r)
+        found = target(r).reach() == Reach::messages;
+    return found;
+}
+
 void Window::set_direct(int rank, std::byte* base) {
     Target& t = peek(rank);
     const Region& r = regions_[static_cast<size_t>(rank)];

@@ -91,6 +91,8 @@ class Window {
     Window& operator=(const Window&) = delete;
 
     [[nodiscard]] Team& team() const { return team_; }
+    // Some target needs messages.
+    [[nodiscard]] bool reaches_by_messages();
     // With its reach not found out yet.
     [[nodiscard]] Target& peek(int rank) { return targets_[static_cast<size_t>(rank)]; }
     [[nodiscard]] Target& target(int rank) {
