@@ -124,11 +124,11 @@ bool sleep_now(Lane& lane, uint32_t ticket) {
     const bool on_descriptors = network != nullptr && lane.take_descriptors();
     bool woken = true;
     if (!on_descriptors || network->arm()) {
-        lane.unlock();
+        lane.step_out();
         woken = on_descriptors
                     ? lane.shm().sleep_on_descriptors(ticket, network->descriptor(), longest_sleep_ns)
                     : lane.shm().sleep(ticket, longest_sleep_ns);
-        lane.lock();
+        lane.step_in();
     }
     if (on_descriptors) {
         lane.give_back_descriptors();
@@ -181,16 +181,16 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
     if (rounds <= spin_rounds) {
         lane.shm().warm_cells();
         if (lane.multithreaded()) { // another thread may want in
-            lane.unlock();
+            lane.step_out();
             os::cpu_relax();
-            lane.lock();
+            lane.step_in();
         } else if (rounds > eager_rounds) {
             os::cpu_relax();
         }
     } else if (rounds <= spin_rounds + yields_now(lane)) {
-        lane.unlock();
+        lane.step_out();
         sched_yield();
-        lane.lock();
+        lane.step_in();
     } else {
         sleep_once(lane, note);
     }
@@ -198,9 +198,9 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
 
 void poll_in_vain(Lane& lane) {
     if (lane.note_vain_look() % vain_looks_per_turn != 0) return;
-    lane.unlock();
+    lane.step_out();
     sched_yield();
-    lane.lock();
+    lane.step_in();
 }
 
 Err exchange(Lane& lane, Operation& recv, Operation& send, uint32_t collective_sequence) {
