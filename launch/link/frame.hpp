@@ -25,6 +25,7 @@ enum class FrameType : uint32_t {
     ask_snapshot = 7,   // u32: an id, given back in the answer
     pmix_fence_out = 9, // the same for PMIx: what all ranks have put
     fence_out = 8,      // every rank is in the fence; key-value pairs that all get
+    news = 10,          // Event: what all ranks must know, in one order everywhere
     // daemons -> mpiexec
     output = 101,      // u32 stream (1, 2), bytes
     failure = 102,     // Failure
@@ -35,6 +36,7 @@ enum class FrameType : uint32_t {
     fence_in = 107, // all ranks on and below this node are in the fence; key-value pairs for all
     pmix_fence_in = 108,
     picture = 109, // u32 node, text: where its ranks are
+    event = 110,   // Event: something that all ranks must know, or a part of an agreement
     // both ways
     beat = 201,   // I am alive
     routed = 202, // Routed: from one node to another, through the tree

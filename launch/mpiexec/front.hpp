@@ -8,6 +8,7 @@
 
 #include "launch/mpiexec/options.hpp"
 #include "launch/mpiexec/stream.hpp"
+#include "launch/report/consensus.hpp"
 #include "launch/report/hang_watch.hpp"
 #include "launch/tree/fence.hpp"
 #include "launch/tree/subtree.hpp"
@@ -30,7 +31,8 @@ class Front {
     void loop();
     int wait_ms() const;
     void on_frame(uint32_t child, const Frame& f);
-    void on_lost(const Problem& why);
+    void on_lost(NodePlace nodes, const Problem& why);
+    void on_event(std::string_view payload);
     void on_failure(std::string_view payload);
     void take_failure();
     void pass_fence_on();
@@ -53,6 +55,7 @@ class Front {
     FenceGather fence_, pmix_fence_;
     OutStream out_, err_;
     HangWatch watch_;
+    Consensus consensus_;
     std::map<uint32_t, Snapshot> snapshots_; // by id; parts from several hosts
 
     std::map<uint32_t, std::string> pictures_; // by node

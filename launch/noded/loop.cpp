@@ -50,7 +50,7 @@ Daemon::Daemon(os::Fd socket, NodePlace place, const JobKey* key)
     , place_(place)
     , network_(key != nullptr)
     , below_([this](uint32_t child, const Frame& f) { on_child_frame(child, f); },
-             [this](const Problem& why) { on_child_lost(why); })
+             [this](NodePlace nodes, const Problem& why) { on_child_lost(nodes, why); })
     , epoll_(epoll_create1(EPOLL_CLOEXEC))
     , output_epoll_(epoll_create1(EPOLL_CLOEXEC))
     , host_(os::host_name()) {
@@ -145,7 +145,7 @@ void Daemon::on_frame(const Frame& f) {
     parent_sleeps_ = false;
     if (f.type == FrameType::end_job || f.type == FrameType::kill_job || f.type == FrameType::signal ||
         f.type == FrameType::ask_snapshot || f.type == FrameType::fence_out ||
-        f.type == FrameType::pmix_fence_out)
+        f.type == FrameType::pmix_fence_out || f.type == FrameType::news)
         below_.send_all(f.type, f.payload);
     switch (f.type) {
     case FrameType::start:
@@ -184,6 +184,11 @@ void Daemon::on_frame(const Frame& f) {
         return pmix_fence_done(f.payload);
     case FrameType::routed:
         return route(f);
+    case FrameType::news: {
+        Event e;
+        if (decode(f.payload, e)) on_news(e);
+        return;
+    }
     default:
         return;
     }

@@ -37,6 +37,7 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     case FrameType::failure:
     case FrameType::snapshot:
     case FrameType::picture:
+    case FrameType::event:
         return channel_.send(f.type, f.payload);
     case FrameType::fence_in:
         fence_.add_child(child, f.payload);
@@ -54,9 +55,14 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     }
 }
 
-void Daemon::on_child_lost(const Problem& why) {
+void Daemon::on_child_lost(NodePlace nodes, const Problem& why) {
     if (failed_ || interrupted_ || phase_ >= Phase::ending) return;
-    fail(0, 1, format(why, "mpiexec"), true);
+    if (request_.keep_going && nodes.node < nodes.end) {
+        on_child_nodes_lost(nodes, why);
+        pass_fence_on();
+        return pass_pmix_fence_on();
+    }
+    fail(0, 1, format(with_outcome(why, "the job was ended"), "mpiexec"), true);
 }
 
 // On mpiexec's own host mpiexec gets such signals itself.
