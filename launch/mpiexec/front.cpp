@@ -41,7 +41,7 @@ Front::Front(Options options, StartRequest request)
     : options_(std::move(options))
     , request_(std::move(request))
     , below_([this](uint32_t child, const Frame& f) { on_frame(child, f); },
-             [this](const Problem& why) { on_lost(why); })
+             [this](uint32_t child, const Problem& why) { on_lost(child, why); })
     , out_(STDOUT_FILENO)
     , err_(STDERR_FILENO)
     , watch_(options_.report_hang) {}
@@ -55,7 +55,9 @@ bool Front::start_daemons(Problem& why) {
                "the kernel gives no random bytes", "start the job again"};
         return false;
     }
-    return below_.grow(request_.tree, key, {0, nodes}, why);
+    if (!below_.grow(request_.tree, key, {0, nodes}, why)) return false;
+    below_.mark_quiet([this](NodePlace p) { return request_.map.has_ranks(p.node, p.end); });
+    return true;
 }
 
 bool Front::start_daemon_here(Problem& why) {
@@ -165,7 +167,11 @@ void Front::on_frame(uint32_t child, const Frame& f) {
     case FrameType::pmix_fence_in:
         pmix_fence_.add_child(child, f.payload);
         return pass_fence_on();
+    case FrameType::ranks_over:
+        ranks_over_.add_child(child, {});
+        return end_gateways_when_over();
     case FrameType::done:
+        end_gateways_when_over();
         return pass_fence_on();
     case FrameType::picture:
         return on_picture(f.payload);
@@ -206,6 +212,11 @@ void Front::pass_fence_on() {
     if (fence_.any() && fence_.all_below(below_)) below_.send_all(FrameType::fence_out, fence_.take());
     if (pmix_fence_.any() && pmix_fence_.all_below(below_))
         below_.send_all(FrameType::pmix_fence_out, pmix_fence_.take());
+}
+
+// Gateways live until the last rank of the job has ended: frames between other clusters may go through them.
+void Front::end_gateways_when_over() {
+    if (!request_.grid.empty() && ranks_over_.all_below(below_)) below_.send_all(FrameType::end_gateways);
 }
 
 // In the order of the nodes, when all are there.
@@ -289,10 +300,10 @@ void Front::on_stdin() {
     const ssize_t n = read(STDIN_FILENO, buffer, stdin_window - stdin_in_flight_);
     if (n > 0) {
         stdin_in_flight_ += static_cast<size_t>(n);
-        below_.send_to_node(0, FrameType::stdin_data, {buffer, static_cast<size_t>(n)});
+        below_.send_to_node(request_.map.node_of(0), FrameType::stdin_data, {buffer, static_cast<size_t>(n)});
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
         stdin_open_ = false;
-        below_.send_to_node(0, FrameType::stdin_end, {});
+        below_.send_to_node(request_.map.node_of(0), FrameType::stdin_end, {});
     }
 }
 
@@ -332,7 +343,7 @@ void Front::reap() {
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) below_.reaped(pid, status);
 }
 
-void Front::on_lost(const Problem& why) {
+void Front::on_lost(uint32_t, const Problem& why) {
     below_.send_all(FrameType::end_job);
     if (interrupted_by_ != 0 || (failed_ && !failure_)) return;
     failure_.reset();

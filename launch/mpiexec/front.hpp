@@ -30,7 +30,8 @@ class Front {
     void loop();
     int wait_ms() const;
     void on_frame(uint32_t child, const Frame& f);
-    void on_lost(const Problem& why);
+    void on_lost(uint32_t child, const Problem& why);
+    void end_gateways_when_over();
     void on_failure(std::string_view payload);
     void take_failure();
     void pass_fence_on();
@@ -50,7 +51,7 @@ class Front {
     StartRequest request_;
     os::Fd signals_;
     Subtree below_;
-    FenceGather fence_, pmix_fence_;
+    FenceGather fence_, pmix_fence_, ranks_over_;
     OutStream out_, err_;
     HangWatch watch_;
     std::map<uint32_t, Snapshot> snapshots_; // by id; parts from several hosts

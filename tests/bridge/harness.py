@@ -13,6 +13,8 @@ _spec = importlib.util.spec_from_file_location("cluster_harness", os.path.join(H
 cluster_harness = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(cluster_harness)
 EXCHANGE, MPIEXEC, SECONDS = cluster_harness.EXCHANGE, cluster_harness.MPIEXEC, cluster_harness.SECONDS
+HELPERS = os.environ.get("TEST_BRIDGE_HELPERS", "")
+STANDIN, ASK = os.path.join(HELPERS, "standin_gateway"), os.path.join(HELPERS, "ask_gateways")
 Case, Result, main, wait_until = cluster_harness.Case, cluster_harness.Result, cluster_harness.main, cluster_harness.wait_until
 
 
