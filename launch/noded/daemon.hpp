@@ -56,7 +56,7 @@ class Daemon {
     struct Gateway : Process {
         uint32_t number = 0;    // among those of the grid
         uint32_t starts = 0;    // how often it was started
-        uint32_t failures = 0;  // starts in a row that ended soon
+        uint32_t failures = 0;  // starts in a row that came to nothing
         uint32_t said_back = 0; // the start that was reported as a return
         uint64_t started_at = 0, again_at = 0;
     };

@@ -24,10 +24,9 @@ namespace zipmpi::launch {
 namespace {
 
 constexpr uint64_t ms = 1'000'000;
-constexpr uint64_t first_pause = 200 * ms; // before a gateway is started again, doubled up to
+constexpr uint64_t first_pause = 200 * ms; // from one start to the next; doubled by failures, up to
 constexpr uint64_t longest_pause = 2000 * ms;
-constexpr uint64_t proven_after = 10'000 * ms; // having lived so long it begins with the first pause again
-constexpr uint32_t most_failures = 8;
+constexpr uint32_t most_failures = 5;
 
 // Beside this program: mpiexec and its daemons come from one installation.
 std::string gateway_path() {
@@ -150,20 +149,18 @@ void Daemon::on_gateway_exit(uint32_t index, int status) {
         epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, g.pmi.get(), nullptr);
         g.pmi.reset();
     }
+    g.failures = pmi_->has_put(index) ? 0 : g.failures + 1;
     pmi_->starts_again(index);
     if (phase_ != Phase::running || gateways_end_ || interrupted_) return;
-    const uint64_t now = os::now_ns();
-    if (now - g.started_at > proven_after) g.failures = 0;
     const std::string name = "gateway " + std::to_string(g.number) + " on host " + host_;
-    if (g.failures == most_failures) {
+    if (g.failures >= most_failures) {
         Writer w;
         const std::string text = name + ": " + ending_text(status) + " again and again; it is given up";
         channel_.send(FrameType::gateway_lost, w.u32(g.number).text(text).take());
         return;
     }
     say(name + ": " + ending_text(status) + "; it is started again");
-    g.again_at = std::max(now, g.started_at + std::min(first_pause << g.failures, longest_pause));
-    ++g.failures;
+    g.again_at = std::max(os::now_ns(), g.started_at + std::min(first_pause << g.failures, longest_pause));
 }
 
 // It speaks again. Only after a death: a job that goes well is silent.

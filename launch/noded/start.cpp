@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "launch/grid/watch.hpp"
 #include "launch/link/environment.hpp"
 #include "launch/map/cores.hpp"
 #include "launch/map/picture.hpp"
@@ -149,13 +150,16 @@ std::vector<std::vector<int>> Daemon::placement() {
 void Daemon::show_placement(const topo::Machine& machine, const std::vector<std::vector<int>>& cpus) {
     HostPicture p;
     p.name = alone() ? host_ : request_.tree.hosts[place_.node];
-    p.node = place_.node;
+    p.node = nodes_of_the_job().own;
+    GridWatch grid;
+    grid.begin(request_);
+    p.clusters = grid.clusters_of(p.node);
     p.cores = allowed_cores(machine);
     p.sockets = sockets_of(machine, p.cores);
     p.placed = cpus;
     for (const Rank& r : ranks_) p.ranks.push_back(r.world);
     Writer w;
-    channel_.send(FrameType::picture, w.u32(place_.node).text(picture(p)).take());
+    channel_.send(FrameType::picture, w.u32(place_.node).text(ranks_.empty() ? "" : picture(p)).take());
 }
 
 std::vector<std::string> Daemon::rank_env(uint32_t local) {

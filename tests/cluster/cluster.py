@@ -176,7 +176,10 @@ class Cluster:
 
     def pids(self, name):
         """Processes of a host other than its init, as pids outside."""
-        space = os.readlink(f"/proc/{self[name].pid}/ns/pid")
+        try:
+            space = os.readlink(f"/proc/{self[name].pid}/ns/pid")
+        except OSError:
+            return []  # the host is off
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
