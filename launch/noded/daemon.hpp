@@ -83,6 +83,7 @@ class Daemon {
     void find_gateways();
     void start_gateways();
     bool start_gateway(Gateway& g, const char*& step);
+    [[nodiscard]] std::string with_found_devices(const Gateway& g) const;
     std::vector<std::string> gateway_env(const Gateway& g, int pmi_end);
     void on_gateway_exit(uint32_t index, int status);
     void note_put_of(uint32_t index);

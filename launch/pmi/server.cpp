@@ -183,6 +183,10 @@ bool PmiServer::is_gateway_here(int owner) const {
                job_.world_ranks.end();
 }
 
+const std::string* PmiServer::found(uint32_t owner, std::string_view name) const {
+    return find(kvs_, "zipmpi-" + std::to_string(owner) + "-" + std::string(name));
+}
+
 void PmiServer::asked(uint32_t node, const std::string& key) {
     const std::string* value = find(kvs_, key);
     if (value == nullptr && is_gateway_here(owner_of(key)))

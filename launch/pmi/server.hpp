@@ -52,6 +52,8 @@ class PmiServer {
     void fence_done(std::string_view pairs);
     void answered(const std::string& key, bool found, std::string_view value);
     void asked(uint32_t node, const std::string& key); // by another node
+    // What our library or a gateway has put here under this name; null: nothing.
+    [[nodiscard]] const std::string* found(uint32_t owner, std::string_view name) const;
     void rank_ended(uint32_t rank); // it will not come to barriers any more; what it wrote stays
     void
     starts_again(uint32_t client); // a gateway: what it said, and waited for, is forgotten; its keys stay
