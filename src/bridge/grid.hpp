@@ -53,6 +53,11 @@ inline constexpr const char* grid_variable = "ZIPMPI_GRID";
 // A gateway takes part in the job under an id of its own, beside the world ranks.
 constexpr int gateway_id(int job_size, int gateway) { return job_size + gateway; }
 
+// Under these names the launcher knows what a gateway has put for one of its clusters
+// (boot/address_book.hpp), and what all who look for devices in a cluster have.
+inline std::string address_key(int cluster) { return "address." + std::to_string(cluster) + "."; }
+inline std::string probe_key(int cluster) { return "probe." + std::to_string(cluster); }
+
 // One line of text.
 std::string print(const Grid& grid);
 // False: the text describes no grid; `grid` is then in no particular state.
