@@ -21,6 +21,8 @@ inline constexpr unsigned net_long = 4;    // a message that stays at the sender
 inline constexpr unsigned net_line =
     7; // a header with its payload and nothing else: as data of UCX's message
 inline constexpr unsigned net_batch = 8; // several messages: of each a BatchEntry, its header and its data
+inline constexpr unsigned net_frame =
+    16; // a frame to or from a gateway: a pass before it, see frame_layout.hpp
 // Greetings over TCP, before there is a network: which devices lead to the other hosts.
 inline constexpr unsigned net_probe = 5;
 inline constexpr unsigned net_probe_answer = 6;

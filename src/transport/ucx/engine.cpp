@@ -42,7 +42,7 @@ std::string in_words(const char* call, ucs_status_t status) {
 
 Engine::Engine(const Settings& settings)
     : world_rank_(settings.world_rank)
-    , watch_peers_(settings.watch_peers)
+    , watch_from_(settings.watch_peers ? 0 : settings.watch_from)
     , sink_(settings.sink)
     , book_(settings.book) {
     std::memcpy(key_.data(), settings.key.data(), key_.size());
@@ -95,7 +95,8 @@ bool Engine::listen() {
     };
     if (!handle(wire::net_hello, on_greeting) || !handle(wire::net_welcome, on_greeting) ||
         !handle(wire::net_line, on_line) || !handle(wire::net_batch, on_batch) ||
-        !handle(wire::net_message, on_message) || !handle(wire::net_long, on_message))
+        !handle(wire::net_message, on_message) || !handle(wire::net_long, on_message) ||
+        !handle(wire::net_frame, on_frame))
         return false;
     ucp_address_t* address = nullptr;
     size_t length = 0;
@@ -135,7 +136,7 @@ int Engine::progress() {
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Network*
-zipmpi_ucx_open_1(const zipmpi::transport::ucx::Settings& settings, std::string& why) {
+zipmpi_ucx_open_2(const zipmpi::transport::ucx::Settings& settings, std::string& why) {
     using namespace zipmpi::transport::ucx;
     auto engine = std::make_unique<Engine>(settings);
     if (!engine->start(settings.devices, why)) return nullptr;

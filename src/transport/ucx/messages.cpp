@@ -44,6 +44,7 @@ Engine::Sending& Engine::take_sending() {
     }
     Sending& s = *free_;
     free_ = s.next_free;
+    s.ticket = nullptr;
     ++under_way_;
     return s;
 }
@@ -138,9 +139,11 @@ void Engine::on_sent(void* request, ucs_status_t status, void* user_data) {
     auto& s = *static_cast<Sending*>(user_data);
     Engine& engine = *s.engine;
     void* const operation = s.data.operation;
+    void* const ticket = s.ticket;
     ++engine.happened_;
     ucp_request_free(request);
     engine.give_back(s);
+    if (ticket != nullptr) engine.sink_.frame_left(engine.sink_.subject, ticket);
     if (operation != nullptr)
         engine.sink_.sent(engine.sink_.subject, operation,
                           status == UCS_OK ? Outcome::done : Outcome::failed);
