@@ -67,12 +67,13 @@ class Grid(Cluster):
             text += f'[[cluster]]\nname = "{side}"\nhosts = [{hosts}]\nagent = "{self.agent}"\n\n'
         for i in range(self.gateways):
             if not self.joined:
-                text += f'[[gateway]]\nhost = "{ZIPPERS[i]}"\nclusters = ["a", "b"]\nslots = {self.zipper_slots}\n\n'
+                text += f'[[gateway]]\nhost = "{ZIPPERS[i]}"\nclusters = ["a", "b"]\nslots = {self.zipper_slots}\n'
+                text += f'agent = "{self.agent}"\n\n'
                 continue
             one, two = f"g{2 * i + 1}", f"g{2 * i + 2}"
-            text += f'[[gateway]]\nhost = "{one}"\ncluster = "a"\n'
+            text += f'[[gateway]]\nhost = "{one}"\ncluster = "a"\nagent = "{self.agent}"\n'
             text += f'link = {{ to = "{two}", listen = "{MIDDLE}{1 + 2 * i}:0" }}\n\n'
-            text += f'[[gateway]]\nhost = "{two}"\ncluster = "b"\n\n'
+            text += f'[[gateway]]\nhost = "{two}"\ncluster = "b"\nagent = "{self.agent}"\n\n'
         return text
 
     def environment(self, extra=None):

@@ -33,6 +33,11 @@ class Z1(GridCase):
             self.assertEqual(len(r.out.splitlines()), 8, r)
         self.nothing_left()
 
+    def test_values_cross_clusters_with_pmix(self):
+        r = self.mpiexec("-n", 4, "--pmix", "yes", "env", "-u", "ZIPMPI_NODE_FD", "-u", "PMI_FD", EXCHANGE)
+        self.quiet(r)
+        self.assertEqual(len(r.out.splitlines()), 4, r)
+
     def test_ranks_find_what_gateways_put(self):
         r = self.mpiexec("-n", 4, ASK, 3)
         self.quiet(r)
