@@ -71,6 +71,26 @@ class Z2Overlapping(Z2):
         self.quiet(r)
 
 
+class Many(GridCase):
+    """Clusters in a chain and in a star."""
+    SHAPE = "s4"
+
+    def test_values_cross_all_clusters(self):
+        env = {"ZIPMPI_BRIDGE_GATEWAY_PROGRAM": STANDIN}
+        count = 2 * len(self.grid.sides)
+        r = self.mpiexec(EXCHANGE, env=env)
+        self.quiet(r)
+        self.assertEqual(len(r.out.splitlines()), count, r)
+        r = self.mpiexec(ASK, env=env)
+        self.quiet(r)
+        self.assertEqual(r.out.splitlines(), ["epochs" + " 1" * len(self.grid.edges)] * count)
+        self.nothing_left()
+
+
+class Chain(Many):
+    SHAPE = "c3"
+
+
 class TwoZippers(Z1):
     SHAPE = "z1x2"
     GATEWAYS = 2
