@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
+#include <string_view>
 #include <unistd.h>
 
 namespace zipmpi::boot {
@@ -20,7 +21,9 @@ std::string own_folder() {
     Dl_info info{};
     if (dladdr(reinterpret_cast<const void*>(&module_path), &info) == 0 || info.dli_fname == nullptr)
         return {};
-    char* real = realpath(info.dli_fname, nullptr);
+    // Of a program this is the name that it was called by.
+    const bool named = std::string_view(info.dli_fname).find('/') != std::string_view::npos;
+    char* real = realpath(named ? info.dli_fname : "/proc/self/exe", nullptr);
     const std::string path = real != nullptr ? real : info.dli_fname;
     std::free(real);
     return path.substr(0, path.rfind('/'));

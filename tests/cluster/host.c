@@ -245,6 +245,8 @@ static void set_up(const char* name) {
     if (sethostname(name, strlen(name)) != 0) give_up("sethostname");
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) give_up("private mounts");
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NOEXEC | MS_NODEV, NULL) != 0) give_up("mount /proc");
+    /* Shows the devices of this host; UCX looks for them there. */
+    if (mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NOEXEC | MS_NODEV, NULL) != 0) give_up("mount /sys");
     if (mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0)
         give_up("mount /dev/shm");
     if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) give_up("mount /tmp");
