@@ -23,13 +23,23 @@ using transport::ucx::Posted;
 
 namespace {
 
+constexpr int64_t by_transport = -1;
+constexpr uint64_t usual_eager_limit = 128 * KiB;
+
 Param<int64_t> eager_limit{"net.eager_limit",
-                           128 * KiB,
-                           {0, 1 * GiB},
+                           by_transport,
+                           {by_transport, 1 * GiB},
                            Unit::bytes,
                            Level::tuner,
                            Scope::local,
-                           "longest message to another host that is sent without asking the receiver"};
+                           "longest message to another host that is sent without asking the receiver; -1: "
+                           "128 KiB, or less where RDMA devices fetch long ones"};
+
+uint64_t eager_limit_to(const transport::ucx::Network& network, transport::Peer peer) {
+    if (eager_limit != by_transport) return static_cast<uint64_t>(eager_limit.get());
+    const uint64_t ask_from = network.rendezvous_from(peer);
+    return ask_from == 0 ? usual_eager_limit : std::min(ask_from - 1, usual_eager_limit);
+}
 
 Param<int64_t> shortest_piece{
     "net.shortest_piece",
@@ -124,7 +134,7 @@ void Lane::tell_of_context(int world_rank, uint32_t context) {
 Sent Lane::try_start_remote(Operation& op) {
     const transport::Peer to = op.transport_peer - local_ranks_;
     wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
-    const bool at_once = op.bytes <= static_cast<uint64_t>(eager_limit.get());
+    const bool at_once = op.bytes <= eager_limit_to(*network_, to);
     op.wanted = 1;
     Posted posted = Posted::failed;
     if (at_once) {

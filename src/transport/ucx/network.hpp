@@ -79,6 +79,9 @@ class Network {
     // received() comes, perhaps before this returns. to.bytes is what the sender announced.
     virtual void receive(Arriving& bytes, const Memory& to) = 0;
     virtual void drop(Arriving& bytes) = 0;
+    // Bytes from which a long message to a peer is better sent by send_long, where devices read the memory of
+    // others by themselves. 0: they do not, or it is not known.
+    [[nodiscard]] virtual uint64_t rendezvous_from(Peer) const { return 0; }
     virtual int progress() = 0;
     // Becomes readable when there is something to do, once arm() has returned true.
     [[nodiscard]] virtual int descriptor() const = 0;
@@ -107,7 +110,7 @@ class Probe {
 // The functions of the module; their names change when this border changes. Null and `why` on failure.
 using Open = Network* (*)(const Settings& settings, std::string& why);
 using OpenProbe = Probe* (*)(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key);
-inline constexpr const char* open_symbol = "zipmpi_ucx_open_1";
+inline constexpr const char* open_symbol = "zipmpi_ucx_open_2";
 inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_1";
 inline constexpr const char* module_file = "zipmpi_ucx.so";
 
