@@ -42,7 +42,7 @@ std::string in_words(const char* call, ucs_status_t status) {
 
 Engine::Engine(const Settings& settings)
     : world_rank_(settings.world_rank)
-    , watch_peers_(settings.watch_peers)
+    , watch_from_(settings.watch_peers ? 0 : settings.watch_from)
     , sink_(settings.sink)
     , book_(settings.book) {
     std::memcpy(key_.data(), settings.key.data(), key_.size());
@@ -95,8 +95,9 @@ bool Engine::listen() {
         return ucp_worker_set_am_recv_handler(worker_, &h) == UCS_OK;
     };
     if (!handle(wire::net_hello, on_greeting) || !handle(wire::net_welcome, on_greeting) ||
-        !handle(wire::net_line, on_line) || !handle(wire::net_message, on_message) ||
-        !handle(wire::net_long, on_message))
+        !handle(wire::net_line, on_line) || !handle(wire::net_batch, on_batch) ||
+        !handle(wire::net_message, on_message) || !handle(wire::net_long, on_message) ||
+        !handle(wire::net_frame, on_frame))
         return false;
     ucp_address_t* address = nullptr;
     size_t length = 0;
@@ -124,6 +125,8 @@ Engine::~Engine() {
 
 int Engine::progress() {
     happened_ = 0;
+    ++look_;
+    send_batches();
     // UCX counts events of its own that mean nothing to us; once something has come, the caller may have been
     // waiting for just that.
     while (ucp_worker_progress(worker_) != 0 && happened_ == 0) {
