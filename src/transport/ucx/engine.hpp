@@ -5,6 +5,7 @@
 #pragma once
 
 #include "transport/ucx/greeting.hpp"
+#include "transport/ucx/lanes.hpp"
 #include "transport/ucx/network.hpp"
 #include "wire/frame_layout.hpp"
 
@@ -24,6 +25,7 @@ inline constexpr unsigned pass_index_bits = 24; // of a pass: which peer; the ot
 struct Arriving {
     void* descriptor; // of UCX
     uint64_t bytes;
+    bool scatters; // the device may write it to many places
 };
 
 class Engine final : public Network {
@@ -44,6 +46,9 @@ class Engine final : public Network {
                      const Memory& data) override;
     void receive(Arriving& bytes, const Memory& to) override;
     void drop(Arriving& bytes) override;
+    [[nodiscard]] uint64_t rendezvous_from(Peer peer) const override {
+        return peers_[peer].way.reads_memory ? peers_[peer].way.rendezvous_from : 0;
+    }
     int progress() override;
     [[nodiscard]] int descriptor() const override { return descriptor_; }
     bool arm() override { return ucp_worker_arm(worker_) == UCS_OK; }
@@ -74,6 +79,7 @@ class Engine final : public Network {
         uint32_t since_look = 0;  // messages that were sent in it
         Sending* batch = nullptr; // that still has room
         bool lost = false;
+        Way way{};                                      // to it, once it has given a pass
         size_t address_hash = 0;                        // of where it is
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
         std::vector<Early> early;
@@ -110,6 +116,7 @@ class Engine final : public Network {
     void take_hello(std::span<const std::byte> bytes);
     void take_welcome(std::span<const std::byte> bytes);
     void lose(Known& peer, const char* why);
+    void take_pass(Known& peer, uint64_t pass);
     void disconnect(Known& peer);
     void make_stranger(Known& peer);
     void tell_met(const Known& peer);
@@ -142,7 +149,8 @@ class Engine final : public Network {
     static ucs_status_t on_message(void* self, const void* header, size_t header_length, void* data,
                                    size_t length, const ucp_am_recv_param_t* param);
     // What UCX needs to know of memory: a pointer, a count, and its type in param.
-    std::pair<void*, size_t> describe(const Memory& memory, Gaps& gaps, ucp_request_param_t& param);
+    std::pair<void*, size_t> describe(const Memory& memory, Gaps& gaps, bool by_pieces,
+                                      ucp_request_param_t& param);
     bool list_pieces(const Memory& memory, Gaps& gaps) const;
     std::vector<std::byte> take_room(uint64_t bytes);
     void give_back_room(std::vector<std::byte>&& room);
@@ -170,7 +178,7 @@ class Engine final : public Network {
     std::deque<Sending> sendings_;
     Sending* free_ = nullptr;
     std::vector<std::vector<std::byte>> rooms_; // for packed bytes, kept: fresh memory is slow
-    bool gathers_ = false;                      // the devices gather and scatter by themselves
+    bool rdma_ = false;                         // some device may do it
     uint64_t under_way_ = 0;                    // sends
     uint32_t look_ = 1;                         // at the network: their number
     size_t batches_ = 0;                        // open, or not finished by UCX

@@ -100,6 +100,9 @@ class Network {
     // received() comes, perhaps before this returns. to.bytes is what the sender announced.
     virtual void receive(Arriving& bytes, const Memory& to) = 0;
     virtual void drop(Arriving& bytes) = 0;
+    // Bytes from which a long message to a peer is better sent by send_long, where devices read the memory of
+    // others by themselves. 0: they do not, or it is not known.
+    [[nodiscard]] virtual uint64_t rendezvous_from(Peer) const { return 0; }
     virtual int progress() = 0;
     // Becomes readable when there is something to do, once arm() has returned true.
     [[nodiscard]] virtual int descriptor() const = 0;
