@@ -339,7 +339,7 @@ class Lane {
     uint32_t vain_looks_ = 0;
     bool multithreaded_ = false;
     bool helped_ = false;
-    bool locks_ = false; // either
+    bool locks_ = false;                       // either
     const std::atomic<uint32_t>& usable_cpus_; // in the segment: not known before all ranks have joined
 };
 
