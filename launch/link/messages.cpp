@@ -13,17 +13,45 @@ uint32_t StartRequest::app_of(uint32_t rank) const {
 namespace {
 
 void encode(Writer& w, const TreePlan& t) {
-    w.texts(t.hosts).texts(t.agent).text(t.daemon).text(t.interface).u32(t.width).text(t.job_id);
+    w.texts(t.hosts).u32(static_cast<uint32_t>(t.agents.size()));
+    for (const auto& words : t.agents) w.texts(words);
+    w.numbers(t.agent_of).numbers(t.parents);
+    w.text(t.daemon).text(t.interface).u32(t.width).text(t.job_id);
+}
+
+// A walk through the tree meets a node after its parent and before nodes that are not below that.
+bool is_a_walk(const std::vector<uint32_t>& parents) {
+    std::vector<uint32_t> above; // of the node before, and itself
+    for (uint32_t node = 0; node < parents.size(); ++node) {
+        while (!above.empty() && above.back() != parents[node]) above.pop_back();
+        if (above.empty() && parents[node] != TreePlan::no_parent) return false;
+        above.push_back(node);
+    }
+    return true;
+}
+
+bool consistent(const TreePlan& t) {
+    const size_t nodes = t.hosts.size();
+    for (const auto& words : t.agents)
+        if (words.empty()) return false;
+    for (const uint32_t a : t.agent_of)
+        if (a >= t.agents.size()) return false;
+    return (t.agent_of.empty() || t.agent_of.size() == nodes) &&
+           (t.parents.empty() || t.parents.size() == nodes) && is_a_walk(t.parents) &&
+           (nodes == 0 || (!t.agents.empty() && !t.daemon.empty() && t.width > 0));
 }
 
 bool decode(Reader& r, TreePlan& t) {
     t.hosts = r.texts();
-    t.agent = r.texts();
+    t.agents.resize(r.count(4));
+    for (auto& words : t.agents) words = r.texts();
+    t.agent_of = r.numbers();
+    t.parents = r.numbers();
     t.daemon = r.text();
     t.interface = r.text();
     t.width = r.u32();
     t.job_id = r.text();
-    return r.ok() && (t.hosts.empty() || (!t.agent.empty() && !t.daemon.empty() && t.width > 0));
+    return r.ok() && consistent(t);
 }
 
 // Every run has ranks, and together they are the world.
@@ -52,7 +80,9 @@ std::string encode(const StartRequest& r) {
     w.texts(r.base_env).u32(static_cast<uint32_t>(r.bind));
     w.u32(r.sockets_in_turn ? 1 : 0).u32(r.show_placement ? 1 : 0);
     w.u32(r.label ? 1 : 0).u32(r.pmix ? 1 : 0).u32(r.flush_prompts ? 1 : 0).u32(r.stdin_open ? 1 : 0);
+    w.u32(r.keep_going ? 1 : 0);
     encode(w, r.tree);
+    w.text(r.grid).numbers(r.gateway_nodes);
     return w.take();
 }
 
@@ -81,7 +111,13 @@ bool decode(std::string_view bytes, StartRequest& out) {
     out.pmix = r.u32() != 0;
     out.flush_prompts = r.u32() != 0;
     out.stdin_open = r.u32() != 0;
-    return decode(r, out.tree) && r.finished() && bind <= 3 && ranks >= 1 && ranks == out.world_size;
+    out.keep_going = r.u32() != 0;
+    if (!decode(r, out.tree)) return false;
+    out.grid = r.text();
+    out.gateway_nodes = r.numbers();
+    for (const uint32_t node : out.gateway_nodes)
+        if (node >= out.tree.hosts.size()) return false;
+    return r.finished() && bind <= 3 && ranks >= 1 && ranks == out.world_size;
 }
 
 std::string encode(const Routed& m) {
@@ -114,6 +150,29 @@ bool decode(std::string_view bytes, Failure& out) {
     out.by_signal = r.u32() != 0;
     out.text = r.text();
     return r.finished();
+}
+
+std::string encode(const Event& e) {
+    Writer w;
+    w.u32(static_cast<uint32_t>(e.kind)).u32(e.rank).u32(e.context).u32(e.number).u32(e.flags).u32(e.value);
+    return w.u32(e.failed).u32(e.exit_code).u32(e.by_signal ? 1 : 0).text(e.text).text(e.members).take();
+}
+
+bool decode(std::string_view bytes, Event& out) {
+    Reader r(bytes);
+    const uint32_t kind = r.u32();
+    out.kind = static_cast<Event::Kind>(kind);
+    out.rank = r.u32();
+    out.context = r.u32();
+    out.number = r.u32();
+    out.flags = r.u32();
+    out.value = r.u32();
+    out.failed = r.u32();
+    out.exit_code = r.u32();
+    out.by_signal = r.u32() != 0;
+    out.text = r.text();
+    out.members = r.text();
+    return r.finished() && kind >= 1 && kind <= 4;
 }
 
 std::string encode(const Snapshot& s) {

@@ -6,6 +6,7 @@
 //   host init NAME SOCKET   makes the namespaces; becomes process 1 in them; prints its pid as seen from
 //   outside,
 //                           then serves SOCKET until its parent is gone
+//   host init NAME SOCKET shared-network   the same, but in the network of the caller
 //   host run SOCKET COMMAND...   runs a command there, with our standard streams and environment; its status
 //   is ours host agent HOST COMMAND...   the same with the socket $CLUSTER_DIR/HOST, and COMMAND for a shell,
 //   like ssh
@@ -111,7 +112,15 @@ static int run(const char* path, int argc, char** argv) {
 static int agent(int argc, char** argv) {
     const char* folder = getenv("CLUSTER_DIR");
     char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder != NULL ? folder : "/nowhere", argv[0]);
+    char own[65] = "";
+    gethostname(own, sizeof own - 1);
+    if (folder == NULL) folder = "/nowhere";
+    snprintf(path, sizeof path, "%s/view.%s", folder, own);
+    const int has_view = access(path, X_OK) == 0; // of the hosts that share a network with this one
+    if (has_view)
+        snprintf(path, sizeof path, "%s/view.%s/%s", folder, own, argv[0]);
+    else
+        snprintf(path, sizeof path, "%s/%s", folder, argv[0]);
     char* command = malloc(text_limit);
     size_t used = 0;
     for (int i = 1; i < argc; ++i) {
@@ -229,9 +238,10 @@ static void set_up(const char* name) {
     if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) give_up("mount /tmp");
 }
 
-static int init(const char* name, const char* path) {
+static int init(const char* name, const char* path, int own_network) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with the harness
-    if (unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS | CLONE_NEWPID) != 0) {
+    if (unshare((own_network ? CLONE_NEWNET : 0) | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS |
+                CLONE_NEWPID) != 0) {
         perror("unshare");
         return not_in_namespaces;
     }
@@ -257,10 +267,12 @@ static int init(const char* name, const char* path) {
 }
 
 int main(int argc, char** argv) {
-    if (argc == 4 && strcmp(argv[1], "init") == 0) return init(argv[2], argv[3]);
+    if (argc == 4 && strcmp(argv[1], "init") == 0) return init(argv[2], argv[3], 1);
+    if (argc == 5 && strcmp(argv[1], "init") == 0 && strcmp(argv[4], "shared-network") == 0)
+        return init(argv[2], argv[3], 0);
     if (argc >= 4 && strcmp(argv[1], "run") == 0) return run(argv[2], argc - 3, argv + 3);
     if (argc >= 4 && strcmp(argv[1], "agent") == 0) return agent(argc - 2, argv + 2);
-    fprintf(stderr,
-            "usage: host init NAME SOCKET | host run SOCKET COMMAND... | host agent HOST COMMAND...\n");
+    fprintf(stderr, "usage: host init NAME SOCKET [shared-network] | host run SOCKET COMMAND... | host agent "
+                    "HOST COMMAND...\n");
     return 2;
 }

@@ -15,13 +15,13 @@ FOLDER = os.environ["TEST_MPI_FOLDER"]
 ROUNDS = int(os.environ.get("TEST_ROUNDS", "40"))
 SHAPE = os.environ.get("TEST_SHAPE", "2x1")
 # program, arguments, settings
-PLAIN = ("attributes", "buffered", "cancel", "communicators", "datatypes", "error_codes", "generalized", "groups", "infos",
+PLAIN = ("attributes", "buffered", "bursts", "cancel", "communicators", "datatypes", "error_codes", "generalized", "groups", "infos",
          "intercommunicators", "matched_probe", "partitioned", "persistent", "requests", "sessions", "topologies", "wrong_buffers",
          "collectives", "reorder", "windows", "windows_errors")
 RUNS = [(name, (), {}) for name in PLAIN] + [
     ("contexts", ("shared=2000",), {}),
     ("random_messages", ("seed=1", f"rounds={ROUNDS}"), {}),
-    ("random_messages", ("seed=2", f"rounds={ROUNDS}"), {"ZIPMPI_NET_EAGER_LIMIT": "64"}),
+    ("random_messages", ("seed=2", f"rounds={ROUNDS}"), {"ZIPMPI_NET_EAGER_LIMIT": "64", "ZIPMPI_NET_GAPS_EAGER_LIMIT": "64"}),
     ("random_messages", ("seed=3", f"rounds={ROUNDS // 4}", "threads=3"), {}),
     ("random_collectives", ("seed=4", f"rounds={ROUNDS}"), {}),
     ("random_collectives", ("seed=5", f"rounds={ROUNDS // 4}", "threads=2"), {}),

@@ -31,6 +31,15 @@ Param<int64_t> eager_limit{"net.eager_limit",
                            Scope::local,
                            "longest message to another host that is sent without asking the receiver"};
 
+Param<int64_t> gaps_eager_limit{
+    "net.gaps_eager_limit",
+    512 * KiB,
+    {0, 1 * GiB},
+    Unit::bytes,
+    Level::tuner,
+    Scope::local,
+    "the same for a message whose memory has gaps, which is packed before it goes"};
+
 Param<int64_t> shortest_piece{
     "net.shortest_piece",
     512,
@@ -124,7 +133,9 @@ void Lane::tell_of_context(int world_rank, uint32_t context) {
 Sent Lane::try_start_remote(Operation& op) {
     const transport::Peer to = op.transport_peer - local_ranks_;
     wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
-    const bool at_once = op.bytes <= static_cast<uint64_t>(eager_limit.get());
+    const int64_t limit =
+        op.layout == nullptr ? eager_limit.get() : std::max(eager_limit.get(), gaps_eager_limit.get());
+    const bool at_once = op.bytes <= static_cast<uint64_t>(limit);
     op.wanted = 1;
     Posted posted = Posted::failed;
     if (at_once) {
@@ -139,7 +150,8 @@ Sent Lane::try_start_remote(Operation& op) {
             e.inline_bytes = static_cast<uint8_t>(op.bytes);
             load_payload(op, 0, packed, op.bytes);
         }
-        posted = network_->send(to, e, packed, memory_of(op, op.bytes <= wire::inline_max ? 0 : op.bytes));
+        const Memory data = memory_of(op, op.bytes <= wire::inline_max ? 0 : op.bytes);
+        posted = op.patient ? network_->send_soon(to, e, packed, data) : network_->send(to, e, packed, data);
     } else {
         e.kind = wire::Kind::rts;
         e.inline_bytes = sizeof(wire::Ack);

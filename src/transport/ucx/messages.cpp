@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace zipmpi::transport::ucx {
 namespace {
@@ -43,12 +44,14 @@ Engine::Sending& Engine::take_sending() {
     }
     Sending& s = *free_;
     free_ = s.next_free;
+    s.ticket = nullptr;
     ++under_way_;
     return s;
 }
 
 void Engine::give_back(Sending& s) {
     s.greeting.clear();
+    if (std::exchange(s.used, 0) != 0) --batches_;
     give_back_room(std::move(s.gaps.packed));
     s.data = {};
     s.next_free = free_;
@@ -109,6 +112,7 @@ Posted Engine::post(Peer peer, unsigned kind, const wire::Envelope& envelope, co
     Known& to = peers_[peer];
     if (to.lost) return Posted::failed;
     if (to.pass == 0) return Posted::would_block;
+    if (to.batch != nullptr) send_batch(to); // what came first goes first
     Sending& s = take_sending();
     const wire::NetHeader h{to.pass, ++to.sent, envelope};
     std::memcpy(s.header, &h, sizeof h);
@@ -135,9 +139,11 @@ void Engine::on_sent(void* request, ucs_status_t status, void* user_data) {
     auto& s = *static_cast<Sending*>(user_data);
     Engine& engine = *s.engine;
     void* const operation = s.data.operation;
+    void* const ticket = s.ticket;
     ++engine.happened_;
     ucp_request_free(request);
     engine.give_back(s);
+    if (ticket != nullptr) engine.sink_.frame_left(engine.sink_.subject, ticket);
     if (operation != nullptr)
         engine.sink_.sent(engine.sink_.subject, operation,
                           status == UCS_OK ? Outcome::done : Outcome::failed);
