@@ -84,8 +84,7 @@ int main(int argc, char** argv) {
         if (way != get_modify_put) check_table(table, words);
         MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
         const double best = first < second ? first : second;
-        if (bench.rank == 0)
-            report(way_names[way], 8, 1e-6 * (double)so_many * bench.ranks / best, "M/s");
+        if (bench.rank == 0) report(way_names[way], 8, 1e-6 * (double)so_many * bench.ranks / best, "M/s");
     }
     MPI_Win_free(&win);
     MPI_Finalize();

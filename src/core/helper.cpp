@@ -8,9 +8,10 @@
 namespace zipmpi::core {
 namespace {
 
-Param<bool> use_helper{"rma.helper", true, Level::user, Scope::local,
-                       "a thread serves one-sided operations of ranks that cannot reach the memory of this one, while "
-                       "the program computes; without it they wait until the program calls MPI"};
+Param<bool> use_helper{
+    "rma.helper", true, Level::user, Scope::local,
+    "a thread serves one-sided operations of ranks that cannot reach the memory of this one, while "
+    "the program computes; without it they wait until the program calls MPI"};
 
 } // namespace
 

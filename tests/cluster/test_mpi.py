@@ -29,6 +29,7 @@ RUNS = [(name, (), {}) for name in PLAIN] + [
     ("random_collectives", ("seed=7", f"rounds={ROUNDS // 4}"), {"ZIPMPI_COLL_REPRODUCIBLE": "yes"}),
     ("random_collectives", ("seed=8", f"rounds={ROUNDS // 4}"), {"ZIPMPI_COLL_NETWORK_MESSAGE_NS": "1"}),
     ("threads", (f"rounds={ROUNDS}",), {}),
+    ("windows_alone", (), {}),
     ("random_windows", ("seed=9", f"rounds={ROUNDS}"), {}),
     ("random_windows", ("seed=10", f"rounds={ROUNDS // 4}", "threads=3"), {}),
     ("random_windows", ("seed=11", f"rounds={ROUNDS // 2}"), {"ZIPMPI_RMA_COUNTED_FENCE": "0"}),

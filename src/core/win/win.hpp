@@ -33,7 +33,7 @@ struct Win : CommFace {
     uint64_t control = 0; // what the members share, in the node segment
     int leader = 0;       // the first member on this node: has made it
 
-    bool helped = false;  // others need this process to serve them
+    bool helped = false; // others need this process to serve them
 
     // Memory that the window has made: one block for all members, or private memory of this one.
     std::byte* block = nullptr;

@@ -71,6 +71,16 @@ class Lane {
         return static_cast<int>(shm_.segment().node_of(world_rank));
     }
 
+    // Clusters that share no network; without any all nodes are in one.
+    void use_clusters(int count, std::vector<int> of_node) {
+        clusters_ = count;
+        cluster_of_node_ = std::move(of_node);
+    }
+    [[nodiscard]] int clusters() const { return clusters_; }
+    [[nodiscard]] int cluster_of(int world_rank) const {
+        return cluster_of_node_.empty() ? 0 : cluster_of_node_[static_cast<size_t>(node_of(world_rank))];
+    }
+
     // Starts an operation. It may be done on return; otherwise progress() gets it there.
     void start_send(Operation& op);
     void start_recv(Operation& op);
@@ -307,6 +317,8 @@ class Lane {
     uint32_t local_ranks_;
     std::unique_ptr<transport::ucx::Network> network_;
     void (*on_give_back_)(uint32_t) = nullptr;
+    int clusters_ = 1;
+    std::vector<int> cluster_of_node_;
     bool descriptors_taken_ = false;
     uint32_t rounds_alone_ = 0; // since something came from this node; many if the network was last
     transport::shm::Transport shm_;
@@ -339,7 +351,7 @@ class Lane {
     uint32_t vain_looks_ = 0;
     bool multithreaded_ = false;
     bool helped_ = false;
-    bool locks_ = false; // either
+    bool locks_ = false;                       // either
     const std::atomic<uint32_t>& usable_cpus_; // in the segment: not known before all ranks have joined
 };
 

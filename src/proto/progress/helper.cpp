@@ -6,21 +6,55 @@
 #include <csignal>
 #include <ctime>
 #include <poll.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <utility>
 
 namespace zipmpi::proto {
 namespace {
 
 // Nobody came for so long: the program computes.
 constexpr int64_t absent_ns = 30'000;
-// Looks of a parked helper: at a program that goes in and out of MPI, and at one that stays there.
-constexpr int64_t shortest_park_ns = 400'000;
-constexpr int64_t longest_park_ns = 20'000'000;
+// Between two looks at a program that goes in and out of MPI: longer and longer, while it does.
+constexpr int64_t shortest_nap_ns = 200'000;
+constexpr int64_t longest_nap_ns = 2'000'000;
+// At one that stays there, and wakes the helper when it leaves.
+constexpr int64_t longest_park_ns = 100'000'000;
 constexpr int64_t longest_sleep_ns = 1'000'000'000;
 // Looks in vain before it sleeps: what has been asked for once is often asked for again.
 constexpr int looks_before_sleep = 20;
+
+// As the kernel has it; the headers of some systems define it twice, others not at all.
+struct SchedulingAttributes {
+    uint32_t size;
+    uint32_t policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime; // of SCHED_OTHER: the slice
+    uint64_t deadline;
+    uint64_t period;
+};
+
+// Whoever asks waits for an answer, and that takes microseconds: where the kernel lets a thread say so, it is
+// served in short slices but at once.
+void take_short_slices() {
+    constexpr uint64_t slice_ns = 100'000;
+    SchedulingAttributes attributes{};
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
+        attributes.policy != SCHED_OTHER)
+        return;
+    attributes.runtime = slice_ns;
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+void nap(int64_t ns) {
+    const timespec time{0, ns};
+    nanosleep(&time, nullptr);
+}
 
 bool add(int set, int descriptor) {
     epoll_event event{};
@@ -64,9 +98,10 @@ Helper::~Helper() {
 void Helper::run() {
     prctl(PR_SET_NAME, "zipmpi helper");
     prctl(PR_SET_TIMERSLACK, 1UL);
+    take_short_slices();
     HandOver& hand_over = lane_.hand_over();
     uint32_t seen = hand_over.entries();
-    int64_t patience = shortest_park_ns;
+    int64_t nap_ns = shortest_nap_ns;
     while (!is_over()) {
         hand_over.park();
         if (lane_.try_to_help()) {
@@ -74,20 +109,24 @@ void Helper::run() {
             if (nobody_comes()) {
                 hand_over.unpark();
                 watch();
+                nap_ns = shortest_nap_ns;
                 continue;
             }
         }
         const uint32_t now = hand_over.entries();
-        patience = now != seen ? shortest_park_ns : std::min(2 * patience, longest_park_ns);
-        seen = now;
-        if (!is_over()) hand_over.sleep(patience);
+        if (std::exchange(seen, now) == now) {
+            if (!is_over()) hand_over.sleep(longest_park_ns);
+        } else {
+            hand_over.unpark(); // many short calls need not look after it
+            nap(nap_ns);
+            nap_ns = std::min(2 * nap_ns, longest_nap_ns);
+        }
     }
 }
 
 bool Helper::nobody_comes() {
     const uint32_t before = lane_.hand_over().entries();
-    const timespec moment{0, absent_ns};
-    nanosleep(&moment, nullptr);
+    nap(absent_ns);
     return lane_.hand_over().entries() == before && !is_over();
 }
 

@@ -36,8 +36,8 @@ class Helper {
     void sleep(bool listens, uint32_t ticket);
 
     Lane& lane_;
-    os::Fd descriptors_; // the network's, and the event
-    os::Fd event_;       // of threads of the program: look again
+    os::Fd descriptors_;            // the network's, and the event
+    os::Fd event_;                  // of threads of the program: look again
     std::atomic<bool> over_{false}; // release and acquire: nothing else is told by it
     pthread_t thread_{};
     bool runs_ = false;

@@ -20,7 +20,6 @@
 
 namespace zipmpi::transport::ucx {
 
-inline constexpr size_t small_frame = 512;      // data up to here goes with the head of a frame
 inline constexpr unsigned pass_index_bits = 24; // of a pass: which peer; the others cannot be guessed
 
 struct Arriving {
@@ -93,8 +92,8 @@ class Engine final : public Network {
     // A message, or a greeting, that UCX has not finished with.
     struct Sending {
         Engine* engine;
-        std::byte
-            header[std::max(wire::net_header_max, sizeof(uint64_t) + wire::frame_head_max + small_frame)];
+        std::byte header[std::max(wire::net_header_max,
+                                  sizeof(uint64_t) + wire::frame_head_max + wire::frame_small)];
         Memory data;
         Gaps gaps;
         std::string greeting;
