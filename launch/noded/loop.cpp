@@ -49,8 +49,9 @@ Daemon::Daemon(os::Fd socket, NodePlace place, const JobKey* key)
     : channel_(std::move(socket))
     , place_(place)
     , network_(key != nullptr)
-    , below_([this](uint32_t child, const Frame& f) { on_child_frame(child, f); },
-             [this](uint32_t child, bool had_come, const Problem& why) { on_child_lost(child, had_come, why); })
+    , below_(
+          [this](uint32_t child, const Frame& f) { on_child_frame(child, f); },
+          [this](uint32_t child, bool had_come, const Problem& why) { on_child_lost(child, had_come, why); })
     , epoll_(epoll_create1(EPOLL_CLOEXEC))
     , output_epoll_(epoll_create1(EPOLL_CLOEXEC))
     , host_(os::host_name()) {

@@ -94,7 +94,7 @@ class Engine final : public Network {
         std::string greeting;
         size_t used = 0;           // of a batch: bytes
         std::vector<void*> riders; // and whose messages are in it
-        void* ticket; // of a frame
+        void* ticket;              // of a frame
         Sending* next_free;
     };
     struct Receiving {
