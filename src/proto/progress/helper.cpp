@@ -19,7 +19,8 @@ namespace {
 // Nobody came for so long: the program computes.
 constexpr int64_t absent_ns = 30'000;
 // Between two looks at a program that goes in and out of MPI: longer and longer, while it does.
-constexpr int64_t shortest_nap_ns = 200'000;
+constexpr int64_t shortest_nap_ns = 100'000;
+constexpr int64_t least_nap_ns = 50'000; // while that leaves something to do: not all calls make progress
 constexpr int64_t longest_nap_ns = 2'000'000;
 // At one that stays there, and wakes the helper when it leaves.
 constexpr int64_t longest_park_ns = 100'000'000;
@@ -104,7 +105,9 @@ void Helper::run() {
     int64_t nap_ns = shortest_nap_ns;
     while (!is_over()) {
         hand_over.park();
+        bool found = false;
         if (lane_.try_to_help()) {
+            found = lane_.progress_all() > 0;
             lane_.stop_helping();
             if (nobody_comes()) {
                 hand_over.unpark();
@@ -118,8 +121,8 @@ void Helper::run() {
             if (!is_over()) hand_over.sleep(longest_park_ns);
         } else {
             hand_over.unpark(); // many short calls need not look after it
+            nap_ns = found ? least_nap_ns : std::min(2 * nap_ns, longest_nap_ns);
             nap(nap_ns);
-            nap_ns = std::min(2 * nap_ns, longest_nap_ns);
         }
     }
 }

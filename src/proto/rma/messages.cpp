@@ -136,18 +136,20 @@ void Window::Messages::append_request(Link& l, const Request& r) {
 }
 
 void Window::Messages::add(Link& l, const Request& r) {
-    if (l.held == Held::wanted_shared || l.held == Held::wanted_exclusive) {
-        const bool exclusive = l.held == Held::wanted_exclusive;
-        l.held = Held::asked;
-        append_request(l, {exclusive ? wire::RmaKind::lock_exclusive : wire::RmaKind::lock_shared});
-    }
-    const size_t room =
-        sizeof(wire::RmaRequest) + r.count * sizeof(wire::RmaPiece) + wire::rma_filled(r.data_bytes);
-    const uint64_t fetched = l.fetched_by_batch + r.fetched_bytes;
-    if (!l.batch.empty() && (l.batch.size() + room > l.longest_batch || fetched > l.longest_batch)) {
+    const size_t room = 2 * sizeof(wire::RmaRequest) + r.count * sizeof(wire::RmaPiece) +
+                        wire::rma_filled(r.data_bytes); // with one for the lock
+    const auto is_full = [&] {
+        return l.batch.size() + room > l.longest_batch ||
+               l.fetched_by_batch + r.fetched_bytes > l.longest_batch;
+    };
+    while (!l.batch.empty() && is_full()) { // another thread may add while this one waits
         const uint64_t since_asked = l.bytes - (l.marks.empty() ? l.bytes_done : l.marks.back().bytes);
         push(l, since_asked > bytes_per_answer);
         limit_bytes(l);
+    }
+    if (l.held == Held::wanted_shared || l.held == Held::wanted_exclusive) {
+        const bool exclusive = std::exchange(l.held, Held::asked) == Held::wanted_exclusive;
+        append_request(l, {exclusive ? wire::RmaKind::lock_exclusive : wire::RmaKind::lock_shared});
     }
     append_request(l, r);
 }

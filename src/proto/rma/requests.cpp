@@ -8,9 +8,9 @@
 namespace zipmpi::proto::rma {
 namespace {
 
-// A request and its reply fit into a batch and an answer of their own.
+// A request, behind one for a lock, and its reply fit into a batch and an answer of their own.
 constexpr uint64_t head_bytes =
-    sizeof(wire::RmaBatch) + sizeof(wire::RmaRequest) + wire::rma_request_pieces * sizeof(wire::RmaPiece);
+    sizeof(wire::RmaBatch) + 2 * sizeof(wire::RmaRequest) + wire::rma_request_pieces * sizeof(wire::RmaPiece);
 
 Err no_memory_for_requests() {
     return fail(Err::no_mem, "complete operations before starting more",
@@ -35,7 +35,7 @@ Err Window::send_requests(int rank, wire::RmaKind kind, const Combine* c, const 
         messages_->add(link, {kind, c != nullptr ? c->code : 0, chunk.pieces, chunk.count, here, chunk.from,
                               sends ? chunk.bytes : 0, exchange, chunk.from, fetches ? chunk.bytes : 0});
     }
-    if (maker.at_once) messages_->push(link, false);
+    if (fetches && maker.at_once) messages_->push(link, false);
     if (fetches) exchange->part_done();
     return Err::success;
 }
