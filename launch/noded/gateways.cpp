@@ -40,10 +40,7 @@ std::string gateway_path() {
 // If all ranks are in one cluster nothing has to be passed on.
 bool joins_ranks(const std::string& text) {
     bridge::Grid grid;
-    if (!bridge::parse(text, grid)) return false;
-    for (const bridge::NodePlace& a : grid.nodes)
-        if (!bridge::share_cluster(a, grid.nodes[0])) return true;
-    return false;
+    return bridge::parse(text, grid) && bridge::needs_gateways(grid);
 }
 
 } // namespace
