@@ -110,11 +110,15 @@ bool Forwarder::take(int network, int from, std::span<const std::byte> head, std
         add(counters_.messages);
     else if (frame.type != wire::FrameType::chunk)
         add(counters_.control);
-    if (pass_on(transit, frame)) return kept;
-    add(counters_.dropped);
-    transit->descriptor = nullptr; // not kept then
-    end(transit);
-    return false;
+    taking_ = transit;
+    took_its_end_ = false;
+    const bool passed = pass_on(transit, frame);
+    if (!passed) {
+        add(counters_.dropped);
+        end(transit);
+    }
+    taking_ = nullptr;
+    return kept && !took_its_end_;
 }
 
 Transit* Forwarder::make_transit(int network, int from, const wire::Frame& frame,
@@ -198,7 +202,10 @@ void Forwarder::send_waiting(Attached& to, int id) {
 void Forwarder::left(Transit* t) { end(t); }
 
 void Forwarder::end(Transit* t) {
-    if (t->descriptor != nullptr) attached_[static_cast<size_t>(t->network)].network->let_go(t->descriptor);
+    if (t == taking_)
+        took_its_end_ = true;
+    else if (t->descriptor != nullptr)
+        attached_[static_cast<size_t>(t->network)].network->let_go(t->descriptor);
     counters_.held_bytes.store(counters_.held_bytes.load(std::memory_order_relaxed) - t->bytes,
                                std::memory_order_relaxed);
     give_credit(t->network, t->from, t->bytes);

@@ -98,6 +98,8 @@ class Forwarder {
     Counters& counters_;
     bridge::Routes routes_;
     std::deque<Attached> attached_;
+    const Transit* taking_ = nullptr; // while take() works on it: its data is not ours to give back
+    bool took_its_end_ = false;
 };
 
 } // namespace zipmpi::gateway

@@ -100,7 +100,7 @@ int Links::look_after(int epoll) {
     }
     std::vector<uint64_t> late;
     for (const auto& [key, c] : connections_)
-        if (c->link < 0 && now - c->since_ns > hello_ns) late.push_back(key);
+        if (c->link < 0 && now > c->since_ns + hello_ns) late.push_back(key);
     for (const uint64_t key : late) close(epoll, key);
     return next;
 }

@@ -16,6 +16,9 @@ constexpr uint64_t never = ~uint64_t{0};
 constexpr uint64_t sample_ns = 1'000'000;
 constexpr double weight_of_new = 0.25;
 
+// What happened meanwhile may be younger than `now`.
+uint64_t since(uint64_t now, uint64_t then) { return now > then ? now - then : 0; }
+
 size_t at(int lane) { return static_cast<size_t>(lane); }
 
 } // namespace
@@ -232,8 +235,8 @@ int End::look_after_lanes(uint64_t now) {
         Lane& lane = lanes_[at(l)];
         if (!lane.up || lane.pieces.empty()) continue;
         const Piece& oldest = *lane.pieces.front();
-        const uint64_t silent = now - std::max(lane.heard_ns, oldest.sent_ns);
-        if (lane.asked_ns != 0 && now - lane.asked_ns >= limits_.silence_ns - limits_.beat_ns) {
+        const uint64_t silent = since(now, std::max(lane.heard_ns, oldest.sent_ns));
+        if (lane.asked_ns != 0 && since(now, lane.asked_ns) >= limits_.silence_ns - limits_.beat_ns) {
             lane_down(l);
             world_.close_lane(world_.subject, l);
             ++happened;
@@ -241,7 +244,7 @@ int End::look_after_lanes(uint64_t now) {
             static_cast<void>(ask(l, now));
         }
         while (lane.up && !lane.pieces.empty() && lane.pieces.front() != nullptr &&
-               now - lane.pieces.front()->sent_ns >= limits_.resend_ns) {
+               since(now, lane.pieces.front()->sent_ns) >= limits_.resend_ns) {
             send_again(*lane.pieces.front());
             ++happened;
         }
@@ -266,9 +269,10 @@ int End::look_after_flows(uint64_t now) {
             continue;
         }
         for (const auto& [sequence, m] : f.long_receives)
-            if (m->posted && now - m->heard_ns >= limits_.resend_ns && send_grant(*m)) m->heard_ns = now;
+            if (m->posted && since(now, m->heard_ns) >= limits_.resend_ns && send_grant(*m))
+                m->heard_ns = now;
         for (const auto& [sequence, m] : f.long_sends)
-            if (now - m->heard_ns >= limits_.resend_ns) ask_how_far(*m);
+            if (since(now, m->heard_ns) >= limits_.resend_ns) ask_how_far(*m);
     }
     return happened;
 }

@@ -36,6 +36,11 @@ TEST(Grid, text_and_back) {
     EXPECT_EQ(again.nodes[3].clusters, (Numbers{0, 1}));
     EXPECT_TRUE(share_cluster(again.nodes[0], again.nodes[3]));
     EXPECT_FALSE(share_cluster(again.nodes[0], again.nodes[2]));
+    EXPECT_TRUE(needs_gateways(again));
+    again.nodes = {{{0}}, {{0, 1}}, {{0}}};
+    EXPECT_FALSE(needs_gateways(again));
+    again.nodes = {{{0, 1}}, {{0}}, {{1}}};
+    EXPECT_TRUE(needs_gateways(again));
 }
 
 TEST(Grid, nonsense_is_refused) {

@@ -162,7 +162,7 @@ bool read_grid(const Engine& e, std::shared_ptr<const bridge::Grid>& grid, Probl
                          "use mpiexec and library of one version of ZipMPI");
         return false;
     }
-    grid = std::move(read);
+    if (bridge::needs_gateways(*read)) grid = std::move(read);
     return true;
 }
 
