@@ -9,6 +9,7 @@
 #include "core/group/group.hpp"
 #include "core/request/request.hpp"
 #include "core/state.hpp"
+#include "proto/coll/coll.hpp"
 #include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {
@@ -128,16 +129,26 @@ Err comm_compare(Comm& a, Comm& b, Comparison& result) {
     return Err::success;
 }
 
+namespace {
+
+// Who draws the contexts of a communicator need not wait for anybody when it is made: it could run out of
+// them before ranks on other hosts have given any back. Now and then it waits for them here.
+Err keep_step(Comm& comm) {
+    if (lane().network() == nullptr || comm.local != nullptr || !is_milestone(comm.team.context))
+        return Err::success;
+    return proto::coll::barrier(comm.team);
+}
+
+} // namespace
+
 Err comm_free(Comm*& comm) {
     if (comm->permanent)
         return fail(Err::comm, "free only communicators that the program has made", "%s cannot be freed",
                     comm->name.c_str());
     if (const Err e = comm->attributes.erase_all(*comm); e != Err::success) return e;
+    if (const Err e = keep_step(*comm); e != Err::success) return e;
     release(*comm);
     comm = nullptr;
-    // Who only makes and frees communicators need not wait for anybody, and would not hear that contexts are
-    // given back by ranks on other hosts.
-    if (lane().network() != nullptr) lane().progress_all();
     return Err::success;
 }
 
