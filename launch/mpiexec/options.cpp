@@ -74,7 +74,8 @@ void declare(CLI::App& app, Part& part, Options& all, bool& version) {
 constexpr const char* with_value[] = {
     "-n",     "--np",       "--env",    "--bind-to",      "--timeout",      "--report-hang",     "--pmix",
     "--host", "--hostfile", "--map-by", "--launch-agent", "--launch-width", "--launch-interface"};
-constexpr const char* without_value[] = {"--label", "--keep-going", "--show-placement", "--version", "--help", "-h"};
+constexpr const char* without_value[] = {"--label",   "--keep-going", "--show-placement",
+                                         "--version", "--help",       "-h"};
 
 // -np, -label and so on, as other launchers spell them.
 std::string two_dashes(const std::string& word) {

@@ -244,6 +244,12 @@ bool Subtree::send_to_node(uint32_t node, FrameType type, std::string_view paylo
     return false;
 }
 
+bool Subtree::has_lost(uint32_t node) const {
+    return std::any_of(children_.begin(), children_.end(), [&](const Child& c) {
+        return node >= c.place.node && node < c.place.end && c.over && !c.channel;
+    });
+}
+
 void Subtree::pause(bool paused) {
     if (paused_ == paused) return;
     paused_ = paused;
@@ -297,8 +303,8 @@ void Subtree::start_failed(uint32_t child, const std::string& why) {
     std::string said = c.said;
     while (!said.empty() && said.back() == '\n') said.pop_back();
     std::replace(said.begin(), said.end(), '\n', ' ');
-    Problem p{"the daemon of host " + c.host + " could not be started",
-              "host " + os::host_name(), why + (said.empty() ? "" : "; it said: " + said),
+    Problem p{"the daemon of host " + c.host + " could not be started", "host " + os::host_name(),
+              why + (said.empty() ? "" : "; it said: " + said),
               "check that the launch agent (--launch-agent, default ssh) reaches " + c.host +
                   " without a password, and that ZipMPI is installed there at the same path"};
     if (c.pid > 0) kill(c.pid, SIGKILL);

@@ -26,7 +26,8 @@ void NodeSegment::tell_failed(int world_rank) const {
     for (uint32_t local = 0; local < local_ranks(); ++local) {
         if (this->world_rank(local) != world_rank) continue;
         block(local).state.store(static_cast<uint32_t>(wire::RankState::failed), release);
-        const uint32_t slept = block(local).futex_sleepers.exchange(0) + block(local).descriptor_sleepers.exchange(0);
+        const uint32_t slept =
+            block(local).futex_sleepers.exchange(0) + block(local).descriptor_sleepers.exchange(0);
         asleep().fetch_sub(slept, std::memory_order_relaxed); // nobody wakes these
     }
     auto& news = at<wire::SegmentHeader>(0)->news;

@@ -103,7 +103,7 @@ bool join_network(Engine& e, Problem& why) {
     transport::ucx::Settings settings{e.job.rank,
                                       e.segment.header().job_key,
                                       chosen.c_str(),
-                                      watch_peers,
+                                      watch_peers || e.segment.news().keeps_going != 0,
                                       e.lane->network_sink(),
                                       {&e, [](void* subject, int world_rank) {
                                            auto& self = *static_cast<Engine*>(subject);

@@ -34,7 +34,7 @@ inline constexpr uint64_t boards_per_rank = 4U << 20; // address space for board
 // What the launcher tells all ranks of a job, in one order on all nodes: which ranks are gone, and on which
 // communicators nothing is to be done any more. Written by the launcher alone.
 struct FaultNews {
-    uint32_t keeps_going; // a rank that dies does not end the job
+    uint32_t keeps_going;                            // a rank that dies does not end the job
     alignas(line_size) std::atomic<uint32_t> number; // changes with everything below: one load tells
     std::atomic<uint32_t> failed;                    // ranks in the list of failed ones
     std::atomic<uint32_t> revoked;                   // contexts in the list of revoked ones
@@ -82,8 +82,8 @@ struct Decision {
     std::atomic<uint32_t> filled; // 0: free
     uint32_t context;             // of the communicator, and which agreement on it
     uint32_t number;
-    uint32_t flags; // of all that took part, bit by bit
-    uint32_t value; // the largest
+    uint32_t flags;  // of all that took part, bit by bit
+    uint32_t value;  // the largest
     uint32_t failed; // so many ranks had failed when it was made
 };
 inline constexpr uint32_t most_agreements = 4; // that a rank takes part in at a time
@@ -193,7 +193,8 @@ struct Geometry {
     [[nodiscard]] constexpr uint32_t most_failed() const { return spread != 0 ? spread : local_ranks; }
     // uint32_t[contexts]: contexts of communicators, in the order in which they were revoked
     [[nodiscard]] constexpr uint64_t revoked_offset() const {
-        return failed_offset() + (uint64_t{most_failed()} * sizeof(uint32_t) + line_size - 1) / line_size * line_size;
+        return failed_offset() +
+               (uint64_t{most_failed()} * sizeof(uint32_t) + line_size - 1) / line_size * line_size;
     }
     [[nodiscard]] constexpr uint64_t total_bytes() const {
         return revoked_offset() + uint64_t{contexts} * sizeof(uint32_t);

@@ -121,7 +121,7 @@ int Engine::progress() {
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Network*
-zipmpi_ucx_open_1(const zipmpi::transport::ucx::Settings& settings, std::string& why) {
+zipmpi_ucx_open_2(const zipmpi::transport::ucx::Settings& settings, std::string& why) {
     using namespace zipmpi::transport::ucx;
     auto engine = std::make_unique<Engine>(settings);
     if (!engine->start(settings.devices, why)) return nullptr;

@@ -34,6 +34,8 @@ class Engine final : public Network {
 
     [[nodiscard]] const std::string& address() const override { return address_; }
     int reach(int world_rank) override;
+    [[nodiscard]] int rank_of(Peer peer) const override { return peers_[peer].world_rank; }
+    void forget(int world_rank) override;
     Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data) override;
     Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,

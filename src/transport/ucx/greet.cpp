@@ -41,6 +41,7 @@ int Engine::reach(int world_rank) {
     const auto known = by_rank_.find(world_rank);
     if (known != by_rank_.end() && peers_[known->second].endpoint != nullptr)
         return static_cast<int>(known->second);
+    if (known != by_rank_.end() && peers_[known->second].lost) return -1;
     const std::string address = book_.find(book_.subject, world_rank);
     if (address.empty()) return -1;
     Known& peer = meet(world_rank);
@@ -74,6 +75,7 @@ void Engine::take_hello(std::span<const std::byte> bytes) {
         return;
     }
     Known& peer = meet(hello.greeting.from);
+    if (peer.lost) return;
     if (peer.endpoint == nullptr && !connect(peer, hello.address)) return;
     if (peer.pass == 0) peer.pass = hello.greeting.pass;
     greet(peer, wire::net_welcome, hello.greeting.nonce);
@@ -110,6 +112,18 @@ void Engine::on_lost(void* self, ucp_ep_h endpoint, ucs_status_t status) {
     auto& engine = *static_cast<Engine*>(self);
     for (Known& peer : engine.peers_)
         if (peer.endpoint == endpoint) engine.lose(peer, ucs_status_string(status));
+}
+
+// Closing without the peer's help ends all requests on the endpoint. UCX allows it if it watches peers.
+void Engine::forget(int world_rank) {
+    Known& peer = meet(world_rank);
+    peer.lost = true;
+    if (peer.endpoint == nullptr || !watch_peers_) return;
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    void* const request = ucp_ep_close_nbx(std::exchange(peer.endpoint, nullptr), &param);
+    if (UCS_PTR_IS_PTR(request)) ucp_request_free(request);
 }
 
 void Engine::lose(Known& peer, const char* why) {

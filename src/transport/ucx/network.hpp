@@ -70,6 +70,9 @@ class Network {
     [[nodiscard]] virtual const std::string& address() const = 0; // bytes, to be published
     // The index of a rank, dense from 0; the first call says hello to it. -1: its address is not known.
     virtual int reach(int world_rank) = 0;
+    [[nodiscard]] virtual int rank_of(Peer peer) const = 0;
+    // The rank is gone: what is under way to and from it ends as failed.
+    virtual void forget(int world_rank) = 0;
     // A message with up to inline_max bytes of payload in the header.
     virtual Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                         const Memory& data) = 0;
@@ -107,7 +110,7 @@ class Probe {
 // The functions of the module; their names change when this border changes. Null and `why` on failure.
 using Open = Network* (*)(const Settings& settings, std::string& why);
 using OpenProbe = Probe* (*)(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key);
-inline constexpr const char* open_symbol = "zipmpi_ucx_open_1";
+inline constexpr const char* open_symbol = "zipmpi_ucx_open_2";
 inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_1";
 inline constexpr const char* module_file = "zipmpi_ucx.so";
 
