@@ -17,12 +17,13 @@ MAY_INCLUDE = {
     "src/topo": FLOOR | {"wire", "boot", "topo"},
     "src/boot": FLOOR | {"wire", "boot"},
     "src/transport": FLOOR | {"wire", "boot", "transport", "topo"},
+    "src/bridge": FLOOR | {"wire", "boot", "transport", "bridge"},
     "src/proto": FLOOR | {"wire", "boot", "transport", "proto", "topo", "layout"},
-    "src/core": FLOOR | {"wire", "transport", "proto", "core", "boot", "topo", "names", "layout"},
+    "src/core": FLOOR | {"wire", "transport", "bridge", "proto", "core", "boot", "topo", "names", "layout"},
     "src/abi": FLOOR | {"core", "abi", "names"},
-    "launch": FLOOR | {"wire", "boot", "topo", "names", "launch"},
-    "tools": FLOOR | {"wire", "boot", "topo", "proto", "core", "names"},
-    "gateway": FLOOR | {"wire", "transport", "gateway"},
+    "launch": FLOOR | {"wire", "boot", "bridge", "topo", "names", "launch"},
+    "tools": FLOOR | {"wire", "boot", "bridge", "topo", "proto", "core", "names"},
+    "gateway": FLOOR | {"wire", "boot", "transport", "bridge", "launch", "gateway"},
 }
 LAYERS = set().union(*MAY_INCLUDE.values())
 INCLUDE = re.compile(r'^\s*#\s*include\s*"(?P<layer>[a-z0-9_]+)/')

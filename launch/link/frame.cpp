@@ -38,6 +38,12 @@ Writer& Writer::texts(const std::vector<std::string>& v) {
     return *this;
 }
 
+Writer& Writer::numbers(const std::vector<uint32_t>& v) {
+    u32(static_cast<uint32_t>(v.size()));
+    for (const uint32_t n : v) u32(n);
+    return *this;
+}
+
 std::string_view Reader::take(size_t n) {
     if (!ok_ || n > bytes_.size()) {
         ok_ = false;
@@ -69,6 +75,12 @@ uint32_t Reader::count(size_t least_bytes_each) {
 std::vector<std::string> Reader::texts() {
     std::vector<std::string> v(count(4));
     for (auto& t : v) t = text();
+    return v;
+}
+
+std::vector<uint32_t> Reader::numbers() {
+    std::vector<uint32_t> v(count(4));
+    for (uint32_t& n : v) n = u32();
     return v;
 }
 

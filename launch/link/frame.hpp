@@ -24,6 +24,7 @@ enum class FrameType : uint32_t {
     kill_job = 6,       // SIGKILL at once
     ask_snapshot = 7,   // u32: an id, given back in the answer
     pmix_fence_out = 9, // the same for PMIx: what all ranks have put
+    end_gateways = 11,  // every rank of the job has ended
     fence_out = 8,      // every rank is in the fence; key-value pairs that all get
     news = 10,          // Event: what all ranks must know, in one order everywhere
     // daemons -> mpiexec
@@ -35,8 +36,10 @@ enum class FrameType : uint32_t {
     done = 106,     // every process of the job on this node, and on those below it, is gone
     fence_in = 107, // all ranks on and below this node are in the fence; key-value pairs for all
     pmix_fence_in = 108,
-    picture = 109, // u32 node, text: where its ranks are
-    event = 110,   // Event: something that all ranks must know, or a part of an agreement
+    picture = 109,      // u32 node, text: where its ranks are
+    event = 110,        // Event: something that all ranks must know, or a part of an agreement
+    gateway_lost = 111, // u32 number, text: it cannot be kept running
+    ranks_over = 112,   // in a grid: all ranks on and below this node have ended
     // both ways
     beat = 201,   // I am alive
     routed = 202, // Routed: from one node to another, through the tree
@@ -56,6 +59,7 @@ class Writer {
     Writer& i32(int32_t v) { return u32(static_cast<uint32_t>(v)); }
     Writer& text(std::string_view v);
     Writer& texts(const std::vector<std::string>& v);
+    Writer& numbers(const std::vector<uint32_t>& v);
     std::string take() { return std::move(bytes_); }
 
   private:
@@ -73,6 +77,7 @@ class Reader {
     int32_t i32() { return static_cast<int32_t>(u32()); }
     std::string text();
     std::vector<std::string> texts();
+    std::vector<uint32_t> numbers();
     uint32_t count(size_t least_bytes_each); // a number of elements that can really follow
     std::string_view rest();
     [[nodiscard]] bool ok() const { return ok_; }

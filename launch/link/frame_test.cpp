@@ -14,7 +14,15 @@ StartRequest sample() {
     r.world_size = 5;
     r.map = NodeMap({{0, 3}, {1, 2}});
     r.directory = "/d";
-    r.tree = {{"a", "b"}, {"ssh"}, "/bin/noded", "", 2, "j"};
+    r.tree.hosts = {"a", "b"};
+    r.tree.agents = {{"ssh"}, {"srun", "-w"}};
+    r.tree.agent_of = {0, 1};
+    r.tree.parents = {TreePlan::no_parent, 0};
+    r.tree.daemon = "/bin/noded";
+    r.tree.width = 2;
+    r.tree.job_id = "j";
+    r.grid = "grid1";
+    r.gateway_nodes = {1};
     r.apps = {{2, "/bin/a", {"a", "-x"}, {"K=V"}}, {3, "/bin/b", {"b"}, {}}};
     r.base_env = {"HOME=/", "EMPTY="};
     r.bind = StartRequest::Bind::core;
@@ -53,6 +61,9 @@ TEST(Messages, StartRequestComesBackWhole) {
     EXPECT_EQ(out.app_of(out.apps[0].ranks - 1), 0U);
     EXPECT_EQ(out.app_of(out.apps[0].ranks), 1U);
     EXPECT_EQ(out.tree.hosts[1], "b");
+    EXPECT_EQ(out.tree.agent(1)[0], "srun");
+    EXPECT_EQ(out.tree.parents[1], 0U);
+    EXPECT_EQ(out.gateway_nodes[0], 1U);
     EXPECT_EQ(out.directory, "/d");
     EXPECT_EQ(out.apps[0].argv, (std::vector<std::string>{"a", "-x"}));
     EXPECT_EQ(out.base_env[1], "EMPTY=");

@@ -13,17 +13,45 @@ uint32_t StartRequest::app_of(uint32_t rank) const {
 namespace {
 
 void encode(Writer& w, const TreePlan& t) {
-    w.texts(t.hosts).texts(t.agent).text(t.daemon).text(t.interface).u32(t.width).text(t.job_id);
+    w.texts(t.hosts).u32(static_cast<uint32_t>(t.agents.size()));
+    for (const auto& words : t.agents) w.texts(words);
+    w.numbers(t.agent_of).numbers(t.parents);
+    w.text(t.daemon).text(t.interface).u32(t.width).text(t.job_id);
+}
+
+// A walk through the tree meets a node after its parent and before nodes that are not below that.
+bool is_a_walk(const std::vector<uint32_t>& parents) {
+    std::vector<uint32_t> above; // of the node before, and itself
+    for (uint32_t node = 0; node < parents.size(); ++node) {
+        while (!above.empty() && above.back() != parents[node]) above.pop_back();
+        if (above.empty() && parents[node] != TreePlan::no_parent) return false;
+        above.push_back(node);
+    }
+    return true;
+}
+
+bool consistent(const TreePlan& t) {
+    const size_t nodes = t.hosts.size();
+    for (const auto& words : t.agents)
+        if (words.empty()) return false;
+    for (const uint32_t a : t.agent_of)
+        if (a >= t.agents.size()) return false;
+    return (t.agent_of.empty() || t.agent_of.size() == nodes) &&
+           (t.parents.empty() || t.parents.size() == nodes) && is_a_walk(t.parents) &&
+           (nodes == 0 || (!t.agents.empty() && !t.daemon.empty() && t.width > 0));
 }
 
 bool decode(Reader& r, TreePlan& t) {
     t.hosts = r.texts();
-    t.agent = r.texts();
+    t.agents.resize(r.count(4));
+    for (auto& words : t.agents) words = r.texts();
+    t.agent_of = r.numbers();
+    t.parents = r.numbers();
     t.daemon = r.text();
     t.interface = r.text();
     t.width = r.u32();
     t.job_id = r.text();
-    return r.ok() && (t.hosts.empty() || (!t.agent.empty() && !t.daemon.empty() && t.width > 0));
+    return r.ok() && consistent(t);
 }
 
 // Every run has ranks, and together they are the world.
@@ -54,6 +82,7 @@ std::string encode(const StartRequest& r) {
     w.u32(r.label ? 1 : 0).u32(r.pmix ? 1 : 0).u32(r.flush_prompts ? 1 : 0).u32(r.stdin_open ? 1 : 0);
     w.u32(r.keep_going ? 1 : 0);
     encode(w, r.tree);
+    w.text(r.grid).numbers(r.gateway_nodes);
     return w.take();
 }
 
@@ -83,7 +112,12 @@ bool decode(std::string_view bytes, StartRequest& out) {
     out.flush_prompts = r.u32() != 0;
     out.stdin_open = r.u32() != 0;
     out.keep_going = r.u32() != 0;
-    return decode(r, out.tree) && r.finished() && bind <= 3 && ranks >= 1 && ranks == out.world_size;
+    if (!decode(r, out.tree)) return false;
+    out.grid = r.text();
+    out.gateway_nodes = r.numbers();
+    for (const uint32_t node : out.gateway_nodes)
+        if (node >= out.tree.hosts.size()) return false;
+    return r.finished() && bind <= 3 && ranks >= 1 && ranks == out.world_size;
 }
 
 bool answer_for_lost(const Routed& question, Routed& answer) {

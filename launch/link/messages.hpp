@@ -23,12 +23,21 @@ struct AppContext {
 
 // How the daemons of other hosts are started. Empty for a job on this host.
 struct TreePlan {
-    std::vector<std::string> hosts; // by node number, as the user wrote them
-    std::vector<std::string> agent; // words of the command that starts something on a host
-    std::string daemon;             // path of zipmpi-noded on all hosts
-    std::string interface;          // listen on this one only; empty: on all that are up
-    uint32_t width = 0;             // how many daemons one process starts
+    std::vector<std::string> hosts;               // by node number, as the user wrote them
+    std::vector<std::vector<std::string>> agents; // words of commands that start something on a host
+    std::vector<uint32_t> agent_of;               // by node number; empty: the first one for all
+    // By node number, the node that starts it, no_parent: mpiexec. Nodes are numbered as a walk through the
+    // tree meets them. Empty: every process starts `width` others.
+    std::vector<uint32_t> parents;
+    std::string daemon;    // path of zipmpi-noded on all hosts
+    std::string interface; // listen on this one only; empty: on all that are up
+    uint32_t width = 0;    // how many daemons one process starts
     std::string job_id;
+
+    static constexpr uint32_t no_parent = UINT32_MAX;
+    [[nodiscard]] const std::vector<std::string>& agent(uint32_t node) const {
+        return agents[agent_of.empty() ? 0 : agent_of[node]];
+    }
 };
 
 // The same for all nodes: each daemon passes it on to those that it starts.
@@ -48,6 +57,8 @@ struct StartRequest {
     bool stdin_open = false;
     bool keep_going = false; // a rank that dies does not end the job
     TreePlan tree;
+    std::string grid;                    // bridge::Grid as text; empty: one cluster
+    std::vector<uint32_t> gateway_nodes; // where the gateways of the grid are, by their number
 
     [[nodiscard]] uint32_t app_of(uint32_t rank) const; // index into apps
 };

@@ -69,6 +69,27 @@ uint32_t NodeMap::node_of(uint32_t rank) const {
     return runs_[static_cast<size_t>(after - first_.begin()) - 1].node;
 }
 
+std::vector<uint32_t> NodeMap::nodes() const {
+    std::vector<uint32_t> all;
+    for (const NodeRun& run : runs_) all.push_back(run.node);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+NodeMap NodeMap::dense() const {
+    const std::vector<uint32_t> used = nodes();
+    std::vector<NodeRun> runs = runs_;
+    for (NodeRun& run : runs)
+        run.node = static_cast<uint32_t>(std::lower_bound(used.begin(), used.end(), run.node) - used.begin());
+    return NodeMap(std::move(runs));
+}
+
+bool NodeMap::has_ranks(uint32_t first_node, uint32_t end_node) const {
+    return std::any_of(runs_.begin(), runs_.end(),
+                       [&](const NodeRun& run) { return run.node >= first_node && run.node < end_node; });
+}
+
 std::string NodeMap::pmi_text() const {
     std::vector<Block> blocks = blocks_of(runs_);
     // Readers go round the blocks until every rank has a node: equal ones need to be said once, and the last

@@ -29,7 +29,11 @@ class NodeMap {
     [[nodiscard]] uint32_t size() const { return size_; }
     [[nodiscard]] std::vector<uint32_t> ranks_of(uint32_t node) const; // ascending
     [[nodiscard]] uint32_t node_of(uint32_t rank) const;               // rank < size()
-    [[nodiscard]] std::string pmi_text() const;                        // PMI_process_mapping
+    // Nodes that have ranks, ascending; dense(): the same map with nodes numbered by their place among these.
+    [[nodiscard]] std::vector<uint32_t> nodes() const;
+    [[nodiscard]] NodeMap dense() const;
+    [[nodiscard]] bool has_ranks(uint32_t first_node, uint32_t end_node) const;
+    [[nodiscard]] std::string pmi_text() const; // PMI_process_mapping
 
   private:
     std::vector<NodeRun> runs_;

@@ -29,7 +29,8 @@ std::string named(const std::vector<int>& ranks) {
 } // namespace
 
 std::string picture(const HostPicture& host) {
-    std::string text = "node " + std::to_string(host.node) + ", " + host.name + "\n";
+    std::string text = "node " + std::to_string(host.node) + ", " + host.name +
+                       (host.clusters.empty() ? "" : ", cluster " + host.clusters) + "\n";
     std::vector<uint16_t> sockets = host.sockets;
     std::sort(sockets.begin(), sockets.end());
     sockets.erase(std::unique(sockets.begin(), sockets.end()), sockets.end());

@@ -17,6 +17,7 @@ struct HostPicture {
     std::vector<uint16_t> sockets; // of each core
     std::vector<uint32_t> ranks;
     std::vector<CpuList> placed; // of each rank; empty: not bound
+    std::string clusters;        // that it is in, in a grid
 };
 
 // node 0, n1

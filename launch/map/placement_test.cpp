@@ -70,7 +70,7 @@ TEST(Placement, AWholeSocketForARank) {
 }
 
 TEST(Placement, Picture) {
-    HostPicture p{"n1", 3, four_cores, {0, 0, 1, 1}, {6, 7, 8}, {{0, 4}, {2, 6}, {}}};
+    HostPicture p{"n1", 3, four_cores, {0, 0, 1, 1}, {6, 7, 8}, {{0, 4}, {2, 6}, {}}, ""};
     EXPECT_EQ(picture(p), "node 3, n1\n"
                           "  socket 0: core 0 (cpu 0,4) rank 6 | core 1 (cpu 1,5) -\n"
                           "  socket 1: core 2 (cpu 2,6) rank 7 | core 3 (cpu 3,7) -\n"

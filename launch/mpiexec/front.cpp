@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/mpiexec/front.hpp"
 
+#include "launch/link/environment.hpp"
 #include "launch/link/scratch.hpp"
 #include "launch/noded/descendants.hpp"
 #include "launch/noded/noded.hpp"
 #include "launch/report/death.hpp"
 #include "launch/report/hang.hpp"
 
+#include "base/param.hpp"
+#include "boot/limits.hpp"
 #include "os/clock.hpp"
 #include "os/host.hpp"
 
@@ -41,12 +44,14 @@ Front::Front(Options options, StartRequest request)
     : options_(std::move(options))
     , request_(std::move(request))
     , below_([this](uint32_t child, const Frame& f) { on_frame(child, f); },
-             [this](NodePlace nodes, const Problem& why) { on_lost(nodes, why); })
+             [this](uint32_t child, bool had_come, const Problem& why) { on_lost(child, had_come, why); })
     , out_(STDOUT_FILENO)
     , err_(STDERR_FILENO)
     , watch_(options_.report_hang)
     , consensus_(request_.world_size,
-                 [this](const Event& news) { below_.send_all(FrameType::news, encode(news)); }) {}
+                 [this](const Event& news) { below_.send_all(FrameType::news, encode(news)); }) {
+    grid_.begin(request_);
+}
 
 bool Front::start_daemons(Problem& why) {
     const auto nodes = static_cast<uint32_t>(request_.tree.hosts.size());
@@ -57,7 +62,9 @@ bool Front::start_daemons(Problem& why) {
                "the kernel gives no random bytes", "start the job again"};
         return false;
     }
-    return below_.grow(request_.tree, key, {0, nodes}, why);
+    if (!below_.grow(request_.tree, key, {0, nodes}, why)) return false;
+    below_.mark_quiet([this](NodePlace p) { return request_.map.has_ranks(p.node, p.end); });
+    return true;
 }
 
 bool Front::start_daemon_here(Problem& why) {
@@ -111,7 +118,7 @@ int Front::run() {
 int Front::wait_ms() const {
     uint64_t next = UINT64_MAX;
     for (const uint64_t at : {timeout_at_, kill_at_, ask_at_, drop_at_, stdin_retry_at_, failure_at_,
-                              done_ ? 0 : below_.next_time()})
+                              cut_off_at_, done_ ? 0 : below_.next_time()})
         if (at != 0) next = std::min(next, at);
     if (next == UINT64_MAX) return -1; // the daemon's end, signals and its frames wake us
     const uint64_t now = os::now_ns();
@@ -169,7 +176,14 @@ void Front::on_frame(uint32_t child, const Frame& f) {
     case FrameType::pmix_fence_in:
         pmix_fence_.add_child(child, f.payload);
         return pass_fence_on();
+    case FrameType::gateway_lost:
+        grid_.lose_gateway(r.u32());
+        return on_gateways_lost(r.text());
+    case FrameType::ranks_over:
+        ranks_over_.add_child(child, {});
+        return end_gateways_when_over();
     case FrameType::done:
+        end_gateways_when_over();
         return pass_fence_on();
     case FrameType::picture:
         return on_picture(f.payload);
@@ -230,6 +244,27 @@ void Front::pass_fence_on() {
         below_.send_all(FrameType::pmix_fence_out, pmix_fence_.take());
 }
 
+// Gateways live until the last rank of the job has ended: frames between other clusters may go through them.
+void Front::end_gateways_when_over() {
+    if (!request_.grid.empty() && ranks_over_.all_below(below_)) below_.send_all(FrameType::end_gateways);
+}
+
+// They are not needed for ever: ranks may end without speaking across again.
+void Front::on_gateways_lost(const std::string& what) {
+    const std::string cut = grid_.cut();
+    if (!cut.empty() && cut_off_at_ == 0) {
+        std::vector<std::string> settings = merge_env(request_.base_env, request_.apps[0].env);
+        std::vector<const char*> list;
+        for (const std::string& s : settings) list.push_back(s.c_str());
+        list.push_back(nullptr);
+        load_params(list.data()); // the library knows more knobs, and says so if one is wrong
+        cut_off_at_ = os::now_ns() + static_cast<uint64_t>(boot::grace_seconds()) * 1000 * ms + 1;
+    }
+    err_.add("mpiexec: " + what + "; " +
+             (cut.empty() ? "the job goes on over the others\n"
+                          : "no way is left between clusters " + cut + "\n"));
+}
+
 // In the order of the nodes, when all are there.
 void Front::on_picture(std::string_view payload) {
     Reader r(payload);
@@ -237,6 +272,7 @@ void Front::on_picture(std::string_view payload) {
     pictures_[node] = r.text();
     if (pictures_.size() < std::max<size_t>(request_.tree.hosts.size(), 1)) return;
     for (const auto& [number, text] : pictures_) out_.add(text);
+    out_.add(grid_.picture());
     pictures_.clear();
 }
 
@@ -311,10 +347,10 @@ void Front::on_stdin() {
     const ssize_t n = read(STDIN_FILENO, buffer, stdin_window - stdin_in_flight_);
     if (n > 0) {
         stdin_in_flight_ += static_cast<size_t>(n);
-        below_.send_to_node(0, FrameType::stdin_data, {buffer, static_cast<size_t>(n)});
+        below_.send_to_node(request_.map.node_of(0), FrameType::stdin_data, {buffer, static_cast<size_t>(n)});
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
         stdin_open_ = false;
-        below_.send_to_node(0, FrameType::stdin_end, {});
+        below_.send_to_node(request_.map.node_of(0), FrameType::stdin_end, {});
     }
 }
 
@@ -337,6 +373,16 @@ void Front::on_deadlines() {
         below_.send_all(FrameType::ask_snapshot, w.u32(snapshot_watch).take());
         ask_at_ = now + watch_.interval_ns();
     }
+    if (due(cut_off_at_) && !failed_ && !done_) {
+        const std::string who = grid_.cut();
+        failed_ = true;
+        exit_code_ = 1;
+        say({"clusters " + who + " cannot reach each other any more; the job was ended",
+             "mpiexec, host " + os::host_name(),
+             "the last way between them is lost, and the time of the knob bridge.grace is over",
+             "look at the messages about gateways above; give the job more gateways, or more grace"});
+        below_.send_all(FrameType::end_job);
+    }
     if (!due(timeout_at_) || done_) return;
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%g s", options_.timeout);
@@ -354,12 +400,16 @@ void Front::reap() {
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) below_.reaped(pid, status);
 }
 
-void Front::on_lost(NodePlace nodes, const Problem& why) {
-    const bool started = nodes.node < nodes.end;
-    if (request_.keep_going && started && interrupted_by_ == 0 && !failed_ && !below_.all_over()) {
+void Front::on_lost(uint32_t child, bool had_come, const Problem& why) {
+    const NodePlace place = below_.place(child);
+    if (grid_.lose_nodes(place.node, place.end) && !failed_ && interrupted_by_ == 0) {
+        end_gateways_when_over();
+        return on_gateways_lost("gateway host " + below_.host(child) + " is lost: " + why.why);
+    }
+    if (request_.keep_going && had_come && interrupted_by_ == 0 && !failed_ && !below_.all_over()) {
         say(with_outcome(why, "its ranks count as failed"));
         Event e;
-        for (uint32_t node = nodes.node; node < nodes.end; ++node)
+        for (uint32_t node = place.node; node < place.end; ++node)
             for (const uint32_t rank : request_.map.ranks_of(node)) {
                 e.rank = rank;
                 consensus_.take(e);

@@ -6,6 +6,7 @@
 // died.
 #pragma once
 
+#include "launch/grid/watch.hpp"
 #include "launch/mpiexec/options.hpp"
 #include "launch/mpiexec/stream.hpp"
 #include "launch/report/consensus.hpp"
@@ -31,8 +32,10 @@ class Front {
     void loop();
     int wait_ms() const;
     void on_frame(uint32_t child, const Frame& f);
-    void on_lost(NodePlace nodes, const Problem& why);
+    void on_lost(uint32_t child, bool had_come, const Problem& why);
     void on_event(std::string_view payload);
+    void end_gateways_when_over();
+    void on_gateways_lost(const std::string& what);
     void on_failure(std::string_view payload);
     void take_failure();
     void pass_fence_on();
@@ -52,13 +55,15 @@ class Front {
     StartRequest request_;
     os::Fd signals_;
     Subtree below_;
-    FenceGather fence_, pmix_fence_;
+    FenceGather fence_, pmix_fence_, ranks_over_;
     OutStream out_, err_;
     HangWatch watch_;
     Consensus consensus_;
     std::map<uint32_t, Snapshot> snapshots_; // by id; parts from several hosts
 
     std::map<uint32_t, std::string> pictures_; // by node
+
+    GridWatch grid_;
 
     bool done_ = false;
     bool failed_ = false;
@@ -67,7 +72,8 @@ class Front {
     int interrupted_by_ = 0;
     bool stdin_open_ = true;
     size_t stdin_in_flight_ = 0;
-    uint64_t timeout_at_ = 0, kill_at_ = 0, ask_at_ = 0, drop_at_ = 0, stdin_retry_at_ = 0, failure_at_ = 0;
+    uint64_t timeout_at_ = 0, kill_at_ = 0, ask_at_ = 0, drop_at_ = 0, stdin_retry_at_ = 0, failure_at_ = 0,
+             cut_off_at_ = 0;
 };
 
 } // namespace zipmpi::launch

@@ -25,17 +25,6 @@ std::string variable(const char* const* environ_like, std::string_view name) {
     return {};
 }
 
-bool read_file(const std::string& path, std::string& text, Problem& why) {
-    const os::Fd f(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    char buffer[1U << 16];
-    ssize_t n = -1;
-    while (f && text.size() < file_limit && (n = read(f.get(), buffer, sizeof buffer)) > 0)
-        text.append(buffer, static_cast<size_t>(n));
-    if (n == 0) return true;
-    why = {"the file of hosts cannot be read", path, std::strerror(errno), "check its name and rights"};
-    return false;
-}
-
 bool is_this_host(const std::string& name) {
     const std::string own = os::host_name();
     return name == "localhost" || name == own || name == own.substr(0, own.find('.'));
@@ -58,6 +47,26 @@ bool from_slurm(const char* const* environ_like, HostList& hosts, Problem& why) 
 
 } // namespace
 
+bool read_whole_file(const std::string& path, const char* what, std::string& text, Problem& why) {
+    const os::Fd f(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    char buffer[1U << 16];
+    ssize_t n = -1;
+    while (f && text.size() < file_limit && (n = read(f.get(), buffer, sizeof buffer)) > 0)
+        text.append(buffer, static_cast<size_t>(n));
+    if (n == 0) return true;
+    why = {std::string(what) + " cannot be read", path, std::strerror(errno), "check its name and rights"};
+    return false;
+}
+
+bool read_host_file(const std::string& path, HostList& hosts, Problem& why) {
+    std::string text;
+    std::string wrong;
+    if (!read_whole_file(path, "the file of hosts", text, why)) return false;
+    if (parse_host_file(text, hosts, wrong)) return true;
+    why = not_a_list(path, wrong, "write one host per line: node1 slots=4");
+    return false;
+}
+
 bool choose_hosts(const Options& options, const char* const* environ_like, HostList& hosts, Problem& why) {
     std::string wrong;
     const std::string pbs = variable(environ_like, "PBS_NODEFILE");
@@ -70,12 +79,7 @@ bool choose_hosts(const Options& options, const char* const* environ_like, HostL
     } else if (options.hostfile.empty() && !variable(environ_like, "SLURM_JOB_NODELIST").empty()) {
         if (!from_slurm(environ_like, hosts, why)) return false;
     } else if (!file.empty()) {
-        std::string text;
-        if (!read_file(file, text, why)) return false;
-        if (!parse_host_file(text, hosts, wrong)) {
-            why = not_a_list(file, wrong, "write one host per line: node1 slots=4");
-            return false;
-        }
+        return read_host_file(file, hosts, why);
     }
     return true;
 }

@@ -12,6 +12,10 @@ namespace zipmpi::launch {
 // hosts stays empty if nobody names any.
 bool choose_hosts(const Options& options, const char* const* environ_like, HostList& hosts, Problem& why);
 
+// what: what kind of file it is, for the message.
+bool read_whole_file(const std::string& path, const char* what, std::string& text, Problem& why);
+bool read_host_file(const std::string& path, HostList& hosts, Problem& why);
+
 bool only_this_host(const HostList& hosts);
 
 // The path of zipmpi-noded that belongs to this mpiexec.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "launch/grid/plan.hpp"
 #include "launch/link/environment.hpp"
 #include "launch/mpiexec/front.hpp"
 #include "launch/mpiexec/host_choice.hpp"
@@ -37,8 +38,47 @@ void open_standard_descriptors() {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) _exit(1);
 }
 
+// What all jobs on several hosts need.
+void prepare_tree(const Options& options, StartRequest& request) {
+    request.tree.daemon = daemon_path();
+    std::error_code none;
+    request.directory = std::filesystem::current_path(none).string();
+    request.tree.interface = options.interface;
+    request.tree.width = options.width;
+    request.tree.job_id = request.job_id;
+}
+
+bool fits(const StartRequest& request, Problem& why) {
+    for (const uint32_t node : request.map.nodes()) {
+        const size_t ranks = request.map.ranks_of(node).size();
+        if (ranks <= wire::max_local_ranks) continue;
+        why = {"too many ranks",
+               request.tree.hosts.empty() ? "this host" : "host " + request.tree.hosts[node],
+               std::to_string(ranks) + " ranks; one host takes at most 4096",
+               "start fewer, or name more hosts with --host"};
+        return false;
+    }
+    return true;
+}
+
+bool place_on_grid(const Options& options, StartRequest& request, Problem& why) {
+    if (!options.host.empty() || !options.hostfile.empty()) {
+        why = {"--grid does not go with --host or --hostfile", "command line of mpiexec",
+               "the description of the grid names the hosts", "leave out one of the two"};
+        return false;
+    }
+    GridFile file;
+    const bool all_slots = !options.ranks_given && request.apps.size() == 1;
+    const GridWishes wishes{all_slots ? 0 : request.world_size, options.map_by, options.width, options.agent};
+    prepare_tree(options, request);
+    if (!read_grid_file(options.grid, file, why) || !plan_grid(file, wishes, request, why)) return false;
+    if (all_slots) request.apps[0].ranks = request.world_size;
+    return fits(request, why);
+}
+
 // Which ranks go to which host.
 bool place_ranks(const Options& options, StartRequest& request, Problem& why) {
+    if (!options.grid.empty()) return place_on_grid(options, request, why);
     HostList hosts;
     if (!choose_hosts(options, environ, hosts, why)) return false;
     if (!options.ranks_given && !hosts.empty() && request.apps.size() == 1) {
@@ -49,23 +89,11 @@ bool place_ranks(const Options& options, StartRequest& request, Problem& why) {
     const bool here = hosts.empty();
     if (here) hosts.push_back({"localhost", request.world_size});
     request.map = map_ranks(hosts, request.world_size, options.map_by);
-    for (uint32_t node = 0; node < hosts.size(); ++node) {
-        const size_t ranks = request.map.ranks_of(node).size();
-        if (ranks <= wire::max_local_ranks) continue;
-        why = {"too many ranks", "host " + hosts[node].name,
-               std::to_string(ranks) + " ranks; one host takes at most 4096",
-               "start fewer, or name more hosts with --host"};
-        return false;
-    }
-    if (here || only_this_host(hosts)) return true;
+    if (here || only_this_host(hosts)) return fits(request, why);
     for (const Host& h : hosts) request.tree.hosts.push_back(h.name);
-    request.tree.daemon = daemon_path();
-    std::error_code none;
-    request.directory = std::filesystem::current_path(none).string();
-    request.tree.interface = options.interface;
-    request.tree.width = options.width;
-    request.tree.job_id = request.job_id;
-    if (split_words(options.agent, request.tree.agent)) return true;
+    prepare_tree(options, request);
+    request.tree.agents.resize(1);
+    if (split_words(options.agent, request.tree.agents[0])) return fits(request, why);
     why = {"the value of --launch-agent is not valid", "command line of mpiexec",
            "'" + options.agent + "' is not a command", "write for example: --launch-agent \"ssh -p 2222\""};
     return false;

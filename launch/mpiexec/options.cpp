@@ -18,6 +18,7 @@ Examples:
   mpiexec -n 4 --label ./a.out              each line with its rank in front
   mpiexec -n 2 --env OMP_NUM_THREADS=4 ./a  two ranks of four threads
   mpiexec -n 4 --host n1:2,n2:2 ./a.out     two ranks on each of two hosts, started through ssh
+  mpiexec --grid campus.toml -n 8 ./a.out   on clusters joined by gateways; see docs/guide/bridge.md
   mpiexec -n 1 ./master : -n 3 ./worker     two programs in one job
   mpiexec -n 8 --report-hang 30 ./a.out     say who waits for whom if nothing moves for 30 s
   kill -QUIT <pid of mpiexec>               say it now, the job goes on
@@ -52,6 +53,9 @@ void declare(CLI::App& app, Part& part, Options& all, bool& version) {
         ->type_name("HOST[:SLOTS],...");
     app.add_option("--hostfile", all.hostfile, "the same from a file: a line 'HOST slots=N' for each host")
         ->type_name("FILE");
+    app.add_option("--grid", all.grid,
+                   "run on several clusters that share no network, joined by gateways, as the file says")
+        ->type_name("FILE.toml");
     app.add_option("--map-by", part.map_by,
                    "slot, core: fill a host before the next, core by core; "
                    "socket: the same, with the sockets of a host in turn; node: hosts in turn")
@@ -72,8 +76,8 @@ void declare(CLI::App& app, Part& part, Options& all, bool& version) {
 }
 
 constexpr const char* with_value[] = {
-    "-n",     "--np",       "--env",    "--bind-to",      "--timeout",      "--report-hang",     "--pmix",
-    "--host", "--hostfile", "--map-by", "--launch-agent", "--launch-width", "--launch-interface"};
+    "-n",     "--np",       "--env",  "--bind-to", "--timeout",      "--report-hang",  "--pmix",
+    "--host", "--hostfile", "--grid", "--map-by",  "--launch-agent", "--launch-width", "--launch-interface"};
 constexpr const char* without_value[] = {"--label",   "--keep-going", "--show-placement",
                                          "--version", "--help",       "-h"};
 

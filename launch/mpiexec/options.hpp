@@ -23,7 +23,7 @@ struct Options {
     double timeout = 0;       // seconds, 0 = none
     double report_hang = 0;   // seconds, 0 = off
     bool ranks_given = false; // -n was written
-    std::string host, hostfile;
+    std::string host, hostfile, grid;
     MapBy map_by = MapBy::slot;
     bool sockets_in_turn = false, show_placement = false;
     std::string agent = "ssh -x -T -o BatchMode=yes";

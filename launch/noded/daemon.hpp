@@ -3,7 +3,7 @@
 //
 // The inside of the node daemon. One thread, one loop; every descriptor is non-blocking, and every wait has a
 // deadline or a peer whose end wakes it: start.cpp makes the ranks, loop.cpp serves them, ending.cpp judges
-// their ends and cleans up.
+// their ends and cleans up, gateways.cpp keeps gateways running.
 #pragma once
 
 #include "boot/node_segment.hpp"
@@ -40,17 +40,26 @@ class Daemon {
     // running; SIGTERM sent; SIGKILL sent, waiting for the last child; only bytes left to deliver
     enum class Phase { waiting_for_start, running, ending, killing, draining };
 
-    struct Rank {
+    struct Process { // that speaks PMI with us: the ranks by their local index, then the gateways
         pid_t pid = -1;
         bool live = false;
-        int status = 0;
-        uint32_t world = 0; // its number in the job
-        uint32_t app = 0;
         os::Fd pmi;
         std::string pmi_out; // what its socket did not take yet
         std::array<os::Fd, 2> pipe;
         std::array<LineCutter, 2> lines;
+    };
+    struct Rank : Process {
+        int status = 0;
+        uint32_t world = 0; // its number in the job
+        uint32_t app = 0;
         bool pmix_inside = false;
+    };
+    struct Gateway : Process {
+        uint32_t number = 0;    // among those of the grid
+        uint32_t starts = 0;    // how often it was started
+        uint32_t failures = 0;  // starts in a row that came to nothing
+        uint32_t said_back = 0; // the start that was reported as a return
+        uint64_t started_at = 0, again_at = 0;
     };
 
     struct PmixTask { // what libpmix's thread leaves for us
@@ -71,10 +80,32 @@ class Daemon {
     std::vector<std::vector<int>> placement();
     void show_placement(const topo::Machine& machine, const std::vector<std::vector<int>>& cpus);
 
+    // gateways.cpp
+    void find_gateways();
+    void start_gateways();
+    bool start_gateway(Gateway& g, const char*& step);
+    [[nodiscard]] std::string with_found_devices(const Gateway& g) const;
+    std::vector<std::string> gateway_env(const Gateway& g, int pmi_end);
+    void on_gateway_exit(uint32_t index, int status);
+    void note_put_of(uint32_t index);
+    void restart_gateways();
+    void say(const std::string& line);
+    void say_ranks_over();
+    [[nodiscard]] bool gateways_needed() const;
+    [[nodiscard]] uint64_t next_restart() const; // 0: none
+    [[nodiscard]] bool is_rank(uint32_t index) const { return index < ranks_.size(); }
+    Process& process(uint32_t index) {
+        if (is_rank(index)) return ranks_[index];
+        return gateways_[index - ranks_.size()];
+    }
+    [[nodiscard]] uint32_t processes() const {
+        return static_cast<uint32_t>(ranks_.size() + gateways_.size());
+    }
+
     // others.cpp
     bool start_others(const std::string& payload, Problem& why);
     void on_child_frame(uint32_t child, const Frame& f);
-    void on_child_lost(NodePlace nodes, const Problem& why);
+    void on_child_lost(uint32_t child, bool had_come, const Problem& why);
     [[nodiscard]] Problem describe_ended_daemon(int signal) const;
     PmiServer::Others pmi_others();
     void pass_fence_on();
@@ -96,6 +127,7 @@ class Daemon {
     void send_output(int stream, uint32_t local, std::string text);
     void on_pmi(uint32_t local);
     void send_pmi(uint32_t local, std::string_view bytes);
+    bool pass_stdin_on(const Frame& f);
     void feed_stdin();
     void close_stdin();
     void throttle();
@@ -146,6 +178,10 @@ class Daemon {
     StartRequest request_;
     boot::NodeSegment segment_;
     std::vector<Rank> ranks_;
+    std::vector<Gateway> gateways_;
+    FenceGather ranks_over_;
+    bool ranks_over_said_ = false, gateways_end_ = false;
+    NodeMap seen_map_;                              // as ranks see it: nodes with ranks only, numbered from 0
     std::vector<std::vector<std::string>> app_env_; // per program
     std::unordered_map<pid_t, uint32_t> by_pid_;
     std::unique_ptr<PmiServer> pmi_;

@@ -36,7 +36,8 @@ void Daemon::reap() {
     std::stable_sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) {
         return WIFSIGNALED(a.second) > WIFSIGNALED(b.second);
     });
-    for (const auto& [local, how] : ended) on_rank_exit(local, how);
+    for (const auto& [index, how] : ended)
+        is_rank(index) ? on_rank_exit(index, how) : on_gateway_exit(index, how);
 }
 
 void Daemon::on_rank_exit(uint32_t local, int status) {
@@ -88,6 +89,7 @@ void Daemon::judge(uint32_t local, int status) {
 }
 
 void Daemon::on_abort(uint32_t local, int exit_code, std::string_view text) {
+    if (!is_rank(local)) return; // a gateway that gives up ends, and is started again
     if (failed_ || interrupted_) return;
     const auto code = static_cast<uint32_t>(exit_code) & 0xffU;
     const bool told = !abort_text(segment_, local).empty(); // the library has said all there is to say
@@ -132,6 +134,8 @@ bool Daemon::nobody_left() const {
 
 // Moves on when the ranks are gone and the daemons below are done, then when every other descendant is gone.
 void Daemon::finish_when_quiet() {
+    if (phase_ == Phase::running && live_ == 0 && !request_.grid.empty()) say_ranks_over();
+    if (phase_ == Phase::running && gateways_needed()) return;
     if (!below_.all_over() && !front_gone_) return;
     if (phase_ == Phase::waiting_for_start || phase_ == Phase::draining || live_ > 0) {
         if (phase_ != Phase::killing) return;

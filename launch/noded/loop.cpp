@@ -49,8 +49,9 @@ Daemon::Daemon(os::Fd socket, NodePlace place, const JobKey* key)
     : channel_(std::move(socket))
     , place_(place)
     , network_(key != nullptr)
-    , below_([this](uint32_t child, const Frame& f) { on_child_frame(child, f); },
-             [this](NodePlace nodes, const Problem& why) { on_child_lost(nodes, why); })
+    , below_(
+          [this](uint32_t child, const Frame& f) { on_child_frame(child, f); },
+          [this](uint32_t child, bool had_come, const Problem& why) { on_child_lost(child, had_come, why); })
     , epoll_(epoll_create1(EPOLL_CLOEXEC))
     , output_epoll_(epoll_create1(EPOLL_CLOEXEC))
     , host_(os::host_name()) {
@@ -75,7 +76,8 @@ void Daemon::watch(int epoll, int fd, uint32_t events, Source source, uint32_t r
 
 int Daemon::wait_ms() const {
     uint64_t next = never;
-    for (const uint64_t at : {kill_at_, prompt_at_, give_up_at_, beat_at_, below_.next_time()})
+    for (const uint64_t at :
+         {kill_at_, prompt_at_, give_up_at_, beat_at_, below_.next_time(), next_restart()})
         if (at != 0) next = std::min(next, at);
     const uint64_t now = os::now_ns();
     if (phase_ == Phase::killing) next = std::min(next, now + reap_interval);
@@ -145,16 +147,20 @@ void Daemon::on_frame(const Frame& f) {
     parent_sleeps_ = false;
     if (f.type == FrameType::end_job || f.type == FrameType::kill_job || f.type == FrameType::signal ||
         f.type == FrameType::ask_snapshot || f.type == FrameType::fence_out ||
-        f.type == FrameType::pmix_fence_out || f.type == FrameType::news)
+        f.type == FrameType::pmix_fence_out || f.type == FrameType::news || f.type == FrameType::end_gateways)
         below_.send_all(f.type, f.payload);
     switch (f.type) {
     case FrameType::start:
         return start(f.payload);
+    case FrameType::end_gateways:
+        gateways_end_ = true;
+        return;
     case FrameType::stdin_data:
-        if (!stdin_pipe_) return;
+        if (pass_stdin_on(f) || !stdin_pipe_) return;
         stdin_queue_ += f.payload;
         return feed_stdin();
     case FrameType::stdin_end:
+        if (pass_stdin_on(f)) return;
         stdin_ended_ = true;
         return feed_stdin();
     case FrameType::end_job:
@@ -222,7 +228,7 @@ void Daemon::on_outputs() {
 // One read; false if there was nothing.
 bool Daemon::read_output(uint32_t local, int stream) {
     static char buffer[read_at_once];
-    Rank& r = ranks_[local];
+    Process& r = process(local);
     if (!r.pipe[stream]) return false;
     const ssize_t n = read(r.pipe[stream].get(), buffer, sizeof buffer);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
@@ -233,8 +239,8 @@ bool Daemon::read_output(uint32_t local, int stream) {
         return false;
     }
     send_output(stream, local, r.lines[stream].feed({buffer, static_cast<size_t>(n)}));
-    if (r.world == 0 && request_.flush_prompts && !stdin_ended_ && r.lines[stream].pending() &&
-        n % stdio_block != 0)
+    if (is_rank(local) && ranks_[local].world == 0 && request_.flush_prompts && !stdin_ended_ &&
+        r.lines[stream].pending() && n % stdio_block != 0)
         prompt_at_ = os::now_ns() + prompt_delay;
     if (phase_ == Phase::draining) give_up_at_ = os::now_ns() + 1'000'000'000;
     return true;
@@ -245,9 +251,9 @@ void Daemon::send_output(int stream, uint32_t local, std::string text) {
     int& open = open_line_[stream];
     if (open >= 0 && open != static_cast<int>(local)) { // do not write behind another rank's prompt
         text.insert(text.begin(), '\n');
-        ranks_[static_cast<size_t>(open)].lines[stream].line_was_broken();
+        process(static_cast<uint32_t>(open)).lines[stream].line_was_broken();
     }
-    open = ranks_[local].lines[stream].mid_line() ? static_cast<int>(local) : -1;
+    open = process(local).lines[stream].mid_line() ? static_cast<int>(local) : -1;
     Writer w;
     channel_.send(FrameType::output, w.u32(static_cast<uint32_t>(stream + 1)).take() + text);
 }
@@ -258,12 +264,13 @@ void Daemon::flush_prompt() {
 }
 
 void Daemon::on_pmi(uint32_t local) {
-    Rank& r = ranks_[local];
+    Process& r = process(local);
     char buffer[4096];
     for (;;) {
         const ssize_t n = recv(r.pmi.get(), buffer, sizeof buffer, 0);
         if (n > 0) {
             pmi_->feed(local, {buffer, static_cast<size_t>(n)});
+            if (!is_rank(local)) note_put_of(local);
             continue;
         }
         if (n < 0 && errno == EINTR) continue;
@@ -275,7 +282,7 @@ void Daemon::on_pmi(uint32_t local) {
 }
 
 void Daemon::send_pmi(uint32_t local, std::string_view bytes) {
-    Rank& r = ranks_[local];
+    Process& r = process(local);
     r.pmi_out.append(bytes);
     while (r.pmi && !r.pmi_out.empty()) {
         const ssize_t n = send(r.pmi.get(), r.pmi_out.data(), r.pmi_out.size(), MSG_NOSIGNAL);
@@ -288,6 +295,12 @@ void Daemon::send_pmi(uint32_t local, std::string_view bytes) {
     if (r.pmi)
         watch(epoll_.get(), r.pmi.get(), r.pmi_out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT, Source::pmi,
               local);
+}
+
+// Rank 0 may live on a node below this one.
+bool Daemon::pass_stdin_on(const Frame& f) {
+    const uint32_t node = request_.map.size() > 0 ? request_.map.node_of(0) : place_.node;
+    return node != place_.node && below_.send_to_node(node, f.type, f.payload);
 }
 
 void Daemon::feed_stdin() {
@@ -342,13 +355,14 @@ void Daemon::on_deadlines() {
         flush_prompt();
     }
     if (kill_at_ != 0 && now >= kill_at_) kill_job();
+    restart_gateways();
     if (give_up_at_ != 0 && now >= give_up_at_ &&
         !outputs_paused_) { // somebody outside the job holds the pipe
-        for (Rank& r : ranks_)
+        for (uint32_t i = 0; i < processes(); ++i)
             for (int s = 0; s < 2; ++s) {
-                if (!r.pipe[s]) continue;
-                send_output(s, static_cast<uint32_t>(&r - ranks_.data()), r.lines[s].flush());
-                r.pipe[s].reset();
+                if (!process(i).pipe[s]) continue;
+                send_output(s, i, process(i).lines[s].flush());
+                process(i).pipe[s].reset();
             }
         open_pipes_ = 0;
         give_up_at_ = 0;

@@ -6,6 +6,7 @@
 
 #include "os/clock.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -27,6 +28,7 @@ bool Daemon::start_others(const std::string& payload, Problem& why) {
         return false;
     }
     const bool grown = below_.grow(request_.tree, key_, {place_.node + 1, place_.end}, why);
+    below_.mark_quiet([this](NodePlace p) { return request_.map.has_ranks(p.node, p.end); });
     below_.send_all(FrameType::start, payload);
     return grown;
 }
@@ -38,6 +40,9 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     case FrameType::snapshot:
     case FrameType::picture:
     case FrameType::event:
+    case FrameType::stdin_taken:
+    case FrameType::stdin_closed:
+    case FrameType::gateway_lost:
         return channel_.send(f.type, f.payload);
     case FrameType::fence_in:
         fence_.add_child(child, f.payload);
@@ -45,6 +50,8 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     case FrameType::pmix_fence_in:
         pmix_fence_.add_child(child, f.payload);
         return pass_pmix_fence_on();
+    case FrameType::ranks_over:
+        return ranks_over_.add_child(child, {});
     case FrameType::done:
         pass_fence_on();
         return pass_pmix_fence_on();
@@ -55,10 +62,10 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     }
 }
 
-void Daemon::on_child_lost(NodePlace nodes, const Problem& why) {
+void Daemon::on_child_lost(uint32_t child, bool had_come, const Problem& why) {
     if (failed_ || interrupted_ || phase_ >= Phase::ending) return;
-    if (request_.keep_going && nodes.node < nodes.end) {
-        on_child_nodes_lost(nodes, why);
+    if (request_.keep_going && had_come) {
+        on_child_nodes_lost(below_.place(child), why);
         pass_fence_on();
         return pass_pmix_fence_on();
     }
@@ -76,10 +83,12 @@ Problem Daemon::describe_ended_daemon(int signal) const {
 boot::Nodes Daemon::nodes_of_the_job() const {
     boot::Nodes nodes;
     if (alone()) return nodes;
-    for (const NodeRun& run : request_.map.runs())
+    for (const NodeRun& run : seen_map_.runs())
         nodes.node_of.insert(nodes.node_of.end(), run.ranks, run.node);
-    nodes.count = static_cast<uint32_t>(request_.tree.hosts.size());
-    nodes.own = place_.node;
+    const std::vector<uint32_t> used = request_.map.nodes();
+    nodes.count = static_cast<uint32_t>(used.size());
+    const auto own = std::find(used.begin(), used.end(), place_.node);
+    nodes.own = own != used.end() ? static_cast<uint32_t>(own - used.begin()) : 0;
     nodes.key = key_;
     return nodes;
 }
@@ -92,10 +101,17 @@ PmiServer::Others Daemon::pmi_others() {
         pass_fence_on();
     };
     others.ask = [this](uint32_t owner, const std::string& key) {
-        const uint32_t node = request_.map.node_of(owner);
+        const uint32_t node = owner < request_.world_size
+                                  ? request_.map.node_of(owner)
+                                  : request_.gateway_nodes[owner - request_.world_size];
         if (node == place_.node) return false;
         route({FrameType::routed, encode(Routed{Routed::Kind::ask_key, place_.node, node, key, false, {}})});
         return true;
+    };
+    others.answer = [this](uint32_t node, const std::string& key, const std::string* value) {
+        Routed answer{Routed::Kind::key, place_.node, node, key, value != nullptr, {}};
+        if (value != nullptr) answer.value = *value;
+        route({FrameType::routed, encode(answer)});
     };
     return others;
 }
@@ -121,10 +137,7 @@ void Daemon::on_routed(const Routed& m) {
     if (m.kind == Routed::Kind::ask_modex || m.kind == Routed::Kind::modex) return on_modex(m);
     if (!pmi_) return;
     if (m.kind == Routed::Kind::key) return pmi_->answered(m.key, m.found, m.value);
-    const std::string* value = pmi_->find(m.key);
-    Routed answer{Routed::Kind::key, place_.node, m.from, m.key, value != nullptr, {}};
-    if (value != nullptr) answer.value = *value;
-    route({FrameType::routed, encode(answer)});
+    pmi_->asked(m.from, m.key);
 }
 
 // Beats, and what silence of the parent means: the job is lost to us.

@@ -52,11 +52,11 @@ void Daemon::start_pmix() {
     watch(epoll_.get(), pmix_event_.get(), EPOLLIN, Source::pmix);
     std::vector<uint32_t> apps;
     std::vector<uint32_t> nodes;
-    for (const NodeRun& run : request_.map.runs()) nodes.insert(nodes.end(), run.ranks, run.node);
+    for (const NodeRun& run : seen_map_.runs()) nodes.insert(nodes.end(), run.ranks, run.node);
     for (uint32_t r = 0; r < request_.world_size; ++r) apps.push_back(request_.app_of(r));
     std::vector<const char*> names;
-    for (const std::string& host : request_.tree.hosts) names.push_back(host.c_str());
-    if (alone()) names = {host_.c_str()};
+    for (const uint32_t node : request_.map.nodes())
+        names.push_back(alone() ? host_.c_str() : request_.tree.hosts[node].c_str());
     const PmixJob job{request_.job_id.c_str(),
                       file_scratch_.c_str(),
                       request_.world_size,
@@ -65,7 +65,7 @@ void Daemon::start_pmix() {
                       nodes.data(),
                       names.data(),
                       static_cast<uint32_t>(names.size()),
-                      place_.node};
+                      nodes_of_the_job().own};
     const auto on_event = [](void* arg, const PmixEvent& e) {
         static_cast<Daemon*>(arg)->queue_pmix({e.kind,
                                                e.rank,

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "launch/grid/watch.hpp"
 #include "launch/link/environment.hpp"
 #include "launch/map/cores.hpp"
 #include "launch/map/picture.hpp"
@@ -58,9 +59,10 @@ void Daemon::start(const std::string& payload) {
     }
     phase_ = Phase::running;
     if (!start_others(payload, why) || !prepare(why)) return start_failed(0, why, 1);
-    if (request_.pmix) start_pmix();
+    if (request_.pmix && !ranks_.empty()) start_pmix();
     const auto cpus = placement();
     ignored_signals_ = ignored_signals(); // after libpmix has changed them
+    start_gateways();
     for (uint32_t i = 0; i < ranks_.size() && phase_ == Phase::running; ++i)
         if (!start_rank(i, cpus, why))
             start_failed(i, why, errno == ENOENT ? exit_not_found : exit_not_executable);
@@ -81,11 +83,13 @@ bool Daemon::prepare(Problem& why) {
     std::vector<std::string> settings = request_.base_env;
     settings.insert(settings.end(), request_.apps[0].env.begin(), request_.apps[0].env.end());
     auto list = pointers(settings);
-    for (const char* name :
-         {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES"})
+    for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX",
+                             "ZIPMPI_NODES", "ZIPMPI_GRID"})
         declare_plain_variable(name);
     load_params(list.data()); // faults are reported by the library, which knows all the knobs
-    const std::vector<int> world(local_ranks.begin(), local_ranks.end());
+    std::vector<int> world(local_ranks.begin(), local_ranks.end());
+    if (world.empty()) world.push_back(0); // gateways only: they find the key of the job in the segment
+    seen_map_ = request_.map.dense();
     const boot::Nodes nodes = nodes_of_the_job();
     if (!boot::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_, why,
                                  &nodes))
@@ -94,8 +98,14 @@ bool Daemon::prepare(Problem& why) {
     if (request_.keep_going) segment_.set_keeps_going();
     ranks_.resize(local_ranks.size());
     for (const AppContext& app : request_.apps) app_env_.push_back(merge_env(request_.base_env, app.env));
-    PmiServer::Job job{request_.job_id, request_.world_size,    request_.world_size, {},
-                       local_ranks,     request_.map.pmi_text()};
+    find_gateways();
+    PmiServer::Job job{request_.job_id,
+                       request_.world_size,
+                       static_cast<uint32_t>(request_.gateway_nodes.size()),
+                       request_.world_size,
+                       {},
+                       local_ranks,
+                       seen_map_.pmi_text()};
     for (uint32_t local = 0; local < ranks_.size(); ++local) {
         ranks_[local].world = local_ranks[local];
         ranks_[local].app = request_.app_of(local_ranks[local]);
@@ -103,6 +113,10 @@ bool Daemon::prepare(Problem& why) {
         if (!request_.label) continue;
         const std::string label = "[" + std::to_string(ranks_[local].world) + "] ";
         ranks_[local].lines = {LineCutter(label), LineCutter(label)};
+    }
+    for (const Gateway& g : gateways_) {
+        job.app_numbers.push_back(0);
+        job.world_ranks.push_back(request_.world_size + g.number);
     }
     pmi_ = std::make_unique<PmiServer>(
         std::move(job), [this](uint32_t r, std::string_view b) { send_pmi(r, b); },
@@ -118,6 +132,7 @@ std::vector<std::vector<int>> Daemon::placement() {
     p.usable_cores = static_cast<uint32_t>(os::usable_cpus());
     p.mode = static_cast<BindMode>(request_.bind);
     topo::Machine machine;
+    if (ranks_.empty() && !request_.show_placement) return {};
     if (!wants_binding(p) && !request_.show_placement) return place(p, {});
     topo::read_machine(machine); // without it each CPU counts as a core
     std::vector<CpuList> cores = allowed_cores(machine);
@@ -137,13 +152,16 @@ std::vector<std::vector<int>> Daemon::placement() {
 void Daemon::show_placement(const topo::Machine& machine, const std::vector<std::vector<int>>& cpus) {
     HostPicture p;
     p.name = alone() ? host_ : request_.tree.hosts[place_.node];
-    p.node = place_.node;
+    p.node = nodes_of_the_job().own;
+    GridWatch grid;
+    grid.begin(request_);
+    p.clusters = grid.clusters_of(p.node);
     p.cores = allowed_cores(machine);
     p.sockets = sockets_of(machine, p.cores);
     p.placed = cpus;
     for (const Rank& r : ranks_) p.ranks.push_back(r.world);
     Writer w;
-    channel_.send(FrameType::picture, w.u32(place_.node).text(picture(p)).take());
+    channel_.send(FrameType::picture, w.u32(place_.node).text(ranks_.empty() ? "" : picture(p)).take());
 }
 
 std::vector<std::string> Daemon::rank_env(uint32_t local) {
@@ -161,9 +179,11 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
         "MPI_LOCALNRANKS=" + std::to_string(ranks_.size()),
     };
     if (!alone()) {
-        own.push_back("ZIPMPI_NODE_INDEX=" + std::to_string(place_.node));
-        own.push_back("ZIPMPI_NODES=" + std::to_string(request_.tree.hosts.size()));
+        const boot::Nodes nodes = nodes_of_the_job();
+        own.push_back("ZIPMPI_NODE_INDEX=" + std::to_string(nodes.own));
+        own.push_back("ZIPMPI_NODES=" + std::to_string(nodes.count));
     }
+    if (!request_.grid.empty()) own.push_back("ZIPMPI_GRID=" + request_.grid);
     const auto add = [](void* arg, const char* text) {
         static_cast<std::vector<std::string>*>(arg)->emplace_back(text);
     };

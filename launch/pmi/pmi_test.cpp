@@ -20,7 +20,7 @@ struct Desk {
     explicit Desk(uint32_t n)
         : said(n)
         , server(
-              {"job", n, n, std::vector<uint32_t>(n, 0), all(n), NodeMap({{0, n}}).pmi_text()},
+              {"job", n, 0, n, std::vector<uint32_t>(n, 0), all(n), NodeMap({{0, n}}).pmi_text()},
               [this](uint32_t r, std::string_view b) { said[r].append(b); },
               [this](uint32_t r, int code, std::string_view) {
                   aborted = static_cast<int>(r) * 1000 + code;
@@ -186,6 +186,76 @@ TEST(Pmi2, ASecondProgramMayStartOver) {
     d.ask(0, "cmd=init pmi_version=2 pmi_subversion=0\n");
     d.ask2(0, "cmd=finalize;");
     EXPECT_NE(d.ask(0, "cmd=init pmi_version=1 pmi_subversion=1\n").find("pmi_version=1"), std::string::npos);
+}
+
+// Rank 0 and gateway 0 of a job of two ranks and two gateways; the others are on node 7.
+struct GridDesk {
+    GridDesk()
+        : server(
+              {"job", 2, 2, 2, {0, 0}, {0, 2}, "(vector,(0,2,1))"},
+              [this](uint32_t r, std::string_view b) { said[r].append(b); },
+              [](uint32_t, int, std::string_view) {},
+              {[this](const std::string&) { ++fences; },
+               [this](uint32_t owner, const std::string&) {
+                   asked_for.push_back(owner);
+                   return true;
+               },
+               [this](uint32_t node, const std::string& key, const std::string* value) {
+                   answers.push_back(std::to_string(node) + " " + key + " " +
+                                     (value != nullptr ? *value : "-"));
+               }}) {}
+    std::string ask(uint32_t client, std::string_view bytes) {
+        said[client].clear();
+        server.feed(client, bytes);
+        return said[client];
+    }
+    std::string said[2];
+    int fences = 0;
+    std::vector<uint32_t> asked_for;
+    std::vector<std::string> answers;
+    PmiServer server;
+};
+
+TEST(PmiGateways, TheyDoNotCountInFences) {
+    GridDesk d;
+    d.ask(0, "cmd=barrier_in\n");
+    EXPECT_EQ(d.fences, 1);
+    d.ask(1, "cmd=barrier_in\n");
+    EXPECT_TRUE(d.server.garbled(1));
+}
+
+TEST(PmiGateways, AGetWaitsForThePut) {
+    GridDesk d;
+    EXPECT_EQ(d.ask(0, "cmd=get kvsname=job key=zipmpi-2-epoch\n"), "");
+    d.server.asked(7, "zipmpi-2-epoch");
+    EXPECT_TRUE(d.answers.empty() && d.asked_for.empty());
+    d.ask(1, "cmd=put kvsname=job key=zipmpi-2-epoch value=1\n");
+    EXPECT_EQ(d.said[0], "cmd=get_result rc=0 msg=success value=1\n");
+    EXPECT_EQ(d.answers, std::vector<std::string>{"7 zipmpi-2-epoch 1"});
+}
+
+TEST(PmiGateways, NobodyWaitsForItself) {
+    GridDesk d;
+    EXPECT_NE(d.ask(1, "cmd=get kvsname=job key=zipmpi-2-devices.0\n").find("rc=-1"), std::string::npos);
+}
+
+TEST(PmiGateways, WhatGatewaysElsewherePutIsNotKept) {
+    GridDesk d;
+    for (const char* epoch : {"1", "2"}) {
+        EXPECT_EQ(d.ask(0, "cmd=get kvsname=job key=zipmpi-3-epoch\n"), "");
+        d.server.answered("zipmpi-3-epoch", true, epoch);
+        EXPECT_EQ(d.said[0], std::string("cmd=get_result rc=0 msg=success value=") + epoch + "\n");
+    }
+    EXPECT_EQ(d.asked_for, (std::vector<uint32_t>{3, 3}));
+    EXPECT_NE(d.ask(0, "cmd=get kvsname=job key=zipmpi-4-epoch\n").find("rc=-1"), std::string::npos);
+}
+
+TEST(PmiGateways, OneThatStartsAgainGetsNoOldAnswers) {
+    GridDesk d;
+    d.ask(1, "cmd=get kvsname=job key=zipmpi-1-net0\n");
+    d.server.starts_again(1);
+    d.server.answered("zipmpi-1-net0", true, "x");
+    EXPECT_EQ(d.said[1], "");
 }
 
 } // namespace

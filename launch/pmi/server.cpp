@@ -4,6 +4,7 @@
 
 #include "launch/link/frame.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace zipmpi::launch {
@@ -135,6 +136,7 @@ void PmiServer::answer1_kvs(uint32_t rank, const PmiMessage& m) {
         send_(rank,
               std::string("cmd=") + name + (ok ? " rc=0 msg=success" : " rc=-1 msg=failed") + more + "\n");
     };
+    if (cmd == "put") clients_[rank].has_put = true;
     if (cmd == "put") return say("put_result", put(m.get("key"), m.get("value")), "");
     if (cmd == "get") return get(rank, m);
     if (cmd == "publish_name")
@@ -152,10 +154,12 @@ void PmiServer::get(uint32_t rank, const PmiMessage& m) {
     const std::string key(m.get("key"));
     const std::string* value = find(kvs_, key);
     const int owner = owner_of(key);
-    if (value != nullptr || !others_.ask || owner < 0 || static_cast<uint32_t>(owner) >= job_.size)
+    if (value != nullptr || !others_.ask || owner < 0 ||
+        static_cast<uint32_t>(owner) >= job_.size + job_.gateways ||
+        static_cast<uint32_t>(owner) == job_.world_ranks[rank])
         return answer_get(rank, m, value);
     std::vector<Asking>& asking = asking_[key];
-    if (asking.empty() && !others_.ask(static_cast<uint32_t>(owner), key)) {
+    if (asking.empty() && !is_gateway_here(owner) && !others_.ask(static_cast<uint32_t>(owner), key)) {
         asking_.erase(key);
         return answer_get(rank, m, nullptr);
     }
@@ -174,12 +178,46 @@ void PmiServer::answered(const std::string& key, bool found, std::string_view va
     const std::vector<Asking> asking = std::move(it->second);
     asking_.erase(it);
     const std::string text(value);
-    if (found) put(kvs_, key, value); // kept for the next one who asks
+    if (found && owner_of(key) < static_cast<int>(job_.size)) put(kvs_, key, value); // kept for the next one
     for (const Asking& a : asking) answer_get(a.rank, a.request, found ? &text : nullptr);
+}
+
+bool PmiServer::is_gateway_here(int owner) const {
+    return owner >= static_cast<int>(job_.size) &&
+           std::find(job_.world_ranks.begin(), job_.world_ranks.end(), static_cast<uint32_t>(owner)) !=
+               job_.world_ranks.end();
+}
+
+const std::string* PmiServer::found(uint32_t owner, std::string_view name) const {
+    return find(kvs_, "zipmpi-" + std::to_string(owner) + "-" + std::string(name));
+}
+
+void PmiServer::asked(uint32_t node, const std::string& key) {
+    const std::string* value = find(kvs_, key);
+    if (value == nullptr && is_gateway_here(owner_of(key)))
+        waiting_nodes_[key].push_back(node);
+    else
+        others_.answer(node, key, value);
+}
+
+// A gateway has put what others wait for.
+void PmiServer::serve_waiting(const std::string& key) {
+    const std::string value = *find(kvs_, key);
+    if (const auto local = asking_.find(key); local != asking_.end()) {
+        const std::vector<Asking> asking = std::move(local->second);
+        asking_.erase(local);
+        for (const Asking& a : asking) answer_get(a.rank, a.request, &value);
+    }
+    if (const auto nodes = waiting_nodes_.find(key); nodes != waiting_nodes_.end()) {
+        const std::vector<uint32_t> all = std::move(nodes->second);
+        waiting_nodes_.erase(nodes);
+        for (const uint32_t node : all) others_.answer(node, key, &value);
+    }
 }
 
 bool PmiServer::put(std::string_view key, std::string_view value) {
     if (!put(kvs_, key, value)) return false;
+    if (is_gateway_here(owner_of(key))) serve_waiting(std::string(key));
     if (others_.fence && owner_of(key) < 0) {
         Writer w;
         spread_ += w.text(key).text(value).take();
@@ -203,6 +241,7 @@ const std::string* PmiServer::find(const std::map<std::string, std::string, std:
 }
 
 void PmiServer::enter_barrier(uint32_t rank) {
+    if (!is_rank(rank)) return garble(rank);
     clients_[rank].in_barrier = true;
     release_barrier_if_full();
 }
@@ -212,9 +251,16 @@ void PmiServer::rank_ended(uint32_t rank) {
     release_barrier_if_full();
 }
 
+void PmiServer::starts_again(uint32_t client) {
+    clients_[client] = {};
+    for (auto& [key, asking] : asking_)
+        std::erase_if(asking, [&](const Asking& a) { return a.rank == client; });
+    std::erase_if(asking_, [](const auto& entry) { return entry.second.empty(); });
+}
+
 bool PmiServer::node_in_fence() const {
-    for (const Client& c : clients_)
-        if (!c.in_barrier && !c.ended) return false;
+    for (uint32_t i = 0; i < clients_.size(); ++i)
+        if (is_rank(i) && !clients_[i].in_barrier && !clients_[i].ended) return false;
     return true;
 }
 
@@ -279,6 +325,7 @@ void PmiServer::answer2(uint32_t rank, const PmiMessage& m) {
                        {"rc", "0"}});
     }
     if (cmd == "job-getid") return reply2(rank, m, {{"jobid", job_.id}, {"rc", "0"}});
+    if (cmd == "kvs-put") clients_[rank].has_put = true;
     if (cmd == "kvs-put") return reply2(rank, m, {{"rc", put(m.get("key"), m.get("value")) ? "0" : "1"}});
     if (cmd == "kvs-get") return get(rank, m);
     if (cmd == "kvs-fence") {

@@ -53,10 +53,26 @@ std::string for_a_shell(const std::string& path) {
     return plain ? path : quoted + "'";
 }
 
-bool start_agent(const TreePlan& plan, const std::string& host, const std::string& input, Agent& out,
-                 Problem& why) {
-    std::vector<std::string> words = plan.agent;
-    words.push_back(host);
+namespace {
+
+// The host at the end, or where the agent wants it.
+std::vector<std::string> with_host(std::vector<std::string> words, const std::string& host) {
+    constexpr std::string_view mark = "{host}";
+    bool placed = false;
+    for (std::string& word : words)
+        for (size_t at = 0; (at = word.find(mark, at)) != std::string::npos; at += host.size()) {
+            word.replace(at, mark.size(), host);
+            placed = true;
+        }
+    if (!placed) words.push_back(host);
+    return words;
+}
+
+} // namespace
+
+bool start_agent(const TreePlan& plan, uint32_t node, const std::string& input, Agent& out, Problem& why) {
+    const std::string& host = plan.hosts[node];
+    std::vector<std::string> words = with_host(plan.agent(node), host);
     words.push_back(for_a_shell(plan.daemon));
     const auto refuse = [&](const char* step) {
         why = {"the daemon of host " + host + " cannot be started", "host " + os::host_name(),

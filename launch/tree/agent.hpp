@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Running the launch agent: AGENT... HOST DAEMON, with what the daemon must know on its standard input.
+// Running the launch agent: AGENT... HOST DAEMON, or {host} in AGENT replaced by the host, with what the
+// daemon must know on its standard input.
 #pragma once
 
 #include "launch/link/messages.hpp"
@@ -23,7 +24,6 @@ struct Agent {
     pid_t pid = -1;
     os::Fd complaints; // its stderr
 };
-bool start_agent(const TreePlan& plan, const std::string& host, const std::string& input, Agent& out,
-                 Problem& why);
+bool start_agent(const TreePlan& plan, uint32_t node, const std::string& input, Agent& out, Problem& why);
 
 } // namespace zipmpi::launch

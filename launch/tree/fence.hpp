@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One fence of the whole job, as one process of the tree sees it: who of those below has come, and the pairs
-// that they bring. A child comes once per fence; one that is over has come for ever.
+// that they bring. A child comes once per fence; one that is over, or has no ranks, has come for ever.
 #pragma once
 
 #include "launch/tree/subtree.hpp"
@@ -25,7 +25,7 @@ class FenceGather {
     [[nodiscard]] bool any() const { return own_ || any_; }
     [[nodiscard]] bool all_below(const Subtree& below) const {
         for (uint32_t i = 0; i < below.children(); ++i)
-            if (!below.over(i) && (i >= came_.size() || !came_[i])) return false;
+            if (!below.quiet(i) && (i >= came_.size() || !came_[i])) return false;
         return true;
     }
     std::string take() { // the fence is complete: the next one begins

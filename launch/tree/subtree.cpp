@@ -29,6 +29,14 @@ uint64_t key_of(uint32_t source, uint32_t index) { return uint64_t{source} << 32
 // The first of `width` almost equal parts.
 uint32_t part_of(uint32_t nodes, uint32_t parts) { return (nodes + parts - 1) / parts; }
 
+// The child is the first of these nodes.
+uint32_t end_of_child(const TreePlan& plan, NodePlace nodes, uint32_t parts) {
+    if (plan.parents.empty()) return nodes.node + part_of(nodes.end - nodes.node, parts);
+    uint32_t end = nodes.node + 1;
+    while (end < nodes.end && plan.parents[end] != plan.parents[nodes.node]) ++end;
+    return end;
+}
+
 } // namespace
 
 Subtree::Subtree(OnFrame on_frame, OnLost on_lost)
@@ -70,9 +78,9 @@ bool Subtree::grow(const TreePlan& plan, const JobKey& key, NodePlace nodes, Pro
     if (!listen(plan, why)) return false;
     beat_at_ = os::now_ns() + beat_interval_ns;
     uint32_t node = nodes.node;
-    for (uint32_t parts = std::min(plan.width, nodes.end - node); node < nodes.end; --parts) {
+    for (uint32_t parts = std::min(plan.width, nodes.end - node); node<nodes.end; parts -= parts> 1 ? 1 : 0) {
         Child c;
-        c.place = {node, node + part_of(nodes.end - node, parts)};
+        c.place = {node, end_of_child(plan, {node, nodes.end}, parts)};
         c.host = plan.hosts[node];
         c.network = true;
         c.connect_by = os::now_ns() + connect_limit;
@@ -104,7 +112,7 @@ bool Subtree::listen(const TreePlan& plan, Problem& why) {
 bool Subtree::start(const TreePlan& plan, const JobKey& key, Child& child, Problem& why) {
     Agent agent;
     std::string input = encode(Bootstrap{child.place, key, endpoints_, plan.job_id});
-    const bool ok = start_agent(plan, child.host, input, agent, why);
+    const bool ok = start_agent(plan, child.place.node, input, agent, why);
     explicit_bzero(input.data(), input.size());
     if (!ok) return false;
     child.pid = agent.pid;
@@ -269,6 +277,10 @@ bool Subtree::all_over() const {
     return std::all_of(children_.begin(), children_.end(), [](const Child& c) { return c.over; });
 }
 
+void Subtree::mark_quiet(const std::function<bool(NodePlace)>& has_ranks) {
+    for (Child& c : children_) c.quiet = !has_ranks(c.place);
+}
+
 std::vector<pid_t> Subtree::pids() const {
     std::vector<pid_t> all;
     for (const Child& c : children_)
@@ -290,7 +302,7 @@ void Subtree::lost(uint32_t child, const std::string& why, const std::string& to
     const bool was_over = c.over;
     if (c.network && c.pid > 0) kill(c.pid, SIGKILL);
     end(child);
-    if (!was_over) on_lost_(c.place, p);
+    if (!was_over) on_lost_(child, true, p);
 }
 
 void Subtree::start_failed(uint32_t child, const std::string& why) {
@@ -309,7 +321,7 @@ void Subtree::start_failed(uint32_t child, const std::string& why) {
                   " without a password, and that ZipMPI is installed there at the same path"};
     if (c.pid > 0) kill(c.pid, SIGKILL);
     end(child);
-    on_lost_({0, 0}, p);
+    on_lost_(child, false, p);
 }
 
 void Subtree::reaped(pid_t pid, int status) {

@@ -29,8 +29,8 @@ inline Problem with_outcome(Problem p, const char* outcome) {
 class Subtree {
   public:
     using OnFrame = std::function<void(uint32_t child, const Frame& f)>; // also done, after the last one
-    // nodes: of the daemon and those below it; none if it never came
-    using OnLost = std::function<void(NodePlace nodes, const Problem& why)>;
+    // had_come: it was there before; else it never came
+    using OnLost = std::function<void(uint32_t child, bool had_come, const Problem& why)>;
 
     Subtree(OnFrame on_frame, OnLost on_lost);
     // A daemon that lives on this host and is connected already.
@@ -52,6 +52,11 @@ class Subtree {
 
     [[nodiscard]] uint32_t children() const { return static_cast<uint32_t>(children_.size()); }
     [[nodiscard]] bool over(uint32_t child) const { return children_[child].over; }
+    // It will not come to fences: it is over, or has no ranks.
+    [[nodiscard]] bool quiet(uint32_t child) const { return children_[child].over || children_[child].quiet; }
+    void mark_quiet(const std::function<bool(NodePlace)>& has_ranks);
+    [[nodiscard]] NodePlace place(uint32_t child) const { return children_[child].place; }
+    [[nodiscard]] const std::string& host(uint32_t child) const { return children_[child].host; }
     [[nodiscard]] bool all_over() const;
     [[nodiscard]] std::vector<pid_t> pids() const; // of agents and adopted daemons that live
 
@@ -64,7 +69,7 @@ class Subtree {
         std::string said;    // the end of what came there
         std::string backlog; // frames from before it was connected
         std::optional<Channel> channel;
-        bool network = false, over = false;
+        bool network = false, over = false, quiet = false;
         uint64_t connect_by = 0, heard = 0;
     };
     struct Stranger {

@@ -12,7 +12,11 @@
 
 namespace zipmpi::boot {
 
-bool publish_address(Launcher& launcher, std::string_view bytes);
+// The name tells several addresses of one process apart.
+inline constexpr std::string_view address_name = "net";
+bool publish_address(Launcher& launcher, std::string_view bytes, std::string_view name = address_name);
+// Asks the launcher every time. Empty: it does not know.
+std::string ask_address(Launcher& launcher, int world_rank, std::string_view name = address_name);
 // Empty: the launcher does not know it.
 std::string find_address(Launcher& launcher, const NodeSegment& segment, int world_rank);
 

@@ -16,8 +16,25 @@ Param<int64_t> handshake_timeout{
     Scope::local,
     "how long to wait for the first answer of the launcher before giving up on it"};
 
+// Read by the launcher, and known here so that ranks do not take them for mistakes.
+Param<std::string> gateway_path{"bridge.gateway_program",
+                                "",
+                                nullptr,
+                                Level::tuner,
+                                Scope::all_equal,
+                                "path of zipmpi-gateway on the hosts of gateways; empty: beside mpiexec"};
+Param<int64_t> grace{"bridge.grace",
+                     30,
+                     {0, 86400},
+                     Unit::seconds,
+                     Level::user,
+                     Scope::all_equal,
+                     "how long a job goes on after the last way between two of its clusters is lost"};
+
 } // namespace
 
+std::string gateway_program() { return gateway_path.get(); }
+int grace_seconds() { return static_cast<int>(grace.get()); }
 int handshake_limit_seconds() { return static_cast<int>(handshake_timeout.get()); }
 
 } // namespace zipmpi::boot

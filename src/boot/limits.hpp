@@ -7,9 +7,13 @@
 
 #include <cerrno>
 #include <ctime>
+#include <string>
 
 namespace zipmpi::boot {
 
+// Settings of the launcher for jobs over several clusters.
+std::string gateway_program(); // empty: beside mpiexec
+int grace_seconds();
 int handshake_limit_seconds();                  // for the first answer: the knob boot.handshake_timeout
 inline constexpr int request_limit_ms = 60'000; // for later answers that do not depend on other ranks
 

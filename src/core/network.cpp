@@ -4,8 +4,13 @@
 
 #include "base/param.hpp"
 #include "boot/address_book.hpp"
+#include "bridge/network.hpp"
+#include "bridge/ring.hpp"
 #include "core/state.hpp"
 #include "os/host.hpp"
+
+#include <cstdlib>
+#include <malloc.h>
 
 namespace zipmpi::core {
 namespace {
@@ -40,22 +45,61 @@ Param<int64_t> probe_seconds{"net.probe_seconds",
                              Level::user,
                              Scope::all_equal,
                              "seconds to find devices that lead to the other hosts"};
-constexpr const char* probe_key = "probe";
 
-int first_rank_of(const Engine& e, uint32_t node) {
-    int rank = 0;
-    while (rank < e.job.size && e.segment.node_of(rank) != node) ++rank;
-    return rank;
+// UCX puts messages of several parts together in memory that it allocates and frees each time, and we keep
+// unexpected ones likewise. As malloc comes, the kernel gets such memory back and has to clear it again: an
+// all-to-all of 64 KiB takes 1.6 times as long.
+void keep_freed_memory() {
+    constexpr int kept = 16 << 20;
+    constexpr int mapped_from = 1 << 20;
+    if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) mallopt(M_TRIM_THRESHOLD, kept);
+    if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) mallopt(M_MMAP_THRESHOLD, mapped_from);
 }
 
-// In one rank of each node: with its neighbours among the nodes.
-bool probe_devices(Engine& e, transport::ucx::Probe& probe) {
-    const uint32_t nodes = e.segment.nodes();
-    const int next = first_rank_of(e, (e.segment.node() + 1) % nodes);
-    const int previous = first_rank_of(e, (e.segment.node() + nodes - 1) % nodes);
-    std::string addresses;
-    return e.job.launcher->get(next, probe_key, addresses) &&
-           probe.run(next, addresses, previous, static_cast<int>(probe_seconds.get() * 1000));
+std::vector<int> first_ranks(const Engine& e) {
+    std::vector<int> first(e.segment.nodes(), -1);
+    for (int rank = e.job.size - 1; rank >= 0; --rank) first[e.segment.node_of(rank)] = rank;
+    return first;
+}
+
+// One network of this node: whom it looks for devices with, and how that is called.
+struct Neighbourhood {
+    bridge::Neighbours who;
+    std::string key;
+    std::unique_ptr<transport::ucx::Probe> probe;
+};
+
+// Without a grid all nodes are in one network.
+std::vector<Neighbourhood> neighbourhoods(const Engine& e, const bridge::Grid* grid) {
+    std::vector<Neighbourhood> found;
+    const std::vector<int> ranks = first_ranks(e);
+    if (grid == nullptr) {
+        const size_t n = ranks.size();
+        const size_t own = e.segment.node();
+        found.push_back({{ranks[(own + 1) % n], ranks[(own + n - 1) % n]}, "probe", nullptr});
+        return found;
+    }
+    for (const int c : grid->nodes[e.segment.node()].clusters) {
+        const bridge::Neighbours who = bridge::neighbours_in(*grid, c, ranks, e.job.size, e.job.rank);
+        if (who.next >= 0) found.push_back({who, bridge::probe_key(c), nullptr});
+    }
+    return found;
+}
+
+// In one rank of each node: with its neighbours in each network.
+bool probe_devices(Engine& e, const std::vector<Neighbourhood>& networks, std::string& found,
+                   std::string& story) {
+    bool all = !networks.empty();
+    for (const Neighbourhood& n : networks) {
+        std::string addresses;
+        all = e.job.launcher->get(n.who.next, n.key, addresses) &&
+              n.probe->run(n.who.next, addresses, n.who.previous,
+                           static_cast<int>(probe_seconds.get() * 1000)) &&
+              all;
+        found += (found.empty() || n.probe->devices().empty() ? "" : ",") + n.probe->devices();
+        story += (story.empty() || n.probe->story().empty() ? "" : "; ") + n.probe->story();
+    }
+    return all;
 }
 
 Problem no_way(const Engine& e, const std::string& story) {
@@ -67,25 +111,28 @@ Problem no_way(const Engine& e, const std::string& story) {
 }
 
 // Finds the devices that lead to the other hosts, once per node, unless the user has named them.
-bool choose_devices(Engine& e, std::string& chosen, Problem& why) {
+bool choose_devices(Engine& e, const bridge::Grid* grid, std::string& chosen, Problem& why) {
     std::string reason;
-    std::unique_ptr<transport::ucx::Probe> probe;
-    if (e.job.local_index == 0) {
-        probe.reset(transport::ucx::open_probe(e.job.rank, e.segment.header().job_key, reason));
-        if (probe == nullptr) {
+    std::vector<Neighbourhood> networks;
+    if (e.job.local_index == 0) networks = neighbourhoods(e, grid);
+    for (Neighbourhood& n : networks) {
+        n.probe.reset(transport::ucx::open_probe(e.job.rank, e.segment.header().job_key, reason));
+        if (n.probe == nullptr) {
             why = no_network(e, reason, no_module);
             return false;
         }
-        static_cast<void>(e.job.launcher->put(probe_key, probe->listen())); // who misses it says so
+        static_cast<void>(e.job.launcher->put(n.key, n.probe->listen())); // who misses it says so
     }
     if (!e.job.launcher->fence()) {
         why = no_network(e, "the launcher did not spread addresses", no_launcher);
         return false;
     }
     const bool named = !devices.get().empty();
-    if (probe != nullptr) {
-        const bool found = probe_devices(e, *probe);
-        e.segment.set_devices(found || named, probe->devices(), probe->story());
+    if (e.job.local_index == 0) {
+        std::string found;
+        std::string story;
+        const bool all = probe_devices(e, networks, found, story);
+        e.segment.set_devices(all || named, found, story);
     }
     if (e.segment.wait_for_devices())
         chosen = named ? devices.get() : e.segment.header().devices;
@@ -94,25 +141,62 @@ bool choose_devices(Engine& e, std::string& chosen, Problem& why) {
     return !chosen.empty();
 }
 
+std::string find_address(const Engine& e, const bridge::Grid* grid, int id) {
+    if (e.job.launcher == nullptr) return {};
+    if (id < e.job.size) return boot::find_address(*e.job.launcher, e.segment, id);
+    const auto gateway = static_cast<size_t>(id - e.job.size);
+    if (grid == nullptr || gateway >= grid->gateways.size()) return {};
+    for (const bridge::Attachment& a : grid->gateways[gateway].attached)
+        for (const int c : grid->nodes[e.segment.node()].clusters)
+            if (a.cluster == c) return boot::ask_address(*e.job.launcher, id, bridge::address_key(c));
+    return {};
+}
+
+// What the launcher says of clusters. Empty without a word: there is one.
+bool read_grid(const Engine& e, std::shared_ptr<const bridge::Grid>& grid, Problem& why) {
+    const char* const text = std::getenv(bridge::grid_variable);
+    if (text == nullptr) return true;
+    auto read = std::make_shared<bridge::Grid>();
+    if (!bridge::parse(text, *read) || read->nodes.size() != e.segment.nodes()) {
+        why = no_network(e, "the launcher's description of clusters and gateways cannot be understood",
+                         "use mpiexec and library of one version of ZipMPI");
+        return false;
+    }
+    if (bridge::needs_gateways(*read)) grid = std::move(read);
+    return true;
+}
+
+// The network as the protocols see it: one cluster, or several with a bridge.
+std::unique_ptr<transport::ucx::Network> open_network(Engine& e,
+                                                      const std::shared_ptr<const bridge::Grid>& grid,
+                                                      const std::string& chosen, std::string& reason) {
+    static const bridge::Grid* the_grid = nullptr; // as long as the network, which is never closed
+    the_grid = grid.get();
+    transport::ucx::Settings settings{e.job.rank, e.segment.header().job_key, chosen.c_str(),
+                                      watch_peers || e.segment.news().keeps_going != 0};
+    settings.sink = e.lane->network_sink();
+    settings.book = {&e, [](void* subject, int id) {
+                         return find_address(*static_cast<const Engine*>(subject), the_grid, id);
+                     }};
+    if (grid == nullptr)
+        return std::unique_ptr<transport::ucx::Network>(transport::ucx::open(settings, reason));
+    const bridge::Places places{grid, e.job.size, &e, [](void* subject, int rank) {
+                                    return static_cast<int>(
+                                        static_cast<const Engine*>(subject)->segment.node_of(rank));
+                                }};
+    return bridge::BridgedNetwork::open(settings, places, e.job.id, reason);
+}
+
 } // namespace
 
 bool join_network(Engine& e, Problem& why) {
     if (e.segment.nodes() == 1) return true;
+    keep_freed_memory();
+    std::shared_ptr<const bridge::Grid> grid;
     std::string chosen;
-    if (!choose_devices(e, chosen, why)) return false;
-    transport::ucx::Settings settings{e.job.rank,
-                                      e.segment.header().job_key,
-                                      chosen.c_str(),
-                                      watch_peers || e.segment.news().keeps_going != 0,
-                                      e.lane->network_sink(),
-                                      {&e, [](void* subject, int world_rank) {
-                                           auto& self = *static_cast<Engine*>(subject);
-                                           if (self.job.launcher == nullptr) return std::string();
-                                           return boot::find_address(*self.job.launcher, self.segment,
-                                                                     world_rank);
-                                       }}};
+    if (!read_grid(e, grid, why) || !choose_devices(e, grid.get(), chosen, why)) return false;
     std::string reason;
-    std::unique_ptr<transport::ucx::Network> network(transport::ucx::open(settings, reason));
+    auto network = open_network(e, grid, chosen, reason);
     if (network == nullptr) {
         why = no_network(e, reason, no_module);
         return false;
@@ -121,6 +205,12 @@ bool join_network(Engine& e, Problem& why) {
         !e.job.launcher->fence()) {
         why = no_network(e, "the launcher did not take or spread the address of this rank", no_launcher);
         return false;
+    }
+    if (grid != nullptr) {
+        static_cast<bridge::BridgedNetwork&>(*network).meet_gateways();
+        std::vector<int> of_node;
+        for (const bridge::NodePlace& n : grid->nodes) of_node.push_back(n.clusters.front());
+        e.lane->use_clusters(static_cast<int>(grid->clusters.size()), std::move(of_node));
     }
     e.lane->use_network(std::move(network));
     count_contexts_given_back(*e.lane);

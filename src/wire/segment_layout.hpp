@@ -63,8 +63,8 @@ struct SegmentHeader {
     uint32_t node;                       // the number of this one
     uint32_t spread;                     // ranks of the job if there are several nodes, else 0
     std::atomic<uint32_t> devices_state; // DevicesState
-    char devices[128];                   // that lead to the other hosts, separated by commas
-    char devices_story[384];             // how that was found out
+    char devices[256];                   // that lead to the other hosts, separated by commas
+    char devices_story[768];             // how that was found out
     uint8_t job_key[job_key_bytes];      // proves to ranks on other hosts that one is of this job
     FaultNews news;
     // Threads that sleep until they are woken. Who wakes one takes it off: it may be long before it gets a

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts made of namespaces on one bridge: n1, n2, ... at 10.99.0.1, 10.99.0.2, ...
+"""Hosts made of namespaces on one bridge: n1, n2, ... at 10.99.0.1, 10.99.0.2, ...; or on several bridges, which
+share nothing but the hosts that sit on two of them.
 
 Each has its own network, host name, IPC, processes, /tmp and /dev/shm; the rest of the file system is shared. Nothing
 has a name outside: when the process that made the cluster ends, in whatever way, everything is gone.
@@ -29,19 +30,30 @@ class CannotRun(Exception):
 
 
 class Host:
-    def __init__(self, name, address, socket, process, pid):
-        self.name, self.address, self.socket, self.process, self.pid = name, address, socket, process, pid
+    def __init__(self, name, places, socket, process, pid):
+        self.name, self.places, self.socket, self.process, self.pid = name, places, socket, process, pid
+        self.ports = {}  # network -> its end in the switch
+
+    @property
+    def address(self):
+        return self.places[0][1]
 
 
 class Cluster:
-    """with Cluster(4) as c: c.run("n1", ["hostname"])"""
+    """with Cluster(4) as c: c.run("n1", ["hostname"])
 
-    def __init__(self, hosts):
+    Or a dictionary of hosts, each with its places, one interface for each: {"a1": [("a", "10.77.1.1")], ...}. Then a
+    host can start commands only on those that it shares a network with."""
+
+    def __init__(self, hosts, shared_network=False):
+        """shared_network: no bridge and no interfaces; all hosts use the network of the caller."""
         if os.geteuid() != 0:
             raise CannotRun("only root can make network namespaces")
         if shutil.which("ip") is None:
             raise CannotRun("the program ip is not installed")
-        self.count = hosts
+        self.views = not isinstance(hosts, int)
+        self.plan = hosts if self.views else {f"n{i}": [("net", NETWORK + str(i))] for i in range(1, hosts + 1)}
+        self.shared_network = shared_network
         self.hosts = []
         self.folder = None
 
@@ -65,22 +77,57 @@ class Cluster:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _build(self):
-        switch = self._start("switch")
-        self._ip(switch, "link", "add", "br0", "type", "bridge")
-        self._ip(switch, "link", "set", "br0", "up")
-        for i in range(1, self.count + 1):
-            host = self._start(f"n{i}", NETWORK + str(i))
-            self._ip(host, "link", "add", "eth0", "type", "veth", "peer", "name", f"p{i}", "netns", str(switch.pid))
-            self._ip(switch, "link", "set", f"p{i}", "master", "br0", "up")
-            self._ip(host, "addr", "add", host.address + "/24", "dev", "eth0")
-            self._ip(host, "link", "set", "eth0", "up")
-            self._ip(host, "link", "set", "lo", "up")
+        if self.shared_network:
+            for name in self.plan:
+                self._start(name)
+        else:
+            self._build_network()
         with open(os.path.join(self.folder, "hostfile"), "w") as f:
-            f.writelines(f"{h.name} slots=2\n" for h in self.hosts[1:])
+            f.writelines(f"{h.name} slots=2\n" for h in self.hosts if h.name != "switch")
 
-    def _start(self, name, address=None):
+    def _build_network(self):
+        switch = self._start("switch")
+        networks = list(dict.fromkeys(n for places in self.plan.values() for n, _ in places))
+        for n in range(len(networks)):
+            self._ip(switch, "link", "add", f"br{n}", "type", "bridge")
+            self._ip(switch, "link", "set", f"br{n}", "up")
+        for name, places in self.plan.items():
+            host = self._start(name, places)
+            self._ip(host, "link", "set", "lo", "up")
+            for i, (network, address) in enumerate(places):
+                port = host.ports[network] = f"p{len(self.hosts)}.{i}"
+                self._ip(host, "link", "add", f"eth{i}", "type", "veth", "peer", "name", port, "netns", str(switch.pid))
+                self._ip(switch, "link", "set", port, "master", f"br{networks.index(network)}", "up")
+                self._ip(host, "addr", "add", address + "/24", "dev", f"eth{i}")
+                self._ip(host, "link", "set", f"eth{i}", "up")
+            if len(places) > 1:
+                self._keep_apart(host)
+        if self.views:
+            self._make_views()
+
+    def _keep_apart(self, host):
+        """A host in several networks: nothing is passed on, and what comes from an address leaves by its interface, even
+        if two networks use the same range."""
+        self._in_net(host, "sh", "-c", "echo 0 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv4/conf/all/arp_ignore")
+        for i, (_, address) in enumerate(host.places):
+            table = str(100 + i)
+            self._ip(host, "route", "add", address.rsplit(".", 1)[0] + ".0/24", "dev", f"eth{i}", "src", address, "table", table)
+            self._ip(host, "rule", "add", "from", address, "table", table)
+            self._ip(host, "rule", "add", "oif", f"eth{i}", "table", table)
+
+    def _make_views(self):
+        """Who can start commands where: the agent looks only into the folder of its own host."""
+        for a in self.hosts[1:]:
+            view = os.path.join(self.folder, "view." + a.name)
+            os.mkdir(view)
+            for b in self.hosts[1:]:
+                if {n for n, _ in a.places} & {n for n, _ in b.places}:
+                    os.symlink(b.socket, os.path.join(view, b.name))
+
+    def _start(self, name, places=()):
         socket = os.path.join(self.folder, name)
-        process = subprocess.Popen([TOOL, "init", name, socket], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        shared = ["shared-network"] if self.shared_network else []
+        process = subprocess.Popen([TOOL, "init", name, socket, *shared], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         pid = process.stdout.readline().strip()
         if not pid:
@@ -89,13 +136,16 @@ class Cluster:
         process.stderr.close()
         while not os.path.exists(socket):
             pass
-        host = Host(name, address, socket, process, int(pid))
+        host = Host(name, places, socket, process, int(pid))
         self.hosts.append(host)
         return host
 
     @staticmethod
-    def _ip(host, *words):
-        subprocess.run(["nsenter", "-t", str(host.pid), "-n", "ip", *words], check=True, stdin=subprocess.DEVNULL)
+    def _in_net(host, *words):
+        subprocess.run(["nsenter", "-t", str(host.pid), "-n", *words], check=True, stdin=subprocess.DEVNULL)
+
+    def _ip(self, host, *words):
+        self._in_net(host, "ip", *words)
 
     def __getitem__(self, name):
         return next(h for h in self.hosts if h.name == name)
@@ -124,10 +174,11 @@ class Cluster:
         kw.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.Popen(self.command(name, words), env=self.environment(env), **kw)
 
-    def link(self, name, state):
+    def link(self, name, state, network=None):
         """'down' cuts the host off without a word, 'up' brings it back."""
-        switch = self["switch"]
-        self._ip(switch, "link", "set", "p" + name[1:], state)
+        for n, port in self[name].ports.items():
+            if network in (None, n):
+                self._ip(self["switch"], "link", "set", port, state)
 
     def kill_host(self, name):
         """Every process of the host at once, like a power failure (but its kernel still closes connections)."""
@@ -135,7 +186,10 @@ class Cluster:
 
     def pids(self, name):
         """Processes of a host other than its init, as pids outside."""
-        space = os.readlink(f"/proc/{self[name].pid}/ns/pid")
+        try:
+            space = os.readlink(f"/proc/{self[name].pid}/ns/pid")
+        except OSError:
+            return []  # the host is off
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:

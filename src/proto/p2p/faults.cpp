@@ -53,7 +53,7 @@ void Lane::lose_peer(int world_rank) {
         ++pending_of_peer_[static_cast<size_t>(local)];
         shm_.forget_peer(static_cast<transport::Peer>(local));
     } else if (network_ != nullptr) {
-        network_->forget(world_rank);
+        network_->give_up(world_rank);
     }
 }
 

@@ -10,7 +10,8 @@
 // fragment comes with the rts, or a note on where it lies (peer_place.hpp). Messages to oneself are copied
 // once, without a transport.
 //
-// Threads: every call below holds the lane's lock when the process is multithreaded (lock(), unlock()).
+// Threads: every call below holds the lane's lock when the process is multithreaded or has a helper
+// (lock(), unlock(); progress/helper.hpp).
 #pragma once
 
 #include "base/counters.hpp"
@@ -22,6 +23,7 @@
 #include "proto/p2p/match.hpp"
 #include "proto/p2p/operation_table.hpp"
 #include "proto/p2p/skew.hpp"
+#include "proto/progress/hand_over.hpp"
 #include "proto/select/pair_choice.hpp"
 #include "proto/select/source_sense.hpp"
 #include "transport/kcopy/reader.hpp"
@@ -46,6 +48,14 @@ struct Deferred {
     Deferred* previous = nullptr;
 };
 
+// Something that is looked at in every round of progress.
+struct Watcher {
+    int (*look)(Watcher&) = nullptr; // returns how many things happened; may end the watch
+    bool watched = false;
+    Watcher* next = nullptr;
+    Watcher* previous = nullptr;
+};
+
 class Lane {
   public:
     Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank);
@@ -60,6 +70,16 @@ class Lane {
     [[nodiscard]] bool on_this_node(int world_rank) const { return shm_.reach(world_rank) >= 0; }
     [[nodiscard]] int node_of(int world_rank) const {
         return static_cast<int>(shm_.segment().node_of(world_rank));
+    }
+
+    // Clusters that share no network; without any all nodes are in one.
+    void use_clusters(int count, std::vector<int> of_node) {
+        clusters_ = count;
+        cluster_of_node_ = std::move(of_node);
+    }
+    [[nodiscard]] int clusters() const { return clusters_; }
+    [[nodiscard]] int cluster_of(int world_rank) const {
+        return cluster_of_node_.empty() ? 0 : cluster_of_node_[static_cast<size_t>(node_of(world_rank))];
     }
 
     // Starts an operation. It may be done on return; otherwise progress() gets it there.
@@ -121,6 +141,14 @@ class Lane {
     }
     // The network has lost the connection to a rank.
     void set_on_lost(void (*call)(int world_rank)) { on_lost_ = call; }
+    void watch(Watcher& w) {
+        if (!w.watched) watchers_.push_back(w);
+        w.watched = true;
+    }
+    void unwatch(Watcher& w) {
+        if (w.watched) watchers_.remove(w);
+        w.watched = false;
+    }
     // Copies out of a peer's memory through the kernel. False: it does not let us.
     bool read_peer(transport::Peer from, uint64_t address, std::byte* to, size_t bytes) {
         return kcopy_.read(from, address, to, bytes);
@@ -140,15 +168,46 @@ class Lane {
                (network_ == nullptr || network_->idle());
     }
 
-    void set_multithreaded() { multithreaded_ = true; }
+    void set_multithreaded() { multithreaded_ = locks_ = true; }
     [[nodiscard]] bool multithreaded() const { return multithreaded_; }
     void lock() {
-        if (multithreaded_) mutex_.lock();
+        if (locks_) enter();
     }
     void unlock() {
-        if (multithreaded_) mutex_.unlock();
+        if (locks_) leave();
     }
+    // The same within a call that waits: its thread is still here and makes progress.
+    void step_out() {
+        if (!locks_) return;
+        ++waiting_;
+        mutex_.unlock();
+    }
+    void step_in() {
+        if (!locks_) return;
+        mutex_.lock();
+        --waiting_;
+    }
+    // For the helper. The caller of the first two is inside, and the only one unless multithreaded.
+    void begin_helping() {
+        if (!locks_) mutex_.lock();
+        locks_ = helped_ = true;
+    }
+    void end_helping() {
+        helped_ = false;
+        locks_ = multithreaded_;
+        if (!locks_) mutex_.unlock();
+    }
+    [[nodiscard]] HandOver& hand_over() { return hand_over_; }
+    [[nodiscard]] bool try_to_help() { // false: somebody else is inside
+        if (!mutex_.try_lock()) return false;
+        if (waiting_ == 0) return true;
+        mutex_.unlock();
+        return false;
+    }
+    void stop_helping() { mutex_.unlock(); }
 
+    // Something is expected from ranks of this node.
+    [[nodiscard]] bool watches() const { return !watchers_.empty(); }
     [[nodiscard]] transport::shm::Transport& shm() { return shm_; }
     [[nodiscard]] transport::shm::Arena& arena() { return arena_; }
     [[nodiscard]] Counters& counters() { return shm_.own_block().counters; }
@@ -275,7 +334,18 @@ class Lane {
     void drop_joint(const Operation& recv);
     void finish_hopeless(Operation& op, Err why);
 
+    void enter() {
+        mutex_.lock();
+        if (helped_) hand_over_.note_entry();
+    }
+    void leave() {
+        const bool empty = helped_ && waiting_ == 0;
+        const bool watches = !watchers_.empty();
+        mutex_.unlock();
+        if (empty) hand_over_.note_leave(watches);
+    }
     int run_deferred();
+    int look_at_watchers();
     void finish(Operation& op);
     [[gnu::cold]] void finish_without_memory(Operation& send);
 
@@ -286,6 +356,8 @@ class Lane {
     void (*on_lost_)(int) = nullptr;
     const std::atomic<uint32_t>& news_; // in the segment
     Faults faults_;
+    int clusters_ = 1;
+    std::vector<int> cluster_of_node_;
     bool descriptors_taken_ = false;
     uint32_t rounds_alone_ = 0; // since something came from this node; many if the network was last
     transport::shm::Transport shm_;
@@ -306,14 +378,19 @@ class Lane {
     std::vector<Operation*> streams_; // sends whose receiver is ready
     std::vector<std::byte> staging_;  // packed bytes between two layouts
     IntrusiveList<Deferred> deferred_;
+    IntrusiveList<Watcher> watchers_;
     JointCopying joint_[wire::joint_copies];
     uint32_t joint_under_way_ = 0;
     uint32_t joint_number_ = 0;
     std::mutex mutex_;
+    uint32_t waiting_ = 0; // threads that have stepped out
+    HandOver hand_over_;
     int world_rank_;
     uint32_t spin_limit_ = UINT32_MAX;
     uint32_t vain_looks_ = 0;
     bool multithreaded_ = false;
+    bool helped_ = false;
+    bool locks_ = false;                       // either
     const std::atomic<uint32_t>& usable_cpus_; // in the segment: not known before all ranks have joined
 };
 

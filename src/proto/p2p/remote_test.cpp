@@ -21,7 +21,7 @@ class TestNetwork : public transport::ucx::Network {
     [[nodiscard]] const std::string& address() const override { return address_; }
     int reach(int) override { return 0; }
     [[nodiscard]] int rank_of(transport::Peer) const override { return 1; }
-    void forget(int) override { forgotten = true; }
+    void give_up(int) override { forgotten = true; }
     Posted send(transport::Peer, const wire::Envelope& e, const std::byte*, const Memory&) override {
         lines.push_back(e);
         return Posted::done;

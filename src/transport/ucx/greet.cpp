@@ -6,7 +6,10 @@
 // send. Two hellos that cross are both answered.
 #include "transport/ucx/engine.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <openssl/rand.h>
 #include <utility>
 
@@ -19,11 +22,41 @@ Engine::Known& Engine::meet(int world_rank) {
     by_rank_.emplace(world_rank, index);
     Known& peer = peers_.emplace_back();
     peer.world_rank = world_rank;
+    make_stranger(peer);
+    return peer;
+}
+
+// Nothing is known of it yet, or any more.
+void Engine::make_stranger(Known& peer) {
     uint64_t bits = 0;
     RAND_bytes(reinterpret_cast<unsigned char*>(&bits), sizeof bits);
     RAND_bytes(peer.nonce.data(), static_cast<int>(peer.nonce.size()));
-    peer.given_pass = bits << pass_index_bits | index;
-    return peer;
+    peer.given_pass = bits << pass_index_bits | by_rank_.at(peer.world_rank);
+    peer.pass = 0;
+    peer.sent = peer.taken = 0;
+    peer.lost = false;
+    for (const Early& early : peer.early) delete early.bytes;
+    peer.early.clear();
+}
+
+void Engine::disconnect(Known& peer) {
+    if (peer.endpoint == nullptr) return;
+    ucp_request_param_t force{};
+    force.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK;
+    force.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    force.cb.send = [](void* request, ucs_status_t, void*) { ucp_request_free(request); };
+    static_cast<void>(ucp_ep_close_nbx(std::exchange(peer.endpoint, nullptr), &force));
+}
+
+void Engine::forget(Peer index) {
+    Known& peer = peers_[index];
+    disconnect(peer);
+    make_stranger(peer);
+}
+
+void Engine::tell_met(const Known& peer) {
+    ++happened_;
+    if (sink_.met != nullptr) sink_.met(sink_.subject, by_rank_.at(peer.world_rank), peer.world_rank);
 }
 
 bool Engine::connect(Known& peer, std::string_view address) {
@@ -31,9 +64,11 @@ bool Engine::connect(Known& peer, std::string_view address) {
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                         UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.address = reinterpret_cast<const ucp_address_t*>(address.data());
-    params.err_mode = watch_peers_ ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
+    params.err_mode =
+        peer.world_rank >= watch_from_ ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
     params.err_handler.cb = on_lost;
     params.err_handler.arg = this;
+    peer.address_hash = std::hash<std::string_view>()(address);
     return ucp_ep_create(worker_, &params, &peer.endpoint) == UCS_OK;
 }
 
@@ -75,10 +110,18 @@ void Engine::take_hello(std::span<const std::byte> bytes) {
         return;
     }
     Known& peer = meet(hello.greeting.from);
-    if (peer.lost) return;
+    if (peer.given_up) return;
+    const bool moved = std::hash<std::string_view>()(hello.address) != peer.address_hash;
+    if (peer.endpoint != nullptr && moved && peer.world_rank >= watch_from_) { // it was started again
+        lose(peer, "it was started again");
+        disconnect(peer);
+        make_stranger(peer);
+    }
     if (peer.endpoint == nullptr && !connect(peer, hello.address)) return;
-    if (peer.pass == 0) peer.pass = hello.greeting.pass;
+    const bool is_new = peer.pass == 0;
+    take_pass(peer, hello.greeting.pass);
     greet(peer, wire::net_welcome, hello.greeting.nonce);
+    if (is_new) tell_met(peer);
 }
 
 void Engine::take_welcome(std::span<const std::byte> bytes) {
@@ -91,7 +134,24 @@ void Engine::take_welcome(std::span<const std::byte> bytes) {
         return;
     }
     Known& peer = peers_[known->second];
-    if (peer.pass == 0) peer.pass = welcome.greeting.pass;
+    if (peer.pass != 0) return;
+    take_pass(peer, welcome.greeting.pass);
+    tell_met(peer);
+}
+
+// From now on messages can go there: how they do is asked once.
+void Engine::take_pass(Known& peer, uint64_t pass) {
+    if (peer.pass != 0) return;
+    peer.pass = pass;
+    if (!rdma_) return;
+    char* text = nullptr;
+    size_t length = 0;
+    FILE* description = open_memstream(&text, &length);
+    if (description == nullptr) return;
+    ucp_ep_print_info(peer.endpoint, description);
+    std::fclose(description);
+    peer.way = read_way({text, length});
+    std::free(text);
 }
 
 ucs_status_t Engine::on_greeting(void* self, const void*, size_t, void* data, size_t length,
@@ -114,16 +174,11 @@ void Engine::on_lost(void* self, ucp_ep_h endpoint, ucs_status_t status) {
         if (peer.endpoint == endpoint) engine.lose(peer, ucs_status_string(status));
 }
 
-// Closing without the peer's help ends all requests on the endpoint. UCX allows it if it watches peers.
-void Engine::forget(int world_rank) {
+// Closing without the peer's help ends all requests on the endpoint. UCX allows it where it watches peers.
+void Engine::give_up(int world_rank) {
     Known& peer = meet(world_rank);
-    peer.lost = true;
-    if (peer.endpoint == nullptr || !watch_peers_) return;
-    ucp_request_param_t param{};
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = UCP_EP_CLOSE_FLAG_FORCE;
-    void* const request = ucp_ep_close_nbx(std::exchange(peer.endpoint, nullptr), &param);
-    if (UCS_PTR_IS_PTR(request)) ucp_request_free(request);
+    peer.lost = peer.given_up = true;
+    if (peer.world_rank >= watch_from_) disconnect(peer);
 }
 
 void Engine::lose(Known& peer, const char* why) {

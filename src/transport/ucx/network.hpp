@@ -34,6 +34,16 @@ enum class Posted {
     failed       // the peer cannot be reached (any more)
 };
 
+// A frame of the bridge from a gateway, or from a rank to one. All memory is valid during the call, and that
+// of the data until let_go(descriptor) if there is a descriptor and frame() has kept it.
+struct FrameArrival {
+    Peer from;
+    int id; // of the sender: a world rank, or beyond
+    std::span<const std::byte> head;
+    std::span<const std::byte> data;
+    void* descriptor;
+};
+
 // What happens, told to the protocols. `from` is an index that reach() gives.
 struct Sink {
     void* subject;
@@ -47,6 +57,10 @@ struct Sink {
     void (*store)(void* operation, uint64_t offset, const std::byte* from, size_t bytes);
     // Where they are: fills the list and returns how many there are; 0: more than `most`, or very short ones.
     size_t (*pieces)(void* operation, iovec* list, size_t most);
+    // Of the bridge; null where there is none.
+    bool (*frame)(void* subject, const FrameArrival& frame) = nullptr; // true: the data was kept
+    void (*frame_left)(void* subject, void* ticket) = nullptr; // send_frame() has finished with the data
+    void (*met)(void* subject, Peer peer, int id) = nullptr;   // it can be sent to, perhaps once more
 };
 
 // Address of a rank, as it has published it; empty: it cannot be found out.
@@ -58,8 +72,9 @@ struct AddressBook {
 struct Settings {
     int world_rank = 0;
     std::span<const uint8_t, wire::job_key_bytes> key;
-    const char* devices = ""; // comma-separated names; empty: UCX chooses
-    bool watch_peers = false; // be told by UCX when a peer is lost, which costs bandwidth
+    const char* devices = "";   // comma-separated names; empty: UCX chooses
+    bool watch_peers = false;   // be told by UCX when a peer is lost, which costs bandwidth
+    int watch_from = INT32_MAX; // the same for ids from here on: gateways, which may die and return
     Sink sink{};
     AddressBook book{};
 };
@@ -70,24 +85,43 @@ class Network {
     [[nodiscard]] virtual const std::string& address() const = 0; // bytes, to be published
     // The index of a rank, dense from 0; the first call says hello to it. -1: its address is not known.
     virtual int reach(int world_rank) = 0;
-    [[nodiscard]] virtual int rank_of(Peer peer) const = 0;
-    // The rank is gone: what is under way to and from it ends as failed.
-    virtual void forget(int world_rank) = 0;
+    [[nodiscard]] virtual int rank_of(Peer) const { return -1; } // -1: it cannot be told
+    // The rank is gone for good: what is under way to and from it ends as failed.
+    virtual void give_up(int /*world_rank*/) {}
     // A message with up to inline_max bytes of payload in the header.
     virtual Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                         const Memory& data) = 0;
+    // The same for a send whose caller comes back to make progress before it can know that it is done: may
+    // wait until then, to share a message of the network with others.
+    virtual Posted send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                             const Memory& data) {
+        return send(peer, envelope, payload, data);
+    }
     // The same, but the data stays here until the receiver asks for it.
     virtual Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                              const Memory& data) = 0;
     // received() comes, perhaps before this returns. to.bytes is what the sender announced.
     virtual void receive(Arriving& bytes, const Memory& to) = 0;
     virtual void drop(Arriving& bytes) = 0;
+    // Bytes from which a long message to a peer is better sent by send_long, where devices read the memory of
+    // others by themselves. 0: they do not, or it is not known.
+    [[nodiscard]] virtual uint64_t rendezvous_from(Peer) const { return 0; }
     virtual int progress() = 0;
     // Becomes readable when there is something to do, once arm() has returned true.
     [[nodiscard]] virtual int descriptor() const = 0;
     virtual bool arm() = 0;
     [[nodiscard]] virtual bool idle() const = 0;          // nothing of this rank waits to be sent
     [[nodiscard]] virtual uint64_t strangers() const = 0; // messages without a valid pass or proof
+
+    // A frame of the bridge. The head is copied; under way: frame_left(ticket) comes.
+    virtual Posted send_frame(Peer, std::span<const std::byte> /*head*/, std::span<const std::byte> /*data*/,
+                              void* /*ticket*/) {
+        return Posted::failed;
+    }
+    virtual void let_go(void* /*descriptor*/) {}
+    // Gives up what is under way to a peer; the next reach() says hello to where it is then. Not from within
+    // an event.
+    virtual void forget(Peer) {}
 };
 
 // Which network devices lead to the other hosts of a job. Docker bridges, virtual machines and private ranges

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The end of all flows of a rank: what it sends to ranks in other clusters, and what comes from them. Lanes
+// (gateways) may lose, double, reorder and delay frames, die and return; above, every message comes once and
+// in order. No descriptors and no clock here: lanes and time are given.
+//
+// A message goes at once, with a copy that is kept until it is acknowledged. Of a long one the first chunks
+// go at once and the rest when the receive is known; it stays in the memory of its user. The window of a flow
+// counts first frames only, so a long message that nobody receives yet holds up no other.
+//
+// Threads: one at a time.
+#pragma once
+
+#include "bridge/frame.hpp"
+#include "transport/ucx/network.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace zipmpi::bridge {
+
+using transport::Peer;
+using transport::ucx::Memory;
+using transport::ucx::Outcome;
+using transport::ucx::Posted;
+
+struct EndLimits {
+    uint64_t head = 2 * wire::frame_chunk;      // data of a long message that travels before it is granted
+    uint64_t retained = uint64_t{8} << 20;      // copies that a flow keeps
+    uint64_t lane_bytes = uint64_t{2} << 20;    // with a gateway that has not passed them on
+    uint64_t ack_bytes = 2 * wire::frame_chunk; // so much, so many messages or so long without an ack
+    uint32_t ack_messages = 64;
+    uint64_t ack_ns = 1'000'000;
+    uint64_t beat_ns = 200'000'000;               // a lane that has been silent so long is asked
+    uint64_t silence_ns = 1'000'000'000;          // and so long: it is down
+    uint64_t resend_ns = uint64_t{5'000'000'000}; // not acknowledged though its lane is well: sent again
+    uint64_t grace_ns = uint64_t{30'000'000'000}; // without a lane: the other side is lost
+};
+
+// What an end uses. send: head is copied, data stays until left(ticket), which comes if it is under way.
+struct EndWorld {
+    void* subject = nullptr;
+    Posted (*send)(void* subject, int lane, std::span<const std::byte> head, std::span<const std::byte> data,
+                   void* ticket) = nullptr;
+    void (*close_lane)(void* subject, int lane) = nullptr; // it is silent: everything on it is given up
+    std::vector<int> (*lanes_to)(void* subject, int world_rank) = nullptr;
+    uint64_t (*now_ns)() = nullptr;
+};
+
+struct EndCounters {
+    uint64_t messages_out = 0, messages_in = 0, frames_out = 0, frames_in = 0, control_out = 0;
+    uint64_t duplicates = 0, sent_again = 0, refused = 0, lanes_lost = 0;
+};
+
+struct Piece;
+struct LongSend;
+struct LongReceive;
+struct Flow;
+
+class End {
+  public:
+    End(int own_id, uint64_t job, int lanes, const EndLimits& limits, const transport::ucx::Sink& sink,
+        const EndWorld& world);
+    ~End();
+    End(const End&) = delete;
+    End& operator=(const End&) = delete;
+
+    // The flow to and from a rank, dense from 0.
+    Peer flow(int world_rank);
+    Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload, const Memory& data);
+    Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload, const Memory& data);
+    void receive(LongReceive& message, const Memory& to);
+    void drop(LongReceive& message);
+    [[nodiscard]] bool owns(const void* message) const { return receives_.contains(message); }
+
+    void take(int lane, std::span<const std::byte> head, std::span<const std::byte> data);
+    void left(void* ticket); // the network has finished with the data of a frame
+    void lane_up(int lane);
+    void lane_down(int lane);
+    // The lanes of all flows may have changed; frames on lanes that are none any more go again.
+    void reroute();
+
+    // What is due. Returns how many things happened.
+    int advance();
+    [[nodiscard]] uint64_t next_deadline_ns() const; // when advance() may have something to do; ~0: never
+    [[nodiscard]] bool idle() const;                 // all acknowledged, and nothing owed
+    void flush();                                    // what is owed goes now
+    [[nodiscard]] const EndCounters& counters() const { return counters_; }
+    [[nodiscard]] uint64_t retained_bytes() const;
+    [[nodiscard]] bool is_up(int lane) const { return lanes_[static_cast<size_t>(lane)].up; }
+
+  private:
+    struct Lane {
+        bool up = false;
+        uint64_t with_gateway = 0; // bytes
+        double ns_per_byte = 1;
+        uint64_t sampled_ns = 0;
+        uint64_t sampled_bytes = 0;
+        uint64_t heard_ns = 0;
+        uint64_t asked_ns = 0;     // 0: no question is open
+        std::deque<Piece*> pieces; // in order of sending; null: gone
+        uint64_t first = 0;        // number of pieces.front()
+    };
+
+    // end_send.cpp
+    Piece& make_first(Flow& flow, const wire::Envelope& envelope, const std::byte* payload, uint64_t length);
+    void queue(Flow& flow, Piece& piece, bool in_front);
+    void busy(Flow& flow);
+    int pump();
+    bool push(Flow& flow);
+    bool push_chunk(Flow& flow);
+    bool transmit(Piece& piece, int lane);
+    Posted send_frame(Flow& flow, int lane, wire::Frame frame, std::span<const std::byte> head,
+                      std::span<const std::byte> data, void* ticket);
+    [[nodiscard]] int choose(Flow& flow, uint64_t bytes);
+    void acknowledged(Piece& piece);
+    void let_go(Piece& piece);
+    void take_ack(Flow& flow, uint64_t next, std::span<const uint64_t> seen);
+    void acknowledge_first(Flow& flow, uint64_t sequence);
+    void take_grant(Flow& flow, uint64_t sequence, const wire::Grant& grant);
+    void finish_if_done(LongSend& message);
+    void ask_how_far(LongSend& message);
+    void fail(Flow& flow);
+    // end_receive.cpp
+    void take_message(Flow& flow, const FrameView& view);
+    void take_chunk(Flow& flow, const FrameView& view);
+    void deliver(Flow& flow, const wire::Frame& frame, const wire::MessageHead& head,
+                 std::span<const std::byte> payload, std::span<const std::byte> data);
+    void deliver_kept(Flow& flow);
+    void store(LongReceive& message, uint64_t offset, std::span<const std::byte> data);
+    void put(LongReceive& message, uint64_t offset, std::span<const std::byte> data);
+    void finish_if_whole(LongReceive& message);
+    void close_receive(LongReceive& message);
+    void owe_ack(Flow& flow, uint64_t bytes);
+    bool send_ack(Flow& flow);
+    bool send_grant(Flow& flow, uint64_t sequence, const wire::Grant& grant);
+    bool send_grant(LongReceive& message);
+    void answer_question(Flow& flow, uint64_t sequence);
+    [[nodiscard]] bool has_seen(const Flow& flow, uint64_t sequence) const;
+    // end.cpp
+    void take_from_gateway(int lane, const FrameView& view);
+    void take_credit(Lane& lane, uint64_t bytes);
+    void put_on(int lane, Piece& piece);
+    void take_off(Piece& piece);
+    void send_again(Piece& piece);
+    void send_state(Flow& flow);
+    int look_after_lanes(uint64_t now);
+    int look_after_flows(uint64_t now);
+    bool ask(int lane, uint64_t now);
+    [[nodiscard]] bool has_lane(const Flow& flow) const;
+    [[nodiscard]] int control_lane(const Flow& flow) const;
+
+    int own_id_;
+    uint64_t job_;
+    EndLimits limits_;
+    transport::ucx::Sink sink_;
+    EndWorld world_;
+    std::vector<Lane> lanes_;
+    std::deque<std::unique_ptr<Flow>> flows_;
+    std::unordered_map<int, Peer> by_rank_;
+    std::deque<Flow*> busy_; // with something to send
+    std::unordered_map<const void*, std::unique_ptr<LongReceive>> receives_;
+    uint64_t acks_owed_ns_ = ~uint64_t{0}; // when the first is due
+    uint64_t looked_ns_ = 0;               // at lanes and flows
+    uint64_t unacknowledged_ = 0;          // pieces
+    EndCounters counters_;
+};
+
+} // namespace zipmpi::bridge

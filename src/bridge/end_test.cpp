@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Two ends and lanes between them that lose, double, reorder and delay frames, die and return, against a
+// simple model: every message comes once, in order, with the right bytes.
+#include "bridge/end.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace zipmpi::bridge {
+namespace {
+
+constexpr uint64_t job = 9;
+constexpr int lanes = 3;
+constexpr uint64_t us = 1000;
+
+uint64_t clock_ns = 1;
+
+struct Flaws {
+    double lost = 0, doubled = 0, reordered = 0, dies = 0;
+    bool answers = true; // gateways answer beats
+};
+
+std::byte byte_of(uint64_t message, uint64_t at) {
+    return static_cast<std::byte>(message * 31 + at * 7 + at / 255);
+}
+
+struct InFlight {
+    uint64_t due;
+    std::vector<std::byte> head, data;
+    void* ticket;
+};
+
+class Side;
+
+struct Wire { // one direction of a lane
+    std::vector<InFlight> frames;
+};
+
+class World {
+  public:
+    World(unsigned seed, const Flaws& flaws);
+    bool run(int messages);
+    Posted post(int from, int lane, std::span<const std::byte> head, std::span<const std::byte> data,
+                void* ticket);
+    void step();
+    std::mt19937 random;
+    Flaws flaws;
+    std::unique_ptr<Side> sides[2];
+    Wire wires[2][lanes];
+    bool alive[lanes] = {true, true, true};
+    uint64_t most_retained = 0;
+    bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(random) < p; }
+
+  private:
+    void deliver(int side, int lane);
+    void tamper();
+};
+
+struct Job { // of the user: one message
+    uint64_t number;
+    std::vector<std::byte> bytes;
+    bool done = false;
+};
+
+class Side {
+  public:
+    Side(World& world, int id)
+        : world_(world)
+        , id_(id)
+        , end_(id, job, lanes, limits(), sink(), outside()) {
+        for (int l = 0; l < lanes; ++l) end_.lane_up(l);
+    }
+    static EndLimits limits() {
+        EndLimits l;
+        l.resend_ns = 50'000 * us;
+        l.beat_ns = 5'000 * us;
+        l.silence_ns = 20'000 * us;
+        return l;
+    }
+    void begin(uint64_t bytes) {
+        Job& j = *sends_.emplace_back(std::make_unique<Job>());
+        j.number = sends_.size() - 1;
+        j.bytes.resize(bytes);
+        for (uint64_t i = 0; i < bytes; ++i) j.bytes[i] = byte_of(j.number, i);
+        waiting_.push_back(&j);
+    }
+    void work() {
+        while (!waiting_.empty() && post(*waiting_.front())) waiting_.pop_front();
+        // A long message is received some time after it was announced, or at once.
+        while (!announced_.empty() && world_.chance(0.1)) receive_one();
+        end_.advance();
+    }
+    [[nodiscard]] bool finished() const {
+        return waiting_.empty() && end_.idle() && announced_.empty() && receiving_ == 0 &&
+               std::ranges::all_of(sends_, [](const auto& j) { return j->done; });
+    }
+    End& end() { return end_; }
+    uint64_t arrived = 0;
+    size_t begun() const { return sends_.size(); }
+
+  private:
+    bool post(Job& j) {
+        const Peer to = end_.flow(1 - id_);
+        wire::Envelope e{wire::Kind::eager, 0, 8, 0, 3, id_, static_cast<int>(j.number % 1000), 0};
+        const Memory data{j.bytes.data(), j.bytes.size(), &j};
+        const auto* payload = reinterpret_cast<const std::byte*>(&j.number);
+        if (j.bytes.size() <= wire::frame_chunk) {
+            const Posted p = end_.send(to, e, payload, data);
+            if (p == Posted::would_block) return false;
+            j.done = p == Posted::done;
+            if (j.done) std::ranges::fill(j.bytes, std::byte{0xee}); // the memory is the user's again
+            return true;
+        }
+        e.kind = wire::Kind::rts;
+        return end_.send_long(to, e, payload, data) == Posted::under_way;
+    }
+    void check(uint64_t number, std::span<const std::byte> bytes) {
+        for (uint64_t i = 0; i < bytes.size(); ++i)
+            if (bytes[i] != byte_of(number, i)) {
+                ADD_FAILURE() << "message " << number << " is wrong at " << i << " of " << bytes.size();
+                std::abort();
+            }
+    }
+    uint64_t take_number(const transport::Arrival& a) {
+        uint64_t number = 0;
+        EXPECT_EQ(a.envelope.inline_bytes, sizeof number);
+        std::memcpy(&number, a.payload, sizeof number);
+        EXPECT_EQ(number, arrived);
+        EXPECT_EQ(a.envelope.tag, static_cast<int>(number % 1000));
+        ++arrived;
+        return number;
+    }
+    struct Announced {
+        LongReceive* message;
+        Job job;
+    };
+    void receive_one() {
+        Announced* const a = announced_.back();
+        announced_.pop_back();
+        ++receiving_;
+        end_.receive(*a->message, {a->job.bytes.data(), a->job.bytes.size(), a});
+    }
+    transport::ucx::Sink sink() {
+        transport::ucx::Sink s{};
+        s.subject = this;
+        s.arrived = [](void* self, const transport::Arrival& a) {
+            auto& side = *static_cast<Side*>(self);
+            side.check(side.take_number(a), {a.bulk, a.bulk_bytes});
+        };
+        s.announced = [](void* self, const transport::Arrival& a, transport::ucx::Arriving& bytes,
+                         uint64_t length) {
+            auto& side = *static_cast<Side*>(self);
+            auto* made = new Announced{reinterpret_cast<LongReceive*>(&bytes), {}};
+            made->job.number = side.take_number(a);
+            made->job.bytes.resize(length);
+            side.announced_.push_back(made);
+            if (side.world_.chance(0.5)) side.receive_one();
+        };
+        s.sent = [](void*, void* operation, Outcome outcome) {
+            EXPECT_EQ(outcome, Outcome::done);
+            EXPECT_FALSE(static_cast<Job*>(operation)->done);
+            static_cast<Job*>(operation)->done = true;
+            std::ranges::fill(static_cast<Job*>(operation)->bytes, std::byte{0xee});
+        };
+        s.received = [](void* self, void* operation, Outcome outcome) {
+            auto& side = *static_cast<Side*>(self);
+            EXPECT_EQ(outcome, Outcome::done);
+            const std::unique_ptr<Announced> a(static_cast<Announced*>(operation));
+            side.check(a->job.number, a->job.bytes);
+            --side.receiving_;
+        };
+        s.lost = [](void*, Peer, const char*) { ADD_FAILURE() << "lost"; };
+        return s;
+    }
+    EndWorld outside() {
+        EndWorld w;
+        w.subject = this;
+        w.send = [](void* self, int lane, std::span<const std::byte> head, std::span<const std::byte> data,
+                    void* ticket) {
+            auto& side = *static_cast<Side*>(self);
+            return side.world_.post(side.id_, lane, head, data, ticket);
+        };
+        w.lanes_to = [](void*, int) { return std::vector<int>{0, 1, 2}; };
+        w.now_ns = [] { return clock_ns; };
+        w.close_lane = [](void*, int) {};
+        return w;
+    }
+    World& world_;
+    int id_;
+    End end_;
+    std::vector<std::unique_ptr<Job>> sends_;
+    std::deque<Job*> waiting_;
+    std::vector<Announced*> announced_;
+    int receiving_ = 0;
+};
+
+World::World(unsigned seed, const Flaws& f)
+    : random(seed)
+    , flaws(f) {
+    sides[0] = std::make_unique<Side>(*this, 0);
+    sides[1] = std::make_unique<Side>(*this, 1);
+}
+
+Posted World::post(int from, int lane, std::span<const std::byte> head, std::span<const std::byte> data,
+                   void* ticket) {
+    if (!alive[lane]) return Posted::failed;
+    const bool referenced = ticket != nullptr && !data.empty();
+    const auto add = [&](void* t) {
+        const uint64_t jitter = chance(flaws.reordered) ? random() % (3000 * us) : 0;
+        wires[from][lane].frames.push_back(
+            {clock_ns + 50 * us + jitter, {head.begin(), head.end()}, {data.begin(), data.end()}, t});
+    };
+    add(referenced ? ticket : nullptr);
+    if (chance(flaws.doubled)) add(nullptr);
+    return referenced ? Posted::under_way : Posted::done;
+}
+
+void World::deliver(int side, int lane) {
+    auto& frames = wires[side][lane].frames;
+    for (size_t i = 0; i < frames.size();) {
+        if (frames[i].due > clock_ns) {
+            ++i;
+            continue;
+        }
+        const InFlight f = std::move(frames[i]);
+        frames.erase(frames.begin() + static_cast<ptrdiff_t>(i));
+        wire::Frame frame{};
+        std::memcpy(&frame, f.head.data(), sizeof frame);
+        const uint64_t bytes = f.head.size() + f.data.size();
+        if (f.ticket != nullptr) sides[side]->end().left(f.ticket);
+        if (frame.type == wire::FrameType::beat || bytes != 0) { // what a gateway says to the one who sent
+            wire::Frame answer{};
+            answer.type =
+                frame.type == wire::FrameType::beat ? wire::FrameType::beat : wire::FrameType::credit;
+            answer.flags = wire::frame_answer;
+            answer.job = job;
+            answer.to = side;
+            answer.length = bytes;
+            close(answer);
+            sides[side]->end().take(lane, std::as_bytes(std::span(&answer, 1)), {});
+        }
+        if (frame.type == wire::FrameType::beat || chance(flaws.lost)) continue;
+        sides[1 - side]->end().take(lane, f.head, f.data);
+    }
+}
+
+void World::tamper() {
+    if (!chance(flaws.dies)) return;
+    const int lane = static_cast<int>(random() % lanes);
+    if (alive[lane]) {
+        alive[lane] = false;
+        for (int side = 0; side < 2; ++side) {
+            auto lost = std::move(wires[side][lane].frames);
+            wires[side][lane].frames.clear();
+            for (const InFlight& f : lost)
+                if (f.ticket != nullptr) sides[side]->end().left(f.ticket);
+            sides[side]->end().lane_down(lane);
+        }
+    } else {
+        alive[lane] = true;
+        for (auto& side : sides) side->end().lane_up(lane);
+    }
+}
+
+void World::step() {
+    clock_ns += 20 * us;
+    tamper();
+    for (int side = 0; side < 2; ++side) {
+        for (int lane = 0; lane < lanes; ++lane) deliver(side, lane);
+        sides[side]->work();
+        most_retained = std::max(most_retained, sides[side]->end().retained_bytes());
+    }
+}
+
+bool World::run(int messages) {
+    for (int i = 0; i < messages; ++i) {
+        static constexpr uint64_t sizes[] = {0,      1,      8,      1000,   5000,   70000,
+                                             131072, 131073, 262144, 300000, 1500000};
+        sides[random() % 2]->begin(sizes[random() % std::size(sizes)]);
+        if (chance(0.5)) step();
+    }
+    for (int rounds = 0; rounds < 2'000'000; ++rounds) {
+        if (sides[0]->finished() && sides[1]->finished()) break;
+        step();
+    }
+    return sides[0]->finished() && sides[1]->finished() && sides[0]->arrived == sides[1]->begun() &&
+           sides[1]->arrived == sides[0]->begun();
+}
+
+unsigned seed_of_this_run() {
+    const char* given = std::getenv("BRIDGE_TEST_SEED");
+    const unsigned seed = given != nullptr ? static_cast<unsigned>(std::atoi(given)) : std::random_device{}();
+    std::printf("seed %u (repeat with BRIDGE_TEST_SEED=%u)\n", seed, seed);
+    return seed;
+}
+
+TEST(End, good_lanes) {
+    World world(1, {});
+    EXPECT_TRUE(world.run(500));
+    EXPECT_EQ(world.sides[0]->end().counters().duplicates, 0U);
+    EXPECT_EQ(world.sides[0]->end().counters().sent_again, 0U);
+}
+
+TEST(End, bad_lanes) {
+    const unsigned seed = seed_of_this_run();
+    for (unsigned i = 0; i < 4; ++i) {
+        World world(seed + i, {0.02, 0.05, 0.3, 0.01});
+        EXPECT_TRUE(world.run(300)) << "seed " << seed + i;
+        EXPECT_LE(world.most_retained, uint64_t{20} << 20);
+    }
+}
+
+TEST(End, dying_lanes) {
+    const unsigned seed = seed_of_this_run();
+    for (unsigned i = 0; i < 4; ++i) {
+        World world(seed + i, {0, 0, 0, 0.05});
+        EXPECT_TRUE(world.run(300)) << "seed " << seed + i;
+    }
+}
+
+} // namespace
+} // namespace zipmpi::bridge

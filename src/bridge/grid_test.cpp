@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bridge/grid.hpp"
+#include "bridge/routes.hpp"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace zipmpi::bridge {
+namespace {
+
+using Numbers = std::vector<int>;
+
+// blue and red with two zipper nodes, and green behind a link from red.
+Grid three_clusters() {
+    Grid grid;
+    grid.clusters = {{"blue"}, {"red"}, {"green"}};
+    grid.nodes = {{{0}}, {{0}}, {{1}}, {{0, 1}}, {{2}}};
+    grid.gateways = {{0, "zip1", {{0, "eth0"}, {1, "eth1"}}, {}},
+                     {1, "zip2", {{0, ""}, {1, ""}}, {}},
+                     {2, "gred", {{1, "mlx5_0:1,eth0"}}, {{3, "192.0.2.1:0", "", true}}},
+                     {3, "ggreen", {{2, ""}}, {{2, "", "", true}}}};
+    return grid;
+}
+
+TEST(Grid, text_and_back) {
+    const Grid grid = three_clusters();
+    ASSERT_EQ(flaw_of(grid), "");
+    const std::string text = print(grid);
+    EXPECT_EQ(text, "grid1 c blue c red c green n 2 0 n 1 1 n 1 0+1 n 1 2 g zip1 a 0 eth0 a 1 eth1 "
+                    "g zip2 a 0 - a 1 - g gred a 1 mlx5_0:1,eth0 l 3 192.0.2.1:0 - untrusted "
+                    "g ggreen a 2 - l 2 - - untrusted");
+    Grid again;
+    ASSERT_TRUE(parse(text, again));
+    EXPECT_EQ(print(again), text);
+    EXPECT_EQ(again.nodes[3].clusters, (Numbers{0, 1}));
+    EXPECT_TRUE(share_cluster(again.nodes[0], again.nodes[3]));
+    EXPECT_FALSE(share_cluster(again.nodes[0], again.nodes[2]));
+    EXPECT_TRUE(needs_gateways(again));
+    again.nodes = {{{0}}, {{0, 1}}, {{0}}};
+    EXPECT_FALSE(needs_gateways(again));
+    again.nodes = {{{0, 1}}, {{0}}, {{1}}};
+    EXPECT_TRUE(needs_gateways(again));
+}
+
+TEST(Grid, nonsense_is_refused) {
+    Grid grid;
+    for (const char* text : {"",
+                             "grid1",
+                             "grid2 c blue",
+                             "grid1 c",
+                             "grid1 c blue c blue",
+                             "grid1 c blue n 1 1",
+                             "grid1 c blue n 0 0",
+                             "grid1 c blue n 1",
+                             "grid1 c blue n 1 0+",
+                             "grid1 c blue n 1 +0",
+                             "grid1 c blue n -1 0",
+                             "grid1 c blue n 999999999 0",
+                             "grid1 c blue a 0 -",
+                             "grid1 c blue g - a 0 -",
+                             "grid1 c blue g z a 1 -",
+                             "grid1 c blue g z a 0 - a 0 -",
+                             "grid1 c blue g z l 0 x - trusted",
+                             "grid1 c blue g z l 1 x - trusted",
+                             "grid1 c blue g y l 1 x - trusted g z l 0 x - trusted",
+                             "grid1 c blue g y l 1 x - trusted g z l 0 - - untrusted",
+                             "grid1 c blue g y l 1 x - perhaps g z l 0 - - perhaps",
+                             "grid1 c blue  n 1 0",
+                             "grid1 c blue x 1"})
+        EXPECT_FALSE(parse(text, grid)) << text;
+}
+
+TEST(Grid, changed_texts_do_no_harm) {
+    const std::string text = print(three_clusters());
+    std::mt19937 random(7);
+    for (int i = 0; i < 20000; ++i) {
+        std::string changed = text;
+        for (int n = static_cast<int>(random() % 4); n >= 0; --n)
+            changed[random() % changed.size()] = static_cast<char>(random() % 128);
+        Grid grid;
+        if (parse(changed, grid)) {
+            EXPECT_EQ(flaw_of(grid), "");
+        }
+    }
+}
+
+TEST(Routes, lanes_are_the_nearest_gateways_that_are_up) {
+    const Grid grid = three_clusters();
+    Routes routes(grid);
+    const Numbers blue{0};
+    const Numbers red{1};
+    const Numbers green{2};
+    EXPECT_EQ(routes.lanes(blue, red), (Numbers{0, 1}));
+    EXPECT_EQ(routes.lanes(blue, green), (Numbers{0, 1}));
+    EXPECT_EQ(routes.lanes(red, green), (Numbers{2}));
+    EXPECT_EQ(routes.lanes(green, blue), (Numbers{3}));
+    EXPECT_EQ(routes.distance(0, green), 3);
+    EXPECT_EQ(routes.distance(3, Numbers{0, 1}), 2);
+    routes.set_up(1, false);
+    EXPECT_EQ(routes.lanes(blue, red), (Numbers{0}));
+    routes.set_up(0, false);
+    EXPECT_TRUE(routes.lanes(blue, red).empty());
+    EXPECT_TRUE(routes.lanes(green, blue).empty());
+    routes.set_up(1, true);
+    EXPECT_EQ(routes.lanes(green, blue), (Numbers{3}));
+    routes.set_link_up(3, 2, false);
+    EXPECT_TRUE(routes.lanes(red, green).empty());
+    routes.set_link_up(2, 3, true);
+    EXPECT_EQ(routes.lanes(red, green), (Numbers{2}));
+}
+
+TEST(Routes, every_step_comes_nearer) {
+    const Grid grid = three_clusters();
+    const Routes routes(grid);
+    const Numbers blue{0};
+    const Numbers green{2};
+    std::vector<Hop> hops = routes.next(3, blue);
+    ASSERT_EQ(hops.size(), 1U);
+    EXPECT_EQ(hops[0].kind, Hop::Kind::link);
+    EXPECT_EQ(hops[0].gateway, 2);
+    EXPECT_EQ(hops[0].link, 0);
+    hops = routes.next(2, blue);
+    ASSERT_EQ(hops.size(), 2U);
+    EXPECT_EQ(hops[0].kind, Hop::Kind::gateway);
+    EXPECT_EQ(hops[0].cluster, 1);
+    hops = routes.next(0, blue);
+    ASSERT_EQ(hops.size(), 1U);
+    EXPECT_EQ(hops[0].kind, Hop::Kind::rank);
+    EXPECT_EQ(hops[0].cluster, 0);
+    EXPECT_EQ(routes.next(0, green).size(), 1U);
+}
+
+} // namespace
+} // namespace zipmpi::bridge

@@ -1,0 +1,336 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bridge/network.hpp"
+
+#include "base/param.hpp"
+#include "boot/limits.hpp"
+#include "os/clock.hpp"
+
+#include <algorithm>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <utility>
+
+namespace zipmpi::bridge {
+namespace {
+
+using transport::ucx::Arriving;
+using transport::ucx::FrameArrival;
+
+Param<int64_t> head{"bridge.head",
+                    static_cast<int64_t>(2 * wire::frame_chunk),
+                    {static_cast<int64_t>(wire::frame_chunk), 1 * GiB},
+                    Unit::bytes,
+                    Level::tuner,
+                    Scope::all_equal,
+                    "bytes of a long message to another cluster that travel before its receive is known"};
+Param<int64_t> retained{
+    "bridge.retained",
+    8 * MiB,
+    {256 * KiB, 1 * GiB},
+    Unit::bytes,
+    Level::tuner,
+    Scope::local,
+    "copies of messages to one rank in another cluster that wait for its acknowledgement"};
+Param<int64_t> lane_bytes{"bridge.lane",
+                          2 * MiB,
+                          {256 * KiB, 1 * GiB},
+                          Unit::bytes,
+                          Level::tuner,
+                          Scope::all_equal,
+                          "bytes of one rank that a gateway may hold"};
+Param<int64_t> silence_ms{"bridge.silence_ms",
+                          1000,
+                          {50, 600000},
+                          Unit::none,
+                          Level::user,
+                          Scope::local,
+                          "a gateway that does not answer for so many milliseconds is not used any more"};
+
+constexpr uint64_t ms = 1'000'000;
+constexpr uint64_t hello_again_ns = 500 * ms;
+
+} // namespace
+
+uint64_t job_number(std::string_view job_id) {
+    uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+    for (const char c : job_id) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+    return hash;
+}
+
+EndLimits end_limits() {
+    EndLimits l;
+    l.head = static_cast<uint64_t>(head.get()) / wire::frame_chunk * wire::frame_chunk;
+    l.retained = static_cast<uint64_t>(retained.get());
+    l.lane_bytes = static_cast<uint64_t>(lane_bytes.get());
+    l.silence_ns = static_cast<uint64_t>(silence_ms.get()) * ms;
+    l.beat_ns = std::min(l.beat_ns, l.silence_ns / 3);
+    l.grace_ns = static_cast<uint64_t>(boot::grace_seconds()) * 1000 * ms;
+    return l;
+}
+
+BridgedNetwork::BridgedNetwork(const transport::ucx::Settings& settings, const Places& places,
+                               std::string_view job_id)
+    : own_rank_(settings.world_rank)
+    , places_(places)
+    , job_(job_number(job_id))
+    , sink_(settings.sink)
+    , routes_(*places.grid)
+    , end_(settings.world_rank, job_, static_cast<int>(places.grid->gateways.size()), end_limits(),
+           end_sink(), end_world())
+    , epoll_(epoll_create1(EPOLL_CLOEXEC))
+    , timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+    for (const GatewayPlace& g : places.grid->gateways) lanes_.emplace_back().gateway = g.number;
+}
+
+std::unique_ptr<BridgedNetwork> BridgedNetwork::open(const transport::ucx::Settings& settings,
+                                                     const Places& places, std::string_view job_id,
+                                                     std::string& why) {
+    std::unique_ptr<BridgedNetwork> made(new BridgedNetwork(settings, places, job_id));
+    transport::ucx::Settings inner = settings;
+    inner.sink = made->inner_sink();
+    inner.watch_from = places.job_size;
+    made->inner_.reset(transport::ucx::open(inner, why));
+    if (made->inner_ == nullptr) return nullptr;
+    for (const int fd : {made->inner_->descriptor(), made->timer_.get()}) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        if (epoll_ctl(made->epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) continue;
+        why = "no descriptor is left for the bridge between clusters";
+        return nullptr;
+    }
+    return made;
+}
+
+void BridgedNetwork::meet_gateways() {
+    const std::vector<int>& own = places_.clusters_of(own_rank_);
+    for (LaneState& lane : lanes_) {
+        const GatewayPlace& g = places_.grid->gateways[static_cast<size_t>(lane.gateway)];
+        const bool here = std::ranges::any_of(
+            g.attached, [&](const Attachment& a) { return std::ranges::count(own, a.cluster) != 0; });
+        if (here) lane.peer = inner_->reach(gateway_id(places_.job_size, lane.gateway));
+    }
+}
+
+int BridgedNetwork::lane_of(int id) const {
+    const int gateway = id - places_.job_size;
+    return gateway >= 0 && gateway < static_cast<int>(lanes_.size()) ? gateway : -1;
+}
+
+std::vector<int> BridgedNetwork::lanes_to(int world_rank) const {
+    const std::vector<int>& there = places_.clusters_of(world_rank);
+    std::vector<int> lanes = routes_.lanes(places_.clusters_of(own_rank_), there);
+    std::erase_if(lanes, [&](int lane) {
+        const std::vector<int>& blocked = lanes_[static_cast<size_t>(lane)].blocked;
+        return std::ranges::all_of(there, [&](int c) { return std::ranges::count(blocked, c) != 0; });
+    });
+    return lanes;
+}
+
+Peer BridgedNetwork::number(bool far, Peer inner) {
+    std::vector<int>& known = far ? by_far_ : by_near_;
+    if (known.size() <= inner) known.resize(inner + 1, -1);
+    if (known[inner] < 0) {
+        known[inner] = static_cast<int>(peers_.size());
+        peers_.push_back({far, inner});
+    }
+    return static_cast<Peer>(known[inner]);
+}
+
+transport::ucx::Sink BridgedNetwork::inner_sink() {
+    transport::ucx::Sink s = sink_;
+    s.subject = this;
+    s.arrived = [](void* self, const transport::Arrival& a) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        net.sink_.arrived(net.sink_.subject,
+                          {net.number(false, a.from), a.envelope, a.payload, a.bulk, a.bulk_bytes});
+    };
+    s.announced = [](void* self, const transport::Arrival& a, Arriving& bytes, uint64_t length) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        net.sink_.announced(net.sink_.subject,
+                            {net.number(false, a.from), a.envelope, a.payload, a.bulk, a.bulk_bytes}, bytes,
+                            length);
+    };
+    s.sent = [](void* self, void* operation, Outcome outcome) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        net.sink_.sent(net.sink_.subject, operation, outcome);
+    };
+    s.received = [](void* self, void* operation, Outcome outcome) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        net.sink_.received(net.sink_.subject, operation, outcome);
+    };
+    s.lost = [](void* self, Peer peer, const char* why) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        for (LaneState& lane : net.lanes_)
+            if (lane.peer == static_cast<int>(peer)) {
+                lane.to_forget = true;
+                return net.end_.lane_down(lane.gateway);
+            }
+        net.sink_.lost(net.sink_.subject, net.number(false, peer), why);
+    };
+    s.frame = [](void* self, const FrameArrival& f) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        const int lane = net.lane_of(f.id);
+        if (lane < 0) return false;
+        net.end_.take(lane, f.head, f.data);
+        net.take_news(lane, f.head, f.data);
+        return false;
+    };
+    s.frame_left = [](void* self, void* ticket) { static_cast<BridgedNetwork*>(self)->end_.left(ticket); };
+    s.met = [](void* self, Peer peer, int id) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        const int lane = net.lane_of(id);
+        if (lane < 0) return;
+        LaneState& state = net.lanes_[static_cast<size_t>(lane)];
+        state.peer = static_cast<int>(peer);
+        state.to_forget = false;
+        state.again_ns = 0;
+        net.end_.lane_up(lane);
+    };
+    return s;
+}
+
+transport::ucx::Sink BridgedNetwork::end_sink() {
+    transport::ucx::Sink s = sink_;
+    s.subject = this;
+    s.arrived = [](void* self, const transport::Arrival& a) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        net.sink_.arrived(net.sink_.subject,
+                          {net.number(true, a.from), a.envelope, a.payload, a.bulk, a.bulk_bytes});
+    };
+    s.announced = [](void* self, const transport::Arrival& a, Arriving& bytes, uint64_t length) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        net.sink_.announced(net.sink_.subject,
+                            {net.number(true, a.from), a.envelope, a.payload, a.bulk, a.bulk_bytes}, bytes,
+                            length);
+    };
+    s.sent = inner_sink().sent;
+    s.received = inner_sink().received;
+    s.lost = [](void* self, Peer peer, const char* why) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        net.sink_.lost(net.sink_.subject, net.number(true, peer), why);
+    };
+    return s;
+}
+
+EndWorld BridgedNetwork::end_world() {
+    EndWorld w;
+    w.subject = this;
+    w.send = [](void* self, int lane, std::span<const std::byte> frame_head, std::span<const std::byte> data,
+                void* ticket) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        const LaneState& state = net.lanes_[static_cast<size_t>(lane)];
+        if (state.peer < 0 || state.to_forget) return Posted::failed;
+        return net.inner_->send_frame(static_cast<Peer>(state.peer), frame_head, data, ticket);
+    };
+    w.close_lane = [](void* self, int lane) {
+        LaneState& state = static_cast<BridgedNetwork*>(self)->lanes_[static_cast<size_t>(lane)];
+        state.to_forget = true;
+        state.again_ns = os::now_ns() + hello_again_ns;
+    };
+    w.lanes_to = [](void* self, int world_rank) -> std::vector<int> {
+        return static_cast<BridgedNetwork*>(self)->lanes_to(world_rank);
+    };
+    w.now_ns = [] { return os::now_ns(); };
+    return w;
+}
+
+// A gateway tells that it does, or does not, reach a cluster any more.
+void BridgedNetwork::take_news(int lane, std::span<const std::byte> bytes, std::span<const std::byte> data) {
+    FrameView v;
+    wire::News news{};
+    if (!read_frame(bytes, data, job_, v) || !read_news(v, news)) return;
+    std::vector<int>& blocked = lanes_[static_cast<size_t>(lane)].blocked;
+    const bool was_blocked = std::erase(blocked, news.cluster) != 0;
+    if (news.distance == 0) blocked.push_back(news.cluster);
+    if (was_blocked != (news.distance == 0)) end_.reroute();
+}
+
+int BridgedNetwork::reach(int world_rank) {
+    const auto known = by_rank_.find(world_rank);
+    if (known != by_rank_.end()) return known->second;
+    const bool near =
+        share_cluster(places_.grid->nodes[static_cast<size_t>(places_.node_of(places_.subject, own_rank_))],
+                      places_.grid->nodes[static_cast<size_t>(places_.node_of(places_.subject, world_rank))]);
+    if (!near && routes_.lanes(places_.clusters_of(own_rank_), places_.clusters_of(world_rank)).empty())
+        return -1;
+    const int inner = near ? inner_->reach(world_rank) : static_cast<int>(end_.flow(world_rank));
+    if (inner < 0) return -1;
+    const int index = static_cast<int>(number(!near, static_cast<Peer>(inner)));
+    by_rank_.emplace(world_rank, index);
+    return index;
+}
+
+Posted BridgedNetwork::send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                            const Memory& data) {
+    const Place to = peers_[peer];
+    return to.far ? end_.send(to.inner, envelope, payload, data)
+                  : inner_->send(to.inner, envelope, payload, data);
+}
+
+Posted BridgedNetwork::send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                                 const Memory& data) {
+    const Place to = peers_[peer];
+    return to.far ? end_.send(to.inner, envelope, payload, data)
+                  : inner_->send_soon(to.inner, envelope, payload, data);
+}
+
+Posted BridgedNetwork::send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                                 const Memory& data) {
+    const Place to = peers_[peer];
+    return to.far ? end_.send_long(to.inner, envelope, payload, data)
+                  : inner_->send_long(to.inner, envelope, payload, data);
+}
+
+void BridgedNetwork::receive(Arriving& bytes, const Memory& to) {
+    if (end_.owns(&bytes))
+        end_.receive(reinterpret_cast<LongReceive&>(bytes), to);
+    else
+        inner_->receive(bytes, to);
+}
+
+void BridgedNetwork::drop(Arriving& bytes) {
+    if (end_.owns(&bytes))
+        end_.drop(reinterpret_cast<LongReceive&>(bytes));
+    else
+        inner_->drop(bytes);
+}
+
+int BridgedNetwork::progress() { return inner_->progress() + end_.advance() + look_after_lanes(); }
+
+int BridgedNetwork::look_after_lanes() {
+    int happened = 0;
+    for (LaneState& lane : lanes_) {
+        if (lane.peer < 0) continue;
+        if (std::exchange(lane.to_forget, false)) {
+            inner_->forget(static_cast<Peer>(lane.peer));
+            ++happened;
+        }
+        if (lane.again_ns == 0 || os::now_ns() < lane.again_ns) continue;
+        lane.again_ns = os::now_ns() + hello_again_ns;
+        inner_->forget(static_cast<Peer>(lane.peer));
+        static_cast<void>(inner_->reach(gateway_id(places_.job_size, lane.gateway)));
+    }
+    return happened;
+}
+
+bool BridgedNetwork::arm() {
+    end_.flush(); // who sleeps does not keep others waiting for what it owes
+    uint64_t due = end_.next_deadline_ns();
+    for (const LaneState& lane : lanes_) {
+        if (lane.to_forget) return false;
+        if (lane.again_ns != 0) due = std::min(due, lane.again_ns);
+    }
+    itimerspec when{};
+    if (due != ~uint64_t{0}) {
+        if (due <= os::now_ns()) return false;
+        when.it_value.tv_sec = static_cast<time_t>(due / (1000 * ms));
+        when.it_value.tv_nsec = static_cast<long>(due % (1000 * ms));
+    }
+    timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+    return inner_->arm();
+}
+
+bool BridgedNetwork::idle() const { return inner_->idle() && end_.idle(); }
+
+} // namespace zipmpi::bridge

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The network of a rank in a grid, with the border of any other: ranks in its own clusters are reached
+// directly, others through the end of the bridge. The protocols above see no difference.
+#pragma once
+
+#include "bridge/end.hpp"
+#include "bridge/routes.hpp"
+#include "os/fd.hpp"
+
+namespace zipmpi::bridge {
+
+// Who is where.
+struct Places {
+    std::shared_ptr<const Grid> grid;
+    int job_size = 0;
+    void* subject = nullptr;
+    int (*node_of)(void* subject, int world_rank) = nullptr;
+
+    [[nodiscard]] const std::vector<int>& clusters_of(int world_rank) const {
+        return grid->nodes[static_cast<size_t>(node_of(subject, world_rank))].clusters;
+    }
+};
+
+// The number by which frames name a job.
+uint64_t job_number(std::string_view job_id);
+EndLimits end_limits(); // from the knobs
+
+class BridgedNetwork final : public transport::ucx::Network {
+  public:
+    // Says hello to the gateways of this rank. Null: why says so in words.
+    static std::unique_ptr<BridgedNetwork> open(const transport::ucx::Settings& settings,
+                                                const Places& places, std::string_view job_id,
+                                                std::string& why);
+
+    [[nodiscard]] const std::string& address() const override { return inner_->address(); }
+    int reach(int world_rank) override;
+    Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                const Memory& data) override;
+    Posted send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                     const Memory& data) override;
+    Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                     const Memory& data) override;
+    void receive(transport::ucx::Arriving& bytes, const Memory& to) override;
+    void drop(transport::ucx::Arriving& bytes) override;
+    int progress() override;
+    [[nodiscard]] int descriptor() const override { return epoll_.get(); }
+    bool arm() override;
+    [[nodiscard]] bool idle() const override;
+    [[nodiscard]] uint64_t strangers() const override { return inner_->strangers(); }
+
+    void meet_gateways();
+    [[nodiscard]] const EndCounters& counters() const { return end_.counters(); }
+
+  private:
+    struct Place { // of a peer as the protocols number them
+        bool far;
+        Peer inner; // of the end, or of the network inside
+    };
+    struct LaneState {
+        int gateway = -1;
+        int peer = -1;            // of the network inside
+        bool to_forget = false;   // at the next progress()
+        uint64_t again_ns = 0;    // when to say hello again; 0: it will
+        std::vector<int> blocked; // clusters to which it has no way
+    };
+    BridgedNetwork(const transport::ucx::Settings& settings, const Places& places, std::string_view job_id);
+    [[nodiscard]] transport::ucx::Sink inner_sink();
+    [[nodiscard]] transport::ucx::Sink end_sink();
+    [[nodiscard]] EndWorld end_world();
+    Peer number(bool far, Peer inner);
+    [[nodiscard]] int lane_of(int id) const;
+    [[nodiscard]] std::vector<int> lanes_to(int world_rank) const;
+    int look_after_lanes();
+    void take_news(int lane, std::span<const std::byte> head, std::span<const std::byte> data);
+
+    int own_rank_;
+    Places places_;
+    uint64_t job_;
+    transport::ucx::Sink sink_; // of the protocols
+    Routes routes_;
+    std::vector<LaneState> lanes_;
+    std::vector<Place> peers_;
+    std::vector<int> by_near_, by_far_; // index in peers_; -1: none yet
+    std::unordered_map<int, int> by_rank_;
+    End end_;
+    os::Fd epoll_, timer_;
+    std::unique_ptr<transport::ucx::Network> inner_; // the last: its end gives up frames of the one above
+};
+
+} // namespace zipmpi::bridge

@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of the bridge share; the rest comes from tests/cluster."""
+import importlib.util
+import os
+import subprocess
+import time
+
+from grids import Grid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def from_cluster(name):
+    """A module of tests/cluster, which may have the name of one here."""
+    spec = importlib.util.spec_from_file_location("cluster_" + name, os.path.join(HERE, "..", "cluster", name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+cluster_harness = from_cluster("harness")
+ClusterCase = cluster_harness.ClusterCase  # for modules of tests/cluster
+EXCHANGE, MPIEXEC, SECONDS = cluster_harness.EXCHANGE, cluster_harness.MPIEXEC, cluster_harness.SECONDS
+HELPERS = os.environ.get("TEST_BRIDGE_HELPERS", "")
+STANDIN, ASK = os.path.join(HELPERS, "standin_gateway"), os.path.join(HELPERS, "ask_gateways")
+Case, Result, main, wait_until = cluster_harness.Case, cluster_harness.Result, cluster_harness.main, cluster_harness.wait_until
+
+
+class GridCase(Case):
+    """One grid for all tests of a class."""
+    SHAPE = "z1"
+    SLOTS = 1
+
+    @classmethod
+    def setUpClass(cls):
+        cls.grid = Grid(cls.SHAPE, cls.SLOTS)
+        cls.grid.__enter__()
+        cls.addClassCleanup(cls.grid.__exit__)
+
+    def options(self):
+        return [MPIEXEC, "--launch-agent", self.grid.agent, "--grid", self.grid.file]
+
+    def mpiexec(self, *args, on="front", **kw):
+        begin = time.monotonic()
+        p = self.grid.run(on, [*self.options(), *args], capture_output=True, text=True, timeout=SECONDS, **kw)
+        return Result(p.returncode, p.stdout, p.stderr, time.monotonic() - begin)
+
+    def begin(self, *args, on="front"):
+        p = self.grid.start(on, [*self.options(), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(p.stdout.close)
+        return p
+
+    def named(self, host, name):
+        """Pids outside of processes on a host with this name."""
+        found = []
+        for pid in self.grid.pids(host):
+            try:
+                with open(f"/proc/{pid}/comm") as f:
+                    if f.read().strip() == name:
+                        found.append(pid)
+            except OSError:
+                pass
+        return found
+
+    def left(self):
+        return {h.name: self.grid.pids(h.name) for h in self.grid.hosts[1:] if self.grid.pids(h.name)}
+
+    def nothing_left(self, seconds=3):
+        self.assertTrue(wait_until(lambda: not self.left(), seconds), self.left())
