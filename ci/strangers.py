@@ -9,6 +9,7 @@ send nothing, random bytes, or bytes that begin like a hello, and some stay open
 a nonce, none may be let in, and the jobs must end well with every message in place. Root only; 77 where there can be no
 hosts.
 """
+import ctypes
 import os
 import random
 import select
@@ -34,8 +35,10 @@ BEGINNINGS = (b"", b"ZMPI", b"MZN1", b"\0\0\0\0", b"cmd=init pmi_version=1 pmi_s
 
 def enter_network(pid):
     """This process, and those it starts, are on the host from now on."""
+    libc = ctypes.CDLL(None, use_errno=True)
     with open(f"/proc/{pid}/ns/net") as f:
-        os.setns(f.fileno(), 0x40000000)
+        if libc.setns(f.fileno(), 0) != 0:
+            raise CannotRun("setns: " + os.strerror(ctypes.get_errno()))
 
 
 def ports():
