@@ -26,7 +26,7 @@ constexpr uint32_t size_limit = 16U << 10;
 struct Attempt {
     os::Fd socket;
     std::optional<HelloConnector> hello;
-    std::string out; // what the socket did not take yet
+    std::string out;        // what the socket did not take yet
     bool was_heard = false; // something, or the end, came from there
 };
 
@@ -123,7 +123,8 @@ bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out) {
 }
 
 os::Fd connect_to_parent(const Bootstrap& b, int timeout_ms, Problem& why) {
-    const uint64_t until = os::now_ns() + static_cast<uint64_t>(std::min(timeout_ms, patience_ms)) * 1'000'000;
+    const uint64_t until =
+        os::now_ns() + static_cast<uint64_t>(std::min(timeout_ms, patience_ms)) * 1'000'000;
     for (bool again = true; again;) {
         std::vector<Attempt> attempts = begin_all(b);
         const int found = first_proven(attempts, timeout_ms);

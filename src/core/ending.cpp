@@ -45,7 +45,8 @@ void only_the_first_goes_on(Engine* e) {
     _exit(1);
 }
 
-// It knows better why a rank is gone, and ends this one when it says so. If it knows nothing this rank goes on.
+// It knows better why a rank is gone, and ends this one when it says so. If it knows nothing this rank goes
+// on.
 void leave_the_word_to_the_launcher(const Engine* e) {
     const bool ours = e != nullptr && e->job.protocol == boot::Protocol::mpiexec;
     constexpr unsigned longer_than_it_takes_to_notice = 2;

@@ -120,8 +120,10 @@ static void look(void) {
         const int from = code == MPI_SUCCESS ? -1 : status.MPI_SOURCE;
         check(code, from);
         if (!flag) break;
-        if (code == MPI_SUCCESS) take(in_buffer[first], &status);
-        else if (from >= 0) ++taken[from]; /* its sender died before all of it was here: one message, one error */
+        if (code == MPI_SUCCESS)
+            take(in_buffer[first], &status);
+        else if (from >= 0)
+            ++taken[from]; /* its sender died before all of it was here: one message, one error */
         post(first);
         first = (first + 1) % receives;
     }

@@ -81,7 +81,7 @@ class Engine final : public Network {
         uint32_t since_look = 0;  // messages that were sent in it
         Sending* batch = nullptr; // that still has room
         bool lost = false;
-        bool given_up = false; // for good
+        bool given_up = false;                          // for good
         Way way{};                                      // to it, once it has given a pass
         size_t address_hash = 0;                        // of where it is
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
