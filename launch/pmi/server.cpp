@@ -119,6 +119,10 @@ void PmiServer::answer1(uint32_t rank, const PmiMessage& m) {
         return send_(rank, "cmd=finalize_ack\n");
     }
     if (cmd == "abort") return abort_(rank, parse_pmi_int(m.get("exitcode"), 1), m.get("error_str"));
+    if (cmd == "zipmpi_tell") {
+        if (told_) told_(rank, m);
+        return;
+    }
     if (cmd == "spawn") {
         clients_[rank].in_spawn = true;
         return;

@@ -47,6 +47,10 @@ class PmiServer {
 
     PmiServer(Job job, Send send, Abort abort, Others others = {});
 
+    // What our library tells without waiting for an answer.
+    using Told = std::function<void(uint32_t rank, const PmiMessage& m)>;
+    void on_told(Told told) { told_ = std::move(told); }
+
     void feed(uint32_t rank, std::string_view bytes); // ranks are local ones
     [[nodiscard]] bool node_in_fence() const;         // every local rank is in the fence, or gone
     void fence_done(std::string_view pairs);
@@ -112,6 +116,7 @@ class PmiServer {
     std::map<std::string, std::string, std::less<>> kvs_, node_, published_;
     std::vector<Waiter> waiters_;
     Others others_;
+    Told told_;
     std::map<std::string, std::vector<Asking>, std::less<>> asking_;          // by key
     std::map<std::string, std::vector<uint32_t>, std::less<>> waiting_nodes_; // for keys of gateways here
     std::string spread_; // pairs put since the last fence that do not say whose they are

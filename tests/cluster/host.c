@@ -6,6 +6,7 @@
 //   host init NAME SOCKET   makes the namespaces; becomes process 1 in them; prints its pid as seen from
 //   outside,
 //                           then serves SOCKET until its parent is gone
+//   host init NAME SOCKET shared-network   the same, but in the network of the caller
 //   host run SOCKET COMMAND...   runs a command there, with our standard streams and environment; its status
 //   is ours host agent HOST COMMAND...   the same with the socket $CLUSTER_DIR/HOST, and COMMAND for a shell,
 //   like ssh
@@ -253,9 +254,10 @@ static void set_up(const char* name) {
     show_own_interfaces();
 }
 
-static int init(const char* name, const char* path) {
+static int init(const char* name, const char* path, int own_network) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with the harness
-    if (unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS | CLONE_NEWPID) != 0) {
+    if (unshare((own_network ? CLONE_NEWNET : 0) | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS |
+                CLONE_NEWPID) != 0) {
         perror("unshare");
         return not_in_namespaces;
     }
@@ -281,10 +283,12 @@ static int init(const char* name, const char* path) {
 }
 
 int main(int argc, char** argv) {
-    if (argc == 4 && strcmp(argv[1], "init") == 0) return init(argv[2], argv[3]);
+    if (argc == 4 && strcmp(argv[1], "init") == 0) return init(argv[2], argv[3], 1);
+    if (argc == 5 && strcmp(argv[1], "init") == 0 && strcmp(argv[4], "shared-network") == 0)
+        return init(argv[2], argv[3], 0);
     if (argc >= 4 && strcmp(argv[1], "run") == 0) return run(argv[2], argc - 3, argv + 3);
     if (argc >= 4 && strcmp(argv[1], "agent") == 0) return agent(argc - 2, argv + 2);
-    fprintf(stderr,
-            "usage: host init NAME SOCKET | host run SOCKET COMMAND... | host agent HOST COMMAND...\n");
+    fprintf(stderr, "usage: host init NAME SOCKET [shared-network] | host run SOCKET COMMAND... | host agent "
+                    "HOST COMMAND...\n");
     return 2;
 }
