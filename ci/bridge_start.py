@@ -15,7 +15,7 @@ import time
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 7
 BUILD = os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else os.path.join(ROOT, "build/release"))
-os.environ["CLUSTER_TOOL"] = os.path.join(BUILD, "tests/cluster/host")
+os.environ.setdefault("CLUSTER_TOOL", os.path.join(BUILD, "tests/cluster/host"))
 sys.path.insert(0, os.path.join(ROOT, "tests/bridge"))
 
 from grids import Grid  # noqa: E402

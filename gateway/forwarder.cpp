@@ -74,8 +74,9 @@ transport::ucx::Sink Forwarder::sink_of(Attached& a) const {
     s.frame_left = [](void* self, void* ticket) {
         static_cast<Attached*>(self)->owner->left(static_cast<Transit*>(ticket));
     };
-    s.met = [](void* self, Peer, int id) {
+    s.met = [](void* self, Peer peer, int id) {
         auto& at = *static_cast<Attached*>(self);
+        std::erase(at.to_forget, peer);
         at.owner->send_waiting(at, id);
         if (!at.owner->setting_.grid.gateways[static_cast<size_t>(at.owner->setting_.number)].links.empty())
             at.owner->tell_news(at, id);
@@ -116,6 +117,7 @@ bool Forwarder::take(int network, int from, std::span<const std::byte> head, std
     if (!passed) {
         add(counters_.dropped);
         end(transit);
+        if (network >= 0) tell_news(attached_[static_cast<size_t>(network)], from); // it does not know yet
     }
     taking_ = nullptr;
     return kept && !took_its_end_;

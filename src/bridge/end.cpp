@@ -229,6 +229,22 @@ bool End::ask(int l, uint64_t now) {
     return world_.send(world_.subject, l, std::as_bytes(std::span(&frame, 1)), {}, nullptr) != Posted::failed;
 }
 
+// Frames that may have been lost behind a gateway that is well; each time after twice the time.
+int End::send_late_again(const Lane& lane, uint64_t now) {
+    constexpr uint32_t most_doublings = 5;
+    const std::deque<Piece*> pieces = lane.pieces;
+    int happened = 0;
+    for (Piece* piece : pieces) {
+        if (piece == nullptr) continue;
+        if (since(now, piece->sent_ns) < limits_.resend_ns) break; // as are all after it
+        if (since(now, piece->sent_ns) < limits_.resend_ns << std::min(piece->times - 1, most_doublings))
+            continue;
+        send_again(*piece);
+        ++happened;
+    }
+    return happened;
+}
+
 int End::look_after_lanes(uint64_t now) {
     int happened = 0;
     for (int l = 0; l < static_cast<int>(lanes_.size()); ++l) {
@@ -243,11 +259,7 @@ int End::look_after_lanes(uint64_t now) {
         } else if (lane.asked_ns == 0 && silent >= limits_.beat_ns) {
             static_cast<void>(ask(l, now));
         }
-        while (lane.up && !lane.pieces.empty() && lane.pieces.front() != nullptr &&
-               since(now, lane.pieces.front()->sent_ns) >= limits_.resend_ns) {
-            send_again(*lane.pieces.front());
-            ++happened;
-        }
+        happened += lane.up ? send_late_again(lane, now) : 0;
     }
     if (happened != 0) pump();
     return happened;

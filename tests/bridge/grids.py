@@ -17,7 +17,7 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
 
 from cluster import SKIP, CannotRun, Cluster  # noqa: E402
 

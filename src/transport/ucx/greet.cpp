@@ -112,13 +112,13 @@ void Engine::take_hello(std::span<const std::byte> bytes) {
     Known& peer = meet(hello.greeting.from);
     if (peer.given_up) return;
     const bool moved = std::hash<std::string_view>()(hello.address) != peer.address_hash;
-    if (peer.endpoint != nullptr && moved && peer.world_rank >= watch_from_) { // it was started again
+    if (peer.endpoint != nullptr && (moved || peer.lost) && peer.world_rank >= watch_from_) { // it begins anew
         lose(peer, "it was started again");
         disconnect(peer);
         make_stranger(peer);
     }
     if (peer.endpoint == nullptr && !connect(peer, hello.address)) return;
-    const bool is_new = peer.pass == 0;
+    const bool is_new = peer.pass != hello.greeting.pass; // one that had given us up has another
     take_pass(peer, hello.greeting.pass);
     greet(peer, wire::net_welcome, hello.greeting.nonce);
     if (is_new) tell_met(peer);
