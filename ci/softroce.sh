@@ -62,7 +62,7 @@ prepare_job() {
 cd "$PWD"
 export PATH="$work/prefix/bin:\$PATH" LD_LIBRARY_PATH="$work/prefix/lib"
 export TEST_MPIEXEC="$work/prefix/bin/mpiexec" TEST_MPI_FOLDER="$build/tests/mpi" CLUSTER_TOOL="$build/tests/cluster/host"
-export TEST_SECONDS=120 TEST_ROUNDS=${ROUNDS:-8}
+export TEST_SECONDS=300 TEST_ROUNDS=${ROUNDS:-8}
 EOF
 }
 
@@ -73,7 +73,10 @@ boot() {
         -serial stdio -kernel "$kernel" -initrd "$work/initramfs.gz" \
         -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable random.trust_cpu=on job=$PWD/ci/softroce/guest.sh" \
         -virtfs local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap \
-        -virtfs "local,path=$work/results,mount_tag=results,security_model=none" -device virtio-rng-pci </dev/null
+        -virtfs "local,path=$work/results,mount_tag=results,security_model=none" -device virtio-rng-pci </dev/null &
+    machine=$!
+    trap 'kill $machine; exit 130' INT TERM
+    wait $machine
 }
 
 tests=(python3 -B tests/rdma/test_rdma.py)

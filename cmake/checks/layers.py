@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "src/abi": FLOOR | {"core", "abi", "names"},
     "launch": FLOOR | {"wire", "boot", "bridge", "topo", "names", "launch"},
     "tools": FLOOR | {"wire", "boot", "bridge", "topo", "proto", "core", "names"},
-    "gateway": FLOOR | {"wire", "boot", "transport", "bridge", "gateway"},
+    "gateway": FLOOR | {"wire", "boot", "transport", "bridge", "launch", "gateway"},
 }
 LAYERS = set().union(*MAY_INCLUDE.values())
 INCLUDE = re.compile(r'^\s*#\s*include\s*"(?P<layer>[a-z0-9_]+)/')

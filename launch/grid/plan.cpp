@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/grid/plan.hpp"
 
-#include "launch/grid/watch.hpp"
 #include "launch/tree/agent.hpp"
 
 #include "bridge/routes.hpp"
@@ -49,7 +48,6 @@ class Planner {
     void spread(std::span<const uint32_t> places, uint32_t parent);
     uint32_t number(uint32_t place, uint32_t parent);
     void tell();
-    [[nodiscard]] bool must_be_joined() const;
     bool agent_number(const std::string& own, uint32_t& number);
     [[nodiscard]] uint32_t gateway_place(const std::string& host) const;
     [[nodiscard]] std::vector<uint32_t> inner_places(size_t cluster) const;
@@ -228,22 +226,13 @@ void Planner::grow() {
     for (auto i = static_cast<uint32_t>(inner_); i < places_.size(); ++i) grow_gateway_host(i);
 }
 
-// Ranks that all reach each other need no gateways.
-bool Planner::must_be_joined() const {
-    const std::vector<bridge::NodePlace> kinds = kinds_of_nodes(grid_);
-    for (const bridge::NodePlace& a : kinds)
-        for (const bridge::NodePlace& b : kinds)
-            if (!bridge::share_cluster(a, b)) return true;
-    return false;
-}
-
 void Planner::tell() {
     std::vector<const Place*> with_ranks;
     for (const Place& p : places_)
         if (p.used) with_ranks.push_back(&p);
     std::ranges::sort(with_ranks, {}, [](const Place* p) { return p->node; });
     for (const Place* p : with_ranks) grid_.nodes.push_back({p->clusters});
-    if (!must_be_joined()) {
+    if (!bridge::needs_gateways(grid_)) { // all reach each other
         grid_.gateways.clear();
         gateway_places_.clear();
     }

@@ -155,7 +155,8 @@ void PmiServer::get(uint32_t rank, const PmiMessage& m) {
     const std::string* value = find(kvs_, key);
     const int owner = owner_of(key);
     if (value != nullptr || !others_.ask || owner < 0 ||
-        static_cast<uint32_t>(owner) >= job_.size + job_.gateways)
+        static_cast<uint32_t>(owner) >= job_.size + job_.gateways ||
+        static_cast<uint32_t>(owner) == job_.world_ranks[rank])
         return answer_get(rank, m, value);
     std::vector<Asking>& asking = asking_[key];
     if (asking.empty() && !is_gateway_here(owner) && !others_.ask(static_cast<uint32_t>(owner), key)) {

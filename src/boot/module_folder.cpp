@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <string_view>
 #include <unistd.h>
 
 namespace zipmpi::boot {

@@ -16,6 +16,9 @@ constexpr uint64_t never = ~uint64_t{0};
 constexpr uint64_t sample_ns = 1'000'000;
 constexpr double weight_of_new = 0.25;
 
+// What happened meanwhile may be younger than `now`.
+uint64_t since(uint64_t now, uint64_t then) { return now > then ? now - then : 0; }
+
 size_t at(int lane) { return static_cast<size_t>(lane); }
 
 } // namespace
@@ -226,25 +229,37 @@ bool End::ask(int l, uint64_t now) {
     return world_.send(world_.subject, l, std::as_bytes(std::span(&frame, 1)), {}, nullptr) != Posted::failed;
 }
 
+// Frames that may have been lost behind a gateway that is well; each time after twice the time.
+int End::send_late_again(const Lane& lane, uint64_t now) {
+    constexpr uint32_t most_doublings = 5;
+    const std::deque<Piece*> pieces = lane.pieces;
+    int happened = 0;
+    for (Piece* piece : pieces) {
+        if (piece == nullptr) continue;
+        if (since(now, piece->sent_ns) < limits_.resend_ns) break; // as are all after it
+        if (since(now, piece->sent_ns) < limits_.resend_ns << std::min(piece->times - 1, most_doublings))
+            continue;
+        send_again(*piece);
+        ++happened;
+    }
+    return happened;
+}
+
 int End::look_after_lanes(uint64_t now) {
     int happened = 0;
     for (int l = 0; l < static_cast<int>(lanes_.size()); ++l) {
         Lane& lane = lanes_[at(l)];
         if (!lane.up || lane.pieces.empty()) continue;
         const Piece& oldest = *lane.pieces.front();
-        const uint64_t silent = now - std::max(lane.heard_ns, oldest.sent_ns);
-        if (lane.asked_ns != 0 && now - lane.asked_ns >= limits_.silence_ns - limits_.beat_ns) {
+        const uint64_t silent = since(now, std::max(lane.heard_ns, oldest.sent_ns));
+        if (lane.asked_ns != 0 && since(now, lane.asked_ns) >= limits_.silence_ns - limits_.beat_ns) {
             lane_down(l);
             world_.close_lane(world_.subject, l);
             ++happened;
         } else if (lane.asked_ns == 0 && silent >= limits_.beat_ns) {
             static_cast<void>(ask(l, now));
         }
-        while (lane.up && !lane.pieces.empty() && lane.pieces.front() != nullptr &&
-               now - lane.pieces.front()->sent_ns >= limits_.resend_ns) {
-            send_again(*lane.pieces.front());
-            ++happened;
-        }
+        happened += lane.up ? send_late_again(lane, now) : 0;
     }
     if (happened != 0) pump();
     return happened;
@@ -266,9 +281,10 @@ int End::look_after_flows(uint64_t now) {
             continue;
         }
         for (const auto& [sequence, m] : f.long_receives)
-            if (m->posted && now - m->heard_ns >= limits_.resend_ns && send_grant(*m)) m->heard_ns = now;
+            if (m->posted && since(now, m->heard_ns) >= limits_.resend_ns && send_grant(*m))
+                m->heard_ns = now;
         for (const auto& [sequence, m] : f.long_sends)
-            if (now - m->heard_ns >= limits_.resend_ns) ask_how_far(*m);
+            if (since(now, m->heard_ns) >= limits_.resend_ns) ask_how_far(*m);
     }
     return happened;
 }

@@ -37,7 +37,7 @@ struct EndLimits {
     uint64_t ack_ns = 1'000'000;
     uint64_t beat_ns = 200'000'000;               // a lane that has been silent so long is asked
     uint64_t silence_ns = 1'000'000'000;          // and so long: it is down
-    uint64_t resend_ns = uint64_t{5'000'000'000}; // not acknowledged though its lane is well: sent again
+    uint64_t resend_ns = uint64_t{1'000'000'000}; // not acknowledged though its lane is well: sent again
     uint64_t grace_ns = uint64_t{30'000'000'000}; // without a lane: the other side is lost
 };
 
@@ -149,6 +149,7 @@ class End {
     void send_again(Piece& piece);
     void send_state(Flow& flow);
     int look_after_lanes(uint64_t now);
+    int send_late_again(const Lane& lane, uint64_t now);
     int look_after_flows(uint64_t now);
     bool ask(int lane, uint64_t now);
     [[nodiscard]] bool has_lane(const Flow& flow) const;

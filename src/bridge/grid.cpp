@@ -185,4 +185,15 @@ bool share_cluster(const NodePlace& a, const NodePlace& b) {
     return std::ranges::any_of(a.clusters, [&](int c) { return std::ranges::count(b.clusters, c) != 0; });
 }
 
+bool needs_gateways(const Grid& grid) {
+    std::vector<const NodePlace*> kinds; // nodes in the same clusters need be looked at once
+    for (const NodePlace& n : grid.nodes)
+        if (std::ranges::none_of(kinds, [&](const NodePlace* k) { return k->clusters == n.clusters; }))
+            kinds.push_back(&n);
+    for (const NodePlace* a : kinds)
+        for (const NodePlace* b : kinds)
+            if (!share_cluster(*a, *b)) return true;
+    return false;
+}
+
 } // namespace zipmpi::bridge

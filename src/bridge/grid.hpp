@@ -67,5 +67,7 @@ std::string flaw_of(const Grid& grid);
 
 // Whether two nodes reach each other without a gateway.
 bool share_cluster(const NodePlace& a, const NodePlace& b);
+// Whether some do not. Else gateways have nothing to do, and are not started.
+bool needs_gateways(const Grid& grid);
 
 } // namespace zipmpi::bridge

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bridge/grid.hpp"
+#include "bridge/ring.hpp"
 #include "bridge/routes.hpp"
 
 #include <gtest/gtest.h>
@@ -36,6 +37,11 @@ TEST(Grid, text_and_back) {
     EXPECT_EQ(again.nodes[3].clusters, (Numbers{0, 1}));
     EXPECT_TRUE(share_cluster(again.nodes[0], again.nodes[3]));
     EXPECT_FALSE(share_cluster(again.nodes[0], again.nodes[2]));
+    EXPECT_TRUE(needs_gateways(again));
+    again.nodes = {{{0}}, {{0, 1}}, {{0}}};
+    EXPECT_FALSE(needs_gateways(again));
+    again.nodes = {{{0, 1}}, {{0}}, {{1}}};
+    EXPECT_TRUE(needs_gateways(again));
 }
 
 TEST(Grid, nonsense_is_refused) {
@@ -103,6 +109,17 @@ TEST(Routes, lanes_are_the_nearest_gateways_that_are_up) {
     EXPECT_TRUE(routes.lanes(red, green).empty());
     routes.set_link_up(2, 3, true);
     EXPECT_EQ(routes.lanes(red, green), (Numbers{2}));
+}
+
+TEST(Ring, gateways_sit_between_ranks) {
+    const Grid grid = three_clusters();
+    const Numbers first{0, 2, 4, 6, 8}; // ranks, of a job of ten
+    const Neighbours blue = neighbours_in(grid, 0, first, 10, 10);
+    EXPECT_EQ(blue.previous, 0); // 0 g0 2 g1 6
+    EXPECT_EQ(blue.next, 2);
+    EXPECT_EQ(neighbours_in(grid, 0, first, 10, 6).next, 0);
+    EXPECT_EQ(neighbours_in(grid, 2, first, 10, 13).next, 8);
+    EXPECT_EQ(neighbours_in(grid, 2, first, 10, 0).next, -1);
 }
 
 TEST(Routes, every_step_comes_nearer) {

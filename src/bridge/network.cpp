@@ -3,6 +3,7 @@
 #include "bridge/network.hpp"
 
 #include "base/param.hpp"
+#include "boot/limits.hpp"
 #include "os/clock.hpp"
 
 #include <algorithm>
@@ -45,13 +46,6 @@ Param<int64_t> silence_ms{"bridge.silence_ms",
                           Level::user,
                           Scope::local,
                           "a gateway that does not answer for so many milliseconds is not used any more"};
-Param<int64_t> grace_seconds{"bridge.grace_seconds",
-                             30,
-                             {1, 86400},
-                             Unit::none,
-                             Level::user,
-                             Scope::local,
-                             "seconds to wait for a gateway when none is left"};
 
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t hello_again_ns = 500 * ms;
@@ -71,7 +65,7 @@ EndLimits end_limits() {
     l.lane_bytes = static_cast<uint64_t>(lane_bytes.get());
     l.silence_ns = static_cast<uint64_t>(silence_ms.get()) * ms;
     l.beat_ns = std::min(l.beat_ns, l.silence_ns / 3);
-    l.grace_ns = static_cast<uint64_t>(grace_seconds.get()) * 1000 * ms;
+    l.grace_ns = static_cast<uint64_t>(boot::grace_seconds()) * 1000 * ms;
     return l;
 }
 
@@ -86,7 +80,7 @@ BridgedNetwork::BridgedNetwork(const transport::ucx::Settings& settings, const P
            end_sink(), end_world())
     , epoll_(epoll_create1(EPOLL_CLOEXEC))
     , timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
-    for (const GatewayPlace& g : places.grid->gateways) lanes_.push_back({g.number});
+    for (const GatewayPlace& g : places.grid->gateways) lanes_.emplace_back().gateway = g.number;
 }
 
 std::unique_ptr<BridgedNetwork> BridgedNetwork::open(const transport::ucx::Settings& settings,
@@ -124,7 +118,13 @@ int BridgedNetwork::lane_of(int id) const {
 }
 
 std::vector<int> BridgedNetwork::lanes_to(int world_rank) const {
-    return routes_.lanes(places_.clusters_of(own_rank_), places_.clusters_of(world_rank));
+    const std::vector<int>& there = places_.clusters_of(world_rank);
+    std::vector<int> lanes = routes_.lanes(places_.clusters_of(own_rank_), there);
+    std::erase_if(lanes, [&](int lane) {
+        const std::vector<int>& blocked = lanes_[static_cast<size_t>(lane)].blocked;
+        return std::ranges::all_of(there, [&](int c) { return std::ranges::count(blocked, c) != 0; });
+    });
+    return lanes;
 }
 
 Peer BridgedNetwork::number(bool far, Peer inner) {
@@ -228,7 +228,7 @@ EndWorld BridgedNetwork::end_world() {
         state.to_forget = true;
         state.again_ns = os::now_ns() + hello_again_ns;
     };
-    w.lanes_to = [](void* self, int world_rank) {
+    w.lanes_to = [](void* self, int world_rank) -> std::vector<int> {
         return static_cast<BridgedNetwork*>(self)->lanes_to(world_rank);
     };
     w.now_ns = [] { return os::now_ns(); };
@@ -240,7 +240,10 @@ void BridgedNetwork::take_news(int lane, std::span<const std::byte> bytes, std::
     FrameView v;
     wire::News news{};
     if (!read_frame(bytes, data, job_, v) || !read_news(v, news)) return;
-    static_cast<void>(lane);
+    std::vector<int>& blocked = lanes_[static_cast<size_t>(lane)].blocked;
+    const bool was_blocked = std::erase(blocked, news.cluster) != 0;
+    if (news.distance == 0) blocked.push_back(news.cluster);
+    if (was_blocked != (news.distance == 0)) end_.reroute();
 }
 
 int BridgedNetwork::reach(int world_rank) {
@@ -249,7 +252,8 @@ int BridgedNetwork::reach(int world_rank) {
     const bool near =
         share_cluster(places_.grid->nodes[static_cast<size_t>(places_.node_of(places_.subject, own_rank_))],
                       places_.grid->nodes[static_cast<size_t>(places_.node_of(places_.subject, world_rank))]);
-    if (!near && lanes_to(world_rank).empty()) return -1;
+    if (!near && routes_.lanes(places_.clusters_of(own_rank_), places_.clusters_of(world_rank)).empty())
+        return -1;
     const int inner = near ? inner_->reach(world_rank) : static_cast<int>(end_.flow(world_rank));
     if (inner < 0) return -1;
     const int index = static_cast<int>(number(!near, static_cast<Peer>(inner)));

@@ -59,10 +59,11 @@ class BridgedNetwork final : public transport::ucx::Network {
         Peer inner; // of the end, or of the network inside
     };
     struct LaneState {
-        int gateway;
-        int peer = -1;          // of the network inside
-        bool to_forget = false; // at the next progress()
-        uint64_t again_ns = 0;  // when to say hello again; 0: it will
+        int gateway = -1;
+        int peer = -1;            // of the network inside
+        bool to_forget = false;   // at the next progress()
+        uint64_t again_ns = 0;    // when to say hello again; 0: it will
+        std::vector<int> blocked; // clusters to which it has no way
     };
     BridgedNetwork(const transport::ucx::Settings& settings, const Places& places, std::string_view job_id);
     [[nodiscard]] transport::ucx::Sink inner_sink();

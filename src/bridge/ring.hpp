@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Who looks for devices with whom: in each cluster one rank per node, and the gateways, in a ring.
+// Who looks for devices with whom: in each cluster one rank per node, and the gateways, in a ring. Two
+// gateways may see each other in several networks, so they are put between ranks, as long as there are
+// enough.
 #pragma once
 
 #include "bridge/grid.hpp"
@@ -15,13 +17,19 @@ struct Neighbours {
 // first_ranks: of each node, the first rank on it.
 inline Neighbours neighbours_in(const Grid& grid, int cluster, std::span<const int> first_ranks, int job_size,
                                 int own_id) {
-    std::vector<int> ring;
+    std::vector<int> ranks;
+    std::vector<int> gateways;
     for (size_t n = 0; n < grid.nodes.size() && n < first_ranks.size(); ++n)
         for (const int c : grid.nodes[n].clusters)
-            if (c == cluster) ring.push_back(first_ranks[n]);
+            if (c == cluster) ranks.push_back(first_ranks[n]);
     for (const GatewayPlace& g : grid.gateways)
         for (const Attachment& a : g.attached)
-            if (a.cluster == cluster) ring.push_back(gateway_id(job_size, g.number));
+            if (a.cluster == cluster) gateways.push_back(gateway_id(job_size, g.number));
+    std::vector<int> ring;
+    for (size_t i = 0; i < ranks.size() || i < gateways.size(); ++i) {
+        if (i < ranks.size()) ring.push_back(ranks[i]);
+        if (i < gateways.size()) ring.push_back(gateways[i]);
+    }
     const size_t n = ring.size();
     for (size_t i = 0; i < n && n > 1; ++i)
         if (ring[i] == own_id) return {ring[(i + 1) % n], ring[(i + n - 1) % n]};

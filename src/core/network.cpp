@@ -162,7 +162,7 @@ bool read_grid(const Engine& e, std::shared_ptr<const bridge::Grid>& grid, Probl
                          "use mpiexec and library of one version of ZipMPI");
         return false;
     }
-    grid = std::move(read);
+    if (bridge::needs_gateways(*read)) grid = std::move(read);
     return true;
 }
 
@@ -172,7 +172,8 @@ std::unique_ptr<transport::ucx::Network> open_network(Engine& e,
                                                       const std::string& chosen, std::string& reason) {
     static const bridge::Grid* the_grid = nullptr; // as long as the network, which is never closed
     the_grid = grid.get();
-    transport::ucx::Settings settings{e.job.rank, e.segment.header().job_key, chosen.c_str(), watch_peers};
+    transport::ucx::Settings settings{e.job.rank, e.segment.header().job_key, chosen.c_str(),
+                                      watch_peers || e.segment.news().keeps_going != 0};
     settings.sink = e.lane->network_sink();
     settings.book = {&e, [](void* subject, int id) {
                          return find_address(*static_cast<const Engine*>(subject), the_grid, id);
@@ -205,7 +206,12 @@ bool join_network(Engine& e, Problem& why) {
         why = no_network(e, "the launcher did not take or spread the address of this rank", no_launcher);
         return false;
     }
-    if (grid != nullptr) static_cast<bridge::BridgedNetwork&>(*network).meet_gateways();
+    if (grid != nullptr) {
+        static_cast<bridge::BridgedNetwork&>(*network).meet_gateways();
+        std::vector<int> of_node;
+        for (const bridge::NodePlace& n : grid->nodes) of_node.push_back(n.clusters.front());
+        e.lane->use_clusters(static_cast<int>(grid->clusters.size()), std::move(of_node));
+    }
     e.lane->use_network(std::move(network));
     count_contexts_given_back(*e.lane);
     return true;

@@ -80,9 +80,10 @@ struct Team {
     uint32_t collectives = 0; // started so far; the same on all members
     OfOneTeam<coll::Boards> boards = {};
     OfOneTeam<coll::Levels> levels = {};
-    // A part of a team, for phases of its collectives (proto/coll/levels.hpp): its members on one node, or
-    // one member of each node. Messages are matched and reported by the ranks in the whole team.
-    enum class Part : uint8_t { whole, node, across } part = Part::whole;
+    // A part of a team, for phases of its collectives (proto/coll/levels.hpp): its members in one cluster or
+    // on one node, or one member of each node or cluster. Messages are matched and reported by the ranks in
+    // the whole team.
+    enum class Part : uint8_t { whole, cluster, node, across, across_clusters } part = Part::whole;
     RankMap in_whole = RankMap(); // of a part: ranks in the whole team
 };
 

@@ -99,6 +99,7 @@ static_assert(sizeof(Seal) == 24);
 inline constexpr size_t frame_chunk = 128 * 1024;
 inline constexpr size_t frame_head_max =
     sizeof(Frame) + sizeof(AckBlock) + sizeof(Seal) + sizeof(MessageHead) + inline_max;
+inline constexpr size_t frame_small = 512; // data up to here travels in one part with what is before it
 inline constexpr size_t frame_payload_max = frame_head_max - sizeof(Frame) + frame_chunk;
 inline constexpr uint64_t frame_length_max = uint64_t{1} << 62;
 

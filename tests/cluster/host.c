@@ -27,6 +27,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -229,13 +230,28 @@ static void serve(const char* path) {
     }
 }
 
+// A /sys with the interfaces of this host: UCX looks for them there. Without it only names that exist outside
+// are found.
+static void show_own_interfaces(void) {
+    const char* const place = "/tmp/sys";
+    if (mkdir(place, 0700) != 0) return;
+    if (mount("sysfs", place, "sysfs", MS_NOSUID | MS_NOEXEC | MS_NODEV | MS_RDONLY, NULL) == 0) {
+        mount("/sys/fs/cgroup", "/tmp/sys/fs/cgroup", NULL, MS_BIND | MS_REC, NULL);
+        if (mount(place, "/sys", NULL, MS_MOVE, NULL) != 0) umount2(place, MNT_DETACH);
+    }
+    rmdir(place);
+}
+
 static void set_up(const char* name) {
     if (sethostname(name, strlen(name)) != 0) give_up("sethostname");
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) give_up("private mounts");
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NOEXEC | MS_NODEV, NULL) != 0) give_up("mount /proc");
+    /* Shows the devices of this host; UCX looks for them there. */
+    if (mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NOEXEC | MS_NODEV, NULL) != 0) give_up("mount /sys");
     if (mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0)
         give_up("mount /dev/shm");
     if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) give_up("mount /tmp");
+    show_own_interfaces();
 }
 
 static int init(const char* name, const char* path, int own_network) {

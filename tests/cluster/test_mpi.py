@@ -19,7 +19,7 @@ PLAIN = ("attributes", "buffered", "bursts", "cancel", "communicators", "datatyp
          "intercommunicators", "matched_probe", "partitioned", "persistent", "requests", "sessions", "topologies", "wrong_buffers",
          "collectives", "reorder", "windows", "windows_errors")
 RUNS = [(name, (), {}) for name in PLAIN] + [
-    ("contexts", ("shared=2000",), {}),
+    ("contexts", ("shared=70000" if SHAPE == "2x1" else "shared=2000",), {}),
     ("random_messages", ("seed=1", f"rounds={ROUNDS}"), {}),
     ("random_messages", ("seed=2", f"rounds={ROUNDS}"), {"ZIPMPI_NET_EAGER_LIMIT": "64", "ZIPMPI_NET_GAPS_EAGER_LIMIT": "64"}),
     ("random_messages", ("seed=3", f"rounds={ROUNDS // 4}", "threads=3"), {}),

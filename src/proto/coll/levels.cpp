@@ -25,9 +25,24 @@ Param<int64_t> assumed{"coll.assumed_nodes",
                        Scope::all_equal,
                        "for tests on one host: so many neighbouring ranks count as a node of their own in "
                        "collectives; if negative, ranks are dealt out to so many nodes; 0: as it is"};
+Param<int64_t> assumed_clusters{"coll.assumed_clusters",
+                                0,
+                                {0, 1000000},
+                                Unit::none,
+                                Level::developer,
+                                Scope::all_equal,
+                                "for tests on one host: so many neighbouring ranks count as a cluster of "
+                                "their own in collectives; 0: as it is"};
 Param<bool> two_levels{"coll.two_levels", true, Level::tuner, Scope::all_equal,
                        "collectives of ranks on several nodes work within the nodes first and then between "
                        "them; no: as if each rank had a node of its own"};
+
+bool several_clusters(Lane& lane) { return assumed_clusters.get() != 0 || lane.clusters() > 1; }
+
+int cluster_id(const Lane& lane, int world_rank) {
+    const auto n = static_cast<int>(assumed_clusters.get());
+    return n == 0 ? lane.cluster_of(world_rank) : world_rank / n;
+}
 
 bool several_nodes(Lane& lane) { return assumed.get() != 0 || lane.shm().segment().nodes() > 1; }
 
@@ -48,25 +63,35 @@ Team part_of(const Team& whole, Team::Part part, int rank, std::vector<int> name
     std::vector<int> world;
     world.reserve(names.size());
     for (const int name : names) world.push_back(whole.map.world(name));
+    if (whole.part != Team::Part::whole) // of a part of a part
+        for (int& name : names) name = whole.in_whole.world(name);
     t.map = RankMap(std::make_shared<const std::vector<int>>(std::move(world)));
     t.in_whole = RankMap(std::make_shared<const std::vector<int>>(std::move(names)));
     return t;
 }
 
-void find_levels(const Team& t, Levels& l) {
+Nodes nodes_by(const Team& t, int (*id)(const Lane& lane, int world_rank)) {
     std::vector<int> ids;
     ids.reserve(static_cast<size_t>(t.size));
-    for (int r = 0; r < t.size; ++r) ids.push_back(node_id(*t.lane, t.map.world(r)));
-    Nodes nodes(ids);
-    l.spread = nodes.count() <= 1                       ? Spread::one_node
-               : nodes.count() == t.size || !two_levels ? Spread::one_each
-                                                        : Spread::mixed;
+    for (int r = 0; r < t.size; ++r) ids.push_back(id(*t.lane, t.map.world(r)));
+    return Nodes(ids);
+}
+
+void find_levels(const Team& t, Levels& l) {
+    Nodes nodes;
+    if (t.part == Team::Part::whole && several_clusters(*t.lane)) nodes = nodes_by(t, cluster_id);
+    l.clusters = nodes.count() > 1;
+    if (!l.clusters) nodes = nodes_by(t, node_id);
+    l.spread = nodes.count() <= 1                                        ? Spread::one_node
+               : (nodes.count() == t.size || !two_levels) && !l.clusters ? Spread::one_each
+                                                                         : Spread::mixed;
     if (l.spread != Spread::mixed) return;
     l.my_node = nodes.node_of(t.rank);
     std::vector<int> names;
     names.reserve(static_cast<size_t>(nodes.size_of(l.my_node)));
     for (int i = 0; i < nodes.size_of(l.my_node); ++i) names.push_back(nodes.member(l.my_node, i));
-    l.node = part_of(t, Team::Part::node, nodes.place_of(t.rank), std::move(names));
+    l.node = part_of(t, l.clusters ? Team::Part::cluster : Team::Part::node, nodes.place_of(t.rank),
+                     std::move(names));
     l.nodes = std::move(nodes);
 }
 
@@ -114,12 +139,15 @@ Team Levels::across(const Team& whole, int place, int instead) const {
     for (int n = 0; n < nodes.count(); ++n)
         names.push_back(n == exception ? instead
                                        : nodes.member(n, place < 0 ? nodes.size_of(n) + place : place));
-    return part_of(whole, Team::Part::across, my_node, std::move(names));
+    return part_of(whole, clusters ? Team::Part::across_clusters : Team::Part::across, my_node,
+                   std::move(names));
 }
 
 Spread spread_of(Team& t) {
-    if (t.part != Team::Part::whole) return t.part == Team::Part::node ? Spread::one_node : Spread::one_each;
-    if (!several_nodes(*t.lane)) return Spread::one_node;
+    if (t.part != Team::Part::whole && t.part != Team::Part::cluster)
+        return t.part == Team::Part::node ? Spread::one_node : Spread::one_each;
+    if (!several_nodes(*t.lane) && (t.part == Team::Part::cluster || !several_clusters(*t.lane)))
+        return Spread::one_node;
     if (t.levels.get() == nullptr) {
         t.levels.set(new Levels);
         find_levels(t, *t.levels.get());

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The nodes on which the members of a team live, and the parts of the team that collectives on two levels
-// (two_level/) work with: the members on this node, and teams of one member per node.
+// (two_level/) work with: the members on this node, and teams of one member per node. A team in several
+// clusters has clusters in place of nodes; its part in one cluster has nodes again.
 //
 // Threads: under the lane's lock.
 #pragma once
@@ -51,6 +52,7 @@ struct Levels {
     Spread spread = Spread::one_node;
     // the following for mixed ones
     Nodes nodes;
+    bool clusters = false; // what is called a node here is a cluster
     int my_node = 0;
     Team node; // the members on this node, by place; may have boards
 

@@ -84,6 +84,9 @@ Levels* reducing_levels_of(Team& t, const Combine& op) {
     return op.commutative ? levels_of(t) : ordered_levels_of(t);
 }
 
+// Between clusters a message costs far more than its bytes: as few as there can be.
+bool between_clusters(const Team& t) { return t.part == Team::Part::across_clusters; }
+
 Blocks equal_blocks(Schedule& s, const Team& t, const void* base, size_t block) {
     auto* blocks = reinterpret_cast<Block*>(s.scratch(static_cast<size_t>(t.size) * sizeof(Block)));
     if (blocks == nullptr) return {};
@@ -115,6 +118,7 @@ void barrier(Schedule& s, Team& t) {
 void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
     if (t.size == 1 || bytes == 0 || shm::broadcast(s, t, data, bytes, root)) return;
     if (Levels* l = levels_of(t)) return two_level::broadcast(s, t, *l, data, bytes, root);
+    if (between_clusters(t)) return broadcast_binomial::build(s, t, data, bytes, root);
     const Shape shape = shape_of(t, bytes);
     const Constants c = constants_for(t);
     const double binomial = broadcast_binomial::cost(shape, c);
@@ -151,7 +155,7 @@ void allreduce_by_messages(Schedule& s, Team& t, const void* mine, void* result)
     const Combine& op = s.operation();
     const Shape shape = shape_of(t, op.bytes());
     const Constants c = constants_for(t);
-    const bool in_parts = t.size > 1 && op.count >= t.size;
+    const bool in_parts = t.size > 1 && op.count >= t.size && !between_clusters(t);
     const double doubling = allreduce_doubling::cost(shape, c);
     const double ring = in_parts && op.commutative ? allreduce_ring::cost(shape, c) : doubling;
     const double halving = in_parts && across_nodes(t) ? allreduce_halving::cost(shape, c) : doubling;
@@ -174,8 +178,9 @@ void allreduce(Schedule& s, Team& t, const void* mine, void* result) {
         s.wait();
         broadcast(s, t, result, op.bytes(), 0);
     } else if (Levels* l = reducing_levels_of(t, op)) {
-        two_level::shares_are_cheaper(*l, op) ? two_level::allreduce_in_shares(s, t, *l, mine, result)
-                                              : two_level::allreduce(s, t, *l, mine, result);
+        !l->clusters&& two_level::shares_are_cheaper(*l, op)
+            ? two_level::allreduce_in_shares(s, t, *l, mine, result)
+            : two_level::allreduce(s, t, *l, mine, result);
     } else {
         allreduce_by_messages(s, t, mine, result);
     }
@@ -213,11 +218,12 @@ void reduce_scatter_block(Schedule& s, Team& t, const void* mine, void* result, 
 
 void gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root) {
     if (t.size == 1 || block == 0 || shm::gather(s, t, mine, all, block, root)) return;
-    if (Levels* l = ordered_levels_of(t); l != nullptr && two_level::bundles_are_cheaper(*l, t, block))
+    if (Levels* l = ordered_levels_of(t);
+        l != nullptr && (l->clusters || two_level::bundles_are_cheaper(*l, t, block)))
         return two_level::gather(s, t, *l, mine, all, block, root);
     const Shape shape = shape_of(t, block);
     const Constants c = constants_for(t);
-    if (gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
+    if (!between_clusters(t) && gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
         gather_binomial::gather(s, t, mine, all, block, root);
     } else {
         const Block own{static_cast<std::byte*>(const_cast<void*>(mine)), block};
@@ -227,11 +233,12 @@ void gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int
 
 void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root) {
     if (t.size == 1 || block == 0 || shm::scatter(s, t, all, mine, block, root)) return;
-    if (Levels* l = ordered_levels_of(t); l != nullptr && two_level::bundles_are_cheaper(*l, t, block))
+    if (Levels* l = ordered_levels_of(t);
+        l != nullptr && (l->clusters || two_level::bundles_are_cheaper(*l, t, block)))
         return two_level::scatter(s, t, *l, all, mine, block, root);
     const Shape shape = shape_of(t, block);
     const Constants c = constants_for(t);
-    if (gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
+    if (!between_clusters(t) && gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
         gather_binomial::scatter(s, t, all, mine, block, root);
     } else {
         const Block own{static_cast<std::byte*>(mine), block};
@@ -247,7 +254,7 @@ void allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) 
     if (t.size == 1) return;
     const Shape shape = shape_of(t, block);
     const Constants c = constants_for(t);
-    if (allgather_dissemination::cost(shape, c) < allgather_ring::cost(shape, c))
+    if (between_clusters(t) || allgather_dissemination::cost(shape, c) < allgather_ring::cost(shape, c))
         allgather_dissemination::build(s, t, all, block);
     else
         allgather_ring::build(s, t, equal_blocks(s, t, all, block));
@@ -256,11 +263,13 @@ void allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) 
 void alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
     if (block == 0 || shm::direct_alltoall(s, t, send, recv, block) || shm::alltoall(s, t, send, recv, block))
         return;
-    if (Levels* l = ordered_levels_of(t); l != nullptr && two_level::exchange_is_cheaper(*l, t, block))
+    if (Levels* l = ordered_levels_of(t);
+        l != nullptr && (l->clusters || two_level::exchange_is_cheaper(*l, t, block)))
         return two_level::alltoall(s, t, *l, send, recv, block);
     const Shape shape = shape_of(t, block);
     const Constants c = constants_for(t);
-    if (across_nodes(t) && alltoall_bruck::cost(shape, c) < alltoall_direct::cost(shape, c))
+    if (across_nodes(t) && !between_clusters(t) &&
+        alltoall_bruck::cost(shape, c) < alltoall_direct::cost(shape, c))
         return alltoall_bruck::build(s, t, send, recv, block);
     const Blocks out = equal_blocks(s, t, send, block);
     const Blocks in = equal_blocks(s, t, recv, block);

@@ -23,13 +23,17 @@ using transport::ucx::Posted;
 
 namespace {
 
+constexpr int64_t by_transport = -1;
+constexpr uint64_t usual_eager_limit = 128 * KiB;
+
 Param<int64_t> eager_limit{"net.eager_limit",
-                           128 * KiB,
-                           {0, 1 * GiB},
+                           by_transport,
+                           {by_transport, 1 * GiB},
                            Unit::bytes,
                            Level::tuner,
                            Scope::local,
-                           "longest message to another host that is sent without asking the receiver"};
+                           "longest message to another host that is sent without asking the receiver; -1: "
+                           "128 KiB, or less where RDMA devices fetch long ones"};
 
 Param<int64_t> gaps_eager_limit{
     "net.gaps_eager_limit",
@@ -39,6 +43,14 @@ Param<int64_t> gaps_eager_limit{
     Level::tuner,
     Scope::local,
     "the same for a message whose memory has gaps, which is packed before it goes"};
+
+uint64_t eager_limit_to(const transport::ucx::Network& network, transport::Peer peer, bool gaps) {
+    const bool chosen = eager_limit != by_transport;
+    const uint64_t ask_from = chosen ? 0 : network.rendezvous_from(peer);
+    if (ask_from != 0) return std::min(ask_from - 1, usual_eager_limit);
+    const uint64_t limit = chosen ? static_cast<uint64_t>(eager_limit.get()) : usual_eager_limit;
+    return gaps ? std::max(limit, static_cast<uint64_t>(gaps_eager_limit.get())) : limit;
+}
 
 Param<int64_t> shortest_piece{
     "net.shortest_piece",
@@ -93,7 +105,10 @@ transport::ucx::Sink Lane::network_sink() {
             if (outcome != Outcome::done) static_cast<Lane*>(lane)->fail_remote(op);
             static_cast<Lane*>(lane)->finish(op);
         },
-        [](void*, transport::Peer, const char*) {},
+        [](void* lane, transport::Peer peer, const char*) {
+            auto& self = *static_cast<Lane*>(lane);
+            if (self.on_lost_ != nullptr) self.on_lost_(self.network_->rank_of(peer));
+        },
         [](void* operation, uint64_t offset, std::byte* to, size_t bytes) {
             load_payload(*static_cast<const Operation*>(operation), offset, to, bytes);
         },
@@ -133,9 +148,7 @@ void Lane::tell_of_context(int world_rank, uint32_t context) {
 Sent Lane::try_start_remote(Operation& op) {
     const transport::Peer to = op.transport_peer - local_ranks_;
     wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
-    const int64_t limit =
-        op.layout == nullptr ? eager_limit.get() : std::max(eager_limit.get(), gaps_eager_limit.get());
-    const bool at_once = op.bytes <= static_cast<uint64_t>(limit);
+    const bool at_once = op.bytes <= eager_limit_to(*network_, to, op.layout != nullptr);
     op.wanted = 1;
     Posted posted = Posted::failed;
     if (at_once) {
@@ -186,13 +199,13 @@ void Lane::network_has_sent(Operation& op, Outcome outcome) {
 }
 
 void Lane::part_of_remote_send_done(Operation& op) {
-    if (--op.wanted != 0) return;
+    if (--op.wanted != 0) return; // it keeps its name: somebody may still use it
     if (op.own_id != 0) table_.remove(op);
     finish(op);
 }
 
 void Lane::fail_remote(Operation& op) {
-    op.error = fail(Err::other, "look for the message of that rank or of the launcher",
+    op.error = fail(Err::proc_failed, "look for the message of that rank or of the launcher",
                     "rank %d of MPI_COMM_WORLD, on another host, cannot be reached", op.world_peer);
 }
 

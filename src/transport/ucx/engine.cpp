@@ -49,7 +49,7 @@ Engine::Engine(const Settings& settings)
 }
 
 bool Engine::start(const char* devices, std::string& why) {
-    gathers_ = has_rdma(devices);
+    rdma_ = has_rdma(devices);
     ucp_config_t* config = nullptr;
     ucs_status_t status = ucp_config_read(nullptr, nullptr, &config);
     if (status != UCS_OK || !configure(config, devices)) {
@@ -59,6 +59,7 @@ bool Engine::start(const char* devices, std::string& why) {
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES;
     params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+    if (rdma_) params.features |= UCP_FEATURE_RMA; // or UCX does not say whether a peer's memory can be read
     status = ucp_init(&params, config, &context_);
     ucp_config_release(config);
     if (status != UCS_OK) {

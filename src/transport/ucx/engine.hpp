@@ -5,6 +5,7 @@
 #pragma once
 
 #include "transport/ucx/greeting.hpp"
+#include "transport/ucx/lanes.hpp"
 #include "transport/ucx/network.hpp"
 #include "wire/frame_layout.hpp"
 
@@ -19,12 +20,12 @@
 
 namespace zipmpi::transport::ucx {
 
-inline constexpr size_t small_frame = 512;      // data up to here goes with the head of a frame
 inline constexpr unsigned pass_index_bits = 24; // of a pass: which peer; the others cannot be guessed
 
 struct Arriving {
     void* descriptor; // of UCX
     uint64_t bytes;
+    bool scatters; // the device may write it to many places
 };
 
 class Engine final : public Network {
@@ -37,6 +38,8 @@ class Engine final : public Network {
 
     [[nodiscard]] const std::string& address() const override { return address_; }
     int reach(int world_rank) override;
+    [[nodiscard]] int rank_of(Peer peer) const override { return peers_[peer].world_rank; }
+    void give_up(int world_rank) override;
     Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data) override;
     Posted send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
@@ -45,6 +48,9 @@ class Engine final : public Network {
                      const Memory& data) override;
     void receive(Arriving& bytes, const Memory& to) override;
     void drop(Arriving& bytes) override;
+    [[nodiscard]] uint64_t rendezvous_from(Peer peer) const override {
+        return peers_[peer].way.reads_memory ? peers_[peer].way.rendezvous_from : 0;
+    }
     int progress() override;
     [[nodiscard]] int descriptor() const override { return descriptor_; }
     bool arm() override { return ucp_worker_arm(worker_) == UCS_OK; }
@@ -75,6 +81,8 @@ class Engine final : public Network {
         uint32_t since_look = 0;  // messages that were sent in it
         Sending* batch = nullptr; // that still has room
         bool lost = false;
+        bool given_up = false;                          // for good
+        Way way{};                                      // to it, once it has given a pass
         size_t address_hash = 0;                        // of where it is
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
         std::vector<Early> early;
@@ -87,8 +95,8 @@ class Engine final : public Network {
     // A message, or a greeting, that UCX has not finished with.
     struct Sending {
         Engine* engine;
-        std::byte
-            header[std::max(wire::net_header_max, sizeof(uint64_t) + wire::frame_head_max + small_frame)];
+        std::byte header[std::max(wire::net_header_max,
+                                  sizeof(uint64_t) + wire::frame_head_max + wire::frame_small)];
         Memory data;
         Gaps gaps;
         std::string greeting;
@@ -111,6 +119,7 @@ class Engine final : public Network {
     void take_hello(std::span<const std::byte> bytes);
     void take_welcome(std::span<const std::byte> bytes);
     void lose(Known& peer, const char* why);
+    void take_pass(Known& peer, uint64_t pass);
     void disconnect(Known& peer);
     void make_stranger(Known& peer);
     void tell_met(const Known& peer);
@@ -143,7 +152,8 @@ class Engine final : public Network {
     static ucs_status_t on_message(void* self, const void* header, size_t header_length, void* data,
                                    size_t length, const ucp_am_recv_param_t* param);
     // What UCX needs to know of memory: a pointer, a count, and its type in param.
-    std::pair<void*, size_t> describe(const Memory& memory, Gaps& gaps, ucp_request_param_t& param);
+    std::pair<void*, size_t> describe(const Memory& memory, Gaps& gaps, bool by_pieces,
+                                      ucp_request_param_t& param);
     bool list_pieces(const Memory& memory, Gaps& gaps) const;
     std::vector<std::byte> take_room(uint64_t bytes);
     void give_back_room(std::vector<std::byte>&& room);
@@ -171,7 +181,7 @@ class Engine final : public Network {
     std::deque<Sending> sendings_;
     Sending* free_ = nullptr;
     std::vector<std::vector<std::byte>> rooms_; // for packed bytes, kept: fresh memory is slow
-    bool gathers_ = false;                      // the devices gather and scatter by themselves
+    bool rdma_ = false;                         // some device may do it
     uint64_t under_way_ = 0;                    // sends
     uint32_t look_ = 1;                         // at the network: their number
     size_t batches_ = 0;                        // open, or not finished by UCX

@@ -17,7 +17,7 @@ constexpr uint64_t index_mask = (uint64_t{1} << pass_index_bits) - 1;
 Posted Engine::send_frame(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
                           void* ticket) {
     Known& to = peers_[peer];
-    if (to.lost || to.endpoint == nullptr || head.size() > wire::frame_head_max + small_frame)
+    if (to.lost || to.endpoint == nullptr || head.size() > wire::frame_head_max + wire::frame_small)
         return Posted::failed;
     if (to.pass == 0) return Posted::would_block;
     Sending& s = take_sending();

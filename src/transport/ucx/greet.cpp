@@ -6,6 +6,8 @@
 // send. Two hellos that cross are both answered.
 #include "transport/ucx/engine.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <openssl/rand.h>
@@ -74,6 +76,7 @@ int Engine::reach(int world_rank) {
     const auto known = by_rank_.find(world_rank);
     if (known != by_rank_.end() && peers_[known->second].endpoint != nullptr)
         return static_cast<int>(known->second);
+    if (known != by_rank_.end() && peers_[known->second].lost) return -1;
     const std::string address = book_.find(book_.subject, world_rank);
     if (address.empty()) return -1;
     Known& peer = meet(world_rank);
@@ -107,15 +110,16 @@ void Engine::take_hello(std::span<const std::byte> bytes) {
         return;
     }
     Known& peer = meet(hello.greeting.from);
+    if (peer.given_up) return;
     const bool moved = std::hash<std::string_view>()(hello.address) != peer.address_hash;
-    if (peer.endpoint != nullptr && moved && peer.world_rank >= watch_from_) { // it was started again
+    if (peer.endpoint != nullptr && (moved || peer.lost) && peer.world_rank >= watch_from_) { // it begins anew
         lose(peer, "it was started again");
         disconnect(peer);
         make_stranger(peer);
     }
     if (peer.endpoint == nullptr && !connect(peer, hello.address)) return;
-    const bool is_new = peer.pass == 0;
-    if (is_new) peer.pass = hello.greeting.pass;
+    const bool is_new = peer.pass != hello.greeting.pass; // one that had given us up has another
+    take_pass(peer, hello.greeting.pass);
     greet(peer, wire::net_welcome, hello.greeting.nonce);
     if (is_new) tell_met(peer);
 }
@@ -131,8 +135,23 @@ void Engine::take_welcome(std::span<const std::byte> bytes) {
     }
     Known& peer = peers_[known->second];
     if (peer.pass != 0) return;
-    peer.pass = welcome.greeting.pass;
+    take_pass(peer, welcome.greeting.pass);
     tell_met(peer);
+}
+
+// From now on messages can go there: how they do is asked once.
+void Engine::take_pass(Known& peer, uint64_t pass) {
+    if (peer.pass != 0) return;
+    peer.pass = pass;
+    if (!rdma_) return;
+    char* text = nullptr;
+    size_t length = 0;
+    FILE* description = open_memstream(&text, &length);
+    if (description == nullptr) return;
+    ucp_ep_print_info(peer.endpoint, description);
+    std::fclose(description);
+    peer.way = read_way({text, length});
+    std::free(text);
 }
 
 ucs_status_t Engine::on_greeting(void* self, const void*, size_t, void* data, size_t length,
@@ -153,6 +172,13 @@ void Engine::on_lost(void* self, ucp_ep_h endpoint, ucs_status_t status) {
     auto& engine = *static_cast<Engine*>(self);
     for (Known& peer : engine.peers_)
         if (peer.endpoint == endpoint) engine.lose(peer, ucs_status_string(status));
+}
+
+// Closing without the peer's help ends all requests on the endpoint. UCX allows it where it watches peers.
+void Engine::give_up(int world_rank) {
+    Known& peer = meet(world_rank);
+    peer.lost = peer.given_up = true;
+    if (peer.world_rank >= watch_from_) disconnect(peer);
 }
 
 void Engine::lose(Known& peer, const char* why) {

@@ -85,6 +85,9 @@ class Network {
     [[nodiscard]] virtual const std::string& address() const = 0; // bytes, to be published
     // The index of a rank, dense from 0; the first call says hello to it. -1: its address is not known.
     virtual int reach(int world_rank) = 0;
+    [[nodiscard]] virtual int rank_of(Peer) const { return -1; } // -1: it cannot be told
+    // The rank is gone for good: what is under way to and from it ends as failed.
+    virtual void give_up(int /*world_rank*/) {}
     // A message with up to inline_max bytes of payload in the header.
     virtual Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                         const Memory& data) = 0;
@@ -100,6 +103,9 @@ class Network {
     // received() comes, perhaps before this returns. to.bytes is what the sender announced.
     virtual void receive(Arriving& bytes, const Memory& to) = 0;
     virtual void drop(Arriving& bytes) = 0;
+    // Bytes from which a long message to a peer is better sent by send_long, where devices read the memory of
+    // others by themselves. 0: they do not, or it is not known.
+    [[nodiscard]] virtual uint64_t rendezvous_from(Peer) const { return 0; }
     virtual int progress() = 0;
     // Becomes readable when there is something to do, once arm() has returned true.
     [[nodiscard]] virtual int descriptor() const = 0;

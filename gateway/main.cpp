@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// zipmpi-gateway: started by zipmpi-noded for a job whose clusters share no network, with what a rank
+// inherits. Finds the devices of its clusters, opens their networks, publishes where it is reached, and
+// passes frames on until it is ended or its launcher is gone.
+#include "base/param.hpp"
+#include "base/problem.hpp"
+#include "boot/address_book.hpp"
+#include "boot/pmi_text.hpp"
+#include "bridge/network.hpp"
+#include "bridge/ring.hpp"
+#include "gateway/forwarder.hpp"
+#include "gateway/links.hpp"
+#include "os/clock.hpp"
+#include "os/host.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace zipmpi;
+
+namespace {
+
+Param<int64_t> pool{"bridge.pool",
+                    64 * MiB,
+                    {1 * MiB, 64 * GiB},
+                    Unit::bytes,
+                    Level::tuner,
+                    Scope::all_equal,
+                    "bytes under way that may lie at one gateway"};
+Param<int64_t> spin_us{"bridge.spin_us",
+                       0,
+                       {0, 1000000},
+                       Unit::none,
+                       Level::tuner,
+                       Scope::local,
+                       "microseconds that a gateway goes on looking for frames before it sleeps"};
+
+constexpr int probe_limit_ms = 5000;
+constexpr useconds_t between_asks_us = 2000;
+constexpr int most_asks = 30'000; // a minute
+
+struct Place {
+    boot::NodeSegment segment;
+    boot::PmiIdentity me;
+    std::unique_ptr<boot::Launcher> launcher;
+    bridge::Grid grid;
+    int number = 0;
+    int epoch = 1;
+    std::string job_id;
+};
+
+std::string variable(const char* name) {
+    const char* text = std::getenv(name);
+    return text != nullptr ? text : "";
+}
+
+int end_with(const std::string& why, const char* todo) {
+    report(
+        {"a gateway between clusters cannot work", "zipmpi-gateway on host " + os::host_name(), why, todo});
+    return 1;
+}
+
+constexpr const char* not_by_hand = "gateways are started by mpiexec --grid, not by hand";
+
+bool read_place(Place& p, std::string& why) {
+    if (!bridge::parse(variable(bridge::grid_variable), p.grid)) {
+        why = "ZIPMPI_GRID describes no grid";
+        return false;
+    }
+    p.number = std::atoi(variable("ZIPMPI_GATEWAY").c_str());
+    p.epoch = std::atoi(variable("ZIPMPI_GATEWAY_EPOCH").c_str());
+    p.job_id = variable("ZIPMPI_JOB_ID");
+    p.me.rank = std::atoi(variable("PMI_RANK").c_str());
+    p.me.size = std::atoi(variable("PMI_SIZE").c_str());
+    const int pmi = std::atoi(variable("PMI_FD").c_str());
+    if (p.number < 0 || p.number >= static_cast<int>(p.grid.gateways.size()) || p.me.size < 1 ||
+        p.me.rank != bridge::gateway_id(p.me.size, p.number)) {
+        why = "the variables ZIPMPI_GATEWAY, PMI_RANK and PMI_SIZE do not fit together";
+        return false;
+    }
+    Problem problem;
+    os::Fd node(fcntl(std::atoi(variable("ZIPMPI_NODE_FD").c_str()), F_DUPFD_CLOEXEC, 3));
+    if (!node || !boot::NodeSegment::adopt(std::move(node), p.segment, problem)) {
+        why = "ZIPMPI_NODE_FD is no segment of a job";
+        return false;
+    }
+    p.launcher = boot::open_pmi(pmi, false, p.me, why);
+    p.me.rank = bridge::gateway_id(p.me.size, p.number);
+    return p.launcher != nullptr && p.segment.nodes() == p.grid.nodes.size();
+}
+
+// A rank puts its keys when it has come so far.
+bool ask(Place& p, int id, const std::string& key, std::string& value) {
+    for (int i = 0; i < most_asks; ++i) {
+        if (p.launcher->get(id, key, value)) return true;
+        usleep(between_asks_us);
+    }
+    return false;
+}
+
+struct Network {
+    int cluster;
+    std::string devices;
+    bridge::Neighbours who;
+    std::unique_ptr<transport::ucx::Probe> probe;
+};
+
+std::vector<int> first_ranks(const Place& p) {
+    std::vector<int> first(p.grid.nodes.size(), -1);
+    for (int rank = p.me.size - 1; rank >= 0; --rank) first[p.segment.node_of(rank)] = rank;
+    return first;
+}
+
+std::string devices_key(int cluster) { return "devices." + std::to_string(cluster); }
+
+// All who look for devices wait for their neighbours, so this is done even where devices are named.
+bool find_devices(Place& p, std::vector<Network>& networks, std::string& why) {
+    for (const bridge::Attachment& a : p.grid.gateways[static_cast<size_t>(p.number)].attached)
+        networks.push_back({a.cluster, a.devices,
+                            bridge::neighbours_in(p.grid, a.cluster, first_ranks(p), p.me.size, p.me.rank),
+                            nullptr});
+    for (Network& n : networks) {
+        if (p.epoch > 1) { // nobody looks any more
+            if (n.devices.empty())
+                static_cast<void>(p.launcher->get(p.me.rank, devices_key(n.cluster), n.devices));
+            continue;
+        }
+        n.probe.reset(transport::ucx::open_probe(p.me.rank, p.segment.header().job_key, why));
+        if (n.probe == nullptr) return false;
+        static_cast<void>(p.launcher->put(bridge::probe_key(n.cluster), n.probe->listen()));
+    }
+    for (Network& n : networks) {
+        if (n.probe == nullptr || n.who.next < 0) continue;
+        std::string addresses;
+        const bool found = ask(p, n.who.next, bridge::probe_key(n.cluster), addresses) &&
+                           n.probe->run(n.who.next, addresses, n.who.previous, probe_limit_ms);
+        if (n.devices.empty()) n.devices = n.probe->devices();
+        if (n.devices.empty()) {
+            why = "no device leads into cluster " + p.grid.clusters[static_cast<size_t>(n.cluster)].name +
+                  ": " + (found ? "" : n.probe->story());
+            return false;
+        }
+        static_cast<void>(p.launcher->put(devices_key(n.cluster), n.devices));
+        n.probe.reset();
+    }
+    return true;
+}
+
+struct Book {
+    Place* place;
+    int cluster;
+};
+
+std::string find_in(void* subject, int id) {
+    const Book& b = *static_cast<Book*>(subject);
+    if (id >= b.place->me.size)
+        return boot::ask_address(*b.place->launcher, id, bridge::address_key(b.cluster));
+    return boot::ask_address(*b.place->launcher, id);
+}
+
+void serve(gateway::Forwarder& forwarder, gateway::Links& links, int pmi) {
+    const os::Fd epoll(epoll_create1(EPOLL_CLOEXEC));
+    const auto watch = [&](int fd, uint32_t events) {
+        epoll_event e{};
+        e.events = events;
+        e.data.u64 = static_cast<uint64_t>(fd);
+        epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &e);
+    };
+    links.serve(epoll.get());
+    for (const int fd : forwarder.descriptors()) watch(fd, EPOLLIN);
+    watch(pmi, EPOLLRDHUP);
+    uint64_t last_ns = os::now_ns();
+    for (;;) {
+        if (forwarder.progress() != 0) {
+            last_ns = os::now_ns();
+            continue;
+        }
+        if (spin_us.get() != 0 && os::now_ns() - last_ns < static_cast<uint64_t>(spin_us.get()) * 1000)
+            continue;
+        const int again_ms = links.look_after(epoll.get());
+        if (!forwarder.arm()) continue;
+        epoll_event events[64];
+        const int n = epoll_wait(epoll.get(), events, 64, again_ms < 0 ? 1000 : again_ms);
+        for (int i = 0; i < n; ++i) {
+            if (links.owns(events[i].data.u64))
+                links.on_event(epoll.get(), events[i].data.u64, events[i].events);
+            else if (events[i].data.u64 == static_cast<uint64_t>(pmi) && (events[i].events & EPOLLIN) == 0)
+                return; // the launcher is gone
+        }
+    }
+}
+
+} // namespace
+
+int main() {
+    for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_JOB_ID", "ZIPMPI_GRID", "ZIPMPI_GATEWAY",
+                             "ZIPMPI_GATEWAY_EPOCH", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES"})
+        declare_plain_variable(name);
+    load_params(environ); // ranks say what is wrong with settings
+    Place place;
+    std::string why;
+    if (!read_place(place, why)) return end_with(why, not_by_hand);
+    std::vector<Network> networks;
+    if (!find_devices(place, networks, why))
+        return end_with(
+            why, "check that this host reaches the nodes of its clusters, or name devices in the grid");
+    gateway::Counters counters;
+    gateway::Setting setting{place.grid,
+                             place.number,
+                             place.me.size,
+                             bridge::job_number(place.job_id),
+                             static_cast<uint64_t>(pool.get()),
+                             [&](int rank) { return static_cast<int>(place.segment.node_of(rank)); },
+                             place.segment.header().job_key};
+    gateway::Forwarder forwarder(std::move(setting), counters);
+    std::vector<Book> books;
+    books.reserve(networks.size());
+    for (const Network& n : networks) {
+        books.push_back({&place, n.cluster});
+        if (!forwarder.open(n.cluster, n.devices, {&books.back(), find_in}, why))
+            return end_with(why + " (cluster " + place.grid.clusters[static_cast<size_t>(n.cluster)].name +
+                                ", devices " + n.devices + ")",
+                            "install UCX (Debian: libucx0) and a ZipMPI that was built with it");
+    }
+    for (const Network& n : networks)
+        if (!boot::publish_address(*place.launcher, forwarder.address(n.cluster),
+                                   bridge::address_key(n.cluster)))
+            return end_with("the launcher did not take the address of this gateway", not_by_hand);
+    static_cast<void>(place.launcher->put("epoch", std::to_string(place.epoch)));
+    if (place.epoch > 1) forwarder.greet_all();
+    gateway::Links links(forwarder,
+                         {[&](int other, int link) {
+                              std::string address;
+                              const int id = bridge::gateway_id(place.me.size, other);
+                              return place.launcher->get(id, "link." + std::to_string(link), address)
+                                         ? address
+                                         : std::string();
+                          },
+                          [&](int link, const std::string& address) {
+                              static_cast<void>(place.launcher->put("link." + std::to_string(link), address));
+                          }});
+    if (!links.listen(why)) return end_with(why, "give the link an address of this host in the grid");
+    serve(forwarder, links, std::atoi(variable("PMI_FD").c_str()));
+    return 0;
+}
