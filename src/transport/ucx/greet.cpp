@@ -139,7 +139,7 @@ void Engine::take_welcome(std::span<const std::byte> bytes) {
 
 // From now on messages can go there: how they do is asked once.
 void Engine::take_pass(Known& peer, uint64_t pass) {
-    if (peer.pass != 0) return;
+    if (peer.pass == pass) return;
     peer.pass = pass;
     if (!rdma_) return;
     char* text = nullptr;
