@@ -13,6 +13,7 @@ from .libraries import BENCH, Library, our_library, peers
 AGENT = os.path.join(BENCH, "harness", "agent.sh")
 FOLDER = os.path.join(os.path.dirname(BENCH), "tests", "cluster")
 DEVICE = "eth0"
+CONGESTION = "net.ipv4.tcp_congestion_control=cubic"  # as Debian has it, whatever this machine has
 OVER_TCP = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self,vader", "--mca", "btl_tcp_if_include", DEVICE]
 OVER_UCX = ["--mca", "pml", "ucx", "--mca", "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any",
             "-x", "UCX_TLS=tcp,self,sm", "-x", f"UCX_NET_DEVICES={DEVICE}"]
@@ -41,6 +42,8 @@ def made(count, folder):
     module = module_of_cluster(tool)
     try:
         with module.Cluster(count) as cluster:
+            for host in cluster.hosts:
+                subprocess.run(cluster.command(host.name, ["sysctl", "-qw", CONGESTION]), check=True)
             os.environ.update(CLUSTER_DIR=cluster.folder, CLUSTER_AGENT=cluster.agent)
             yield cluster
     except module.CannotRun as reason:

@@ -14,6 +14,7 @@ LARGE_SIZES = "1048576,4194304"
 COLLECTIVE_SIZES = "8,64,512,4096,32768,262144,1048576"
 CROWDED_COLLECTIVE_SIZES = "8,1024,16384"
 NETWORK_SIZES = (8, 64, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
+LEAST_BARE_BANDWIDTH = 65536  # from here on bandwidth is compared with bare UCX
 LARGE_NETWORK_SIZES = "65536,262144,1048576,4194304"
 NETWORK_COLLECTIVE_SIZES = "8,512,8192,65536,524288"
 VECTOR_SIZES = "2048,8192,32768,131072,524288"
@@ -35,7 +36,7 @@ class Run(NamedTuple):
     at_once: bool = False  # prints all results at its end: then nobody need wait for long if a library does not end
 
     def title(self):
-        words = [self.program, *(a for a in self.arguments if a.startswith(("ways", "memory", "what")))]
+        words = [self.program, *(a for a in self.arguments if a.startswith(("ways", "memory", "what", "name")))]
         return (" ".join(words) + (f" with {self.ranks} ranks" if self.ranks > 2 else "") +
                 (f" on {self.hosts} hosts" if self.hosts > 1 else ""))
 
@@ -105,6 +106,11 @@ def cluster():
                             "slice=0.01", "limit=1", "least=3", "hurry=0.08"), 16, hosts=4, at_once=True),
         Run("startup", (), 128, only=(OURS, "openmpi"), most_rounds=3, hosts=4),
     ]
+    # ucx_perftest makes a new connection for every size, and a connection is slower after other sizes: the same for ours.
+    for size in NETWORK_SIZES:
+        runs.append(Run("latency", (f"sizes={size}", "name=latency_alone", "sweeps=7"), only=(OURS,), hosts=2))
+        if size >= LEAST_BARE_BANDWIDTH:
+            runs.append(Run("bandwidth", (f"sizes={size}", "name=bandwidth_alone", "sweeps=3"), only=(OURS,), hosts=2))
     for ranks in (16, 64, 256):
         runs.append(Run("memory", ("until=ring",), ranks, only=(OURS,), most_rounds=3, hosts=4))
     return runs

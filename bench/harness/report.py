@@ -5,7 +5,8 @@ from . import bars, variants
 from .figures import geometric_mean
 
 TITLES = {
-    "latency": "Half round trip", "bandwidth": "Bandwidth, windows of 64", "both_ways": "Bandwidth in both directions",
+    "latency": "Half round trip", "latency_alone": "Half round trip, each size by itself",
+    "bandwidth_alone": "Bandwidth, windows of 64, each size by itself", "bandwidth": "Bandwidth, windows of 64", "both_ways": "Bandwidth in both directions",
     "bandwidth_alloc_mem": "Bandwidth, buffers from MPI_Alloc_mem", "message_rate": "Message rate",
     "multi_pair": "Half round trip of several pairs at once", "skew_1": "Producer, consumer of 1 us",
     "skew_1000": "Producer, consumer of 1000 us", "skew_first_1000": "Producer, consumer of 1000 us, first time",

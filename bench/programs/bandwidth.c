@@ -3,8 +3,8 @@
 //
 // Bandwidth in MB/s over the sizes of messages: windows of 64 messages, each window answered by an empty
 // message. ways=2 sends in both directions at once and counts both. memory=alloc takes the buffers from
-// MPI_Alloc_mem. All messages of a window come from one buffer and go to one buffer, as is usual for this
-// measurement.
+// MPI_Alloc_mem, name= gives the figure another name. All messages of a window come from one buffer and go to
+// one buffer, as is usual for this measurement.
 #include "bench.h"
 
 static char *out, *in;
@@ -49,7 +49,8 @@ int main(int argc, char** argv) {
         out = touched_memory(largest_message);
         in = touched_memory(largest_message);
     }
-    const char* name = ways == 2 ? "both_ways" : from_mpi ? "bandwidth_alloc_mem" : "bandwidth";
+    const char* usual = ways == 2 ? "both_ways" : from_mpi ? "bandwidth_alloc_mem" : "bandwidth";
+    const char* name = text_option(argc, argv, "name", usual);
     add_sizes(&bench, name, argc, argv);
     measure(&bench, batch);
     for (int i = 0; i < bench.points && bench.rank == 0; ++i) {

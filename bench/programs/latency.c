@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Half of a round trip between two ranks, in microseconds, over the sizes of messages.
+// Half of a round trip between two ranks, in microseconds, over the sizes of messages. name= gives the figure
+// another name.
 #include "bench.h"
 
 static char *out, *in;
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
     need_ranks(&bench, 2);
     out = touched_memory(largest_message);
     in = touched_memory(largest_message);
-    add_sizes(&bench, "latency", argc, argv);
+    add_sizes(&bench, text_option(argc, argv, "name", "latency"), argc, argv);
     measure(&bench, batch);
     for (int i = 0; i < bench.points && bench.rank == 0; ++i)
         report(bench.point[i].name, bench.point[i].size, bench.point[i].per_iteration[0] / 2 * 1e6, "us");

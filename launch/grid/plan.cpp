@@ -232,6 +232,10 @@ void Planner::tell() {
         if (p.used) with_ranks.push_back(&p);
     std::ranges::sort(with_ranks, {}, [](const Place* p) { return p->node; });
     for (const Place* p : with_ranks) grid_.nodes.push_back({p->clusters});
+    if (!bridge::needs_gateways(grid_)) { // all reach each other
+        grid_.gateways.clear();
+        gateway_places_.clear();
+    }
     for (NodeRun& run : runs_) run.node = places_[run.node].node;
     request_.map = NodeMap(runs_);
     request_.world_size = request_.map.size();

@@ -81,6 +81,8 @@ TEST(GridPlan, MoreRanksThanSlotsAndTurns) {
 TEST(GridPlan, HostsWithoutRanksAreLeftOut) {
     const StartRequest r = planned(zipped(), 3);
     EXPECT_EQ(r.tree.hosts, (std::vector<std::string>{"z", "a1", "a2"}));
+    EXPECT_EQ(r.grid, "grid1 c a c b n 2 0"); // and what reaches each other needs no gateways
+    EXPECT_TRUE(r.gateway_nodes.empty());
 }
 
 TEST(GridPlan, NarrowTrees) {

@@ -2,7 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/grid/watch.hpp"
 
+#include <algorithm>
+
 namespace zipmpi::launch {
+
+std::vector<bridge::NodePlace> kinds_of_nodes(const bridge::Grid& grid) {
+    std::vector<bridge::NodePlace> kinds;
+    for (const bridge::NodePlace& n : grid.nodes)
+        if (std::ranges::find(kinds, n.clusters, &bridge::NodePlace::clusters) == kinds.end())
+            kinds.push_back(n);
+    return kinds;
+}
 
 void GridWatch::begin(const StartRequest& request) {
     if (!bridge::parse(request.grid, grid_)) return;
@@ -58,8 +68,9 @@ std::string GridWatch::picture() const {
 
 std::string GridWatch::cut() const {
     if (!routes_) return {};
-    for (const bridge::NodePlace& a : grid_.nodes)
-        for (const bridge::NodePlace& b : grid_.nodes) {
+    const std::vector<bridge::NodePlace> kinds = kinds_of_nodes(grid_);
+    for (const bridge::NodePlace& a : kinds)
+        for (const bridge::NodePlace& b : kinds) {
             if (bridge::share_cluster(a, b) || !routes_->lanes(a.clusters, b.clusters).empty()) continue;
             return names({a.clusters[0], b.clusters[0]});
         }

@@ -13,6 +13,9 @@
 
 namespace zipmpi::launch {
 
+// The nodes of a grid without those that are in the same clusters as one before.
+std::vector<bridge::NodePlace> kinds_of_nodes(const bridge::Grid& grid);
+
 class GridWatch {
   public:
     void begin(const StartRequest& request); // does nothing for a job in one cluster

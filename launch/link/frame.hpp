@@ -24,8 +24,9 @@ enum class FrameType : uint32_t {
     kill_job = 6,       // SIGKILL at once
     ask_snapshot = 7,   // u32: an id, given back in the answer
     pmix_fence_out = 9, // the same for PMIx: what all ranks have put
-    end_gateways = 10,  // every rank of the job has ended
+    end_gateways = 11,  // every rank of the job has ended
     fence_out = 8,      // every rank is in the fence; key-value pairs that all get
+    news = 10,          // Event: what all ranks must know, in one order everywhere
     // daemons -> mpiexec
     output = 101,      // u32 stream (1, 2), bytes
     failure = 102,     // Failure
@@ -36,8 +37,9 @@ enum class FrameType : uint32_t {
     fence_in = 107, // all ranks on and below this node are in the fence; key-value pairs for all
     pmix_fence_in = 108,
     picture = 109,      // u32 node, text: where its ranks are
+    event = 110,        // Event: something that all ranks must know, or a part of an agreement
     gateway_lost = 111, // u32 number, text: it cannot be kept running
-    ranks_over = 110,   // in a grid: all ranks on and below this node have ended
+    ranks_over = 112,   // in a grid: all ranks on and below this node have ended
     // both ways
     beat = 201,   // I am alive
     routed = 202, // Routed: from one node to another, through the tree

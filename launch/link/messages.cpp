@@ -80,6 +80,7 @@ std::string encode(const StartRequest& r) {
     w.texts(r.base_env).u32(static_cast<uint32_t>(r.bind));
     w.u32(r.sockets_in_turn ? 1 : 0).u32(r.show_placement ? 1 : 0);
     w.u32(r.label ? 1 : 0).u32(r.pmix ? 1 : 0).u32(r.flush_prompts ? 1 : 0).u32(r.stdin_open ? 1 : 0);
+    w.u32(r.keep_going ? 1 : 0);
     encode(w, r.tree);
     w.text(r.grid).numbers(r.gateway_nodes);
     return w.take();
@@ -110,6 +111,7 @@ bool decode(std::string_view bytes, StartRequest& out) {
     out.pmix = r.u32() != 0;
     out.flush_prompts = r.u32() != 0;
     out.stdin_open = r.u32() != 0;
+    out.keep_going = r.u32() != 0;
     if (!decode(r, out.tree)) return false;
     out.grid = r.text();
     out.gateway_nodes = r.numbers();
@@ -148,6 +150,29 @@ bool decode(std::string_view bytes, Failure& out) {
     out.by_signal = r.u32() != 0;
     out.text = r.text();
     return r.finished();
+}
+
+std::string encode(const Event& e) {
+    Writer w;
+    w.u32(static_cast<uint32_t>(e.kind)).u32(e.rank).u32(e.context).u32(e.number).u32(e.flags).u32(e.value);
+    return w.u32(e.failed).u32(e.exit_code).u32(e.by_signal ? 1 : 0).text(e.text).text(e.members).take();
+}
+
+bool decode(std::string_view bytes, Event& out) {
+    Reader r(bytes);
+    const uint32_t kind = r.u32();
+    out.kind = static_cast<Event::Kind>(kind);
+    out.rank = r.u32();
+    out.context = r.u32();
+    out.number = r.u32();
+    out.flags = r.u32();
+    out.value = r.u32();
+    out.failed = r.u32();
+    out.exit_code = r.u32();
+    out.by_signal = r.u32() != 0;
+    out.text = r.text();
+    out.members = r.text();
+    return r.finished() && kind >= 1 && kind <= 4;
 }
 
 std::string encode(const Snapshot& s) {

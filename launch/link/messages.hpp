@@ -55,6 +55,7 @@ struct StartRequest {
     bool pmix = false;
     bool flush_prompts = false; // somebody may answer: show an unfinished line of rank 0
     bool stdin_open = false;
+    bool keep_going = false; // a rank that dies does not end the job
     TreePlan tree;
     std::string grid;                    // bridge::Grid as text; empty: one cluster
     std::vector<uint32_t> gateway_nodes; // where the gateways of the grid are, by their number
@@ -87,6 +88,30 @@ struct Failure {
 
 std::string encode(const Failure& f);
 bool decode(std::string_view bytes, Failure& out);
+
+// What concerns all ranks of the job. Daemons send what they see or are told by a rank; mpiexec puts it in
+// order and sends it to all daemons, which leave it in their node segments.
+struct Event {
+    enum class Kind : uint32_t {
+        failed = 1,    // a rank is gone
+        revoked = 2,   // a communicator must not be used any more
+        agreement = 3, // up: what a rank says to an agreement; down: what it has come to
+        lost = 4       // up: a rank cannot be reached by another one; down: it is to be ended
+    } kind = Kind::failed;
+    uint32_t rank = 0;      // that failed, is lost, or takes part
+    uint32_t context = 0;   // of the communicator
+    uint32_t number = 0;    // of the agreement on it
+    uint32_t flags = 0;     // all that were said, bit by bit
+    uint32_t value = 0;     // the largest that was said
+    uint32_t failed = 0;    // down: ranks that had failed by then
+    uint32_t exit_code = 0; // of a rank that failed
+    bool by_signal = false;
+    std::string text;    // for stderr
+    std::string members; // of the communicator: runs of ranks as text, "0-3,7,9-12"
+};
+
+std::string encode(const Event& e);
+bool decode(std::string_view bytes, Event& out);
 
 std::string encode(const Snapshot& s);
 bool decode(std::string_view bytes, Snapshot& out);

@@ -44,10 +44,12 @@ Front::Front(Options options, StartRequest request)
     : options_(std::move(options))
     , request_(std::move(request))
     , below_([this](uint32_t child, const Frame& f) { on_frame(child, f); },
-             [this](uint32_t child, const Problem& why) { on_lost(child, why); })
+             [this](uint32_t child, bool had_come, const Problem& why) { on_lost(child, had_come, why); })
     , out_(STDOUT_FILENO)
     , err_(STDERR_FILENO)
-    , watch_(options_.report_hang) {
+    , watch_(options_.report_hang)
+    , consensus_(request_.world_size,
+                 [this](const Event& news) { below_.send_all(FrameType::news, encode(news)); }) {
     grid_.begin(request_);
 }
 
@@ -158,6 +160,8 @@ void Front::on_frame(uint32_t child, const Frame& f) {
     }
     case FrameType::failure:
         return on_failure(f.payload);
+    case FrameType::event:
+        return on_event(f.payload);
     case FrameType::stdin_taken:
         stdin_in_flight_ -= std::min<uint64_t>(stdin_in_flight_, r.u64());
         return;
@@ -205,6 +209,19 @@ void Front::on_failure(std::string_view payload) {
         take_failure();
     else
         failure_at_ = os::now_ns() + cause_delay;
+}
+
+// With --keep-going: what ends a rank is said, and becomes the exit status if nobody is left to do better, or
+// if the rank itself has chosen it.
+void Front::on_event(std::string_view payload) {
+    Event e;
+    if (!decode(payload, e)) return;
+    const bool fresh = e.kind == Event::Kind::failed && !consensus_.has_failed(e.rank);
+    consensus_.take(e);
+    if (!fresh || interrupted_by_ != 0) return;
+    err_.add(e.text);
+    const bool nobody_left = consensus_.failures() == request_.world_size;
+    if (exit_code_ == 0 && (!e.by_signal || nobody_left)) exit_code_ = static_cast<int>(e.exit_code);
 }
 
 void Front::take_failure() {
@@ -378,11 +395,21 @@ void Front::reap() {
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) below_.reaped(pid, status);
 }
 
-void Front::on_lost(uint32_t child, const Problem& why) {
+void Front::on_lost(uint32_t child, bool had_come, const Problem& why) {
     const NodePlace place = below_.place(child);
     if (grid_.lose_nodes(place.node, place.end) && !failed_ && interrupted_by_ == 0) {
         end_gateways_when_over();
         return on_gateways_lost("gateway host " + below_.host(child) + " is lost: " + why.why);
+    }
+    if (request_.keep_going && had_come && interrupted_by_ == 0 && !failed_ && !below_.all_over()) {
+        say(with_outcome(why, "its ranks count as failed"));
+        Event e;
+        for (uint32_t node = place.node; node < place.end; ++node)
+            for (const uint32_t rank : request_.map.ranks_of(node)) {
+                e.rank = rank;
+                consensus_.take(e);
+            }
+        return pass_fence_on();
     }
     below_.send_all(FrameType::end_job);
     if (interrupted_by_ != 0 || (failed_ && !failure_)) return;
@@ -390,7 +417,7 @@ void Front::on_lost(uint32_t child, const Problem& why) {
     failure_at_ = 0;
     failed_ = true;
     exit_code_ = 1;
-    say(why);
+    say(with_outcome(why, "the job was ended"));
 }
 
 void Front::say(const Problem& p) { err_.add(format(p, "mpiexec")); }

@@ -9,6 +9,7 @@
 #include "launch/grid/watch.hpp"
 #include "launch/mpiexec/options.hpp"
 #include "launch/mpiexec/stream.hpp"
+#include "launch/report/consensus.hpp"
 #include "launch/report/hang_watch.hpp"
 #include "launch/tree/fence.hpp"
 #include "launch/tree/subtree.hpp"
@@ -31,7 +32,8 @@ class Front {
     void loop();
     int wait_ms() const;
     void on_frame(uint32_t child, const Frame& f);
-    void on_lost(uint32_t child, const Problem& why);
+    void on_lost(uint32_t child, bool had_come, const Problem& why);
+    void on_event(std::string_view payload);
     void end_gateways_when_over();
     void on_gateways_lost(const std::string& what);
     void on_failure(std::string_view payload);
@@ -56,6 +58,7 @@ class Front {
     FenceGather fence_, pmix_fence_, ranks_over_;
     OutStream out_, err_;
     HangWatch watch_;
+    Consensus consensus_;
     std::map<uint32_t, Snapshot> snapshots_; // by id; parts from several hosts
 
     std::map<uint32_t, std::string> pictures_; // by node

@@ -119,6 +119,7 @@ int main(int argc, char** argv) {
     request.sockets_in_turn = options.sockets_in_turn;
     request.show_placement = options.show_placement;
     request.label = options.label;
+    request.keep_going = options.keep_going;
     request.pmix = options.pmix == Pmix::yes;
     request.stdin_open = request.flush_prompts = true;
     request.base_env = without_launchers(environ);

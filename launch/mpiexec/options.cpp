@@ -60,6 +60,8 @@ void declare(CLI::App& app, Part& part, Options& all, bool& version) {
                    "slot, core: fill a host before the next, core by core; "
                    "socket: the same, with the sockets of a host in turn; node: hosts in turn")
         ->type_name("slot|core|socket|node");
+    app.add_flag("--keep-going", all.keep_going,
+                 "a rank or host that dies does not end the job: the others get MPIX_ERR_PROC_FAILED");
     app.add_flag("--show-placement", all.show_placement, "print which rank is on which host and core");
     app.add_option("--launch-agent", all.agent, "starts a command on a host: AGENT HOST COMMAND; default ssh")
         ->type_name("COMMAND");
@@ -76,7 +78,8 @@ void declare(CLI::App& app, Part& part, Options& all, bool& version) {
 constexpr const char* with_value[] = {
     "-n",     "--np",       "--env",  "--bind-to", "--timeout",      "--report-hang",  "--pmix",
     "--host", "--hostfile", "--grid", "--map-by",  "--launch-agent", "--launch-width", "--launch-interface"};
-constexpr const char* without_value[] = {"--label", "--show-placement", "--version", "--help", "-h"};
+constexpr const char* without_value[] = {"--label",   "--keep-going", "--show-placement",
+                                         "--version", "--help",       "-h"};
 
 // -np, -label and so on, as other launchers spell them.
 std::string two_dashes(const std::string& word) {

@@ -19,6 +19,7 @@ struct Options {
     StartRequest::Bind bind = StartRequest::Bind::automatic;
     Pmix pmix = Pmix::automatic;
     bool label = false;
+    bool keep_going = false;  // a rank that dies does not end the job
     double timeout = 0;       // seconds, 0 = none
     double report_hang = 0;   // seconds, 0 = off
     bool ranks_given = false; // -n was written

@@ -20,6 +20,7 @@
 
 #include <array>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -83,6 +84,7 @@ class Daemon {
     void find_gateways();
     void start_gateways();
     bool start_gateway(Gateway& g, const char*& step);
+    [[nodiscard]] std::string with_found_devices(const Gateway& g) const;
     std::vector<std::string> gateway_env(const Gateway& g, int pmi_end);
     void on_gateway_exit(uint32_t index, int status);
     void note_put_of(uint32_t index);
@@ -103,7 +105,7 @@ class Daemon {
     // others.cpp
     bool start_others(const std::string& payload, Problem& why);
     void on_child_frame(uint32_t child, const Frame& f);
-    void on_child_lost(uint32_t child, const Problem& why);
+    void on_child_lost(uint32_t child, bool had_come, const Problem& why);
     [[nodiscard]] Problem describe_ended_daemon(int signal) const;
     PmiServer::Others pmi_others();
     void pass_fence_on();
@@ -157,6 +159,13 @@ class Daemon {
     void let_go();
     Snapshot snapshot() const;
 
+    // events.cpp
+    void on_told(uint32_t local, const PmiMessage& m);
+    void send_event(const Event& e);
+    void on_news(const Event& e);
+    void report_failed(uint32_t local, uint32_t exit_code, const std::string& text, bool by_signal);
+    void on_child_nodes_lost(NodePlace nodes, const Problem& why);
+
     Channel channel_; // to mpiexec, or to the daemon above
     NodePlace place_;
     JobKey key_{};
@@ -193,6 +202,7 @@ class Daemon {
     bool interrupted_ = false; // the user ended the job: how ranks end is not news
     bool front_gone_ = false, outputs_paused_ = false;
     int open_line_[2] = {-1, -1}; // rank that has written part of a line to this stream
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> agreeing_; // ranks that wait, by agreement
     uint64_t kill_at_ = 0, prompt_at_ = 0, give_up_at_ = 0;
 
     os::Fd stdin_pipe_;

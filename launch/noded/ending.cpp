@@ -79,7 +79,13 @@ void Daemon::judge(uint32_t local, int status) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !inside) return;
     const auto code =
         static_cast<uint32_t>(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-    fail(local, code == 0 ? 1 : code, format(describe(death_of(local)), "mpiexec"), WIFSIGNALED(status));
+    Death death = death_of(local);
+    if (request_.keep_going) {
+        death.others_go_on = true;
+        return report_failed(local, code == 0 ? 1 : code, format(describe(death), "mpiexec"),
+                             WIFSIGNALED(status));
+    }
+    fail(local, code == 0 ? 1 : code, format(describe(death), "mpiexec"), WIFSIGNALED(status));
 }
 
 void Daemon::on_abort(uint32_t local, int exit_code, std::string_view text) {

@@ -37,16 +37,9 @@ std::string gateway_path() {
     return path.substr(0, path.rfind('/') + 1) + "zipmpi-gateway";
 }
 
-// If all ranks are in one cluster nothing has to be passed on.
-bool joins_ranks(const std::string& text) {
-    bridge::Grid grid;
-    return bridge::parse(text, grid) && bridge::needs_gateways(grid);
-}
-
 } // namespace
 
 void Daemon::find_gateways() {
-    if (request_.grid.empty() || !joins_ranks(request_.grid)) return;
     for (uint32_t g = 0; g < request_.gateway_nodes.size(); ++g) {
         if (request_.gateway_nodes[g] != place_.node) continue;
         Gateway& gateway = gateways_.emplace_back();
@@ -56,6 +49,19 @@ void Daemon::find_gateways() {
 
 bool Daemon::gateways_needed() const { return !gateways_.empty() && !gateways_end_ && !front_gone_; }
 
+// A gateway looks for the devices of its clusters together with ranks, when the job starts. One that starts
+// later is told what the first has found, and put as devices.<cluster>.
+std::string Daemon::with_found_devices(const Gateway& g) const {
+    bridge::Grid grid;
+    if (g.starts < 2 || !bridge::parse(request_.grid, grid)) return request_.grid;
+    for (bridge::Attachment& a : grid.gateways[g.number].attached) {
+        const std::string* found =
+            pmi_->found(request_.world_size + g.number, "devices." + std::to_string(a.cluster));
+        if (a.devices.empty() && found != nullptr) a.devices = *found;
+    }
+    return bridge::print(grid);
+}
+
 std::vector<std::string> Daemon::gateway_env(const Gateway& g, int pmi_end) {
     std::vector<std::string> env = app_env_[0];
     env.push_back("PMI_FD=" + std::to_string(pmi_end));
@@ -64,7 +70,7 @@ std::vector<std::string> Daemon::gateway_env(const Gateway& g, int pmi_end) {
     env.push_back("PMI_JOBID=" + request_.job_id);
     env.push_back("ZIPMPI_NODE_FD=" + std::to_string(segment_.fd()));
     env.push_back("ZIPMPI_JOB_ID=" + request_.job_id);
-    env.push_back("ZIPMPI_GRID=" + request_.grid);
+    env.push_back("ZIPMPI_GRID=" + with_found_devices(g));
     env.push_back("ZIPMPI_GATEWAY=" + std::to_string(g.number));
     env.push_back("ZIPMPI_GATEWAY_EPOCH=" + std::to_string(g.starts));
     return env;

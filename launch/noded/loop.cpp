@@ -49,8 +49,9 @@ Daemon::Daemon(os::Fd socket, NodePlace place, const JobKey* key)
     : channel_(std::move(socket))
     , place_(place)
     , network_(key != nullptr)
-    , below_([this](uint32_t child, const Frame& f) { on_child_frame(child, f); },
-             [this](uint32_t child, const Problem& why) { on_child_lost(child, why); })
+    , below_(
+          [this](uint32_t child, const Frame& f) { on_child_frame(child, f); },
+          [this](uint32_t child, bool had_come, const Problem& why) { on_child_lost(child, had_come, why); })
     , epoll_(epoll_create1(EPOLL_CLOEXEC))
     , output_epoll_(epoll_create1(EPOLL_CLOEXEC))
     , host_(os::host_name()) {
@@ -146,7 +147,7 @@ void Daemon::on_frame(const Frame& f) {
     parent_sleeps_ = false;
     if (f.type == FrameType::end_job || f.type == FrameType::kill_job || f.type == FrameType::signal ||
         f.type == FrameType::ask_snapshot || f.type == FrameType::fence_out ||
-        f.type == FrameType::pmix_fence_out || f.type == FrameType::end_gateways)
+        f.type == FrameType::pmix_fence_out || f.type == FrameType::news || f.type == FrameType::end_gateways)
         below_.send_all(f.type, f.payload);
     switch (f.type) {
     case FrameType::start:
@@ -189,6 +190,11 @@ void Daemon::on_frame(const Frame& f) {
         return pmix_fence_done(f.payload);
     case FrameType::routed:
         return route(f);
+    case FrameType::news: {
+        Event e;
+        if (decode(f.payload, e)) on_news(e);
+        return;
+    }
     default:
         return;
     }

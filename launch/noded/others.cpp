@@ -39,6 +39,7 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     case FrameType::failure:
     case FrameType::snapshot:
     case FrameType::picture:
+    case FrameType::event:
     case FrameType::stdin_taken:
     case FrameType::stdin_closed:
     case FrameType::gateway_lost:
@@ -61,9 +62,14 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     }
 }
 
-void Daemon::on_child_lost(uint32_t, const Problem& why) {
+void Daemon::on_child_lost(uint32_t child, bool had_come, const Problem& why) {
     if (failed_ || interrupted_ || phase_ >= Phase::ending) return;
-    fail(0, 1, format(why, "mpiexec"), true);
+    if (request_.keep_going && had_come) {
+        on_child_nodes_lost(below_.place(child), why);
+        pass_fence_on();
+        return pass_pmix_fence_on();
+    }
+    fail(0, 1, format(with_outcome(why, "the job was ended"), "mpiexec"), true);
 }
 
 // On mpiexec's own host mpiexec gets such signals itself.

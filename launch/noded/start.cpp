@@ -95,6 +95,7 @@ bool Daemon::prepare(Problem& why) {
                                  &nodes))
         return false;
 
+    if (request_.keep_going) segment_.set_keeps_going();
     ranks_.resize(local_ranks.size());
     for (const AppContext& app : request_.apps) app_env_.push_back(merge_env(request_.base_env, app.env));
     find_gateways();
@@ -120,6 +121,7 @@ bool Daemon::prepare(Problem& why) {
     pmi_ = std::make_unique<PmiServer>(
         std::move(job), [this](uint32_t r, std::string_view b) { send_pmi(r, b); },
         [this](uint32_t r, int code, std::string_view text) { on_abort(r, code, text); }, pmi_others());
+    pmi_->on_told([this](uint32_t r, const PmiMessage& m) { on_told(r, m); });
     return true;
 }
 

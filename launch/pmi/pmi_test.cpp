@@ -234,6 +234,11 @@ TEST(PmiGateways, AGetWaitsForThePut) {
     EXPECT_EQ(d.answers, std::vector<std::string>{"7 zipmpi-2-epoch 1"});
 }
 
+TEST(PmiGateways, NobodyWaitsForItself) {
+    GridDesk d;
+    EXPECT_NE(d.ask(1, "cmd=get kvsname=job key=zipmpi-2-devices.0\n").find("rc=-1"), std::string::npos);
+}
+
 TEST(PmiGateways, WhatGatewaysElsewherePutIsNotKept) {
     GridDesk d;
     for (const char* epoch : {"1", "2"}) {

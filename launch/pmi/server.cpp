@@ -119,6 +119,10 @@ void PmiServer::answer1(uint32_t rank, const PmiMessage& m) {
         return send_(rank, "cmd=finalize_ack\n");
     }
     if (cmd == "abort") return abort_(rank, parse_pmi_int(m.get("exitcode"), 1), m.get("error_str"));
+    if (cmd == "zipmpi_tell") {
+        if (told_) told_(rank, m);
+        return;
+    }
     if (cmd == "spawn") {
         clients_[rank].in_spawn = true;
         return;
@@ -151,7 +155,8 @@ void PmiServer::get(uint32_t rank, const PmiMessage& m) {
     const std::string* value = find(kvs_, key);
     const int owner = owner_of(key);
     if (value != nullptr || !others_.ask || owner < 0 ||
-        static_cast<uint32_t>(owner) >= job_.size + job_.gateways)
+        static_cast<uint32_t>(owner) >= job_.size + job_.gateways ||
+        static_cast<uint32_t>(owner) == job_.world_ranks[rank])
         return answer_get(rank, m, value);
     std::vector<Asking>& asking = asking_[key];
     if (asking.empty() && !is_gateway_here(owner) && !others_.ask(static_cast<uint32_t>(owner), key)) {
@@ -181,6 +186,10 @@ bool PmiServer::is_gateway_here(int owner) const {
     return owner >= static_cast<int>(job_.size) &&
            std::find(job_.world_ranks.begin(), job_.world_ranks.end(), static_cast<uint32_t>(owner)) !=
                job_.world_ranks.end();
+}
+
+const std::string* PmiServer::found(uint32_t owner, std::string_view name) const {
+    return find(kvs_, "zipmpi-" + std::to_string(owner) + "-" + std::string(name));
 }
 
 void PmiServer::asked(uint32_t node, const std::string& key) {

@@ -47,11 +47,17 @@ class PmiServer {
 
     PmiServer(Job job, Send send, Abort abort, Others others = {});
 
+    // What our library tells without waiting for an answer.
+    using Told = std::function<void(uint32_t rank, const PmiMessage& m)>;
+    void on_told(Told told) { told_ = std::move(told); }
+
     void feed(uint32_t rank, std::string_view bytes); // ranks are local ones
     [[nodiscard]] bool node_in_fence() const;         // every local rank is in the fence, or gone
     void fence_done(std::string_view pairs);
     void answered(const std::string& key, bool found, std::string_view value);
     void asked(uint32_t node, const std::string& key); // by another node
+    // What our library or a gateway has put here under this name; null: nothing.
+    [[nodiscard]] const std::string* found(uint32_t owner, std::string_view name) const;
     void rank_ended(uint32_t rank); // it will not come to barriers any more; what it wrote stays
     void
     starts_again(uint32_t client); // a gateway: what it said, and waited for, is forgotten; its keys stay
@@ -110,6 +116,7 @@ class PmiServer {
     std::map<std::string, std::string, std::less<>> kvs_, node_, published_;
     std::vector<Waiter> waiters_;
     Others others_;
+    Told told_;
     std::map<std::string, std::vector<Asking>, std::less<>> asking_;          // by key
     std::map<std::string, std::vector<uint32_t>, std::less<>> waiting_nodes_; // for keys of gateways here
     std::string spread_; // pairs put since the last fence that do not say whose they are

@@ -42,6 +42,7 @@ std::string who(const Death& d) {
 
 std::string others(const Death& d) {
     if (d.others_alive == 0) return {};
+    if (d.others_go_on) return "; the others go on";
     return d.others_alive == 1 ? "; the other rank was ended"
                                : "; the other " + std::to_string(d.others_alive) + " ranks were ended";
 }

@@ -16,6 +16,7 @@ namespace zipmpi::launch {
 struct Death {
     uint32_t rank = 0, world_size = 1;
     uint32_t others_alive = 0; // ranks that still ran and were ended
+    bool others_go_on = false; // they were not
     std::string host, program;
     pid_t pid = -1;
     int wait_status = 0; // as waitpid gives it

@@ -292,11 +292,11 @@ void Subtree::end(uint32_t child) {
 
 void Subtree::lost(uint32_t child, const std::string& why, const std::string& todo) {
     const Child& c = children_[child];
-    Problem p{"the node daemon died; the job was ended", "host " + c.host, why, todo};
+    Problem p{"the node daemon died", "host " + c.host, why, todo};
     const bool was_over = c.over;
     if (c.network && c.pid > 0) kill(c.pid, SIGKILL);
     end(child);
-    if (!was_over) on_lost_(child, p);
+    if (!was_over) on_lost_(child, true, p);
 }
 
 void Subtree::start_failed(uint32_t child, const std::string& why) {
@@ -309,13 +309,13 @@ void Subtree::start_failed(uint32_t child, const std::string& why) {
     std::string said = c.said;
     while (!said.empty() && said.back() == '\n') said.pop_back();
     std::replace(said.begin(), said.end(), '\n', ' ');
-    Problem p{"the daemon of host " + c.host + " could not be started; the job was ended",
-              "host " + os::host_name(), why + (said.empty() ? "" : "; it said: " + said),
+    Problem p{"the daemon of host " + c.host + " could not be started", "host " + os::host_name(),
+              why + (said.empty() ? "" : "; it said: " + said),
               "check that the launch agent (--launch-agent, default ssh) reaches " + c.host +
                   " without a password, and that ZipMPI is installed there at the same path"};
     if (c.pid > 0) kill(c.pid, SIGKILL);
     end(child);
-    on_lost_(child, p);
+    on_lost_(child, false, p);
 }
 
 void Subtree::reaped(pid_t pid, int status) {

@@ -20,10 +20,17 @@ namespace zipmpi::launch {
 inline constexpr uint64_t beat_interval_ns = 500'000'000;
 inline constexpr uint64_t silence_limit_ns = 3'500'000'000;
 
+// The same problem, with what was done about it.
+inline Problem with_outcome(Problem p, const char* outcome) {
+    p.what += std::string("; ") + outcome;
+    return p;
+}
+
 class Subtree {
   public:
     using OnFrame = std::function<void(uint32_t child, const Frame& f)>; // also done, after the last one
-    using OnLost = std::function<void(uint32_t child, const Problem& why)>;
+    // had_come: it was there before; else it never came
+    using OnLost = std::function<void(uint32_t child, bool had_come, const Problem& why)>;
 
     Subtree(OnFrame on_frame, OnLost on_lost);
     // A daemon that lives on this host and is connected already.

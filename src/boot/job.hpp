@@ -34,6 +34,8 @@ class Launcher {
     virtual bool fence() = 0; // all ranks of the job; makes what was put visible; collects nothing
     // Ends the whole job. Returns only if the launcher cannot do it.
     virtual void abort(int exit_code, std::string_view text) = 0;
+    // Tells the launcher something that it need not answer, in words of our mpiexec. False: it is another.
+    virtual bool tell(std::string_view) { return false; }
     // A number that ranks of one node have in common, or -1: the launcher does not say.
     virtual int64_t node_of(int) { return -1; }
     virtual void finalize() = 0; // the rank has left MPI; exit without it counts as a failure

@@ -5,6 +5,7 @@
 #include "base/param.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <string_view>
 #include <unistd.h>
@@ -21,9 +22,9 @@ std::string own_folder() {
     Dl_info info{};
     if (dladdr(reinterpret_cast<const void*>(&module_path), &info) == 0 || info.dli_fname == nullptr)
         return {};
-    // Of a program this is the name that it was called by.
-    const bool named = std::string_view(info.dli_fname).find('/') != std::string_view::npos;
-    char* real = realpath(named ? info.dli_fname : "/proc/self/exe", nullptr);
+    // Of a program it is the name by which it was called, which says nothing if PATH led to it.
+    const bool called_by_name = std::strchr(info.dli_fname, '/') == nullptr;
+    char* real = realpath(called_by_name ? "/proc/self/exe" : info.dli_fname, nullptr);
     const std::string path = real != nullptr ? real : info.dli_fname;
     std::free(real);
     return path.substr(0, path.rfind('/'));

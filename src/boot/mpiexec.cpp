@@ -87,6 +87,10 @@ bool MpiexecLauncher::fence() {
 void MpiexecLauncher::abort(int exit_code, std::string_view text) {
     if (Launcher* c = connection()) c->abort(exit_code, text);
 }
+bool MpiexecLauncher::tell(std::string_view words) {
+    Launcher* c = connection();
+    return c != nullptr && c->tell(words);
+}
 void MpiexecLauncher::finalize() {
     if (pmi_) pmi_->finalize();
 }

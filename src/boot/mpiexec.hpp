@@ -21,6 +21,7 @@ class MpiexecLauncher final : public Launcher {
     bool get(int from_rank, std::string_view key, std::string& value) override;
     bool fence() override;
     void abort(int exit_code, std::string_view text) override;
+    bool tell(std::string_view words) override;
     void
     finalize() override; // says nothing if nothing was said before: mpiexec reads the state in the segment
 

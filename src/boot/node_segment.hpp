@@ -25,6 +25,15 @@ struct Nodes {
     std::array<uint8_t, wire::job_key_bytes> key{}; // the same on all of them, and secret
 };
 
+// What an agreement has come to; see wire::Decision. context and number say which one it is.
+struct Decided {
+    uint32_t context = 0;
+    uint32_t number = 0;
+    uint32_t flags = 0;
+    uint32_t value = 0;
+    uint32_t failed = 0;
+};
+
 class NodeSegment {
   public:
     // What one cell of a new segment holds, by the knob shm.cell_size.
@@ -92,12 +101,28 @@ class NodeSegment {
     [[nodiscard]] std::atomic<uint32_t>* context_holders() const {
         return at<std::atomic<uint32_t>>(geometry_.contexts_offset());
     }
+    // News of faults: told by the launcher, which wakes all ranks of the node, in faults.cpp.
+    [[nodiscard]] const wire::FaultNews& news() const { return header().news; }
+    [[nodiscard]] int failed_rank(uint32_t i) const {
+        return static_cast<int>(at<uint32_t>(geometry_.failed_offset())[i]);
+    }
+    [[nodiscard]] uint32_t revoked_context(uint32_t i) const {
+        return at<uint32_t>(geometry_.revoked_offset())[i];
+    }
+    void set_keeps_going() const { at<wire::SegmentHeader>(0)->news.keeps_going = 1; }
+    void tell_failed(int world_rank) const;
+    void tell_revoked(uint32_t context) const;
+    void tell_decision(uint32_t local, const Decided& decided) const;
+    // Takes a decision that this rank has been told. False: it has not.
+    bool take_decision(uint32_t local, Decided& decided) const;
     // Reserves memory in the segment before its first use. False: memory is short.
     [[nodiscard]] bool reserve(uint64_t offset, uint64_t bytes) const {
         return os::reserve(fd_.get(), offset, bytes);
     }
 
   private:
+    void tell(std::atomic<uint32_t>& count, uint64_t list_offset, uint32_t most, uint32_t entry) const;
+    void wake_everybody() const;
     template <class T>
     [[nodiscard]] T* at(uint64_t offset) const {
         return reinterpret_cast<T*>(map_.base() + offset);

@@ -55,6 +55,7 @@ class Pmi1 final : public Launcher {
     void abort(int exit_code, std::string_view) override {
         if (c_.send("cmd=abort exitcode=" + std::to_string(exit_code))) await_the_end();
     }
+    bool tell(std::string_view words) override { return c_.send("cmd=zipmpi_tell " + std::string(words)); }
     void finalize() override { c_.ask("cmd=finalize", "finalize_ack", request_limit_ms); }
 
   private:

@@ -15,7 +15,7 @@ namespace zipmpi::boot {
 namespace {
 
 constexpr size_t length_digits = 6;
-constexpr size_t longest_command = 4096;
+constexpr size_t longest_command = 32768;
 constexpr int send_limit_ms = 60'000;
 
 bool wait_for(int fd, short events, int limit_ms) {

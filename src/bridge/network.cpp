@@ -268,6 +268,13 @@ Posted BridgedNetwork::send(Peer peer, const wire::Envelope& envelope, const std
                   : inner_->send(to.inner, envelope, payload, data);
 }
 
+Posted BridgedNetwork::send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                                 const Memory& data) {
+    const Place to = peers_[peer];
+    return to.far ? end_.send(to.inner, envelope, payload, data)
+                  : inner_->send_soon(to.inner, envelope, payload, data);
+}
+
 Posted BridgedNetwork::send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                                  const Memory& data) {
     const Place to = peers_[peer];

@@ -38,6 +38,8 @@ class BridgedNetwork final : public transport::ucx::Network {
     int reach(int world_rank) override;
     Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data) override;
+    Posted send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                     const Memory& data) override;
     Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                      const Memory& data) override;
     void receive(transport::ucx::Arriving& bytes, const Memory& to) override;

@@ -19,7 +19,7 @@ enum class Phase : int { before_init, running, after_finalize };
 // What every call reads, so that it costs a load and a compare.
 namespace live {
 extern std::atomic<Phase> phase;
-extern std::atomic<bool> multithreaded;
+extern std::atomic<bool> locks; // calls of several threads, or of one and a helper
 } // namespace live
 inline Phase phase() noexcept { return live::phase.load(std::memory_order_relaxed); }
 
@@ -75,14 +75,14 @@ const Comm* comm_of(const Message& message) noexcept;
 bool is_committed(const Datatype& type) noexcept;
 bool op_takes(const Op& op, const Datatype& type) noexcept;
 
-// Taken by a face around each call; does nothing below MPI_THREAD_MULTIPLE.
+// Taken by a face around each call; does nothing below MPI_THREAD_MULTIPLE, unless the library has a thread.
 void lock_lane() noexcept;
 void unlock_lane() noexcept;
 inline void lock_engine() noexcept {
-    if (live::multithreaded.load(std::memory_order_relaxed)) lock_lane();
+    if (live::locks.load(std::memory_order_relaxed)) lock_lane();
 }
 inline void unlock_engine() noexcept {
-    if (live::multithreaded.load(std::memory_order_relaxed)) unlock_lane();
+    if (live::locks.load(std::memory_order_relaxed)) unlock_lane();
 }
 
 // How an error ends. A face calls handler_of() and acts on it: user handlers are the face's functions.

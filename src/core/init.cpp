@@ -4,6 +4,7 @@
 // The library comes up and goes down: MPI_Init, sessions, MPI_Finalize.
 #include "base/param.hpp"
 #include "base/recorder.hpp"
+#include "core/helper.hpp"
 #include "core/network.hpp"
 #include "core/send_buffer.hpp"
 #include "core/state.hpp"
@@ -48,7 +49,7 @@ ThreadLevel raise_thread_level(Engine& e, ThreadLevel level) {
     if (level > e.thread_level) e.thread_level = level;
     if (e.thread_level == ThreadLevel::multiple) {
         e.lane->set_multithreaded();
-        live::multithreaded.store(true, std::memory_order_relaxed);
+        live::locks.store(true, std::memory_order_relaxed);
     }
     return e.thread_level;
 }
@@ -70,7 +71,7 @@ Comm* comm_world() noexcept { return the_engine != nullptr ? the_engine->world :
 Comm* comm_self() noexcept { return the_engine != nullptr ? the_engine->self : nullptr; }
 
 constinit std::atomic<Phase> live::phase{Phase::before_init};
-constinit std::atomic<bool> live::multithreaded{false};
+constinit std::atomic<bool> live::locks{false};
 
 static void refresh_phase() {
     const Engine& e = *the_engine;
@@ -110,6 +111,7 @@ static void wait_until_drained(const Engine& e) {
 
 void leave_engine() {
     Engine& e = *the_engine;
+    end_help();
     wait_until_drained(e);
     if (e.lane->network() != nullptr && e.world != nullptr) {
         // What goes between hosts needs both sides: nobody leaves while others may still need it.

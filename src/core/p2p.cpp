@@ -28,6 +28,7 @@ Err send_request(const void* buf, int64_t count, Datatype& type, int dest, int t
     if (dest == proc_null) return request_to_nobody(comm, type, request);
     proto::Operation op = send_of(buf, count, type, dest, tag, comm);
     op.synchronous = synchronous;
+    op.patient = true;
     if (lane().send_at_once(op)) {
         request = request_of_done_send();
         return request != nullptr ? Err::success : no_request();

@@ -4,10 +4,12 @@
 // Buffered sends, and the buffers they use: one of the process, of each communicator, of each session.
 #include "core/p2p.hpp"
 #include "core/send_buffer.hpp"
+#include "os/clock.hpp"
 #include "proto/p2p/payload.hpp"
 #include "proto/progress/wait.hpp"
 
 #include <new>
+#include <sched.h>
 
 namespace zipmpi::core {
 namespace {
@@ -84,6 +86,21 @@ Err iflush(const BufferOwner& owner, Comm* comm, Request*& request) {
     return Err::success;
 }
 
+// What has left frees its room: that may take until a receiver has emptied its queue, or, between hosts,
+// until two ranks know each other.
+SendBuffer::Block* wait_for_room(SendBuffer& home, uint64_t bytes) {
+    constexpr uint64_t patience = 1'000'000'000;
+    const uint64_t until = os::now_ns() + patience;
+    for (;;) {
+        lane().progress_all();
+        SendBuffer::Block* const block = home.allocate(bytes);
+        if (block != nullptr || os::now_ns() >= until) return block;
+        lane().step_out();
+        sched_yield();
+        lane().step_in();
+    }
+}
+
 Err no_room(const SendBuffer* home, uint64_t bytes) {
     if (home == nullptr) return not_attached();
     return fail(Err::buffer,
@@ -97,10 +114,7 @@ Err no_room(const SendBuffer* home, uint64_t bytes) {
 Err send_buffered(const proto::Operation& op, Comm& comm) {
     SendBuffer* home = buffer_for(comm);
     SendBuffer::Block* block = home != nullptr ? home->allocate(op.bytes) : nullptr;
-    if (block == nullptr && home != nullptr) {
-        lane().progress(); // may free some of it
-        block = home->allocate(op.bytes);
-    }
+    if (block == nullptr && home != nullptr) block = wait_for_room(*home, op.bytes);
     if (block == nullptr) return no_room(home, op.bytes);
     static_cast<proto::Operation&>(*block) = op;
     proto::load_payload(op, 0, block->bytes(), op.bytes);

@@ -11,6 +11,7 @@
 #include "core/engine.hpp"
 #include "core/slab.hpp"
 #include "proto/p2p/lane.hpp"
+#include "proto/progress/helper.hpp"
 
 #include <memory>
 #include <pthread.h>
@@ -25,6 +26,8 @@ struct Engine {
     Comm* self = nullptr;
     ThreadLevel thread_level = ThreadLevel::single;
     pthread_t main_thread{};
+    std::unique_ptr<proto::Helper> helper; // core/helper.hpp
+    int helped = 0;                        // windows that need it
     int sessions = 0;
     uint64_t loose_sends = 0; // under way without a request of the program: buffered, freed, for others' sake
     bool self_handler_set = false; // by the program

@@ -20,6 +20,7 @@ inline constexpr unsigned net_message = 3; // the whole message, or a line of a 
 inline constexpr unsigned net_long = 4;    // a message that stays at the sender until it is asked for
 inline constexpr unsigned net_line =
     7; // a header with its payload and nothing else: as data of UCX's message
+inline constexpr unsigned net_batch = 8; // several messages: of each a BatchEntry, its header and its data
 inline constexpr unsigned net_frame =
     16; // a frame to or from a gateway: a pass before it, see frame_layout.hpp
 // Greetings over TCP, before there is a network: which devices lead to the other hosts.
@@ -35,6 +36,10 @@ struct NetHeader {
 };
 static_assert(sizeof(NetHeader) == 32);
 inline constexpr size_t net_header_max = sizeof(NetHeader) + inline_max;
+
+struct BatchEntry {
+    uint32_t data_bytes; // after the header, whose length the header itself says
+};
 
 inline constexpr uint32_t net_magic = 0x314e5a4d; // "MZN1"
 inline constexpr size_t nonce_bytes = 16;

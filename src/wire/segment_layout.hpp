@@ -6,7 +6,7 @@
 // ready for use, so no rank has to wait for another before it sends.
 //
 //   header | world ranks, places, nodes | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse |
-//   contexts, sparse | boards, sparse | addresses, sparse
+//   contexts, sparse | boards, sparse | addresses, sparse | failed ranks, sparse | revoked contexts, sparse
 //
 // Header, world ranks, places and rank blocks are reserved by the maker; a ring or cell is reserved by its
 // producer on first use, a page of contexts by who draws from it: memory follows use.
@@ -26,10 +26,19 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 5;
+inline constexpr uint32_t segment_version = 6;
 inline constexpr uint32_t max_local_ranks = 4096;
 inline constexpr uint32_t contexts = 1U << 16;        // ids of communicators that a node can have at a time
 inline constexpr uint64_t boards_per_rank = 4U << 20; // address space for boards; memory follows use
+
+// What the launcher tells all ranks of a job, in one order on all nodes: which ranks are gone, and on which
+// communicators nothing is to be done any more. Written by the launcher alone.
+struct FaultNews {
+    uint32_t keeps_going;                            // a rank that dies does not end the job
+    alignas(line_size) std::atomic<uint32_t> number; // changes with everything below: one load tells
+    std::atomic<uint32_t> failed;                    // ranks in the list of failed ones
+    std::atomic<uint32_t> revoked;                   // contexts in the list of revoked ones
+};
 
 struct SegmentHeader {
     uint64_t magic;
@@ -54,9 +63,10 @@ struct SegmentHeader {
     uint32_t node;                       // the number of this one
     uint32_t spread;                     // ranks of the job if there are several nodes, else 0
     std::atomic<uint32_t> devices_state; // DevicesState
-    char devices[128];                   // that lead to the other hosts, separated by commas
-    char devices_story[384];             // how that was found out
+    char devices[256];                   // that lead to the other hosts, separated by commas
+    char devices_story[768];             // how that was found out
     uint8_t job_key[job_key_bytes];      // proves to ranks on other hosts that one is of this job
+    FaultNews news;
     // Threads that sleep until they are woken. Who wakes one takes it off: it may be long before it gets a
     // CPU.
     alignas(line_size) std::atomic<uint32_t> asleep;
@@ -64,7 +74,19 @@ struct SegmentHeader {
 static_assert(sizeof(SegmentHeader) <= page_size);
 
 enum class DevicesState : uint32_t { not_known = 0, known = 1, none = 2 };
-enum class RankState : uint32_t { absent = 0, running = 1, finalized = 2, aborted = 3 };
+enum class RankState : uint32_t { absent = 0, running = 1, finalized = 2, aborted = 3, failed = 4 };
+
+// What the members of a communicator have agreed on, for one of them: written by the launcher, taken by the
+// rank.
+struct Decision {
+    std::atomic<uint32_t> filled; // 0: free
+    uint32_t context;             // of the communicator, and which agreement on it
+    uint32_t number;
+    uint32_t flags;  // of all that took part, bit by bit
+    uint32_t value;  // the largest
+    uint32_t failed; // so many ranks had failed when it was made
+};
+inline constexpr uint32_t most_agreements = 4; // that a rank takes part in at a time
 
 // A message that its receiver copies, with the help of its sender if that has time: the receiver takes chunks
 // from the front, the sender from the back, so that each has the same part of a buffer that is used again in
@@ -105,6 +127,7 @@ struct RankBlock {
     // so the sender need not set its bit in arrivals
     alignas(line_size) std::atomic<uint64_t> watched[max_local_ranks / 64];
     JointCopy joint[joint_copies]; // messages that this rank receives
+    alignas(line_size) Decision decisions[most_agreements];
     alignas(line_size) Counters counters;
     alignas(page_size) Recorder recorder;
 };
@@ -163,8 +186,18 @@ struct Geometry {
     }
     [[nodiscard]] constexpr uint64_t boards_bytes() const { return uint64_t{local_ranks} * boards_per_rank; }
     [[nodiscard]] constexpr uint64_t addresses_offset() const { return boards_offset() + boards_bytes(); }
-    [[nodiscard]] constexpr uint64_t total_bytes() const {
+    // uint32_t[]: ranks in MPI_COMM_WORLD, in the order in which they failed
+    [[nodiscard]] constexpr uint64_t failed_offset() const {
         return addresses_offset() + uint64_t{spread} * sizeof(AddressSlot);
+    }
+    [[nodiscard]] constexpr uint32_t most_failed() const { return spread != 0 ? spread : local_ranks; }
+    // uint32_t[contexts]: contexts of communicators, in the order in which they were revoked
+    [[nodiscard]] constexpr uint64_t revoked_offset() const {
+        return failed_offset() +
+               (uint64_t{most_failed()} * sizeof(uint32_t) + line_size - 1) / line_size * line_size;
+    }
+    [[nodiscard]] constexpr uint64_t total_bytes() const {
+        return revoked_offset() + uint64_t{contexts} * sizeof(uint32_t);
     }
     // Beyond what every rank maps: memory that ranks allocate to be read by others, mapped by who needs it.
     [[nodiscard]] constexpr uint64_t arena_offset(uint32_t owner) const {

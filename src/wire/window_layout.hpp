@@ -27,13 +27,16 @@ struct WindowLock {
 };
 static_assert(sizeof(WindowLock) == 3 * line_size);
 
-// What others do to one member.
+// What others do to one member. In a window over several hosts each of them has a block; there only its own
+// members are filled in.
 struct WindowMember {
     WindowLock lock; // MPI_Win_lock with this member as target
     alignas(
         line_size) std::atomic<uint32_t> combining; // 1: somebody changes the member's memory step by step
     alignas(
         line_size) std::atomic<uint32_t> completed; // origins that are through with what the member posted
+    std::atomic<uint32_t>
+        fenced; // fences in which the member has got everything (windows over several hosts)
 };
 static_assert(sizeof(WindowMember) == 5 * line_size);
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two clusters that share no network, made of namespaces, with all that mpiexec --grid must know.
+"""Clusters that share no network, made of namespaces, with all that mpiexec --grid must know.
 
-  z1   a1, a2 | z | b1, b2          z sits in both networks
-  z2   a1, a2 | g1 = g2 | b1, b2    a third network joins the gateways
+  z1   a1, a2 | z | b1, b2                     z sits in both networks
+  z2   a1, a2 | g1 = g2 | b1, b2               a third network joins the gateways
+  c3   a1, a2 | z | b1, b2 | y | c1, c2        a chain
+  s4   a1, a2 in the middle, z to b, y to c, x to d: a star
 
-A host `front` reaches the gateways only. In z1 and z2 the networks have ranges of their own; with the suffix o
-(z1o, z2o) both are 10.77.0.0/24. A number at the end is that of gateways on each side: z1x2 has z and y.
+A host `front` reaches the gateways only. Networks have ranges of their own; with the suffix o (z1o, z2o) all are
+10.77.0.0/24. A number at the end is that of gateways on each side: z1x2 has z and y.
 
   grids.py SHAPE COMMAND...         runs a command on `front`; $GRID is the file for --grid
 """
@@ -15,7 +17,7 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
 
 from cluster import SKIP, CannotRun, Cluster  # noqa: E402
 
@@ -27,20 +29,21 @@ class Grid(Cluster):
     """with Grid("z1") as g: g.run("front", ["mpiexec", "--grid", g.file, ...])"""
 
     def __init__(self, shape, slots=1, hosts=2, zipper_slots=0):
-        kind, overlap, count = re.fullmatch(r"(z1|z2)(o?)(?:x(\d))?", shape).groups()
+        kind, overlap, count = re.fullmatch(r"(z1|z2|c3|s4)(o?)(?:x(\d))?", shape).groups()
         self.joined, self.slots, self.inner = kind == "z2", slots, hosts
-        self.gateways = int(count or 1)
         self.zipper_slots = zipper_slots
-        self.range = {"a": "10.77.0." if overlap else "10.77.1.", "b": "10.77.0." if overlap else "10.77.2."}
+        self.edges = {"z1": ["ab"], "z2": ["ab"], "c3": ["ab", "bc"], "s4": ["ab", "ac", "ad"]}[kind] * int(count or 1)
+        self.sides = sorted(set("".join(self.edges)))
+        self.range = {side: "10.77.0." if overlap else f"10.77.{i + 1}." for i, side in enumerate(self.sides)}
         plan = {"front": [("middle", MIDDLE + "100")]}
-        for side in "ab":
-            plan.update({f"{side}{i}": [(side, self.range[side] + str(i))] for i in range(1, hosts + 1)})
-        for i in range(self.gateways):
-            plan.update(self._gateway_hosts(i))
+        for side in self.sides:
+            plan.update({name: [(side, self.range[side] + str(i + 1))] for i, name in enumerate(self.names(side))})
+        for i, edge in enumerate(self.edges):
+            plan.update(self._gateway_hosts(i, edge))
         super().__init__(plan)
 
-    def _gateway_hosts(self, i):
-        a, b = ((side, self.range[side] + str(200 + i + (20 if side == "b" else 0))) for side in "ab")
+    def _gateway_hosts(self, i, edge):
+        a, b = ((side, self.range[side] + str(200 + i + 20 * n)) for n, side in enumerate(edge))
         if not self.joined:
             return {ZIPPERS[i]: [a, b, ("middle", MIDDLE + str(1 + i))]}
         return {f"g{2 * i + 1}": [a, ("middle", MIDDLE + str(1 + 2 * i))],
@@ -62,17 +65,18 @@ class Grid(Cluster):
     def description(self):
         """The text for --grid."""
         text = ""
-        for side in "ab":
+        for side in self.sides:
             hosts = ", ".join(f'"{n}:{self.slots}"' for n in self.names(side))
             text += f'[[cluster]]\nname = "{side}"\nhosts = [{hosts}]\nagent = "{self.agent}"\n\n'
-        for i in range(self.gateways):
+        for i, (a, b) in enumerate(self.edges):
             if not self.joined:
-                text += f'[[gateway]]\nhost = "{ZIPPERS[i]}"\nclusters = ["a", "b"]\nslots = {self.zipper_slots}\n\n'
+                text += f'[[gateway]]\nhost = "{ZIPPERS[i]}"\nclusters = ["{a}", "{b}"]\nslots = {self.zipper_slots}\n'
+                text += f'agent = "{self.agent}"\n\n'
                 continue
             one, two = f"g{2 * i + 1}", f"g{2 * i + 2}"
-            text += f'[[gateway]]\nhost = "{one}"\ncluster = "a"\n'
+            text += f'[[gateway]]\nhost = "{one}"\ncluster = "a"\nagent = "{self.agent}"\n'
             text += f'link = {{ to = "{two}", listen = "{MIDDLE}{1 + 2 * i}:0" }}\n\n'
-            text += f'[[gateway]]\nhost = "{two}"\ncluster = "b"\n\n'
+            text += f'[[gateway]]\nhost = "{two}"\ncluster = "b"\nagent = "{self.agent}"\n\n'
         return text
 
     def environment(self, extra=None):

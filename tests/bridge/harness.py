@@ -9,9 +9,18 @@ import time
 from grids import Grid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-_spec = importlib.util.spec_from_file_location("cluster_harness", os.path.join(HERE, "..", "cluster", "harness.py"))
-cluster_harness = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(cluster_harness)
+
+
+def from_cluster(name):
+    """A module of tests/cluster, which may have the name of one here."""
+    spec = importlib.util.spec_from_file_location("cluster_" + name, os.path.join(HERE, "..", "cluster", name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+cluster_harness = from_cluster("harness")
+ClusterCase = cluster_harness.ClusterCase  # for modules of tests/cluster
 EXCHANGE, MPIEXEC, SECONDS = cluster_harness.EXCHANGE, cluster_harness.MPIEXEC, cluster_harness.SECONDS
 HELPERS = os.environ.get("TEST_BRIDGE_HELPERS", "")
 STANDIN, ASK = os.path.join(HELPERS, "standin_gateway"), os.path.join(HELPERS, "ask_gateways")

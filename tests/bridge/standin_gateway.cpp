@@ -22,7 +22,10 @@ int main() {
     std::string why;
     const auto launcher = boot::open_pmi(std::atoi(variable("PMI_FD").c_str()), false, me, why);
     const bool put = launcher != nullptr && launcher->put("number", variable("ZIPMPI_GATEWAY")) &&
+                     launcher->put("devices.0", "eth7") &&
                      launcher->put("epoch", variable("ZIPMPI_GATEWAY_EPOCH"));
     if (!put || variable("ZIPMPI_GRID").empty() || variable("ZIPMPI_NODE_FD").empty()) return 1;
+    const bool again = variable("ZIPMPI_GATEWAY_EPOCH") != "1";
+    if (again != (variable("ZIPMPI_GRID").find(" a 0 eth7") != std::string::npos)) return 2;
     for (;;) pause();
 }

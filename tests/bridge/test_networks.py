@@ -34,7 +34,7 @@ class Apart(GridCase):
             self.assertEqual(p.stdout, "0\n", host.name)
 
     def test_the_front_starts_nothing_on_inner_hosts(self):
-        for name in self.grid.names("a") + self.grid.names("b"):
+        for name in [name for side in self.grid.sides for name in self.grid.names(side)]:
             p = self.grid.run("front", [*self.grid.agent.split(), name, "hostname"], capture_output=True, text=True)
             self.assertNotEqual(p.returncode, 0, p.stdout)
         for gateway in self.gateways():

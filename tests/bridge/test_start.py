@@ -33,6 +33,11 @@ class Z1(GridCase):
             self.assertEqual(len(r.out.splitlines()), 8, r)
         self.nothing_left()
 
+    def test_values_cross_clusters_with_pmix(self):
+        r = self.mpiexec("-n", 4, "--pmix", "yes", "env", "-u", "ZIPMPI_NODE_FD", "-u", "PMI_FD", EXCHANGE)
+        self.quiet(r)
+        self.assertEqual(len(r.out.splitlines()), 4, r)
+
     def test_ranks_find_what_gateways_put(self):
         r = self.mpiexec("-n", 4, ASK, 3)
         self.quiet(r)
@@ -64,6 +69,26 @@ class Z2Overlapping(Z2):
     def test_from_a_gateway(self):
         r = self.mpiexec("-n", 4, EXCHANGE, on="g1")
         self.quiet(r)
+
+
+class Many(GridCase):
+    """Clusters in a chain and in a star."""
+    SHAPE = "s4"
+
+    def test_values_cross_all_clusters(self):
+        env = {"ZIPMPI_BRIDGE_GATEWAY_PROGRAM": STANDIN}
+        count = 2 * len(self.grid.sides)
+        r = self.mpiexec(EXCHANGE, env=env)
+        self.quiet(r)
+        self.assertEqual(len(r.out.splitlines()), count, r)
+        r = self.mpiexec(ASK, env=env)
+        self.quiet(r)
+        self.assertEqual(r.out.splitlines(), ["epochs" + " 1" * len(self.grid.edges)] * count)
+        self.nothing_left()
+
+
+class Chain(Many):
+    SHAPE = "c3"
 
 
 class TwoZippers(Z1):

@@ -45,13 +45,15 @@ class Cluster:
     Or a dictionary of hosts, each with its places, one interface for each: {"a1": [("a", "10.77.1.1")], ...}. Then a
     host can start commands only on those that it shares a network with."""
 
-    def __init__(self, hosts):
+    def __init__(self, hosts, shared_network=False):
+        """shared_network: no bridge and no interfaces; all hosts use the network of the caller."""
         if os.geteuid() != 0:
             raise CannotRun("only root can make network namespaces")
         if shutil.which("ip") is None:
             raise CannotRun("the program ip is not installed")
         self.views = not isinstance(hosts, int)
         self.plan = hosts if self.views else {f"n{i}": [("net", NETWORK + str(i))] for i in range(1, hosts + 1)}
+        self.shared_network = shared_network
         self.hosts = []
         self.folder = None
 
@@ -75,6 +77,15 @@ class Cluster:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _build(self):
+        if self.shared_network:
+            for name in self.plan:
+                self._start(name)
+        else:
+            self._build_network()
+        with open(os.path.join(self.folder, "hostfile"), "w") as f:
+            f.writelines(f"{h.name} slots=2\n" for h in self.hosts if h.name != "switch")
+
+    def _build_network(self):
         switch = self._start("switch")
         networks = list(dict.fromkeys(n for places in self.plan.values() for n, _ in places))
         for n in range(len(networks)):
@@ -93,8 +104,6 @@ class Cluster:
                 self._keep_apart(host)
         if self.views:
             self._make_views()
-        with open(os.path.join(self.folder, "hostfile"), "w") as f:
-            f.writelines(f"{h.name} slots=2\n" for h in self.hosts[1:])
 
     def _keep_apart(self, host):
         """A host in several networks: nothing is passed on, and what comes from an address leaves by its interface, even
@@ -117,7 +126,8 @@ class Cluster:
 
     def _start(self, name, places=()):
         socket = os.path.join(self.folder, name)
-        process = subprocess.Popen([TOOL, "init", name, socket], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        shared = ["shared-network"] if self.shared_network else []
+        process = subprocess.Popen([TOOL, "init", name, socket, *shared], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         pid = process.stdout.readline().strip()
         if not pid:

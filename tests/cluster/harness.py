@@ -11,7 +11,7 @@ from cluster import SKIP, CannotRun, Cluster
 
 MPIEXEC = os.environ["TEST_MPIEXEC"]
 EXCHANGE = os.environ.get("TEST_EXCHANGE", "")
-SECONDS = 40
+SECONDS = int(os.environ.get("TEST_SECONDS", "40"))
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOCAL_AGENT = os.path.join(HERE, "local_agent.sh")
 OTHERS = ("PMI", "MPIEXEC_", "SLURM_", "PBS_")
@@ -56,10 +56,11 @@ class Case(unittest.TestCase):
 class ClusterCase(Case):
     """One cluster for all tests of a class."""
     HOSTS = 4
+    SHARED_NETWORK = False
 
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster(cls.HOSTS)
+        cls.cluster = Cluster(cls.HOSTS, cls.SHARED_NETWORK)
         cls.cluster.__enter__()
         cls.addClassCleanup(cls.cluster.__exit__)
 

@@ -6,6 +6,7 @@
 //   host init NAME SOCKET   makes the namespaces; becomes process 1 in them; prints its pid as seen from
 //   outside,
 //                           then serves SOCKET until its parent is gone
+//   host init NAME SOCKET shared-network   the same, but in the network of the caller
 //   host run SOCKET COMMAND...   runs a command there, with our standard streams and environment; its status
 //   is ours host agent HOST COMMAND...   the same with the socket $CLUSTER_DIR/HOST, and COMMAND for a shell,
 //   like ssh
@@ -26,6 +27,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -228,6 +230,18 @@ static void serve(const char* path) {
     }
 }
 
+// A /sys with the interfaces of this host: UCX looks for them there. Without it only names that exist outside
+// are found.
+static void show_own_interfaces(void) {
+    const char* const place = "/tmp/sys";
+    if (mkdir(place, 0700) != 0) return;
+    if (mount("sysfs", place, "sysfs", MS_NOSUID | MS_NOEXEC | MS_NODEV | MS_RDONLY, NULL) == 0) {
+        mount("/sys/fs/cgroup", "/tmp/sys/fs/cgroup", NULL, MS_BIND | MS_REC, NULL);
+        if (mount(place, "/sys", NULL, MS_MOVE, NULL) != 0) umount2(place, MNT_DETACH);
+    }
+    rmdir(place);
+}
+
 static void set_up(const char* name) {
     if (sethostname(name, strlen(name)) != 0) give_up("sethostname");
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) give_up("private mounts");
@@ -237,11 +251,13 @@ static void set_up(const char* name) {
     if (mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0)
         give_up("mount /dev/shm");
     if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) give_up("mount /tmp");
+    show_own_interfaces();
 }
 
-static int init(const char* name, const char* path) {
+static int init(const char* name, const char* path, int own_network) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with the harness
-    if (unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS | CLONE_NEWPID) != 0) {
+    if (unshare((own_network ? CLONE_NEWNET : 0) | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS |
+                CLONE_NEWPID) != 0) {
         perror("unshare");
         return not_in_namespaces;
     }
@@ -267,10 +283,12 @@ static int init(const char* name, const char* path) {
 }
 
 int main(int argc, char** argv) {
-    if (argc == 4 && strcmp(argv[1], "init") == 0) return init(argv[2], argv[3]);
+    if (argc == 4 && strcmp(argv[1], "init") == 0) return init(argv[2], argv[3], 1);
+    if (argc == 5 && strcmp(argv[1], "init") == 0 && strcmp(argv[4], "shared-network") == 0)
+        return init(argv[2], argv[3], 0);
     if (argc >= 4 && strcmp(argv[1], "run") == 0) return run(argv[2], argc - 3, argv + 3);
     if (argc >= 4 && strcmp(argv[1], "agent") == 0) return agent(argc - 2, argv + 2);
-    fprintf(stderr,
-            "usage: host init NAME SOCKET | host run SOCKET COMMAND... | host agent HOST COMMAND...\n");
+    fprintf(stderr, "usage: host init NAME SOCKET [shared-network] | host run SOCKET COMMAND... | host agent "
+                    "HOST COMMAND...\n");
     return 2;
 }

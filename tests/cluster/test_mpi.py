@@ -15,13 +15,13 @@ FOLDER = os.environ["TEST_MPI_FOLDER"]
 ROUNDS = int(os.environ.get("TEST_ROUNDS", "40"))
 SHAPE = os.environ.get("TEST_SHAPE", "2x1")
 # program, arguments, settings
-PLAIN = ("attributes", "buffered", "cancel", "communicators", "datatypes", "error_codes", "generalized", "groups", "infos",
+PLAIN = ("attributes", "buffered", "bursts", "cancel", "communicators", "datatypes", "error_codes", "generalized", "groups", "infos",
          "intercommunicators", "matched_probe", "partitioned", "persistent", "requests", "sessions", "topologies", "wrong_buffers",
-         "collectives", "reorder")
+         "collectives", "reorder", "windows", "windows_errors")
 RUNS = [(name, (), {}) for name in PLAIN] + [
-    ("contexts", ("shared=2000",), {}),
+    ("contexts", ("shared=70000" if SHAPE == "2x1" else "shared=2000",), {}),
     ("random_messages", ("seed=1", f"rounds={ROUNDS}"), {}),
-    ("random_messages", ("seed=2", f"rounds={ROUNDS}"), {"ZIPMPI_NET_EAGER_LIMIT": "64"}),
+    ("random_messages", ("seed=2", f"rounds={ROUNDS}"), {"ZIPMPI_NET_EAGER_LIMIT": "64", "ZIPMPI_NET_GAPS_EAGER_LIMIT": "64"}),
     ("random_messages", ("seed=3", f"rounds={ROUNDS // 4}", "threads=3"), {}),
     ("random_collectives", ("seed=4", f"rounds={ROUNDS}"), {}),
     ("random_collectives", ("seed=5", f"rounds={ROUNDS // 4}", "threads=2"), {}),
@@ -29,6 +29,11 @@ RUNS = [(name, (), {}) for name in PLAIN] + [
     ("random_collectives", ("seed=7", f"rounds={ROUNDS // 4}"), {"ZIPMPI_COLL_REPRODUCIBLE": "yes"}),
     ("random_collectives", ("seed=8", f"rounds={ROUNDS // 4}"), {"ZIPMPI_COLL_NETWORK_MESSAGE_NS": "1"}),
     ("threads", (f"rounds={ROUNDS}",), {}),
+    ("windows_alone", (), {}),
+    ("random_windows", ("seed=9", f"rounds={ROUNDS}"), {}),
+    ("random_windows", ("seed=10", f"rounds={ROUNDS // 4}", "threads=3"), {}),
+    ("random_windows", ("seed=11", f"rounds={ROUNDS // 2}"), {"ZIPMPI_RMA_COUNTED_FENCE": "0"}),
+    ("random_windows", ("seed=12", f"rounds={ROUNDS // 2}"), {"ZIPMPI_KCOPY_USE": "no"}),
 ]
 
 

@@ -111,7 +111,7 @@ class Rank {
     }
 
     void step(Input& in) {
-        switch (in.byte() % 8) {
+        switch (in.byte() % 9) {
         case 0:
         case 1:
             return receive(in);
@@ -124,6 +124,8 @@ class Rank {
             return announce(in);
         case 6:
             return network_->finish_sends();
+        case 7:
+            return batch(in);
         default:
             return words(in);
         }
@@ -190,6 +192,19 @@ class Rank {
         const auto bulk = in.take(in.byte() * 4U);
         sink_.arrived(sink_.subject,
                       {0, h.envelope, payload.data(), bulk.empty() ? nullptr : bulk.data(), bulk.size()});
+        lane_.progress();
+    }
+    void batch(Input& in) {
+        auto rest = in.take(in.byte() * 4U);
+        std::span<const std::byte> head;
+        std::span<const std::byte> data;
+        while (!rest.empty() && transport::ucx::next_in_batch(rest, head, data)) {
+            wire::NetHeader h{};
+            std::span<const std::byte> payload;
+            if (!transport::ucx::read_header(head, h, payload)) continue;
+            sink_.arrived(sink_.subject,
+                          {0, h.envelope, payload.data(), data.empty() ? nullptr : data.data(), data.size()});
+        }
         lane_.progress();
     }
     void announce(Input& in) {

@@ -85,6 +85,28 @@ void requests() {
     MPI_Buffer_detach(&memory, &size);
 }
 
+// More than the buffer has room for, and the first that go between these two ranks.
+void first_messages() {
+    constexpr int count = 300;
+    constexpr int room = 20;
+    std::vector<char> buffer(room * (sizeof(int) + MPI_BSEND_OVERHEAD));
+    if (rank_ == 0) {
+        MPI_Buffer_attach(buffer.data(), static_cast<int>(buffer.size()));
+        for (int i = 0; i < count; ++i)
+            CHECK(MPI_Bsend(&i, 1, MPI_INT, size_ - 1, 3, MPI_COMM_WORLD) == MPI_SUCCESS);
+    }
+    for (int i = 0; i < count && rank_ == size_ - 1; ++i) {
+        int value = -1;
+        MPI_Recv(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(value == i);
+    }
+    if (rank_ != 0) return;
+    void* detached = nullptr;
+    int size = 0;
+    MPI_Buffer_detach(static_cast<void*>(&detached), &size);
+    CHECK(detached == buffer.data());
+}
+
 void errors() {
     int value = 1;
     FAILS(MPI_Bsend(&value, 1, MPI_INT, next(), 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
@@ -175,6 +197,7 @@ void left_at_the_end(std::vector<char>& buffer) {
 
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
+    first_messages();
     errors();
     exact_size();
     reuse();

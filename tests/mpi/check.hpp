@@ -49,6 +49,16 @@ struct Session {
     }
 };
 
+// All ranks can share memory.
+inline bool on_one_host() {
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    int here = 0;
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    return here == size_;
+}
+
 // In place: a request that is made already knows the address.
 inline void renumber(std::vector<int>& v, int first) {
     for (int& x : v) x = first++;

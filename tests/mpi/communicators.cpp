@@ -74,6 +74,29 @@ void split_types() {
     MPI_Comm_free(&shared);
 }
 
+// One cluster, or those of mpiexec --grid.
+void split_by_cluster() {
+    char own[MPI_MAX_INFO_VAL] = {};
+    int length = sizeof own;
+    int known = 0;
+    MPI_Info_get_string(MPI_INFO_ENV, "zipmpi_cluster", &length, own, &known);
+    std::vector<char> names(static_cast<size_t>(size_) * sizeof own);
+    MPI_Allgather(own, sizeof own, MPI_CHAR, names.data(), sizeof own, MPI_CHAR, MPI_COMM_WORLD);
+    std::vector<int> same;
+    for (int r = 0; r < size_; ++r)
+        if (std::strcmp(&names[static_cast<size_t>(r) * sizeof own], own) == 0) same.push_back(r);
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_hw_resource_type", "zipmpi://cluster");
+    for (const int type : {MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED}) {
+        MPI_Comm cluster = MPI_COMM_NULL;
+        MPI_Comm_split_type(MPI_COMM_WORLD, type, 0, info, &cluster);
+        check_members(cluster, same);
+        MPI_Comm_free(&cluster);
+    }
+    MPI_Info_free(&info);
+}
+
 void created() {
     MPI_Group world = MPI_GROUP_NULL;
     MPI_Group odd = MPI_GROUP_NULL;
@@ -193,6 +216,7 @@ int main(int argc, char** argv) {
     const Session session(&argc, &argv);
     splits();
     split_types();
+    split_by_cluster();
     created();
     copies_without_waiting();
     names_and_hints();

@@ -152,6 +152,7 @@ struct Player {
     std::vector<char> own;
     std::vector<MPI_Aint> addresses;
     Memory memory{};
+    bool together = true;               // on one host
     std::deque<std::vector<char>> kept; // what an epoch sends
 
     [[nodiscard]] size_t window_bytes() const {
@@ -178,6 +179,7 @@ struct Player {
 
 void Player::open() {
     memory = static_cast<Memory>(below(random, memories));
+    if (memory == shared && !together) memory = allocated;
     slot_bytes = below(random, 4) == 0 ? 48 * 1024 : 512;
     const auto bytes = static_cast<MPI_Aint>(window_bytes());
     const MPI_Info info = MPI_INFO_NULL;
@@ -385,8 +387,9 @@ void Player::play_round() {
     MPI_Barrier(comm);
 }
 
-void play(MPI_Comm comm, uint64_t seed, int rounds) {
+void play(MPI_Comm comm, uint64_t seed, int rounds, bool together) {
     Player p{};
+    p.together = together;
     p.comm = comm;
     p.random.seed(seed);
     p.rank = rank_;
@@ -412,12 +415,14 @@ int main(int argc, char** argv) {
     const auto seed = static_cast<uint64_t>(argument(argc, argv, "seed", 1));
     const auto rounds = static_cast<int>(argument(argc, argv, "rounds", 100));
     if (rank_ == 0) std::printf("random_windows: seed=%llu\n", static_cast<unsigned long long>(seed));
+    const bool together = on_one_host();
     std::vector<MPI_Comm> comms(static_cast<size_t>(threads));
     for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     std::vector<std::thread> others;
     for (int t = 1; t < threads; ++t)
-        others.emplace_back(play, comms[static_cast<size_t>(t)], seed + static_cast<uint64_t>(t), rounds);
-    play(comms[0], seed, rounds);
+        others.emplace_back(play, comms[static_cast<size_t>(t)], seed + static_cast<uint64_t>(t), rounds,
+                            together);
+    play(comms[0], seed, rounds, together);
     for (std::thread& t : others) t.join();
     for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
     session.end("random_windows");

@@ -212,6 +212,37 @@ void layouts(Flavor flavor) {
     MPI_Type_free(&column);
 }
 
+// Long blocks, put right after the lock was asked for, and got back: several messages, each full.
+void long_blocks(Flavor flavor) {
+    constexpr int blocks = 300, length = 63, stride = 65;
+    Window w(flavor, blocks * stride);
+    set_all(w, blocks * stride, 7);
+    const int peer = (rank_ + 1) % size_;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_vector(blocks, length, stride, MPI_INT64_T, &type);
+    MPI_Type_commit(&type);
+    std::vector<int64_t> mine(blocks * length), back(blocks * length);
+    for (int i = 0; i < blocks * length; ++i) mine[static_cast<size_t>(i)] = 1000000 * rank_ + i;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, peer, 0, w.win);
+    MPI_Put(mine.data(), blocks * length, MPI_INT64_T, peer, w.at(peer, 0), 1, type, w.win);
+    CHECK(MPI_Win_unlock(peer, w.win) == MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const int left = (rank_ + size_ - 1) % size_;
+    MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, w.win);
+    for (int b = 0; b < blocks; ++b) {
+        const int64_t first = 1000000 * left + b * length;
+        CHECK(w.base[b * stride] == first && w.base[b * stride + length - 1] == first + length - 1);
+        CHECK(b + 1 == blocks || w.base[b * stride + length] == 7);
+    }
+    MPI_Win_unlock(rank_, w.win);
+    MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, w.win);
+    MPI_Get(back.data(), blocks * length, MPI_INT64_T, peer, w.at(peer, 0), 1, type, w.win);
+    MPI_Win_unlock(peer, w.win);
+    CHECK(back == mine);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Type_free(&type);
+}
+
 void shared_memory() {
     for (const bool contiguous : {true, false}) {
         MPI_Info info = MPI_INFO_NULL;
@@ -240,13 +271,16 @@ void shared_memory() {
 
 int main(int argc, char** argv) {
     Session session(&argc, &argv);
+    const bool together = on_one_host();
     for (const Flavor flavor : flavors) {
+        if (flavor == Flavor::shared && !together) continue;
         fences(flavor);
         atomics(flavor);
         exclusion(flavor);
         post_start(flavor);
         layouts(flavor);
+        long_blocks(flavor);
     }
-    shared_memory();
+    if (together) shared_memory();
     session.end("windows");
 }

@@ -24,6 +24,9 @@ std::string paths_text(const Json& facts);
 Json network_facts(); // how ranks on other hosts are reached; in a job only
 std::string network_text(const Json& facts);
 
+Json link_facts(); // how ranks in other clusters are reached; in a job only
+std::string links_text(const Json& facts);
+
 Json knob_facts(); // after load_params()
 std::string knobs_text(const Json& knobs);
 std::string knobs_markdown(const Json& knobs); // docs/guide/knobs.md, independent of the environment

@@ -16,7 +16,8 @@ namespace zipmpi::tool {
 namespace {
 
 struct InfoOptions {
-    bool knobs = false, coverage = false, missing = false, json = false, markdown = false, network = false;
+    bool knobs = false, coverage = false, missing = false, json = false, markdown = false, network = false,
+         links = false;
 };
 
 CLI::App* add_info(CLI::App& app, InfoOptions& o) {
@@ -30,6 +31,12 @@ CLI::App* add_info(CLI::App& app, InfoOptions& o) {
     info->add_flag(
             "--network", o.network,
             "in a job (mpiexec --host a,b zipmpi info --network): devices between hosts, and why these")
+        ->excludes(knobs)
+        ->excludes(coverage);
+    info->add_flag(
+            "--links", o.links,
+            "in a job over clusters (mpiexec --grid FILE zipmpi info --links): clusters, gateways, and the "
+            "lanes to other clusters")
         ->excludes(knobs)
         ->excludes(coverage);
     CLI::Option* json = info->add_flag("--json", o.json, "for programs: JSON instead of text");
@@ -68,6 +75,11 @@ int run_info(const InfoOptions& o) {
     if (o.network) {
         const Json network = network_facts();
         print(o.json ? network.dump(2) + "\n" : network_text(network));
+        return status;
+    }
+    if (o.links) {
+        const Json links = link_facts();
+        print(o.json ? links.dump(2) + "\n" : links_text(links));
         return status;
     }
     const Json coverage = coverage_facts();

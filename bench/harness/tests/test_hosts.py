@@ -138,7 +138,8 @@ class Points(unittest.TestCase):
         for run in plan.runs_of("cluster"):
             words = dict(argument.partition("=")[::2] for argument in run.arguments)
             sizes = [int(size) for size in words.get("sizes", "0").split(",")]
-            names = [(name, size) for name in self.FIGURES.get(run.program, ()) for size in sizes]
+            figures = (words["name"],) if "name" in words else self.FIGURES.get(run.program, ())
+            names = [(name, size) for name in figures for size in sizes]
             if run.program == "memory":
                 names = [("memory_start", 0), ("memory_ring", 1024)]
             keys.update({Key(name, run.ranks, size): run.only for name, size in names})

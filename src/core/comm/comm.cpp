@@ -135,6 +135,9 @@ Err comm_free(Comm*& comm) {
     if (const Err e = comm->attributes.erase_all(*comm); e != Err::success) return e;
     release(*comm);
     comm = nullptr;
+    // Who only makes and frees communicators need not wait for anybody, and would not hear that contexts are
+    // given back by ranks on other hosts.
+    if (lane().network() != nullptr) lane().progress_all();
     return Err::success;
 }
 

@@ -3,6 +3,7 @@
 //
 // Communicators of processes that share hardware. A process is part of a core, cache or memory only if it
 // cannot run anywhere else: mpiexec --bind-to makes that so.
+#include "core/comm/cluster.hpp"
 #include "core/comm/hardware.hpp"
 #include "core/comm/split.hpp"
 #include "core/state.hpp"
@@ -32,6 +33,7 @@ int color_of_resource(Info* info, const char* key) {
     const std::string* const name = info != nullptr ? hints_of(*info).find(key) : nullptr;
     if (name == nullptr) return undefined;
     if (*name == shared_memory) return host_number();
+    if (*name == cluster_resource) return own_cluster().number;
     if (*name == "mpi://WORLD") return 0;
     if (*name == "mpi://SELF") return engine()->job.rank;
     topo::Level level{};
@@ -104,6 +106,7 @@ Err comm_split_type(Comm& comm, SplitType type, int key, Info* info, Comm*& resu
 Err get_hw_resource_info(Info*& info) {
     Hints hints;
     hints.set(shared_memory, "true");
+    hints.set(cluster_resource, "true");
     topo::Place place{};
     const bool known = find_own_place(place);
     for (const topo::Level level : topo::levels)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // MPI_INFO_ENV: how this process was started.
+#include "core/comm/cluster.hpp"
 #include "core/info/info.hpp"
 #include "core/state.hpp"
 #include "os/host.hpp"
@@ -67,6 +68,10 @@ void add_job(Hints& hints) {
     hints.set("maxprocs", std::to_string(e->job.size));
     hints.set("soft", std::to_string(e->job.size));
     hints.set("thread_level", name_of(e->thread_level));
+    const OwnCluster cluster = own_cluster();
+    if (cluster.name.empty()) return;
+    hints.set(cluster_key, cluster.name);
+    hints.set(clusters_key, std::to_string(cluster.count));
 }
 
 } // namespace

@@ -66,7 +66,7 @@ class Sending {
     // Types that must live until the replies are there.
     void keep(Datatype& type) { type_ = &type; }
     [[nodiscard]] proto::rma::Window::Maker maker() {
-        return {[](void* s) { return static_cast<Sending*>(s)->make(); }, this};
+        return {[](void* s) { return static_cast<Sending*>(s)->make(); }, this, request_ != nullptr};
     }
     // Gives out the request of an operation that is done, unless it went by messages.
     Err finish(Err result);

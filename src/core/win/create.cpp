@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Making windows, and their end. All members tell each other what they have; the first one takes shared
-// memory for all and tells where it is.
+// Making windows, and their end. All members tell each other what they have; the first one on each node takes
+// shared memory for those there and tells where it is.
 #include "core/comm/make.hpp"
+#include "core/helper.hpp"
 #include "core/state.hpp"
 #include "core/win/combine.hpp"
 #include "core/win/win.hpp"
@@ -20,11 +21,12 @@ namespace coll = proto::coll;
 using proto::rma::Region;
 using proto::rma::Window;
 
+// Of the first member on each node; the context is drawn by the first of all.
 struct Announcement {
     uint32_t context; // 0: there is none
     uint32_t reserved;
     uint64_t control; // 0: no memory
-    uint64_t place;   // of the block for all members; 0: none
+    uint64_t place;   // of the block for the members on the node; 0: none
     uint64_t block_bytes;
 };
 
@@ -42,6 +44,19 @@ Err no_window_memory() {
                 "no shared memory is left for another window");
 }
 
+bool on_this_node(const proto::Team& team, int rank) { return lane().on_this_node(team.map.world(rank)); }
+
+// The first member on this node.
+int leader_of(const proto::Team& team) {
+    int r = 0;
+    while (!on_this_node(team, r)) ++r;
+    return r;
+}
+
+transport::Peer leader_peer(const Win& win) {
+    return static_cast<transport::Peer>(lane().shm().reach(win.comm->team.map.world(win.leader)));
+}
+
 Err check(const Wish& w, const Comm& comm) {
     if (comm.inter()) return not_intra(comm);
     if (w.size < 0)
@@ -51,19 +66,20 @@ Err check(const Wish& w, const Comm& comm) {
                     static_cast<long long>(w.unit));
     if (w.flavor == WinFlavor::create && w.base == nullptr && w.size > 0)
         return fail(Err::base, "pass the address of your memory, or a size of 0", "base is a null pointer");
-    for (int r = 0; r < comm.team.size; ++r)
-        if (lane().shm().reach(comm.team.map.world(r)) < 0)
-            return fail(w.flavor == WinFlavor::shared ? Err::rma_shared : Err::unsupported_operation,
-                        "use a communicator of one host, such as MPI_Comm_split_type makes",
+    for (int r = 0; w.flavor == WinFlavor::shared && r < comm.team.size; ++r)
+        if (!on_this_node(comm.team, r))
+            return fail(Err::rma_shared, "use a communicator of one host, such as MPI_Comm_split_type makes",
                         "rank %d of the communicator is on another host", r);
     return Err::success;
 }
 
-// Where the parts of the members begin, and the size of all: side by side if they shall be contiguous, else
-// in pages of their own.
-uint64_t lay_out(std::vector<Region>& regions, bool contiguous) {
+// Where the parts of the members on this node begin, and the size of all: side by side if they shall be
+// contiguous, else in pages of their own.
+uint64_t lay_out(const proto::Team& team, std::vector<Region>& regions, bool contiguous) {
     uint64_t end = 0;
-    for (Region& r : regions) {
+    for (int i = 0; i < team.size; ++i) {
+        if (!on_this_node(team, i)) continue;
+        Region& r = regions[static_cast<size_t>(i)];
         if (!contiguous) end = (end + wire::page_size - 1) / wire::page_size * wire::page_size;
         r.base = end;
         end += r.size;
@@ -94,18 +110,17 @@ bool find_memory(Win& win, const Wish& w, const Announcement& a) {
         win.base = win.private_memory;
         return win.base != nullptr;
     }
-    if (win.team().rank != 0) {
-        const int owner = lane().shm().reach(win.team().map.world(0));
-        win.block = lane().arena().map(static_cast<transport::Peer>(owner), a.place, a.block_bytes);
+    if (win.team().rank != win.leader) {
+        win.block = lane().arena().map(leader_peer(win), a.place, a.block_bytes);
         win.block_is_mapped = true;
     }
     // Everybody reserves the own part: all at once, and near to who uses it.
     const Region& own = win.regions[static_cast<size_t>(win.team().rank)];
-    const auto owner = static_cast<transport::Peer>(lane().shm().reach(win.team().map.world(0)));
-    return win.block != nullptr && lane().arena().reserve(owner, a.place + own.base, own.size);
+    return win.block != nullptr && lane().arena().reserve(leader_peer(win), a.place + own.base, own.size);
 }
 
 void give_back_memory(Win& win) {
+    if (win.helped) give_back_help();
     win.window.reset();
     if (win.block_is_mapped && win.block != nullptr)
         transport::shm::Arena::unmap(win.block, win.block_bytes);
@@ -114,32 +129,49 @@ void give_back_memory(Win& win) {
     std::free(win.private_memory);
     const auto& segment = lane().shm().segment();
     const wire::WindowGeometry geometry{static_cast<uint32_t>(win.regions.size())};
-    if (win.control != 0 && win.team().rank == 0)
+    if (win.control != 0 && win.team().rank == win.leader)
         coll::give_board_memory_back(segment, win.control, geometry.total_bytes());
     if (win.comm != nullptr) release(*win.comm);
     if (win.errhandler != nullptr) release(win.errhandler);
     destroy(win);
 }
 
+// What each member says.
+Err tell_all(Win& win, uint32_t mine, std::vector<uint32_t>& all) {
+    all.resize(static_cast<size_t>(win.team().size));
+    all[static_cast<size_t>(win.team().rank)] = mine;
+    return coll::allgather(win.team(), all.data(), sizeof(uint32_t));
+}
+
 // All members have what they need, or none goes on.
 Err agree(Win& win, bool good) {
-    std::vector<uint32_t> all(static_cast<size_t>(win.team().size));
-    all[static_cast<size_t>(win.team().rank)] = good ? 1 : 0;
-    const Err e = coll::allgather(win.team(), all.data(), sizeof(uint32_t));
-    if (e != Err::success) return e;
-    const bool all_good = std::all_of(all.begin(), all.end(), [](uint32_t one) { return one == 1; });
+    std::vector<uint32_t> all;
+    if (const Err e = tell_all(win, good ? 1 : 0, all); e != Err::success) return e;
+    const bool all_good = std::ranges::all_of(all, [](uint32_t one) { return one == 1; });
     return all_good ? Err::success : no_window_memory();
+}
+
+// Who cannot reach the memory of others needs them to serve it while they compute. When this returns, all
+// members do.
+Err settle_help(Win& win) {
+    std::vector<uint32_t> all;
+    const bool asks = win.window->reaches_by_messages();
+    if (const Err e = tell_all(win, asks ? 1 : 0, all); e != Err::success) return e;
+    win.helped = std::ranges::any_of(all, [](uint32_t one) { return one == 1; });
+    if (win.helped) need_help();
+    return Err::success;
 }
 
 // Every part of the block is seen here already; other parts when they are accessed.
 void place_regions(Win& win, bool in_block) {
-    if (in_block)
-        for (Region& r : win.regions) {
-            r.place = 1; // not private
-            r.base += reinterpret_cast<uint64_t>(win.block);
-        }
+    for (int r = 0; in_block && r < win.team().size; ++r) {
+        Region& region = win.regions[static_cast<size_t>(r)];
+        region.place = 1; // not private
+        if (on_this_node(win.team(), r)) region.base += reinterpret_cast<uint64_t>(win.block);
+    }
     win.window = std::make_unique<Window>(win.team(), win.control, win.regions, window_codes);
     for (int r = 0; in_block && r < win.team().size; ++r) {
+        if (!on_this_node(win.team(), r)) continue;
         const Region& region = win.regions[static_cast<size_t>(r)];
         // NOLINTNEXTLINE(performance-no-int-to-ptr): in the block
         win.window->set_direct(r, reinterpret_cast<std::byte*>(region.base));
@@ -156,16 +188,30 @@ Err exchange_regions(const Wish& w, Comm& comm, Win& win) {
     return coll::allgather(comm.team, win.regions.data(), sizeof(Region));
 }
 
+// What the first members of all nodes have taken; that of this node comes first.
+Err announce(Win& win, const Wish& w, Comm& comm, Announcement& a, bool& all_in_blocks) {
+    const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
+    if (allocates) a.block_bytes = lay_out(comm.team, win.regions, w.contiguous);
+    if (comm.team.rank == 0) a.context = draw_context(comm.team.size);
+    if (comm.team.rank == win.leader) take_memory(win, a);
+    std::vector<Announcement> all(static_cast<size_t>(comm.team.size));
+    all[static_cast<size_t>(comm.team.rank)] = a;
+    if (const Err e = coll::allgather(comm.team, all.data(), sizeof a); e != Err::success) return e;
+    a = all[static_cast<size_t>(win.leader)];
+    a.context = all[0].context;
+    const auto leads = [](const Announcement& one) { return one.control != 0; };
+    all_in_blocks = std::ranges::all_of(
+        all, [&](const Announcement& one) { return !leads(one) || one.place != 0 || one.block_bytes == 0; });
+    return Err::success;
+}
+
 Err fill(Win& win, const Wish& w, Comm& comm) {
     if (const Err e = exchange_regions(w, comm, win); e != Err::success) return e;
     const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
+    win.leader = leader_of(comm.team);
     Announcement a{};
-    if (allocates) a.block_bytes = lay_out(win.regions, w.contiguous);
-    if (comm.team.rank == 0) {
-        a.context = draw_context(comm.team.size);
-        take_memory(win, a);
-    }
-    if (const Err e = coll::broadcast(comm.team, &a, sizeof a, 0); e != Err::success) return e;
+    bool all_in_blocks = true;
+    if (const Err e = announce(win, w, comm, a, all_in_blocks); e != Err::success) return e;
     if (a.context == 0) return no_context();
     proto::Team team = comm.team;
     team.context = a.context;
@@ -178,17 +224,18 @@ Err fill(Win& win, const Wish& w, Comm& comm) {
     const bool good = a.control != 0 && find_memory(win, w, a);
     if (const Err e = agree(win, good); e != Err::success) return e;
     const bool in_block = allocates && (a.place != 0 || a.block_bytes == 0);
-    if (allocates && !in_block) { // everybody has private memory
+    if (allocates && !in_block) { // everybody here has private memory
         for (Region& r : win.regions) r.base = 0;
         win.regions[static_cast<size_t>(team.rank)].base = reinterpret_cast<uint64_t>(win.base);
+    }
+    if (!all_in_blocks)
         if (const Err e = coll::allgather(win.team(), win.regions.data(), sizeof(Region)); e != Err::success)
             return e;
-    }
     place_regions(win, in_block);
     const Region& own = win.regions[static_cast<size_t>(team.rank)];
     // NOLINTNEXTLINE(performance-no-int-to-ptr): own memory
     if (allocates) win.base = own.size != 0 ? reinterpret_cast<void*>(own.base) : nullptr;
-    return agree(win, true); // nobody accesses memory that is not served yet
+    return settle_help(win);
 }
 
 Err make(const Wish& w, Info* info, Comm& comm, Win*& result) {

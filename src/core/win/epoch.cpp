@@ -7,7 +7,6 @@
 #include "core/group/group.hpp"
 #include "core/state.hpp"
 #include "core/win/access.hpp"
-#include "proto/coll/coll.hpp"
 
 #include <atomic>
 #include <utility>
@@ -26,7 +25,11 @@ Err check_assertion(int given, int known) {
 }
 
 // The error of an operation that has been under way, once.
-Err late_failure(Win& win) { return std::exchange(win.failure, Err::success); }
+Err late_failure(Win& win) {
+    const Err e = win.window->take_failure();
+    const Err fetch = std::exchange(win.failure, Err::success);
+    return e != Err::success ? e : fetch;
+}
 
 // Single locks and started accesses exclude each other and everything else; a fence ends by itself.
 Err need_no_access(const Win& win) {
@@ -60,10 +63,22 @@ Err need_locked(const Win& win, int rank) {
                                  "the target is not locked by this process");
 }
 
+// Ever: what goes there is done when its call returns.
+bool nothing_under_way(Win& win, int rank) {
+    const proto::rma::Reach reach = win.window->peek(rank).reach();
+    return reach == proto::rma::Reach::direct || reach == proto::rma::Reach::kernel;
+}
+
 // Apart: a flush that waits for nothing then saves no registers.
 [[gnu::noinline]] Err await_done(int rank, Win& win) {
     const Locked locked;
     win.window->flush(rank);
+    return late_failure(win);
+}
+
+[[gnu::noinline]] Err await_here(int rank, Win& win) {
+    const Locked locked;
+    win.window->flush_local(rank);
     return late_failure(win);
 }
 
@@ -84,11 +99,10 @@ Err win_fence(int assertion, Win& win) {
     if (const Err e = need_no_access(win); e != Err::success) return e;
     if (win.posted)
         return wrong_synchronisation("call MPI_Win_wait first", "an exposure epoch of MPI_Win_post is open");
-    win.window->flush_all();
     order_memory();
     constexpr int alone = mode_noprecede | mode_nosucceed;
     Err e = Err::success;
-    if ((assertion & alone) != alone) e = proto::coll::barrier(win.team());
+    if ((assertion & alone) != alone) e = win.window->fence();
     order_memory();
     win.fenced = win.open_to_all = (assertion & mode_nosucceed) == 0;
     return e != Err::success ? e : late_failure(win);
@@ -126,12 +140,12 @@ Err win_start(Group& group, int assertion, Win& win) {
 Err win_complete(Win& win) {
     if (!win.started)
         return wrong_synchronisation("call MPI_Win_start first", "no access epoch of MPI_Win_start is open");
-    win.window->flush_all();
     order_memory();
     for (const int target : win.start_targets) {
         win.window->peek(target).open = false;
         win.window->complete_to(target);
     }
+    win.window->flush_local(-1);
     win.start_targets.clear();
     win.started = false;
     return late_failure(win);
@@ -189,15 +203,17 @@ Err win_unlock(int rank, Win& win) {
     Win::Held& held = win.held[static_cast<size_t>(rank)];
     if (held == Win::Held::no)
         return wrong_synchronisation("call MPI_Win_lock first", "the target is not locked by this process");
-    win.window->flush(rank);
+    const Win::Held was = held;
+    if (was == Win::Held::unchecked) {
+        win.window->flush(rank);
+        order_memory();
+    } else {
+        win.window->unlock(rank, was == Win::Held::exclusive);
+    }
     Target& t = win.window->peek(rank);
     t.open = t.alone = false;
     --win.locks;
-    const Win::Held was = std::exchange(held, Win::Held::no);
-    if (was == Win::Held::unchecked)
-        order_memory();
-    else
-        win.window->unlock(rank, was == Win::Held::exclusive);
+    held = Win::Held::no;
     return late_failure(win);
 }
 
@@ -216,10 +232,10 @@ Err win_unlock_all(Win& win) {
     if (!win.all_locked)
         return wrong_synchronisation("call MPI_Win_lock_all first",
                                      "the window is not locked by this process");
+    order_memory();
+    for (int r = 0; !win.all_unchecked && r < win.peers; ++r) win.window->begin_unlock(r, false);
     win.window->flush_all();
     win.all_locked = win.open_to_all = false;
-    order_memory();
-    for (int r = 0; !win.all_unchecked && r < win.peers; ++r) win.window->unlock(r, false);
     return late_failure(win);
 }
 
@@ -227,9 +243,8 @@ Err win_flush(int rank, Win& win) {
     if (rank == proc_null) return Err::success;
     if (const Err e = need_locked(win, rank); e != Err::success) return e;
     order_memory();
-    const proto::rma::Reach reach = win.window->peek(rank).reach();
-    if (reach == proto::rma::Reach::direct || reach == proto::rma::Reach::kernel) [[likely]]
-        return Err::success; // nothing is ever under way
+    if (nothing_under_way(win, rank)) [[likely]]
+        return Err::success;
     return await_done(rank, win);
 }
 
@@ -240,9 +255,21 @@ Err win_flush_all(Win& win) {
     return late_failure(win);
 }
 
-// What goes out is copied at once; only what comes in is waited for, and nobody knows which that is.
-Err win_flush_local(int rank, Win& win) { return win_flush(rank, win); }
-Err win_flush_local_all(Win& win) { return win_flush_all(win); }
+// What goes out is copied at once; only what comes in is waited for.
+Err win_flush_local(int rank, Win& win) {
+    if (rank == proc_null) return Err::success;
+    if (const Err e = need_locked(win, rank); e != Err::success) return e;
+    order_memory();
+    if (nothing_under_way(win, rank)) [[likely]]
+        return Err::success;
+    return await_here(rank, win);
+}
+
+Err win_flush_local_all(Win& win) {
+    if (const Err e = need_any_lock(win); e != Err::success) return e;
+    win.window->flush_local(-1);
+    return late_failure(win);
+}
 
 Err win_sync(Win&) {
     order_memory();

@@ -31,6 +31,9 @@ struct Win : CommFace {
     int64_t bytes = 0;
     int unit = 1;
     uint64_t control = 0; // what the members share, in the node segment
+    int leader = 0;       // the first member on this node: has made it
+
+    bool helped = false; // others need this process to serve them
 
     // Memory that the window has made: one block for all members, or private memory of this one.
     std::byte* block = nullptr;

@@ -38,6 +38,17 @@ int Lane::progress() {
     if (!streams_.empty()) happened += push_streams();
     if (!deferred_.empty()) happened += run_deferred();
     if (joint_under_way_ != 0) happened += look_at_joint_copies();
+    if (!watchers_.empty()) happened += look_at_watchers();
+    return happened;
+}
+
+int Lane::look_at_watchers() {
+    int happened = 0;
+    for (Watcher* w = watchers_.first(); w != nullptr;) {
+        Watcher* const next = w->next;
+        happened += w->look(*w);
+        w = next;
+    }
     return happened;
 }
 

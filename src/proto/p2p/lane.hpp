@@ -10,7 +10,8 @@
 // fragment comes with the rts, or a note on where it lies (peer_place.hpp). Messages to oneself are copied
 // once, without a transport.
 //
-// Threads: every call below holds the lane's lock when the process is multithreaded (lock(), unlock()).
+// Threads: every call below holds the lane's lock when the process is multithreaded or has a helper
+// (lock(), unlock(); progress/helper.hpp).
 #pragma once
 
 #include "base/counters.hpp"
@@ -21,6 +22,7 @@
 #include "proto/p2p/match.hpp"
 #include "proto/p2p/operation_table.hpp"
 #include "proto/p2p/skew.hpp"
+#include "proto/progress/hand_over.hpp"
 #include "proto/select/pair_choice.hpp"
 #include "proto/select/source_sense.hpp"
 #include "transport/kcopy/reader.hpp"
@@ -43,6 +45,14 @@ struct Deferred {
     bool waiting = false; // in a lane's list
     Deferred* next = nullptr;
     Deferred* previous = nullptr;
+};
+
+// Something that is looked at in every round of progress.
+struct Watcher {
+    int (*look)(Watcher&) = nullptr; // returns how many things happened; may end the watch
+    bool watched = false;
+    Watcher* next = nullptr;
+    Watcher* previous = nullptr;
 };
 
 class Lane {
@@ -112,6 +122,14 @@ class Lane {
         if (work.waiting) deferred_.remove(work);
         work.waiting = false;
     }
+    void watch(Watcher& w) {
+        if (!w.watched) watchers_.push_back(w);
+        w.watched = true;
+    }
+    void unwatch(Watcher& w) {
+        if (w.watched) watchers_.remove(w);
+        w.watched = false;
+    }
     // Copies out of a peer's memory through the kernel. False: it does not let us.
     bool read_peer(transport::Peer from, uint64_t address, std::byte* to, size_t bytes) {
         return kcopy_.read(from, address, to, bytes);
@@ -131,15 +149,46 @@ class Lane {
                (network_ == nullptr || network_->idle());
     }
 
-    void set_multithreaded() { multithreaded_ = true; }
+    void set_multithreaded() { multithreaded_ = locks_ = true; }
     [[nodiscard]] bool multithreaded() const { return multithreaded_; }
     void lock() {
-        if (multithreaded_) mutex_.lock();
+        if (locks_) enter();
     }
     void unlock() {
-        if (multithreaded_) mutex_.unlock();
+        if (locks_) leave();
     }
+    // The same within a call that waits: its thread is still here and makes progress.
+    void step_out() {
+        if (!locks_) return;
+        ++waiting_;
+        mutex_.unlock();
+    }
+    void step_in() {
+        if (!locks_) return;
+        mutex_.lock();
+        --waiting_;
+    }
+    // For the helper. The caller of the first two is inside, and the only one unless multithreaded.
+    void begin_helping() {
+        if (!locks_) mutex_.lock();
+        locks_ = helped_ = true;
+    }
+    void end_helping() {
+        helped_ = false;
+        locks_ = multithreaded_;
+        if (!locks_) mutex_.unlock();
+    }
+    [[nodiscard]] HandOver& hand_over() { return hand_over_; }
+    [[nodiscard]] bool try_to_help() { // false: somebody else is inside
+        if (!mutex_.try_lock()) return false;
+        if (waiting_ == 0) return true;
+        mutex_.unlock();
+        return false;
+    }
+    void stop_helping() { mutex_.unlock(); }
 
+    // Something is expected from ranks of this node.
+    [[nodiscard]] bool watches() const { return !watchers_.empty(); }
     [[nodiscard]] transport::shm::Transport& shm() { return shm_; }
     [[nodiscard]] transport::shm::Arena& arena() { return arena_; }
     [[nodiscard]] Counters& counters() { return shm_.own_block().counters; }
@@ -249,7 +298,18 @@ class Lane {
     void take_withdraw(const transport::Arrival& a);
     void take_withdrawn(const transport::Arrival& a);
 
+    void enter() {
+        mutex_.lock();
+        if (helped_) hand_over_.note_entry();
+    }
+    void leave() {
+        const bool empty = helped_ && waiting_ == 0;
+        const bool watches = !watchers_.empty();
+        mutex_.unlock();
+        if (empty) hand_over_.note_leave(watches);
+    }
     int run_deferred();
+    int look_at_watchers();
     void finish(Operation& op);
     [[gnu::cold]] void finish_without_memory(Operation& send);
 
@@ -279,14 +339,19 @@ class Lane {
     std::vector<Operation*> streams_; // sends whose receiver is ready
     std::vector<std::byte> staging_;  // packed bytes between two layouts
     IntrusiveList<Deferred> deferred_;
+    IntrusiveList<Watcher> watchers_;
     JointCopying joint_[wire::joint_copies];
     uint32_t joint_under_way_ = 0;
     uint32_t joint_number_ = 0;
     std::mutex mutex_;
+    uint32_t waiting_ = 0; // threads that have stepped out
+    HandOver hand_over_;
     int world_rank_;
     uint32_t spin_limit_ = UINT32_MAX;
     uint32_t vain_looks_ = 0;
     bool multithreaded_ = false;
+    bool helped_ = false;
+    bool locks_ = false;                       // either
     const std::atomic<uint32_t>& usable_cpus_; // in the segment: not known before all ranks have joined
 };
 

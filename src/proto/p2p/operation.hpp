@@ -28,6 +28,7 @@ struct Operation {
     // --- set before the start
     Kind kind = Kind::none;
     bool synchronous = false; // send: done only when matched
+    bool patient = false;     // send: its caller comes back before it can know that it is done
     uint32_t context = 0;
     int source = 0;              // send: own rank in the communicator; recv: rank to match, or any_source
     int tag = 0;                 // recv: may be any_tag

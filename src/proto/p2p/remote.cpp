@@ -23,13 +23,34 @@ using transport::ucx::Posted;
 
 namespace {
 
+constexpr int64_t by_transport = -1;
+constexpr uint64_t usual_eager_limit = 128 * KiB;
+
 Param<int64_t> eager_limit{"net.eager_limit",
-                           128 * KiB,
-                           {0, 1 * GiB},
+                           by_transport,
+                           {by_transport, 1 * GiB},
                            Unit::bytes,
                            Level::tuner,
                            Scope::local,
-                           "longest message to another host that is sent without asking the receiver"};
+                           "longest message to another host that is sent without asking the receiver; -1: "
+                           "128 KiB, or less where RDMA devices fetch long ones"};
+
+Param<int64_t> gaps_eager_limit{
+    "net.gaps_eager_limit",
+    512 * KiB,
+    {0, 1 * GiB},
+    Unit::bytes,
+    Level::tuner,
+    Scope::local,
+    "the same for a message whose memory has gaps, which is packed before it goes"};
+
+uint64_t eager_limit_to(const transport::ucx::Network& network, transport::Peer peer, bool gaps) {
+    const bool chosen = eager_limit != by_transport;
+    const uint64_t ask_from = chosen ? 0 : network.rendezvous_from(peer);
+    if (ask_from != 0) return std::min(ask_from - 1, usual_eager_limit);
+    const uint64_t limit = chosen ? static_cast<uint64_t>(eager_limit.get()) : usual_eager_limit;
+    return gaps ? std::max(limit, static_cast<uint64_t>(gaps_eager_limit.get())) : limit;
+}
 
 Param<int64_t> shortest_piece{
     "net.shortest_piece",
@@ -124,7 +145,7 @@ void Lane::tell_of_context(int world_rank, uint32_t context) {
 Sent Lane::try_start_remote(Operation& op) {
     const transport::Peer to = op.transport_peer - local_ranks_;
     wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
-    const bool at_once = op.bytes <= static_cast<uint64_t>(eager_limit.get());
+    const bool at_once = op.bytes <= eager_limit_to(*network_, to, op.layout != nullptr);
     op.wanted = 1;
     Posted posted = Posted::failed;
     if (at_once) {
@@ -139,7 +160,8 @@ Sent Lane::try_start_remote(Operation& op) {
             e.inline_bytes = static_cast<uint8_t>(op.bytes);
             load_payload(op, 0, packed, op.bytes);
         }
-        posted = network_->send(to, e, packed, memory_of(op, op.bytes <= wire::inline_max ? 0 : op.bytes));
+        const Memory data = memory_of(op, op.bytes <= wire::inline_max ? 0 : op.bytes);
+        posted = op.patient ? network_->send_soon(to, e, packed, data) : network_->send(to, e, packed, data);
     } else {
         e.kind = wire::Kind::rts;
         e.inline_bytes = sizeof(wire::Ack);

@@ -22,7 +22,7 @@ Param<int64_t> spins{"wait.spins",
                      "ranks outnumber CPUs"};
 Param<int64_t> network_spins{
     "net.spins",
-    200,
+    1000,
     {0, 1000000000},
     Unit::none,
     Level::tuner,
@@ -35,6 +35,15 @@ Param<int64_t> yields{"wait.yields",
                       Level::tuner,
                       Scope::local,
                       "times the CPU is offered to others before the rank goes to sleep"};
+
+Param<int64_t> network_yields{
+    "net.yields",
+    1000,
+    {0, 1000000000},
+    Unit::none,
+    Level::tuner,
+    Scope::local,
+    "the same in a job on several hosts, where a sleep takes several system calls to begin and to end"};
 
 // A sleep ends by itself after this time and looks again: a safety net, counted when it caught something.
 constexpr int64_t longest_sleep_ns = 1'000'000'000;
@@ -105,17 +114,21 @@ int64_t spins_now(Lane& lane) {
     return lane.few_awake() ? std::min(learned, short_spins) : 0;
 }
 
+int64_t yields_now(Lane& lane) {
+    return lane.network() != nullptr ? std::max(network_yields.get(), yields.get()) : yields.get();
+}
+
 // With a network one thread at a time sleeps on descriptors. When it gets up, others may have to take over.
 bool sleep_now(Lane& lane, uint32_t ticket) {
     transport::ucx::Network* const network = lane.network();
     const bool on_descriptors = network != nullptr && lane.take_descriptors();
     bool woken = true;
     if (!on_descriptors || network->arm()) {
-        lane.unlock();
+        lane.step_out();
         woken = on_descriptors
                     ? lane.shm().sleep_on_descriptors(ticket, network->descriptor(), longest_sleep_ns)
                     : lane.shm().sleep(ticket, longest_sleep_ns);
-        lane.lock();
+        lane.step_in();
     }
     if (on_descriptors) {
         lane.give_back_descriptors();
@@ -155,7 +168,7 @@ void learn_from(Lane& lane, uint32_t rounds) {
     int64_t next = limit;
     if (rounds <= limit)
         next = limit * 2;
-    else if (rounds <= limit + yields.get())
+    else if (rounds <= limit + yields_now(lane))
         next = limit / 2;
     else
         next = limit + limit / 4;
@@ -168,16 +181,16 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
     if (rounds <= spin_rounds) {
         lane.shm().warm_cells();
         if (lane.multithreaded()) { // another thread may want in
-            lane.unlock();
+            lane.step_out();
             os::cpu_relax();
-            lane.lock();
+            lane.step_in();
         } else if (rounds > eager_rounds) {
             os::cpu_relax();
         }
-    } else if (rounds <= spin_rounds + yields.get()) {
-        lane.unlock();
+    } else if (rounds <= spin_rounds + yields_now(lane)) {
+        lane.step_out();
         sched_yield();
-        lane.lock();
+        lane.step_in();
     } else {
         sleep_once(lane, note);
     }
@@ -185,9 +198,9 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
 
 void poll_in_vain(Lane& lane) {
     if (lane.note_vain_look() % vain_looks_per_turn != 0) return;
-    lane.unlock();
+    lane.step_out();
     sched_yield();
-    lane.lock();
+    lane.step_in();
 }
 
 Err exchange(Lane& lane, Operation& recv, Operation& send, uint32_t collective_sequence) {

@@ -3,7 +3,7 @@
 //
 // Operations on a target's memory, by the way it is reached.
 #include "proto/rma/pieces.hpp"
-#include "proto/rma/server.hpp"
+#include "proto/rma/window.hpp"
 
 #include <optional>
 

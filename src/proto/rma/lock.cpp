@@ -50,9 +50,25 @@ void FairLock::await_exclusive(Lane& lane, uint16_t ticket, const Operation& sho
     await(lane, ticket, true, shown);
 }
 
-// Once in, it lets the next one in if that is a reader, too.
 void FairLock::await_shared(Lane& lane, uint16_t ticket, const Operation& shown) {
     await(lane, ticket, false, shown);
+    let_readers_in(lane, ticket);
+}
+
+FairLock::Turn FairLock::look(Lane& lane, bool exclusive, uint16_t ticket) {
+    const Waiting waiting{this, ticket, exclusive, static_cast<uint16_t>(lane.shm().self() + 1)};
+    if (const uint16_t ahead = waiting.ahead(); ahead != 0) {
+        if (ahead >= wire::lock_slots) return Turn::unknown;
+        waiting.slot().store(waiting.name, std::memory_order_seq_cst);
+        if (waiting.ahead() != 0) return Turn::not_yet;
+    }
+    waiting.slot().store(0, std::memory_order_relaxed);
+    if (!exclusive) let_readers_in(lane, ticket);
+    return Turn::come;
+}
+
+// Once in, a reader lets the next one in if that is a reader, too.
+void FairLock::let_readers_in(Lane& lane, uint16_t ticket) {
     uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
     while (!lock_.tickets.compare_exchange_weak(now, with_readers(now), std::memory_order_seq_cst)) {
     }

@@ -41,6 +41,21 @@ class FairLock {
             return;
         }
     }
+    // Without waiting: draws a ticket. True: got in.
+    bool draw(bool exclusive, uint16_t& ticket) {
+        uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
+        for (;;) {
+            const bool at_once = (exclusive ? writers(now) : readers(now)) == given(now);
+            const uint64_t next = with_given(at_once && !exclusive ? with_readers(now) : now, 1);
+            if (!lock_.tickets.compare_exchange_weak(now, next, std::memory_order_seq_cst)) continue;
+            ticket = given(now);
+            return at_once;
+        }
+    }
+    // The turn of a ticket that was drawn: looks, and leaves the own name if it has not come. True: got in.
+    enum class Turn : uint8_t { come, not_yet, unknown }; // unknown: nobody wakes this rank, look again
+    Turn look(Lane& lane, bool exclusive, uint16_t ticket);
+
     void unlock_exclusive(Lane& lane) { unlock(lane, true); }
     void unlock_shared(Lane& lane) { unlock(lane, false); }
 
@@ -74,6 +89,7 @@ class FairLock {
     [[gnu::cold]] void await_exclusive(Lane& lane, uint16_t ticket, const Operation& shown);
     [[gnu::cold]] void await_shared(Lane& lane, uint16_t ticket, const Operation& shown);
     void await(Lane& lane, uint16_t ticket, bool exclusive, const Operation& shown);
+    void let_readers_in(Lane& lane, uint16_t ticket);
     [[gnu::cold]] void wake(Lane& lane, uint16_t ticket);
 
     wire::WindowLock& lock_;

@@ -4,7 +4,7 @@
 // The members of a window: how each is reached, locks, and who waits for whom.
 #include "proto/rma/window.hpp"
 
-#include "proto/rma/server.hpp"
+#include "proto/rma/messages.hpp"
 
 #include <algorithm>
 
@@ -35,7 +35,11 @@ Window::Window(Team& team, uint64_t control, const std::vector<Region>& regions,
     , shown_(make_recv(team, nullptr, 0, team.rank, 0)) {
     bool serves = false;
     for (const Region& r : regions_) serves = serves || (r.place == 0 && r.size != 0);
-    if (serves && team.size > 1) server_ = std::make_unique<Server>(*this);
+    for (int r = 0; r < team.size; ++r) {
+        peek(r).remote = !team.lane->on_this_node(team.map.world(r));
+        spans_ = spans_ || peek(r).remote;
+    }
+    if ((serves || spans_) && team.size > 1) messages_ = std::make_unique<Messages>(*this);
 }
 
 Window::~Window() {
@@ -48,6 +52,7 @@ void Window::find_reach(int rank, Target& t) {
     Lane& lane = *team_.lane;
     t.size = r.size;
     t.unit = r.unit;
+    if (t.remote) return t.set_reach(Reach::messages);
     t.peer = static_cast<transport::Peer>(lane.shm().reach(team_.map.world(rank)));
     t.shared = r.place != 0;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that its owner has told
@@ -63,6 +68,13 @@ void Window::find_reach(int rank, Target& t) {
     } else {
         t.set_reach(lane.kcopy().reads_and_writes(t.peer) ? Reach::kernel : Reach::messages);
     }
+}
+
+bool Window::reaches_by_messages() {
+    bool found = spans_;
+    for (int r = 0; r < team_.size && messages_ != nullptr && !found; ++r)
+        found = target(r).reach() == Reach::messages;
+    return found;
 }
 
 void Window::set_direct(int rank, std::byte* base) {
@@ -89,24 +101,58 @@ void Window::await(bool (*condition)(const Window& w, int64_t argument), int64_t
         *team_.lane, [&] { return condition(*this, argument); }, note);
 }
 
-void Window::await_replies(int rank) {
+void Window::flush_messages(int rank) {
+    if (rank < 0) {
+        messages_->push_all(true);
+        return await([](const Window& w, int64_t) { return w.messages_->all_settled(); }, 0, -1);
+    }
+    Messages::Link* const l = messages_->known_link(rank);
+    if (l == nullptr) return;
+    messages_->ask(*l);
+    await([](const Window& w, int64_t r) { return w.messages_->known_link(static_cast<int>(r))->settled(); },
+          rank, rank);
+}
+
+void Window::await_fetches(int rank) {
+    if (rank < 0) {
+        if (messages_->fetches() != 0) messages_->push_all(false);
+        return await([](const Window& w, int64_t) { return w.messages_->fetches() == 0; }, 0, -1);
+    }
+    Messages::Link* const l = messages_->known_link(rank);
+    if (l == nullptr || l->fetches == 0) return;
+    messages_->push(*l, false);
     await(
-        [](const Window& w, int64_t r) {
-            return (r < 0 ? w.under_way_ : w.targets_[static_cast<size_t>(r)].under_way) == 0;
-        },
+        [](const Window& w, int64_t r) { return w.messages_->known_link(static_cast<int>(r))->fetches == 0; },
         rank, rank);
 }
 
 void Window::lock(int rank, bool exclusive) {
+    if (peek(rank).remote) {
+        messages_->link(rank).held =
+            exclusive ? Messages::Held::wanted_exclusive : Messages::Held::wanted_shared;
+        return;
+    }
     FairLock l(members_[rank].lock);
     shown_.peer = shown_.source = rank;
     shown_.world_peer = team_.map.world(rank);
     exclusive ? l.lock_exclusive(*team_.lane, shown_) : l.lock_shared(*team_.lane, shown_);
 }
 
-void Window::unlock(int rank, bool exclusive) {
+void Window::begin_unlock(int rank, bool exclusive) {
+    if (peek(rank).remote) {
+        Messages::Link& l = messages_->link(rank);
+        if (std::exchange(l.held, Messages::Held::no) == Messages::Held::asked)
+            messages_->add(l, {wire::RmaKind::unlock});
+        return messages_->ask(l);
+    }
+    flush(rank);
     FairLock l(members_[rank].lock);
     exclusive ? l.unlock_exclusive(*team_.lane) : l.unlock_shared(*team_.lane);
+}
+
+void Window::unlock(int rank, bool exclusive) {
+    begin_unlock(rank, exclusive);
+    if (peek(rank).remote) flush_messages(rank);
 }
 
 std::atomic<uint64_t>* Window::posted(int rank) const {
@@ -116,10 +162,15 @@ std::atomic<uint64_t>* Window::posted(int rank) const {
 }
 
 void Window::post_to(int origin) {
+    if (peek(origin).remote) return messages_->post_to(origin);
     posted(origin)[team_.rank / 64].fetch_or(uint64_t{1} << (team_.rank % 64), std::memory_order_seq_cst);
     if (origin != team_.rank)
         team_.lane->shm().wake_if_asleep(
             static_cast<transport::Peer>(team_.lane->shm().reach(team_.map.world(origin))));
+}
+
+void Window::take_post(int from) {
+    posted(team_.rank)[from / 64].fetch_or(uint64_t{1} << (from % 64), std::memory_order_seq_cst);
 }
 
 void Window::await_post(int target) {
@@ -133,6 +184,12 @@ void Window::await_post(int target) {
 }
 
 void Window::complete_to(int target) {
+    if (peek(target).remote) {
+        Messages::Link& l = messages_->link(target);
+        messages_->add(l, {wire::RmaKind::complete});
+        return messages_->push(l, false);
+    }
+    flush(target);
     members_[target].completed.fetch_add(1, std::memory_order_seq_cst);
     if (target != team_.rank)
         team_.lane->shm().wake_if_asleep(

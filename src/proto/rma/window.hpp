@@ -5,10 +5,10 @@
 // the members share to synchronise. Epochs are core's business; here an operation is done, or under way, when
 // its call returns.
 //
-// How a target is reached is found out at the first access and then stays:
+// How a target is reached is found out at the first access, in find_reach(), and then stays:
 //   direct    own memory, or memory that lies in the node segment's file: load, store, CPU atomics
 //   kernel    private memory of another process: process_vm_readv and writev, several pieces in one call
-//   messages  neither: requests that the target serves whenever it makes progress (server.cpp)
+//   messages  neither, or on another host: requests that the target serves (messages.hpp)
 // The first two need nothing from the target and are complete at once.
 //
 // Threads: under the lane's lock, except peek() and place_in(), swap_element() and steps on direct targets.
@@ -19,6 +19,7 @@
 #include "wire/rma_message.hpp"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace zipmpi::proto::rma {
@@ -42,10 +43,10 @@ struct Target {
     std::byte* base = nullptr; // direct: where it is seen here; else in the target's memory
     uint64_t size = 0;
     int64_t unit = 1;
-    bool shared = false;    // all origins reach it directly
-    bool alone = false;     // set by core: no other origin has access
-    bool open = false;      // set by core: in an access epoch
-    uint32_t under_way = 0; // requests without a reply
+    bool shared = false; // all origins reach it directly
+    bool alone = false;  // set by core: no other origin has access
+    bool open = false;   // set by core: in an access epoch
+    bool remote = false; // on another host: shares no memory with this rank
     transport::Peer peer = 0;
     std::byte* mapped = nullptr; // to be unmapped, `size` bytes
 
@@ -62,12 +63,16 @@ struct Data {
     uint64_t bytes = 0;
 };
 
-// An operation that goes by messages, until its last reply.
+// An operation that fetches by messages, until its last reply.
 struct Exchange {
     Data result;          // where fetched bytes go
     uint32_t waiting = 1; // replies, plus 1 while requests are made
     Err error = Err::success;
     void (*done)(Exchange&) = nullptr; // may destroy it
+
+    void part_done() {
+        if (--waiting == 0) done(*this);
+    }
 };
 
 class Window {
@@ -86,6 +91,8 @@ class Window {
     Window& operator=(const Window&) = delete;
 
     [[nodiscard]] Team& team() const { return team_; }
+    // Some target needs messages.
+    [[nodiscard]] bool reaches_by_messages();
     // With its reach not found out yet.
     [[nodiscard]] Target& peek(int rank) { return targets_[static_cast<size_t>(rank)]; }
     [[nodiscard]] Target& target(int rank) {
@@ -97,11 +104,12 @@ class Window {
     // A target whose memory is seen here already.
     void set_direct(int rank, std::byte* base);
 
-    // Operations. `there` lies in the target, its base is from place_in(). What goes by messages is added to
-    // the exchange that `make` gives; others never call it.
+    // Operations. `there` lies in the target, its base is from place_in(). What fetches by messages is added
+    // to the exchange that `make` gives; others never call it: the memory of the origin may be used again.
     struct Maker {
         Exchange* (*make)(void* maker); // null: no memory
         void* maker;
+        bool at_once = false; // somebody waits for the exchange alone
     };
     [[nodiscard]] static std::byte* place_in(const Target& t, uint64_t offset) {
         return t.reach() == Reach::messages ? reinterpret_cast<std::byte*>(offset) : t.base + offset;
@@ -116,20 +124,31 @@ class Window {
 
     // Everything that went to this target, or to all, has been done there.
     void flush(int rank) {
-        if (peek(rank).under_way != 0) [[unlikely]]
-            await_replies(rank);
+        if (messages_ != nullptr) [[unlikely]]
+            flush_messages(rank);
     }
     void flush_all() {
-        if (under_way_ != 0) [[unlikely]]
-            await_replies(-1);
+        if (messages_ != nullptr) [[unlikely]]
+            flush_messages(-1);
     }
+    // Everything that comes from this target, or from all (-1), is there.
+    void flush_local(int rank) {
+        if (messages_ != nullptr) [[unlikely]]
+            await_fetches(rank);
+    }
+    // An error of something that was under way, once.
+    [[nodiscard]] Err take_failure() { return std::exchange(failure_, Err::success); }
 
+    // On other hosts the lock is taken along with the first operation that needs it, and given back together
+    // with the last: locks that nothing is done under cost nothing.
     void lock(int rank, bool exclusive);
-    void unlock(int rank, bool exclusive);
+    void unlock(int rank, bool exclusive); // flushes
+    // The same in two steps, for several targets at once: everything is settled after flush_all().
+    void begin_unlock(int rank, bool exclusive);
 
     void post_to(int origin);
     void await_post(int target);
-    void complete_to(int target);
+    void complete_to(int target); // after everything that went there
     [[nodiscard]] bool all_completed(uint32_t origins) const {
         return members_[team_.rank].completed.load(std::memory_order_seq_cst) >= origins;
     }
@@ -138,13 +157,16 @@ class Window {
         members_[team_.rank].completed.fetch_sub(origins, std::memory_order_seq_cst);
     }
 
+    // All that anybody has done to this member is there, and nobody begins before all have come here.
+    Err fence();
+
     // Memory of a dynamic window. False: overlaps with what there is; not there.
     bool attach(uint64_t base, uint64_t size);
     bool detach(uint64_t base);
     [[nodiscard]] bool is_attached(uint64_t base, uint64_t size) const;
 
   private:
-    struct Server;
+    struct Messages;
     struct Attached {
         uint64_t base;
         uint64_t size;
@@ -153,9 +175,17 @@ class Window {
     [[gnu::cold]] void find_reach(int rank, Target& t);
     [[nodiscard]] std::atomic<uint64_t>* posted(int rank) const;
     void await(bool (*condition)(const Window& w, int64_t argument), int64_t argument, int shown_peer);
-    [[gnu::cold]] void await_replies(int rank);
+    [[gnu::cold]] void flush_messages(int rank);
+    [[gnu::cold]] void await_fetches(int rank);
+    void take_post(int from);
+    Err fence_by_counts();
+    void meet_on_node();
     [[nodiscard]] Guard guard_of(int rank, const Target& t) const {
         return {t.alone ? nullptr : &members_[rank].combining, t.shared};
+    }
+    // Of the own memory, for what is done on behalf of others.
+    [[nodiscard]] Guard guard_for_others() {
+        return {&members_[team_.rank].combining, target(team_.rank).shared};
     }
 
     // access.cpp
@@ -167,7 +197,7 @@ class Window {
                       const std::byte* in, std::byte* fetched);
     Err swap_by_kernel(int rank, const Target& t, const Swap& s, const void* compare, const void* value,
                        void* fetched, std::byte* there);
-    // server.cpp
+    // requests.cpp
     Err send_requests(int rank, wire::RmaKind kind, const Combine* c, const Data& here, const Data& there,
                       const Data& result, const Maker& maker);
     Err send_swap(int rank, const Swap& s, const void* compare, const void* value, void* fetched,
@@ -180,10 +210,12 @@ class Window {
     wire::WindowMember* members_;
     std::vector<Target> targets_;
     std::vector<Attached> attached_;
-    uint32_t under_way_ = 0;
     Scratch scratch_;
-    Operation shown_; // for reports
-    std::unique_ptr<Server> server_;
+    Operation shown_;    // for reports
+    bool spans_ = false; // several hosts
+    uint32_t fences_ = 0;
+    Err failure_ = Err::success;
+    std::unique_ptr<Messages> messages_;
 };
 
 } // namespace zipmpi::proto::rma

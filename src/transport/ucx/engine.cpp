@@ -3,6 +3,7 @@
 //
 // The network comes up and goes down.
 #include "transport/ucx/engine.hpp"
+#include "transport/ucx/rdma.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,15 +12,26 @@
 namespace zipmpi::transport::ucx {
 namespace {
 
-// What the user has not set. Ranks of one host have a transport of their own.
-constexpr const char* defaults[][2] = {{"UCX_TLS", "^sm,self"}};
+// What the user has not set. Names begin with UCX_.
+bool configure_one(ucp_config_t* config, const char* name, const char* value) {
+    return std::getenv(name) != nullptr || ucp_config_modify(config, name + 4, value) == UCS_OK;
+}
+
+// Emulated devices do not say by which protocol a datagram came, and UCX would drop them all.
+bool some_are_emulated(std::string_view devices) {
+    for (size_t begin = 0; begin < devices.size();) {
+        const std::string_view name = devices.substr(begin, devices.find(',', begin) - begin);
+        if (has_rdma(name) && is_emulated(name)) return true;
+        begin += name.size() + 1;
+    }
+    return false;
+}
 
 bool configure(ucp_config_t* config, const char* devices) {
-    for (const auto& [name, value] : defaults)
-        if (std::getenv(name) == nullptr && ucp_config_modify(config, name + 4, value) != UCS_OK)
-            return false;
-    return *devices == '\0' || std::getenv("UCX_NET_DEVICES") != nullptr ||
-           ucp_config_modify(config, "NET_DEVICES", devices) == UCS_OK;
+    if (!configure_one(config, "UCX_TLS", "^sm,self")) return false; // ranks of one host do not come here
+    if (some_are_emulated(devices) && !configure_one(config, "UCX_UD_VERBS_ETH_DGID_CHECK", "n"))
+        return false;
+    return *devices == '\0' || configure_one(config, "UCX_NET_DEVICES", devices);
 }
 
 std::string in_words(const char* call, ucs_status_t status) {
@@ -37,7 +49,7 @@ Engine::Engine(const Settings& settings)
 }
 
 bool Engine::start(const char* devices, std::string& why) {
-    gathers_ = std::string_view(devices).find(':') != std::string_view::npos; // RDMA: device:port
+    rdma_ = has_rdma(devices);
     ucp_config_t* config = nullptr;
     ucs_status_t status = ucp_config_read(nullptr, nullptr, &config);
     if (status != UCS_OK || !configure(config, devices)) {
@@ -47,6 +59,7 @@ bool Engine::start(const char* devices, std::string& why) {
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES;
     params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+    if (rdma_) params.features |= UCP_FEATURE_RMA; // or UCX does not say whether a peer's memory can be read
     status = ucp_init(&params, config, &context_);
     ucp_config_release(config);
     if (status != UCS_OK) {
@@ -82,8 +95,9 @@ bool Engine::listen() {
         return ucp_worker_set_am_recv_handler(worker_, &h) == UCS_OK;
     };
     if (!handle(wire::net_hello, on_greeting) || !handle(wire::net_welcome, on_greeting) ||
-        !handle(wire::net_line, on_line) || !handle(wire::net_message, on_message) ||
-        !handle(wire::net_long, on_message) || !handle(wire::net_frame, on_frame))
+        !handle(wire::net_line, on_line) || !handle(wire::net_batch, on_batch) ||
+        !handle(wire::net_message, on_message) || !handle(wire::net_long, on_message) ||
+        !handle(wire::net_frame, on_frame))
         return false;
     ucp_address_t* address = nullptr;
     size_t length = 0;
@@ -111,6 +125,8 @@ Engine::~Engine() {
 
 int Engine::progress() {
     happened_ = 0;
+    ++look_;
+    send_batches();
     // UCX counts events of its own that mean nothing to us; once something has come, the caller may have been
     // waiting for just that.
     while (ucp_worker_progress(worker_) != 0 && happened_ == 0) {

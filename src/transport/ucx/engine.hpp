@@ -5,6 +5,7 @@
 #pragma once
 
 #include "transport/ucx/greeting.hpp"
+#include "transport/ucx/lanes.hpp"
 #include "transport/ucx/network.hpp"
 #include "wire/frame_layout.hpp"
 
@@ -24,6 +25,7 @@ inline constexpr unsigned pass_index_bits = 24; // of a pass: which peer; the ot
 struct Arriving {
     void* descriptor; // of UCX
     uint64_t bytes;
+    bool scatters; // the device may write it to many places
 };
 
 class Engine final : public Network {
@@ -38,10 +40,15 @@ class Engine final : public Network {
     int reach(int world_rank) override;
     Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data) override;
+    Posted send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                     const Memory& data) override;
     Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                      const Memory& data) override;
     void receive(Arriving& bytes, const Memory& to) override;
     void drop(Arriving& bytes) override;
+    [[nodiscard]] uint64_t rendezvous_from(Peer peer) const override {
+        return peers_[peer].way.reads_memory ? peers_[peer].way.rendezvous_from : 0;
+    }
     int progress() override;
     [[nodiscard]] int descriptor() const override { return descriptor_; }
     bool arm() override { return ucp_worker_arm(worker_) == UCS_OK; }
@@ -60,6 +67,7 @@ class Engine final : public Network {
         std::string data;
         Arriving* bytes; // of a long one
     };
+    struct Sending;
     struct Known {
         int world_rank = -1;
         ucp_ep_h endpoint = nullptr;
@@ -67,7 +75,11 @@ class Engine final : public Network {
         uint64_t given_pass = 0; // on messages from it
         uint32_t sent = 0;       // messages so far
         uint32_t taken = 0;
+        uint32_t look = 0;        // the last one in which something was sent
+        uint32_t since_look = 0;  // messages that were sent in it
+        Sending* batch = nullptr; // that still has room
         bool lost = false;
+        Way way{};                                      // to it, once it has given a pass
         size_t address_hash = 0;                        // of where it is
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
         std::vector<Early> early;
@@ -85,7 +97,9 @@ class Engine final : public Network {
         Memory data;
         Gaps gaps;
         std::string greeting;
-        void* ticket; // of a frame
+        size_t used = 0;           // of a batch: bytes
+        std::vector<void*> riders; // and whose messages are in it
+        void* ticket;              // of a frame
         Sending* next_free;
     };
     struct Receiving {
@@ -102,12 +116,21 @@ class Engine final : public Network {
     void take_hello(std::span<const std::byte> bytes);
     void take_welcome(std::span<const std::byte> bytes);
     void lose(Known& peer, const char* why);
+    void take_pass(Known& peer, uint64_t pass);
     void disconnect(Known& peer);
     void make_stranger(Known& peer);
     void tell_met(const Known& peer);
     // messages.cpp
     Posted post(Peer peer, unsigned kind, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data, uint32_t flags);
+    // batch.cpp
+    bool may_wait(Known& to, const Memory& data);
+    void open_batch(Peer peer);
+    void send_batch(Known& to);
+    void send_batches();
+    static ucs_status_t on_batch(void* self, const void*, size_t, void* data, size_t length,
+                                 const ucp_am_recv_param_t* param);
+    // messages.cpp
     Sending& take_sending();
     void give_back(Sending& sending);
     ucs_status_t take(std::span<const std::byte> header, std::span<const std::byte> data, Arriving* bytes);
@@ -126,7 +149,8 @@ class Engine final : public Network {
     static ucs_status_t on_message(void* self, const void* header, size_t header_length, void* data,
                                    size_t length, const ucp_am_recv_param_t* param);
     // What UCX needs to know of memory: a pointer, a count, and its type in param.
-    std::pair<void*, size_t> describe(const Memory& memory, Gaps& gaps, ucp_request_param_t& param);
+    std::pair<void*, size_t> describe(const Memory& memory, Gaps& gaps, bool by_pieces,
+                                      ucp_request_param_t& param);
     bool list_pieces(const Memory& memory, Gaps& gaps) const;
     std::vector<std::byte> take_room(uint64_t bytes);
     void give_back_room(std::vector<std::byte>&& room);
@@ -154,8 +178,12 @@ class Engine final : public Network {
     std::deque<Sending> sendings_;
     Sending* free_ = nullptr;
     std::vector<std::vector<std::byte>> rooms_; // for packed bytes, kept: fresh memory is slow
-    bool gathers_ = false;                      // the devices gather and scatter by themselves
+    bool rdma_ = false;                         // some device may do it
     uint64_t under_way_ = 0;                    // sends
+    uint32_t look_ = 1;                         // at the network: their number
+    size_t batches_ = 0;                        // open, or not finished by UCX
+    std::vector<Peer> waiting_batches_;
+    std::vector<void*> spare_riders_; // memory for the next batch
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began
 };

@@ -6,6 +6,8 @@
 // send. Two hellos that cross are both answered.
 #include "transport/ucx/engine.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <openssl/rand.h>
@@ -115,7 +117,7 @@ void Engine::take_hello(std::span<const std::byte> bytes) {
     }
     if (peer.endpoint == nullptr && !connect(peer, hello.address)) return;
     const bool is_new = peer.pass != hello.greeting.pass; // one that had given us up has another
-    peer.pass = hello.greeting.pass;
+    take_pass(peer, hello.greeting.pass);
     greet(peer, wire::net_welcome, hello.greeting.nonce);
     if (is_new) tell_met(peer);
 }
@@ -131,8 +133,23 @@ void Engine::take_welcome(std::span<const std::byte> bytes) {
     }
     Known& peer = peers_[known->second];
     if (peer.pass != 0) return;
-    peer.pass = welcome.greeting.pass;
+    take_pass(peer, welcome.greeting.pass);
     tell_met(peer);
+}
+
+// From now on messages can go there: how they do is asked once.
+void Engine::take_pass(Known& peer, uint64_t pass) {
+    if (peer.pass == pass) return;
+    peer.pass = pass;
+    if (!rdma_) return;
+    char* text = nullptr;
+    size_t length = 0;
+    FILE* description = open_memstream(&text, &length);
+    if (description == nullptr) return;
+    ucp_ep_print_info(peer.endpoint, description);
+    std::fclose(description);
+    peer.way = read_way({text, length});
+    std::free(text);
 }
 
 ucs_status_t Engine::on_greeting(void* self, const void*, size_t, void* data, size_t length,

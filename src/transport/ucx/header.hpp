@@ -22,4 +22,21 @@ inline bool read_header(std::span<const std::byte> bytes, wire::NetHeader& h,
     return payload.size() == h.envelope.inline_bytes && payload.size() <= wire::inline_max;
 }
 
+// The next message of a batch; `rest` is what follows it. False: these bytes are no batch.
+inline bool next_in_batch(std::span<const std::byte>& rest, std::span<const std::byte>& header,
+                          std::span<const std::byte>& data) {
+    wire::BatchEntry entry{};
+    wire::NetHeader h{};
+    if (rest.size() < sizeof entry + sizeof h) return false;
+    std::memcpy(&entry, rest.data(), sizeof entry);
+    std::memcpy(&h, rest.data() + sizeof entry, sizeof h);
+    rest = rest.subspan(sizeof entry);
+    const size_t header_bytes = sizeof h + h.envelope.inline_bytes;
+    if (rest.size() < header_bytes || rest.size() - header_bytes < entry.data_bytes) return false;
+    header = rest.first(header_bytes);
+    data = rest.subspan(header_bytes, entry.data_bytes);
+    rest = rest.subspan(header_bytes + entry.data_bytes);
+    return true;
+}
+
 } // namespace zipmpi::transport::ucx

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "boot/module_folder.hpp"
+#include "transport/ucx/direct.hpp"
 #include "transport/ucx/network.hpp"
 
 #include <cstdlib>
@@ -58,6 +59,12 @@ Network* open(const Settings& settings, std::string& why) {
 Probe* open_probe(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key, std::string& why) {
     void* function = function_of_module(open_probe_symbol, why);
     return function != nullptr ? reinterpret_cast<OpenProbe>(function)(world_rank, key) : nullptr;
+}
+
+Direct* open_direct(const char* devices, std::string& why) {
+    const Quiet quiet; // its settings are read while a device is opened
+    void* function = function_of_module(open_direct_symbol, why);
+    return function != nullptr ? reinterpret_cast<OpenDirect>(function)(devices, why) : nullptr;
 }
 
 } // namespace zipmpi::transport::ucx

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace zipmpi::transport::ucx {
 namespace {
@@ -50,6 +51,7 @@ Engine::Sending& Engine::take_sending() {
 
 void Engine::give_back(Sending& s) {
     s.greeting.clear();
+    if (std::exchange(s.used, 0) != 0) --batches_;
     give_back_room(std::move(s.gaps.packed));
     s.data = {};
     s.next_free = free_;
@@ -59,7 +61,7 @@ void Engine::give_back(Sending& s) {
 
 bool Engine::list_pieces(const Memory& memory, Gaps& gaps) const {
     iovec list[most_pieces];
-    const size_t n = gathers_ ? sink_.pieces(memory.operation, list, most_pieces) : 0;
+    const size_t n = sink_.pieces(memory.operation, list, most_pieces);
     gaps.pieces.clear();
     for (size_t i = 0; i < n; ++i) gaps.pieces.push_back({list[i].iov_base, list[i].iov_len});
     return n != 0;
@@ -85,9 +87,10 @@ void Engine::give_back_room(std::vector<std::byte>&& room) {
 
 // Memory with gaps: by pieces where devices gather, else packed. Over TCP UCX handles a list of pieces, or a
 // datatype of its caller's, at a third of the bandwidth.
-std::pair<void*, size_t> Engine::describe(const Memory& m, Gaps& gaps, ucp_request_param_t& param) {
+std::pair<void*, size_t> Engine::describe(const Memory& m, Gaps& gaps, bool by_pieces,
+                                          ucp_request_param_t& param) {
     if (m.at != nullptr || m.bytes == 0) return {m.at, m.bytes};
-    if (list_pieces(m, gaps)) {
+    if (by_pieces && list_pieces(m, gaps)) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
         param.datatype = UCP_DATATYPE_IOV;
         return {gaps.pieces.data(), gaps.pieces.size()};
@@ -110,6 +113,7 @@ Posted Engine::post(Peer peer, unsigned kind, const wire::Envelope& envelope, co
     Known& to = peers_[peer];
     if (to.lost) return Posted::failed;
     if (to.pass == 0) return Posted::would_block;
+    if (to.batch != nullptr) send_batch(to); // what came first goes first
     Sending& s = take_sending();
     const wire::NetHeader h{to.pass, ++to.sent, envelope};
     std::memcpy(s.header, &h, sizeof h);
@@ -121,7 +125,7 @@ Posted Engine::post(Peer peer, unsigned kind, const wire::Envelope& envelope, co
     if (data.bytes == 0 && kind == wire::net_message) { // UCX is quicker with data than with a header
         request = ucp_am_send_nbx(to.endpoint, wire::net_line, nullptr, 0, s.header, header_bytes, &param);
     } else {
-        const auto [memory, count] = describe(s.data, s.gaps, param);
+        const auto [memory, count] = describe(s.data, s.gaps, to.way.reads_memory, param);
         if (!s.gaps.packed.empty()) sink_.load(data.operation, 0, s.gaps.packed.data(), data.bytes);
         request = ucp_am_send_nbx(to.endpoint, kind, s.header, header_bytes, memory, count, &param);
     }
@@ -153,7 +157,7 @@ ucs_status_t Engine::on_message(void* self, const void* header, size_t header_le
     const std::span head(static_cast<const std::byte*>(header), header_length);
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0)
         return engine.take(head, {static_cast<const std::byte*>(data), length}, nullptr);
-    return engine.take(head, {}, new Arriving{data, length});
+    return engine.take(head, {}, new Arriving{data, length, false});
 }
 
 ucs_status_t Engine::on_line(void* self, const void*, size_t, void* data, size_t length,
@@ -198,6 +202,7 @@ void Engine::hand_up(Peer from, std::span<const std::byte> header, std::span<con
     std::span<const std::byte> payload;
     if (!read_header(header, h, payload)) return; // checked before
     peers_[from].taken = h.number;
+    if (bytes != nullptr) bytes->scatters = peers_[from].way.reads_memory;
     const Arrival arrival{from, h.envelope, payload.data(), data.empty() ? nullptr : data.data(),
                           data.size()};
     if (bytes == nullptr)
@@ -227,7 +232,7 @@ void Engine::receive(Arriving& bytes, const Memory& to) {
     param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
     param.cb.recv_am = on_received;
     param.user_data = r;
-    const auto [memory, count] = describe(r->to, r->gaps, param);
+    const auto [memory, count] = describe(r->to, r->gaps, bytes.scatters, param);
     void* request = ucp_am_recv_data_nbx(worker_, bytes.descriptor, memory, count, &param);
     if (!UCS_PTR_IS_PTR(request)) finish_receiving(*r, UCS_PTR_STATUS(request));
 }

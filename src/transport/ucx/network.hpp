@@ -88,12 +88,21 @@ class Network {
     // A message with up to inline_max bytes of payload in the header.
     virtual Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                         const Memory& data) = 0;
+    // The same for a send whose caller comes back to make progress before it can know that it is done: may
+    // wait until then, to share a message of the network with others.
+    virtual Posted send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                             const Memory& data) {
+        return send(peer, envelope, payload, data);
+    }
     // The same, but the data stays here until the receiver asks for it.
     virtual Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                              const Memory& data) = 0;
     // received() comes, perhaps before this returns. to.bytes is what the sender announced.
     virtual void receive(Arriving& bytes, const Memory& to) = 0;
     virtual void drop(Arriving& bytes) = 0;
+    // Bytes from which a long message to a peer is better sent by send_long, where devices read the memory of
+    // others by themselves. 0: they do not, or it is not known.
+    [[nodiscard]] virtual uint64_t rendezvous_from(Peer) const { return 0; }
     virtual int progress() = 0;
     // Becomes readable when there is something to do, once arm() has returned true.
     [[nodiscard]] virtual int descriptor() const = 0;

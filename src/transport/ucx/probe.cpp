@@ -4,6 +4,7 @@
 
 #include "os/clock.hpp"
 #include "transport/ucx/network.hpp"
+#include "transport/ucx/rdma.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -131,11 +132,26 @@ void SocketProbe::use_device_of(int fd, const std::string& how) {
     const std::string own = text_of(a);
     for (const Listener& l : listeners_) {
         if (l.interface.address != own) continue;
-        const std::string with_commas = "," + devices_ + ",";
-        if (with_commas.find("," + l.interface.name + ",") == std::string::npos)
-            devices_ += (devices_.empty() ? "" : ",") + l.interface.name;
         tell(l.interface.name + " " + how);
+        if (use(l.interface.name)) use_rdma_on(l.interface.name);
         return;
+    }
+}
+
+bool SocketProbe::use(const std::string& device) {
+    const std::string with_commas = "," + devices_ + ",";
+    if (with_commas.find("," + device + ",") != std::string::npos) return false;
+    devices_ += (devices_.empty() ? "" : ",") + device;
+    return true;
+}
+
+// The interface stays in the list: a host without RDMA is reached through it.
+void SocketProbe::use_rdma_on(const std::string& interface) {
+    for (const RdmaPort& port : rdma_ports_of(interface)) {
+        if (!port.trouble.empty())
+            tell(port.name + " on it cannot be used: " + port.trouble);
+        else if (use(port.name))
+            tell(port.name + " does RDMA on it");
     }
 }
 

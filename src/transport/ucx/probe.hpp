@@ -51,6 +51,8 @@ class SocketProbe final : public Probe {
     bool take_answer(Talk& talk, int next);
     bool take_question(Talk& talk, int previous);
     void use_device_of(int fd, const std::string& how);
+    bool use(const std::string& device); // false: it is in use
+    void use_rdma_on(const std::string& interface);
     void tell(const std::string& what);
 
     int own_rank_;

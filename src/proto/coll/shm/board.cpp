@@ -257,9 +257,9 @@ void Board::await(Condition condition, uint32_t op, int member, bool for_room) {
             os::cpu_relax();
         }
         if (yields == 0) break;
-        lane_.unlock();
+        lane_.step_out();
         os::yield_cpu();
-        lane_.lock();
+        lane_.step_in();
     }
     if (home_ >= 0) take_turns_evenly();
     await_asleep(condition, op, member, for_room);

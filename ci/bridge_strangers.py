@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong peers at the sockets of a gateway while a job runs over it: none may be accepted, nothing may crash, and the job keeps
+its rate.
+
+  ci/bridge_strangers.py [ATTEMPTS [PER_SECOND [BUILD]]]     default 100000, 4000, build/release; root
+
+Attempts come from a host in the network between the gateways, to the socket of the link, and from a host of a cluster, to all
+sockets of the gateway there: silence, random bytes, a claim with the right form and a wrong proof, a claim cut short, a repeated one.
+"""
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+ATTEMPTS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+PER_SECOND = int(sys.argv[2]) if len(sys.argv) > 2 else 4000
+BUILD = os.path.abspath(sys.argv[3] if len(sys.argv) > 3 else os.path.join(ROOT, "build/release"))
+os.environ.setdefault("CLUSTER_TOOL", os.path.join(BUILD, "tests/cluster/host"))
+sys.path.insert(0, os.path.join(ROOT, "tests/bridge"))
+
+from grids import Grid  # noqa: E402
+
+BAR = 0.95
+SECONDS = ATTEMPTS / PER_SECOND + 2
+ATTACK = r"""
+import random, socket, struct, sys, time
+address, ports, attempts, per_second = sys.argv[1], list(map(int, sys.argv[2].split(","))), int(sys.argv[3]), int(sys.argv[4])
+rng = random.Random(1)
+magic = b"zipmpih1"
+most, refused, held, last = 0, 0, [], b""
+begin = time.monotonic()
+for i in range(attempts):
+    wait = begin + i / per_second - time.monotonic()
+    if wait > 0:
+        time.sleep(wait)
+    try:
+        s = socket.create_connection((address, ports[i % len(ports)]), 5)
+    except OSError:
+        refused += 1
+        continue
+    kind = i % 6
+    claim = magic + struct.pack("<II", 1, 0x80000001) + rng.randbytes(64)
+    try:
+        if kind == 0:
+            held.append(s)
+            if len(held) > 40:
+                held.pop(0).close()
+            continue
+        if kind == 1:
+            s.sendall(rng.randbytes(rng.choice((1, 40, 79, 80, 500, 4000))))
+        elif kind == 2:
+            s.sendall(claim)
+        elif kind == 3:
+            s.sendall(claim[:rng.randrange(80)])
+        elif kind == 4:
+            s.sendall(last or claim)
+        else:
+            s.sendall(magic + b"\xff" * 300)
+        last = claim
+        if kind != 3:
+            s.settimeout(0.5)
+            got = 0
+            while part := s.recv(4096):
+                got += len(part)
+            most = max(most, got)
+    except OSError:
+        pass
+    s.close()
+print(most, refused)
+"""
+
+
+def ports(grid, host, name, address):
+    """Sockets of a program on this host that listen on the address."""
+    pids = subprocess.run(["nsenter", "-t", str(grid[host].pid), "-n", "ss", "-Htlnp"], capture_output=True, text=True, check=True)
+    found = [re.split(r"\s+", line)[3].rsplit(":", 1) for line in pids.stdout.splitlines() if name in line]
+    return [port for at, port in found if at.strip("[]") in (address, "*", "0.0.0.0")]
+
+
+def traffic(grid, attack):
+    """Messages per second of a job, perhaps under attack; and what the attackers saw."""
+    job = grid.start("front", [os.path.join(BUILD, "bin/mpiexec"), "--grid", grid.file, "-n", "4", "sh", "-c",
+                               f"test $PMI_RANK = 0 && echo started; exec {BUILD}/tests/bridge/numbered 1 65536 {SECONDS}"],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    job.stdout.readline()
+    attackers = []
+    if attack:
+        while not ports(grid, "g1", "zipmpi-gateway", dict(grid["g1"].places)["middle"]):
+            pass
+        for network, source in (("middle", "front"), ("a", "a1")):
+            address = dict(grid["g1"].places)[network]
+            if open_ports := ports(grid, "g1", "zipmpi-gateway", address):
+                words = ["python3", "-c", ATTACK, address, ",".join(open_ports), str(ATTEMPTS // 2), str(PER_SECOND // 2)]
+                attackers.append(grid.start(source, words, stdout=subprocess.PIPE, text=True))
+                print(f"{network}: {len(open_ports)} sockets at {address}")
+    out, err = job.communicate(timeout=SECONDS + 120)
+    if job.returncode != 0 or err:
+        sys.exit(f"the job failed with status {job.returncode}: {err}")
+    messages, seconds = map(float, re.search(r"messages (\S+) seconds (\S+)", out).groups())
+    return messages / seconds, [a.communicate(timeout=SECONDS + 120)[0].strip() for a in attackers]
+
+
+def main():
+    with Grid("z2") as grid:
+        before, _ = traffic(grid, False)
+        under, seen = traffic(grid, True)
+        after, _ = traffic(grid, False)
+    answers = [tuple(map(int, s.split())) for s in seen]
+    ratio = under / ((before + after) / 2)
+    print(f"{ATTEMPTS} attempts: longest answer {max(a for a, _ in answers)} bytes, {sum(r for _, r in answers)} not connected")
+    print(f"messages per second: {before:.0f} before, {under:.0f} under attack, {after:.0f} after; ratio {ratio:.2f}, bar {BAR}")
+    return 0 if max(a for a, _ in answers) <= 40 and ratio >= BAR else 1  # a nonce at most
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Tests on RDMA without hardware for it: boots Debian's kernel in QEMU, makes two devices of rdma_rxe (RoCE in
+# software), and runs the programs of tests/mpi between two hosts there, by verbs. Function, not speed: everything is
+# emulated.
+#
+#   ci/softroce.sh                        the tests of tests/rdma
+#   ci/softroce.sh COMMAND [ARGUMENT..]   any command inside, with the RDMA devices rxe1 and rxe2
+#
+# The build is build/release, or the folder named by BUILD; the kernel is kept in its folder softroce. Needs no rights
+# if the packages of ci/softroce/packages.txt are there. Ends with 0 if all tests held.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+PATH=$PATH:/usr/sbin:/sbin
+readonly LIMIT=${LIMIT:-900} # seconds for everything inside
+readonly MODULES=(virtio_pci 9pnet_virtio 9p veth virtio_rng crc32_generic crc32c_generic rdma_rxe ib_uverbs rdma_ucm)
+build=$(readlink -f "${BUILD:-build/release}")
+work=$build.softroce # not inside: what is installed there would use the modules of the build
+
+get_kernel() {
+    local package version
+    compgen -G "$work/kernel/boot/vmlinuz-*" >/dev/null && return
+    package=$(apt-cache depends linux-image-amd64 | awk '/Depends: linux-image-/ { print $2; exit }')
+    version=${package#linux-image-}
+    mkdir -p "$work/kernel" "$work/download"
+    (cd "$work/download" && apt-get download -qq "$package" 2>/dev/null)
+    dpkg --fsys-tarfile "$work/download/$package"_*.deb | tar -C "$work/kernel" -x ./boot "./lib/modules/$version"
+    depmod -b "$work/kernel" "$version"
+    rm -r "$work/download"
+}
+
+# busybox, the modules and their order, and the first process.
+make_initramfs() {
+    local tree=$work/initramfs version name file
+    version=$(ls "$work/kernel/lib/modules")
+    rm -rf "$tree"
+    mkdir -p "$tree"/{bin,proc,sys,dev,root,modules}
+    cp "$(command -v busybox)" "$tree/bin/busybox"
+    for name in sh mount mkdir insmod sed chroot sync poweroff; do ln -s busybox "$tree/bin/$name"; done
+    cp ci/softroce/init "$tree/init"
+    : >"$tree/modules/list"
+    for name in "${MODULES[@]}"; do
+        modprobe -d "$work/kernel" -S "$version" --show-depends --ignore-install "$name" | awk '/^insmod/ { print $2 }' |
+            while read -r file; do
+                [ -e "$tree/modules/$(basename "$file")" ] && continue
+                cp "$file" "$tree/modules/"
+                basename "$file" >>"$tree/modules/list"
+            done
+    done
+    (cd "$tree" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initramfs.gz"
+}
+
+# The job gets its command and paths through a file that the guest reads.
+prepare_job() {
+    rm -rf "$work/prefix" "$work/results"
+    mkdir -p "$work/results"
+    cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
+    declare -p tests >"$work/results/environment"
+    cat >>"$work/results/environment" <<EOF
+cd "$PWD"
+export PATH="$work/prefix/bin:\$PATH" LD_LIBRARY_PATH="$work/prefix/lib"
+export TEST_MPIEXEC="$work/prefix/bin/mpiexec" TEST_MPI_FOLDER="$build/tests/mpi" CLUSTER_TOOL="$build/tests/cluster/host"
+export TEST_SECONDS=300 TEST_ROUNDS=${ROUNDS:-8}
+EOF
+}
+
+boot() {
+    local kernel
+    kernel=$(ls "$work"/kernel/boot/vmlinuz-*)
+    timeout -k 5 "$LIMIT" qemu-system-x86_64 -accel tcg -cpu max -m 2048 -smp 2 -nographic -no-reboot -nodefaults -nic none \
+        -serial stdio -kernel "$kernel" -initrd "$work/initramfs.gz" \
+        -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable random.trust_cpu=on job=$PWD/ci/softroce/guest.sh" \
+        -virtfs local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap \
+        -virtfs "local,path=$work/results,mount_tag=results,security_model=none" -device virtio-rng-pci </dev/null &
+    machine=$!
+    trap 'kill $machine; exit 130' INT TERM
+    wait $machine
+}
+
+tests=(python3 -B tests/rdma/test_rdma.py)
+if [ $# -gt 0 ]; then tests=("$@"); fi
+ci/install_packages.sh ci/softroce/packages.txt
+[ -x "$build/bin/mpiexec" ] || { echo "softroce.sh: no build in $build"; exit 1; }
+get_kernel
+make_initramfs
+prepare_job
+boot || echo "softroce.sh: the virtual machine did not end within $LIMIT s"
+status=$(cat "$work/results/status" 2>/dev/null || echo 1)
+echo "softroce.sh: status $status, $SECONDS s"
+exit "$status"

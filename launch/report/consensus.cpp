@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/report/consensus.hpp"
+
+#include <charconv>
+
+namespace zipmpi::launch {
+namespace {
+
+bool take_number(std::string_view& text, uint32_t& number) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) return false;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    return true;
+}
+
+bool take_char(std::string_view& text, char c) {
+    if (text.empty() || text.front() != c) return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+} // namespace
+
+bool parse_ranks(std::string_view text, uint32_t limit, std::set<uint32_t>& ranks) {
+    do {
+        uint32_t first = 0;
+        if (!take_number(text, first)) return false;
+        uint32_t last = first;
+        if (take_char(text, '-') && !take_number(text, last)) return false;
+        if (last < first || last >= limit) return false;
+        for (uint32_t r = first; r <= last; ++r) ranks.insert(ranks.end(), r);
+    } while (take_char(text, ','));
+    return text.empty();
+}
+
+void Consensus::take(const Event& e) {
+    switch (e.kind) {
+    case Event::Kind::failed:
+        return fail(e.rank);
+    case Event::Kind::revoked:
+        return revoke(e.context);
+    case Event::Kind::agreement:
+        return speak(e);
+    case Event::Kind::lost:
+        if (e.rank < world_size_ && !has_failed(e.rank)) tell_(e);
+        return;
+    }
+}
+
+void Consensus::fail(uint32_t rank) {
+    if (rank >= world_size_ || !failed_.insert(rank).second) return;
+    Event news;
+    news.kind = Event::Kind::failed;
+    news.rank = rank;
+    tell_(news);
+    for (auto a = agreements_.begin(); a != agreements_.end();) {
+        const auto next = std::next(a);
+        a->second.missing.erase(rank);
+        decide_if_complete(a);
+        a = next;
+    }
+}
+
+void Consensus::revoke(uint32_t context) {
+    if (!revoked_.insert(context).second) return;
+    Event news;
+    news.kind = Event::Kind::revoked;
+    news.context = context;
+    tell_(news);
+}
+
+void Consensus::speak(const Event& e) {
+    auto a = agreements_.find({e.context, e.number});
+    if (a == agreements_.end()) {
+        Agreement fresh;
+        if (!parse_ranks(e.members, world_size_, fresh.missing)) return;
+        for (const uint32_t rank : failed_) fresh.missing.erase(rank);
+        a = agreements_.emplace(Key{e.context, e.number}, std::move(fresh)).first;
+    }
+    a->second.missing.erase(e.rank);
+    a->second.flags &= e.flags;
+    a->second.value = std::max(a->second.value, e.value);
+    decide_if_complete(a);
+}
+
+void Consensus::decide_if_complete(std::map<Key, Agreement>::iterator a) {
+    if (!a->second.missing.empty()) return;
+    Event news;
+    news.kind = Event::Kind::agreement;
+    news.context = a->first.first;
+    news.number = a->first.second;
+    news.flags = a->second.flags;
+    news.value = a->second.value;
+    news.failed = failures();
+    agreements_.erase(a);
+    tell_(news);
+}
+
+} // namespace zipmpi::launch

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/ucx/rdma.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace zipmpi::transport::ucx {
+namespace {
+
+std::vector<std::string> names_in(const std::string& folder) {
+    std::vector<std::string> names;
+    DIR* all = opendir(folder.c_str());
+    if (all == nullptr) return names;
+    while (const dirent* entry = readdir(all))
+        if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+    closedir(all);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::string first_line(const std::string& file) {
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    return line;
+}
+
+// RoCE: each address of a port says which interface it is of. There is room for a thousand, filled from the
+// front: a look at the first is enough.
+bool has_address_on(const std::string& port, const std::string& interface) {
+    constexpr int most_empty = 8; // in a row
+    int empty = 0;
+    for (int number = 0; empty < most_empty; ++number) {
+        const std::string name = first_line(port + "/gid_attrs/ndevs/" + std::to_string(number));
+        if (name == interface) return true;
+        empty = name.empty() ? empty + 1 : 0;
+    }
+    return false;
+}
+
+// IP over InfiniBand: the interface is a child of the device, and knows its port, from 0.
+bool is_child(const std::string& device, const std::string& port, const std::string& interface,
+              const std::string& sys) {
+    const std::string net = sys + "/net/" + interface;
+    if (access((net + "/device/infiniband/" + device).c_str(), F_OK) != 0) return false;
+    const std::string number = first_line(net + "/dev_port");
+    return !number.empty() && std::to_string(std::strtol(number.c_str(), nullptr, 10) + 1) == port;
+}
+
+// The file through which programs reach the device.
+std::string trouble_with_file(const std::string& device, const DeviceFolders& folders) {
+    const std::string all = folders.sys + "/infiniband_verbs/";
+    for (const std::string& name : names_in(all)) {
+        if (first_line(all + name + "/ibdev") != device) continue;
+        const std::string file = folders.dev + "/" + name;
+        const int fd = open(file.c_str(), O_RDWR | O_CLOEXEC);
+        if (fd < 0) return file + ": " + std::strerror(errno);
+        close(fd);
+        return {};
+    }
+    return "no verbs for it";
+}
+
+// Devices read and write memory that is locked. Nothing is, until it is touched.
+std::string trouble_with_memory() {
+    constexpr size_t enough = size_t{1} << 30;
+    void* memory =
+        mmap(nullptr, enough, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return {};
+    const bool locked = mlock2(memory, enough, MLOCK_ONFAULT) == 0;
+    munmap(memory, enough);
+    return locked ? "" : "too little memory may be locked (ulimit -l)";
+}
+
+} // namespace
+
+std::vector<RdmaPort> rdma_ports_of(const std::string& interface, const DeviceFolders& folders) {
+    std::vector<RdmaPort> found;
+    const std::string devices = folders.sys + "/infiniband";
+    for (const std::string& device : names_in(devices)) {
+        const std::string ports = devices + "/" + device + "/ports";
+        for (const std::string& port : names_in(ports)) {
+            const std::string folder = ports + "/" + port;
+            if (first_line(folder + "/state").find("ACTIVE") == std::string::npos) continue;
+            if (!has_address_on(folder, interface) && !is_child(device, port, interface, folders.sys))
+                continue;
+            std::string trouble = trouble_with_file(device, folders);
+            if (trouble.empty()) trouble = trouble_with_memory();
+            found.push_back({device + ":" + port, trouble});
+        }
+    }
+    return found;
+}
+
+bool is_emulated(std::string_view port, const DeviceFolders& folders) {
+    const std::string device(port.substr(0, port.find(':')));
+    return access((folders.sys + "/infiniband/" + device + "/parent").c_str(), F_OK) == 0;
+}
+
+} // namespace zipmpi::transport::ucx

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/ucx/rdma.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace zipmpi::transport::ucx {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Folders like those of the kernel.
+class Rdma : public testing::Test {
+  protected:
+    Rdma() {
+        char name[] = "/tmp/zipmpi-rdma-XXXXXX";
+        top_ = mkdtemp(name);
+        folders_ = {top_ + "/sys", top_ + "/dev"};
+    }
+    ~Rdma() override { fs::remove_all(top_); }
+
+    void write(const std::string& file, const std::string& text) const {
+        const fs::path path = top_ + "/" + file;
+        fs::create_directories(path.parent_path());
+        std::ofstream(path) << text << '\n';
+    }
+    void add_device(const std::string& name, const std::string& verbs, const std::string& state) const {
+        write("sys/infiniband/" + name + "/ports/1/state", state);
+        write("sys/infiniband_verbs/" + verbs + "/ibdev", name);
+        write("dev/" + verbs, "");
+    }
+
+    std::string top_;
+    DeviceFolders folders_;
+};
+
+TEST_F(Rdma, NoneWithoutDevices) { EXPECT_TRUE(rdma_ports_of("eth0", folders_).empty()); }
+
+TEST_F(Rdma, AddressesOfAPortNameTheInterface) {
+    add_device("rocep1", "uverbs0", "4: ACTIVE");
+    write("sys/infiniband/rocep1/ports/1/gid_attrs/ndevs/0", "");
+    write("sys/infiniband/rocep1/ports/1/gid_attrs/ndevs/1", "eth1");
+    EXPECT_TRUE(rdma_ports_of("eth0", folders_).empty());
+    EXPECT_TRUE(rdma_ports_of("eth", folders_).empty()) << "no part of a name";
+    const auto found = rdma_ports_of("eth1", folders_);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].name, "rocep1:1");
+}
+
+TEST_F(Rdma, AnInterfaceMayBeAChildOfTheDevice) {
+    add_device("mlx5_0", "uverbs0", "4: ACTIVE");
+    write("sys/infiniband/mlx5_0/ports/2/state", "4: ACTIVE");
+    write("sys/net/ib0/device/infiniband/mlx5_0/fw_ver", "1");
+    write("sys/net/ib0/dev_port", "1");
+    const auto found = rdma_ports_of("ib0", folders_);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].name, "mlx5_0:2");
+}
+
+TEST_F(Rdma, APortThatIsDownIsNotFound) {
+    add_device("rocep1", "uverbs0", "1: DOWN");
+    write("sys/infiniband/rocep1/ports/1/gid_attrs/ndevs/0", "eth1");
+    EXPECT_TRUE(rdma_ports_of("eth1", folders_).empty());
+}
+
+TEST_F(Rdma, ADeviceThatCannotBeOpenedSaysWhy) {
+    add_device("rocep1", "uverbs0", "4: ACTIVE");
+    write("sys/infiniband/rocep1/ports/1/gid_attrs/ndevs/0", "eth1");
+    fs::remove(top_ + "/dev/uverbs0");
+    const auto found = rdma_ports_of("eth1", folders_);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_NE(found[0].trouble.find("uverbs0: No such file"), std::string::npos) << found[0].trouble;
+}
+
+TEST_F(Rdma, EmulatedOnesHaveAParent) {
+    add_device("rxe0", "uverbs0", "4: ACTIVE");
+    EXPECT_FALSE(is_emulated("rxe0:1", folders_));
+    write("sys/infiniband/rxe0/parent", "eth0");
+    EXPECT_TRUE(is_emulated("rxe0:1", folders_));
+}
+
+} // namespace
+} // namespace zipmpi::transport::ucx

@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The programs of tests/mpi over two clusters: the list of tests/cluster, unchanged.
+
+  TEST_GRID=z1 or another shape of grids.py, TEST_SLOTS=1 ranks on each of the four hosts"""
+import os
+import sys
+import unittest
+
+from grids import SKIP, CannotRun
+from harness import GridCase, from_cluster
+
+FOLDER = os.environ["TEST_MPI_FOLDER"]
+# Contexts are drawn within the node, whatever lies between: many of them say nothing new here.
+RUNS = [(p, ("shared=500",) if p == "contexts" else a, s) for p, a, s in from_cluster("test_mpi").RUNS]
+
+
+class Programs(GridCase):
+    SHAPE = os.environ.get("TEST_GRID", "z1")
+    SLOTS = int(os.environ.get("TEST_SLOTS", "1"))
+
+    def test_all(self):
+        for program, arguments, settings in RUNS:
+            with self.subTest(program=program, arguments=arguments, **settings):
+                words = [f"{name}={value}" for name, value in settings.items()]
+                r = self.mpiexec("env", *words, os.path.join(FOLDER, program), *arguments)
+                self.quiet(r)
+                self.assertIn(f"{program}: ok", r.out)
+
+
+if __name__ == "__main__":
+    try:
+        unittest.main(argv=[sys.argv[0]])
+    except CannotRun as why:
+        print(why)
+        sys.exit(SKIP)

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The programs of tests/mpi between two hosts that have RDMA devices, and proofs that these carried the messages.
+
+Run by ci/softroce.sh inside its virtual machine. The hosts share a network with two devices, so packets are counted on both.
+"""
+import glob
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cluster"))
+from harness import ClusterCase  # noqa: E402
+from test_mpi import FOLDER, RUNS  # noqa: E402
+
+# Nothing but verbs: with reliable connections, and datagrams to make those.
+ONLY_RDMA = {"UCX_TLS": "rc"}
+
+
+def packets():
+    """That the RDMA devices have sent."""
+    sent = 0
+    for name in glob.glob("/sys/class/infiniband/*/ports/*/hw_counters/sent_pkts"):
+        with open(name, encoding="ascii") as f:
+            sent += int(f.read())
+    return sent
+
+
+class Rdma(ClusterCase):
+    HOSTS = 2
+    SHARED_NETWORK = True
+
+    def program(self, program, *arguments, ranks=1, **settings):
+        # An emulated machine is slow: daemons that come too late to a CPU would be taken for dead.
+        words = [f"{name}={value}" for name, value in {"ZIPMPI_NET_SPINS": 10, **settings}.items()]
+        return self.mpiexec("-n", str(2 * ranks), "--host", f"n1:{ranks},n2:{ranks}", "nice", "env", *words,
+                            os.path.join(FOLDER, program), *arguments)
+
+    def test_connections_are_reliable(self):
+        r = self.program("requests", UCX_LOG_LEVEL="info", **ONLY_RDMA)
+        self.quiet(r)
+        self.assertRegex(r.out, r"ep_cfg\[\d+\]: am\(rc_verbs/rxe\d:1\)")
+        self.assertNotIn("tcp/", r.out)
+
+    def test_devices_are_found(self):
+        """Without any setting RDMA is used, though TCP could be, and is said to be."""
+        r = self.mpiexec("-n", "2", "--host", "n1:1,n2:1", "zipmpi", "info", "--network")
+        self.quiet(r)
+        for rank in (0, 1):
+            self.assertRegex(r.out, rf"rank {rank} on host n{rank + 1}: node {rank} of 2")
+        self.assertRegex(r.out, r"devices .*v\d,rxe\d:1")
+        self.assertRegex(r.out, r"rxe\d:1 does RDMA on it")
+        r = self.program("requests", UCX_LOG_LEVEL="info")
+        self.quiet(r)
+        self.assertRegex(r.out, r"ep_cfg\[\d+\]: am\(rc_verbs/rxe\d:1")
+        self.assertNotIn("(tcp/", r.out)
+
+    def test_named_devices_win(self):
+        before = packets()
+        r = self.program("requests", ZIPMPI_NET_DEVICES="v1")
+        self.quiet(r)
+        self.assertEqual(packets(), before)
+
+
+class Direct(unittest.TestCase):
+    def test_stopped_target(self):
+        """Put, get, atomics and a lock on memory of a process that is stopped."""
+        before = packets()
+        p = subprocess.run([os.path.join(FOLDER, "../rdma/direct"), "rxe2:1", "rxe1:1"], capture_output=True, text=True,
+                           timeout=300, check=False)
+        self.assertEqual((p.returncode, p.stderr), (0, ""), p.stdout)
+        self.assertEqual(p.stdout.count("while the target was stopped"), 2)
+        self.assertIn("direct: ok", p.stdout)
+        self.assertGreater(packets(), before + 1000)
+
+
+def add_programs():
+    """One test for each program, so that the list of them is the summary."""
+
+    def make(program, arguments, settings):
+        def test(self):
+            begin, before = time.monotonic(), packets()
+            r = self.program(program, *arguments, **settings, **ONLY_RDMA)
+            self.quiet(r)
+            self.assertIn(f"{program}: ok", r.out)
+            sent = packets() - before
+            self.assertGreater(sent, 0)
+            print(f"{sent} packets, {time.monotonic() - begin:.1f} s", end=" ", flush=True)
+
+        return test
+
+    for number, run in enumerate(RUNS):
+        setattr(Rdma, f"test_{number:02}_{run[0]}", make(*run))
+
+
+add_programs()
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
