@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-# Input made by libFuzzer for everything that reads bytes of others: ci/fuzz.sh [SECONDS], on all cores.
+# Input made by libFuzzer for everything that reads bytes of others: ci/fuzz.sh [SECONDS], on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-seconds=${1:-300}
+seconds=${1:-600}
 if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
@@ -14,7 +14,7 @@ corpus=build/fuzz/corpus
 mkdir -p "$corpus"
 cd build/fuzz
 pids=()
-for core in $(seq "$(nproc)"); do
+for core in 1 2; do
     ./tests/fuzz/hostile_peer -max_total_time="$seconds" -max_len=2048 -timeout=20 -print_final_stats=1 corpus >"fuzz-$core.log" 2>&1 &
     pids+=($!)
 done

@@ -363,6 +363,9 @@ typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 #define MPI_ERR_SESSION                60
 #define MPI_ERR_ERRHANDLER             61
 #define MPI_ERR_ABI                    62
+#define MPIX_ERR_PROC_FAILED           16001
+#define MPIX_ERR_PROC_FAILED_PENDING   16002
+#define MPIX_ERR_REVOKED               16003
 #define MPI_T_ERR_CANNOT_INIT          1001
 #define MPI_T_ERR_NOT_ACCESSIBLE       1002
 #define MPI_T_ERR_NOT_INITIALIZED      1003
@@ -3013,6 +3016,25 @@ MPI_Win MPI_Win_fromint(int win);
 MPI_Win PMPI_Win_fromint(int win);
 int MPI_Win_toint(MPI_Win win);
 int PMPI_Win_toint(MPI_Win win);
+
+/* --- extensions: going on after a fault (User Level Failure Mitigation) */
+
+int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
+int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
+int MPIX_Comm_agree(MPI_Comm comm, int *flag);
+int PMPIX_Comm_agree(MPI_Comm comm, int *flag);
+int MPIX_Comm_failure_ack(MPI_Comm comm);
+int PMPIX_Comm_failure_ack(MPI_Comm comm);
+int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
+int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
+int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
+int PMPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
+int MPIX_Comm_revoke(MPI_Comm comm);
+int PMPIX_Comm_revoke(MPI_Comm comm);
+int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
+int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 
 #ifdef __cplusplus
 }

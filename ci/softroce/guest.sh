@@ -36,6 +36,7 @@ make_network() {
 make_network
 ulimit -l unlimited
 echo "$(cut -d' ' -f1 /proc/uptime) s: $(rdma link show | wc -l) RDMA devices"
+# shellcheck disable=SC2154 # from the environment
 "${tests[@]}"
 echo $? >$results/status
 echo "$(cut -d' ' -f1 /proc/uptime) s: done"

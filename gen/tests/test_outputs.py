@@ -29,7 +29,7 @@ class Header(unittest.TestCase):
 class Symbols(unittest.TestCase):
     def test_each_function_twice(self):
         listed = symbols.symbol_names(REAL)
-        self.assertEqual(len(set(listed)), 1328)
+        self.assertEqual(len(set(listed)), 2 * len(REAL.entries))
 
     def test_the_script_hides_the_rest(self):
         self.assertIn("local:\n    *;", symbols.version_script(REAL))
@@ -37,7 +37,8 @@ class Symbols(unittest.TestCase):
 
 class Names(unittest.TestCase):
     def test_the_table_has_one_row_per_function_and_one_for_none(self):
-        self.assertEqual(len(re.findall(r'^    \{"(?:MPI_|none)', names.function_table_cpp(REAL), re.M)), 665)
+        self.assertEqual(len(re.findall(r'^    \{"(?:MPIX?_|none)', names.function_table_cpp(REAL), re.M)),
+                         len(REAL.entries) + 1)
 
 
 class Values(unittest.TestCase):

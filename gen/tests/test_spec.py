@@ -10,13 +10,16 @@ from .samples import REAL, entry, function
 
 class Tables(unittest.TestCase):
     def test_size_of_the_interface(self):
-        self.assertEqual(len(REAL.functions), 503)
-        self.assertEqual(len(REAL.entries), 664)
-        self.assertEqual(len(REAL.constants), 365)
-        self.assertEqual(len(REAL.chapters), 16)
+        standard = [f for f in REAL.functions if f.chapter.number]
+        self.assertEqual(len(standard), 503)
+        self.assertEqual(len([e for e in REAL.entries if e.function.chapter.number]), 664)
+        self.assertEqual(len([c for c in REAL.constants if not c.name.startswith("MPIX_ERR_")]), 365)
+        self.assertEqual(len({f.chapter.number for f in standard}), 16)
+        extensions = [f.name for f in REAL.functions if not f.chapter.number]
+        self.assertEqual([name for name in extensions if not name.startswith("MPIX_")], [])
 
     def test_ids_are_dense_and_start_at_one(self):
-        self.assertEqual([e.id for e in REAL.entries], list(range(1, 665)))
+        self.assertEqual([e.id for e in REAL.entries], list(range(1, len(REAL.entries) + 1)))
 
     def test_names_are_sorted(self):
         names = [e.name for e in REAL.entries]
@@ -28,10 +31,8 @@ class Tables(unittest.TestCase):
         self.assertEqual(set(REAL.kinds) - used, set())
 
     def test_error_classes_are_those_of_the_abi(self):
-        values = {c.name: int(c.value, 0) for c in REAL.constants if c.name.startswith(("MPI_ERR_", "MPI_SUCCESS"))}
-        del values["MPI_ERR_LASTCODE"]
-        self.assertEqual(set(REAL.engine["Err"].values()),
-                         {name for name, value in values.items() if isinstance(value, int) and value < 1000})
+        names = {c.name for c in REAL.constants if c.name.startswith(("MPI_ERR_", "MPIX_ERR_")) or c.name == "MPI_SUCCESS"}
+        self.assertEqual(set(REAL.engine["Err"].values()), names - {"MPI_ERR_LASTCODE"})
 
 
     def test_callbacks_are_those_of_the_type_list(self):

@@ -104,7 +104,7 @@ def constants(spec):
 def prototypes(spec):
     out = ""
     for chapter in spec.chapters:
-        out += section(f"chapter {chapter.number}: {chapter.title}")
+        out += section(f"chapter {chapter.number}: {chapter.title}" if chapter.number else f"extensions: {chapter.title}")
         for entry in spec.entries_of(chapter):
             for prefix in ("", "P"):
                 out += wrap_call(f"{entry.returns} {prefix}{entry.name}", entry.arguments, ";")

@@ -120,6 +120,14 @@ bool decode(std::string_view bytes, StartRequest& out) {
     return r.finished() && bind <= 3 && ranks >= 1 && ranks == out.world_size;
 }
 
+bool answer_for_lost(const Routed& question, Routed& answer) {
+    if (question.kind != Routed::Kind::ask_key && question.kind != Routed::Kind::ask_modex) return false;
+    const bool key = question.kind == Routed::Kind::ask_key;
+    answer = {
+        key ? Routed::Kind::key : Routed::Kind::modex, question.to, question.from, question.key, false, {}};
+    return true;
+}
+
 std::string encode(const Routed& m) {
     Writer w;
     w.u32(static_cast<uint32_t>(m.kind)).u32(m.from).u32(m.to).text(m.key);

@@ -75,6 +75,9 @@ struct Routed {
     std::string value;
 };
 
+// What a node that is gone would have to say.
+bool answer_for_lost(const Routed& question, Routed& answer);
+
 std::string encode(const Routed& r);
 bool decode(std::string_view bytes, Routed& out);
 
@@ -102,7 +105,7 @@ struct Event {
     uint32_t context = 0;   // of the communicator
     uint32_t number = 0;    // of the agreement on it
     uint32_t flags = 0;     // all that were said, bit by bit
-    uint32_t value = 0;     // the largest that was said
+    uint32_t value = 0;     // the largest that was said; the rank that has lost the other
     uint32_t failed = 0;    // down: ranks that had failed by then
     uint32_t exit_code = 0; // of a rank that failed
     bool by_signal = false;

@@ -189,7 +189,12 @@ void Front::on_frame(uint32_t child, const Frame& f) {
         return on_picture(f.payload);
     case FrameType::routed: {
         Routed m;
-        if (decode(f.payload, m)) below_.send_to_node(m.to, FrameType::routed, f.payload);
+        Routed answer;
+        if (!decode(f.payload, m)) return;
+        if (!below_.has_lost(m.to))
+            below_.send_to_node(m.to, FrameType::routed, f.payload);
+        else if (answer_for_lost(m, answer))
+            below_.send_to_node(answer.to, FrameType::routed, encode(answer));
         return;
     }
     default:

@@ -32,6 +32,7 @@ void Daemon::on_told(uint32_t local, const PmiMessage& m) {
     } else if (what == "lost") {
         e.kind = Event::Kind::lost;
         e.rank = number_of(m, "rank");
+        e.value = ranks_[local].world;
     } else {
         return;
     }

@@ -125,6 +125,11 @@ void Daemon::route(const Frame& f) {
     Routed m;
     if (!decode(f.payload, m)) return;
     if (m.to == place_.node) return on_routed(m);
+    if (below_.has_lost(m.to)) {
+        Routed answer;
+        if (answer_for_lost(m, answer)) route({FrameType::routed, encode(answer)});
+        return;
+    }
     if (!below_.send_to_node(m.to, FrameType::routed, f.payload)) channel_.send(FrameType::routed, f.payload);
 }
 

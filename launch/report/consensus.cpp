@@ -43,8 +43,7 @@ void Consensus::take(const Event& e) {
     case Event::Kind::agreement:
         return speak(e);
     case Event::Kind::lost:
-        if (e.rank < world_size_ && !has_failed(e.rank)) tell_(e);
-        return;
+        return give_up(e.rank, e.value);
     }
 }
 
@@ -60,6 +59,17 @@ void Consensus::fail(uint32_t rank) {
         decide_if_complete(a);
         a = next;
     }
+}
+
+// Two ranks that have lost each other say so both: one of them stays.
+void Consensus::give_up(uint32_t rank, uint32_t by) {
+    if (rank >= world_size_ || has_failed(rank) || has_failed(by) || given_up_.count(by) != 0 ||
+        !given_up_.insert(rank).second)
+        return;
+    Event news;
+    news.kind = Event::Kind::lost;
+    news.rank = rank;
+    tell_(news);
 }
 
 void Consensus::revoke(uint32_t context) {

@@ -37,12 +37,13 @@ class Consensus {
 
     void fail(uint32_t rank);
     void revoke(uint32_t context);
+    void give_up(uint32_t rank, uint32_t by);
     void speak(const Event& e);
     void decide_if_complete(std::map<Key, Agreement>::iterator a);
 
     uint32_t world_size_;
     Tell tell_;
-    std::set<uint32_t> failed_, revoked_;
+    std::set<uint32_t> failed_, revoked_, given_up_;
     std::map<Key, Agreement> agreements_;
 };
 

@@ -85,6 +85,22 @@ TEST(Consensus, TellsFailuresAndRevocationsOnce) {
     EXPECT_EQ(job.consensus.failures(), 1U);
 }
 
+TEST(Consensus, OneOfTwoThatHaveLostEachOtherStays) {
+    Job job;
+    const auto loses = [&](uint32_t rank, uint32_t other) {
+        Event e;
+        e.kind = Event::Kind::lost;
+        e.rank = other;
+        e.value = rank;
+        job.consensus.take(e);
+    };
+    loses(1, 2);
+    loses(2, 1);
+    loses(3, 2);
+    ASSERT_EQ(job.news.size(), 1U);
+    EXPECT_EQ(job.news[0].rank, 2U);
+}
+
 TEST(Consensus, BeginsAnewAfterADecision) {
     Job job;
     for (int i = 0; i < 2; ++i)

@@ -6,15 +6,19 @@
 #include "os/host.hpp"
 #include "os/socket.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace zipmpi::launch {
 namespace {
 
+constexpr int patience_ms = 10'000; // with a parent that closes connections
+constexpr useconds_t pause_us = 20'000;
 constexpr std::string_view format_name = "zipmpi-bootstrap-1";
 constexpr uint32_t size_limit = 16U << 10;
 
@@ -22,7 +26,8 @@ constexpr uint32_t size_limit = 16U << 10;
 struct Attempt {
     os::Fd socket;
     std::optional<HelloConnector> hello;
-    std::string out; // what the socket did not take yet
+    std::string out;        // what the socket did not take yet
+    bool was_heard = false; // something, or the end, came from there
 };
 
 bool write_out(Attempt& a) {
@@ -43,6 +48,7 @@ bool go_on(Attempt& a) {
         const ssize_t n = recv(a.socket.get(), buffer, std::min(sizeof buffer, a.hello->wanted()), 0);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && errno == EAGAIN) return true;
+        a.was_heard = a.was_heard || n >= 0 || errno == ECONNRESET;
         if (n <= 0) return false;
         a.hello->feed({buffer, static_cast<size_t>(n)});
         if (!write_out(a)) return false;
@@ -56,7 +62,7 @@ std::vector<Attempt> begin_all(const Bootstrap& b) {
         Nonce nonce;
         if (!fill_random(nonce.data(), nonce.size())) continue;
         os::Fd s = begin_connect(e);
-        if (s) attempts.push_back({std::move(s), HelloConnector(b.key, nonce, b.place.node), {}});
+        if (s) attempts.push_back({std::move(s), HelloConnector(b.key, nonce, b.place.node), {}, false});
     }
     return attempts;
 }
@@ -117,12 +123,20 @@ bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out) {
 }
 
 os::Fd connect_to_parent(const Bootstrap& b, int timeout_ms, Problem& why) {
-    std::vector<Attempt> attempts = begin_all(b);
-    const int found = first_proven(attempts, timeout_ms);
-    if (found >= 0) {
-        os::Fd s = std::move(attempts[static_cast<size_t>(found)].socket);
-        tune(s.get());
-        return s;
+    const uint64_t until =
+        os::now_ns() + static_cast<uint64_t>(std::min(timeout_ms, patience_ms)) * 1'000'000;
+    for (bool again = true; again;) {
+        std::vector<Attempt> attempts = begin_all(b);
+        const int found = first_proven(attempts, timeout_ms);
+        if (found >= 0) {
+            os::Fd s = std::move(attempts[static_cast<size_t>(found)].socket);
+            tune(s.get());
+            return s;
+        }
+        // Who has answered and closed may have had too many strangers at its door.
+        const auto heard = [](const Attempt& a) { return a.was_heard; };
+        again = os::now_ns() < until && std::any_of(attempts.begin(), attempts.end(), heard);
+        if (again) usleep(pause_us);
     }
     std::string tried;
     for (const Endpoint& e : b.parent) tried += (tried.empty() ? "" : ", ") + shown(e);

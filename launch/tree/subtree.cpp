@@ -252,6 +252,12 @@ bool Subtree::send_to_node(uint32_t node, FrameType type, std::string_view paylo
     return false;
 }
 
+bool Subtree::has_lost(uint32_t node) const {
+    return std::any_of(children_.begin(), children_.end(), [&](const Child& c) {
+        return node >= c.place.node && node < c.place.end && c.over && !c.channel;
+    });
+}
+
 void Subtree::pause(bool paused) {
     if (paused_ == paused) return;
     paused_ = paused;

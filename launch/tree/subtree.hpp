@@ -46,6 +46,7 @@ class Subtree {
 
     void send_all(FrameType type, std::string_view payload = {});
     bool send_to_node(uint32_t node, FrameType type, std::string_view payload); // false: not below us
+    [[nodiscard]] bool has_lost(uint32_t node) const;                           // it was below us
     void pause(bool paused); // read nothing from the children for a while
     void close();            // lets them go
 

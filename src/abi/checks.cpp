@@ -5,9 +5,11 @@
 // right.
 #include "abi/arrays.hpp"
 #include "abi/entry.hpp"
+#include "names/function_table.hpp"
 
 #include <cinttypes>
 #include <cstdio>
+#include <string_view>
 
 namespace zipmpi::abi::checks {
 namespace {
@@ -95,6 +97,31 @@ Err bad_operation(const core::Op& op, const core::Datatype& type) noexcept {
 Err not_committed(const char* param) noexcept {
     return fail(Err::type, "call MPI_Type_commit on the datatype before it is used in communication",
                 "%s is a datatype that was not committed", param);
+}
+
+// Calls on a revoked communicator that need no other rank, and those that are made for it.
+static bool works_on_revoked(std::string_view name) noexcept {
+    constexpr std::string_view beginnings[] = {"MPIX_Comm_", "MPI_Comm_",  "MPI_Topo_",       "MPI_Cart_",
+                                               "MPI_Graph_", "MPI_Abort",  "MPI_Dist_graph_", "MPI_Attr_",
+                                               "MPI_Pack",   "MPI_Unpack", "MPI_Errhandler_"};
+    constexpr std::string_view collective[] = {"_create", "_dup",   "_idup",   "_split",
+                                               "_sub",    "_spawn", "_accept", "_connect"};
+    bool local = false;
+    for (const auto b : beginnings) local = local || name.starts_with(b);
+    for (const auto c : collective) local = local && name.find(c) == std::string_view::npos;
+    return local || name == "MPI_Comm_create_errhandler";
+}
+
+Err odd_comm(MPI_Comm value, core::Comm*& object, uint32_t function, const char* param) noexcept {
+    using Traits = HandleTraits<core::Comm>;
+    core::Object* const found = object_behind(value);
+    if (found == nullptr || found->cls != core::Class::revoked_comm)
+        return bad_handle(Traits::error, Traits::what, Traits::null_name, value == Traits::null(), value,
+                          param);
+    object = reinterpret_cast<core::Comm*>(found);
+    if (works_on_revoked(names::function(function).name)) return Err::success;
+    return fail(Err::revoked, "make another communicator of the living ranks with MPIX_Comm_shrink",
+                "%s has been revoked by one of its members", core::name_of(*object).c_str());
 }
 
 Err odd_rank(int rank, const core::Comm& comm, bool any, bool null, const char* param) noexcept {

@@ -16,6 +16,8 @@
 #include "base/recorder.hpp"
 #include "core/api.hpp"
 
+#include <type_traits>
+
 namespace zipmpi::abi {
 
 namespace checks { // each records the detail and returns the class
@@ -28,6 +30,8 @@ namespace checks { // each records the detail and returns the class
 [[gnu::cold]] Err bad_operation(const core::Op& op, const core::Datatype& type) noexcept;
 [[gnu::cold]] Err not_committed(const char* param) noexcept;
 // These decide what the inline part could not: success is possible.
+[[gnu::cold]] Err odd_comm(MPI_Comm value, core::Comm*& object, uint32_t function,
+                           const char* param) noexcept;
 [[gnu::cold]] Err odd_rank(int rank, const core::Comm& comm, bool any, bool null, const char* param) noexcept;
 [[gnu::cold]] Err odd_rank(int rank, const core::Win& win, bool any, bool null, const char* param) noexcept;
 [[gnu::cold]] Err odd_root(int root, const core::Comm& comm, const char* param) noexcept;
@@ -82,6 +86,8 @@ struct Entry {
         object = find<T>(value);
         if (object != nullptr) [[likely]]
             return true;
+        if constexpr (std::is_same_v<T, core::Comm>)
+            return refuse(checks::odd_comm(value, object, id, param));
         return refuse(checks::bad_handle(Traits::error, Traits::what, Traits::null_name,
                                          value == Traits::null(), value, param));
     }

@@ -54,9 +54,8 @@ void forget_communicators() noexcept;
 // The code of a builtin object, 0 if it is none.
 uintptr_t predefined_code(const core::Object& object) noexcept;
 
-// The object, or null if the handle is none of this class.
-template <class T>
-inline T* find(typename HandleTraits<T>::Handle handle) noexcept {
+// What lies behind a handle that may be of any class, or null.
+inline core::Object* object_behind(const void* handle) noexcept {
     const auto value = reinterpret_cast<uintptr_t>(handle);
     core::Object* object = nullptr;
     if (value < codes_end) {
@@ -66,6 +65,13 @@ inline T* find(typename HandleTraits<T>::Handle handle) noexcept {
     } else if (value >= first_user_value && value % alignof(core::Object) == 0) {
         object = reinterpret_cast<core::Object*>(value);
     }
+    return object;
+}
+
+// The object, or null if the handle is none of this class.
+template <class T>
+inline T* find(typename HandleTraits<T>::Handle handle) noexcept {
+    core::Object* const object = object_behind(handle);
     const bool right = object != nullptr && object->cls == HandleTraits<T>::class_id;
     return right ? reinterpret_cast<T*>(object) : nullptr;
 }

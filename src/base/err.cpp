@@ -13,6 +13,9 @@ constexpr Text texts[] = {
 #define ZIPMPI_X(id, name, text) {"MPI_ERR_" name, text},
     ZIPMPI_ERROR_CLASSES(ZIPMPI_X)
 #undef ZIPMPI_X
+#define ZIPMPI_X(id, name, text) {"MPIX_ERR_" name, text},
+        ZIPMPI_EXTENDED_ERROR_CLASSES(ZIPMPI_X)
+#undef ZIPMPI_X
 };
 } // namespace
 

@@ -77,9 +77,15 @@ namespace zipmpi {
     X(errhandler, "ERRHANDLER", "the error handler is not valid")                                            \
     X(abi, "ABI", "the ABI call is not valid now")
 
+// The same for classes beyond the standard: MPIX_ERR_
+#define ZIPMPI_EXTENDED_ERROR_CLASSES(X)                                                                     \
+    X(proc_failed, "PROC_FAILED", "a process that takes part has failed")                                    \
+    X(proc_failed_pending, "PROC_FAILED_PENDING", "a process that might have sent has failed")               \
+    X(revoked, "REVOKED", "the communicator has been revoked")
+
 enum class Err : int {
 #define ZIPMPI_X(id, name, text) id,
-    ZIPMPI_ERROR_CLASSES(ZIPMPI_X)
+    ZIPMPI_ERROR_CLASSES(ZIPMPI_X) ZIPMPI_EXTENDED_ERROR_CLASSES(ZIPMPI_X)
 #undef ZIPMPI_X
         last_ // number of classes
 };

@@ -123,8 +123,10 @@ bool NodeSegment::wait_for_devices() const {
     auto& state = at<wire::SegmentHeader>(0)->devices_state;
     constexpr auto not_known = static_cast<uint32_t>(wire::DevicesState::not_known);
     constexpr int64_t second = 1'000'000'000;
-    // Who should tell may die: then the launcher ends this rank.
-    while (state.load(std::memory_order_acquire) == not_known) os::futex_wait(state, not_known, second);
+    // Who should tell may die: then the launcher ends this rank, or says so.
+    while (state.load(std::memory_order_acquire) == not_known &&
+           news().failed.load(std::memory_order_acquire) == 0)
+        os::futex_wait(state, not_known, second);
     return state.load(std::memory_order_acquire) == static_cast<uint32_t>(wire::DevicesState::known);
 }
 

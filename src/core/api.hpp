@@ -186,6 +186,16 @@ Err intercomm_create_from_groups(Group& here, int leader, Group& there, int othe
                                  Info* info, Errhandler& handler, Comm*& result);
 Err intercomm_merge(Comm& comm, bool high, Comm*& result);
 
+// --- going on after a fault (extension)
+Err comm_revoke(Comm& comm);
+Err comm_is_revoked(Comm& comm, bool& flag);
+Err comm_shrink(Comm& comm, Comm*& result);
+Err comm_agree(Comm& comm, int& flag);
+Err comm_get_failed(Comm& comm, Group*& group);
+Err comm_ack_failed(Comm& comm, int num_to_ack, int& num_acked);
+Err comm_failure_ack(Comm& comm);
+Err comm_failure_get_acked(Comm& comm, Group*& group);
+
 // --- attributes and names (chapter 7); keys are made in core/attr/keyval.hpp
 Err comm_set_attr(Comm& comm, uint32_t key, void* value);
 Err comm_get_attr(Comm& comm, uint32_t key, void*& value, bool& found);

@@ -45,6 +45,14 @@ void only_the_first_goes_on(Engine* e) {
     _exit(1);
 }
 
+// It knows better why a rank is gone, and ends this one when it says so. If it knows nothing this rank goes
+// on.
+void leave_the_word_to_the_launcher(const Engine* e) {
+    const bool ours = e != nullptr && e->job.protocol == boot::Protocol::mpiexec;
+    constexpr unsigned longer_than_it_takes_to_notice = 2;
+    if (ours && e->segment && e->segment.news().keeps_going == 0) sleep(longer_than_it_takes_to_notice);
+}
+
 // Prints the problem and ends the job. mpiexec says nothing about a rank that has left its own words.
 [[noreturn]] void end_job(Engine* e, int code, const Problem& problem) {
     report(problem);
@@ -70,10 +78,11 @@ std::string describe(Err error) {
 
 void die(const char* function, Err error, const Comm* comm) noexcept {
     Engine* const e = engine_within_reach();
-    only_the_first_goes_on(e);
     const ErrDetail& d = last_error();
     // Several requests in one call: the detail is that of one that failed.
     const Err cause = error == Err::in_status && d.cls != Err::success ? d.cls : error;
+    if (cause == Err::proc_failed) leave_the_word_to_the_launcher(e);
+    only_the_first_goes_on(e);
     const bool known = d.cls == cause && d.why[0] != '\0';
     Problem p;
     p.what = std::string(function) + " failed: " + std::string(err_name(cause));

@@ -146,6 +146,7 @@ BuiltinName builtin_name(const Object& object) noexcept {
         if (&object == &errors_return()) return {BuiltinName::errors_return, 0};
         return {};
     case Class::comm:
+    case Class::revoked_comm:
         if (&object == comm_world()) return {BuiltinName::comm_world, 0};
         if (&object == comm_self()) return {BuiltinName::comm_self, 0};
         return {};

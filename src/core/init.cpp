@@ -4,6 +4,7 @@
 // The library comes up and goes down: MPI_Init, sessions, MPI_Finalize.
 #include "base/param.hpp"
 #include "base/recorder.hpp"
+#include "core/fault/fault.hpp"
 #include "core/helper.hpp"
 #include "core/network.hpp"
 #include "core/send_buffer.hpp"
@@ -94,6 +95,7 @@ Engine& start_engine(ThreadLevel level) {
         e->lane =
             std::make_unique<proto::Lane>(e->segment, static_cast<uint32_t>(e->job.local_index), e->job.rank);
         if (!join_network(*e, why)) refuse_to_start(why);
+        listen_for_faults(*e);
         set_recorder(&own_block(*e).recorder);
         e->main_thread = pthread_self();
         the_engine = e;
@@ -115,7 +117,9 @@ void leave_engine() {
     wait_until_drained(e);
     if (e.lane->network() != nullptr && e.world != nullptr) {
         // What goes between hosts needs both sides: nobody leaves while others may still need it.
-        static_cast<void>(proto::coll::barrier(e.world->team));
+        boot::Decided ignored;
+        static_cast<void>(e.segment.news().keeps_going != 0 ? agree(*e.world, 0, 0, ignored)
+                                                            : proto::coll::barrier(e.world->team));
         wait_until_drained(e);
     }
     set_state(e, wire::RankState::finalized);

@@ -172,7 +172,8 @@ std::unique_ptr<transport::ucx::Network> open_network(Engine& e,
                                                       const std::string& chosen, std::string& reason) {
     static const bridge::Grid* the_grid = nullptr; // as long as the network, which is never closed
     the_grid = grid.get();
-    transport::ucx::Settings settings{e.job.rank, e.segment.header().job_key, chosen.c_str(), watch_peers};
+    transport::ucx::Settings settings{e.job.rank, e.segment.header().job_key, chosen.c_str(),
+                                      watch_peers || e.segment.news().keeps_going != 0};
     settings.sink = e.lane->network_sink();
     settings.book = {&e, [](void* subject, int id) {
                          return find_address(*static_cast<const Engine*>(subject), the_grid, id);

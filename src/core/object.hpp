@@ -25,6 +25,7 @@ enum class Class : uint32_t { // values chosen so that random memory is not mist
     session = 0x5a4d000a,
     message = 0x5a4d000b,
     keyval = 0x5a4d000c,
+    revoked_comm = 0x5a4d000d, // a Comm that must not be used for messages any more
 };
 
 struct Object {

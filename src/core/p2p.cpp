@@ -94,9 +94,21 @@ Err recv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& co
     const TypeShare hold = share(type);
     proto::Operation op = recv_of(buf, count, type, source, tag, comm);
     start_operation(op);
-    proto::wait_for(lane(), op);
+    proto::wait_until(
+        lane(), [&] { return op.done() || waits_in_vain(op); }, proto::note_on(op));
+    if (!op.done()) { // from anybody, and somebody is gone
+        lane().give_up_recv(op);
+        op.error = fail(Err::proc_failed, "acknowledge failures with MPIX_Comm_ack_failed before receiving",
+                        "a rank that might have sent the message has failed");
+    }
     if (status != nullptr) *status = status_of(op);
     return op.error;
+}
+
+bool waits_in_vain(const proto::Operation& op) {
+    return lane().faulty() && op.kind == proto::Operation::Kind::recv && op.source == any_source &&
+           op.matched_source == any_source &&
+           lane().no_message_from(op.context, any_source, -1) != Err::success;
 }
 
 Err irecv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request) {
@@ -140,13 +152,17 @@ Err probe(int source, int tag, Comm& comm, Status* status) {
     }
     const proto::Operation pattern = proto::make_recv(comm.team, nullptr, 0, source, tag);
     const proto::Incoming* found = nullptr;
+    Err hopeless = Err::success;
     proto::wait_until(
         lane(),
         [&] {
             found = lane().probe(comm.team.context, source, tag);
-            return found != nullptr;
+            if (found == nullptr)
+                hopeless = lane().no_message_from(comm.team.context, source, pattern.world_peer);
+            return found != nullptr || hopeless != Err::success;
         },
         proto::note_on(pattern));
+    if (found == nullptr) return hopeless;
     if (status != nullptr) *status = status_of_waiting(*found);
     return Err::success;
 }
@@ -163,6 +179,9 @@ Err iprobe(int source, int tag, Comm& comm, bool& flag, Status* status) {
         found = lane().probe(comm.team.context, source, tag);
     }
     flag = found != nullptr;
+    if (!flag && lane().faulty())
+        return lane().no_message_from(comm.team.context, source,
+                                      source == any_source ? -1 : comm.team.map.world(source));
     if (flag && status != nullptr) *status = status_of_waiting(*found);
     return Err::success;
 }

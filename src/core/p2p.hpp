@@ -39,6 +39,9 @@ inline proto::Operation recv_of(void* buf, int64_t count, const Datatype& type, 
     return op;
 }
 
+// A receive from anybody that has not been matched, while somebody is known to have failed.
+bool waits_in_vain(const proto::Operation& op);
+
 inline void start_operation(proto::Operation& op) {
     op.kind == proto::Operation::Kind::send ? lane().start_send(op) : lane().start_recv(op);
 }

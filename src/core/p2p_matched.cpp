@@ -66,13 +66,21 @@ Err mprobe(int source, int tag, Comm& comm, Message*& message, Status* status) {
     if (const Err e = make_message(message); e != Err::success) return e;
     const proto::Operation pattern = proto::make_recv(comm.team, nullptr, 0, source, tag);
     proto::Unexpected* waiting = nullptr;
+    Err hopeless = Err::success;
     proto::wait_until(
         lane(),
         [&] {
             if (waiting == nullptr) waiting = lane().take(comm.team.context, source, tag);
-            return waiting != nullptr;
+            if (waiting == nullptr)
+                hopeless = lane().no_message_from(comm.team.context, source, pattern.world_peer);
+            return waiting != nullptr || hopeless != Err::success;
         },
         proto::note_on(pattern));
+    if (waiting == nullptr) {
+        slab().destroy(*message);
+        message = nullptr;
+        return hopeless;
+    }
     return found(*waiting, comm, message, status);
 }
 

@@ -54,14 +54,14 @@ class Slab {
         const std::lock_guard guard(mutex_);
         if (index >= chunks_.size() * chunk_objects) return nullptr;
         T* object = at(index);
-        return object->cls == T::class_id ? object : nullptr;
+        return object->cls != Class::none ? object : nullptr;
     }
 
     // All objects that there are.
     template <class Visit>
     void for_each(const Visit& visit) {
         for (uint32_t i = 0; i < chunks_.size() * chunk_objects; ++i)
-            if (at(i)->cls == T::class_id) visit(*at(i));
+            if (at(i)->cls != Class::none) visit(*at(i));
     }
 
   private:

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a command that must succeed, print a text to stdout, and write nothing to stderr.
 
-usage: run_quietly.py [--only-if "COMMAND"] TEXT COMMAND ARGUMENTS...
+usage: run_quietly.py [--only-if "COMMAND"] [--only-about TEXT] TEXT COMMAND ARGUMENTS...
 --only-if: where that command ends with 77, so does the test, which is skipped then.
+--only-about: messages of mpiexec with this text in their first line are expected on stderr.
 """
 import subprocess
 import sys
@@ -14,6 +15,10 @@ if arguments[0] == "--only-if":
     if subprocess.run(arguments[1].split()).returncode == 77:
         sys.exit(77)
     arguments = arguments[2:]
+expected = None
+if arguments[0] == "--only-about":
+    expected = arguments[1]
+    arguments = arguments[2:]
 text, command = arguments[0], arguments[1:]
 run = subprocess.run(command, capture_output=True, text=True)
 sys.stdout.write(run.stdout)
@@ -22,5 +27,8 @@ if run.returncode != 0:
     sys.exit(f"exit status {run.returncode}")
 if text not in run.stdout:
     sys.exit(f"'{text}' was not printed")
+if expected is not None:
+    run.stderr = "".join(line for line in run.stderr.splitlines(True)
+                         if not line.startswith("  ") and not (line.startswith("mpiexec: ") and expected in line))
 if run.stderr:
     sys.exit("stderr is not empty")

@@ -6,9 +6,11 @@
 
 #include "base/recorder.hpp"
 #include "core/comm/make.hpp"
+#include "core/fault/fault.hpp"
 #include "core/group/group.hpp"
 #include "core/request/request.hpp"
 #include "core/state.hpp"
+#include "proto/coll/coll.hpp"
 #include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {
@@ -48,12 +50,17 @@ Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) 
     comm->name = std::move(name);
     comm->errhandler = share(handler);
     if (!comm->name.empty()) record_comm_name(recorder(), team.context, comm->name.c_str());
+    look_for_faults(*comm);
     return comm;
 }
 
 Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhandler& handler) {
     Comm* const comm = make_comm(across, "", handler);
-    if (comm != nullptr) comm->local = std::make_unique<proto::Team>(local);
+    if (comm == nullptr) return nullptr;
+    comm->local = std::make_unique<proto::Team>(local);
+    comm->failures_seen = 0; // those of the local group count as well
+    comm->failed.clear();
+    look_for_faults(*comm);
     return comm;
 }
 
@@ -61,11 +68,15 @@ void release(Comm& comm) {
     if (!let_go(comm)) return;
     record_comm_gone(recorder(), comm.team.context);
     lane().drop_messages(comm.team.context);
-    give_back_context(comm.team.context);
-    if (comm.local != nullptr) give_back_context(comm.local->context);
+    if (forget_faults(comm)) {
+        give_back_context(comm.team.context);
+        if (comm.local != nullptr) give_back_context(comm.local->context);
+    }
     release(comm.errhandler);
     slab().destroy(comm);
 }
+
+void for_each_comm(void (*visit)(Comm& comm)) { slab().for_each(visit); }
 
 Comm* comm_by_index(uint32_t index) { return slab().find(index); }
 
@@ -128,16 +139,26 @@ Err comm_compare(Comm& a, Comm& b, Comparison& result) {
     return Err::success;
 }
 
+namespace {
+
+// Who draws the contexts of a communicator need not wait for anybody when it is made: it could run out of
+// them before ranks on other hosts have given any back. Now and then it waits for them here.
+Err keep_step(Comm& comm) {
+    if (lane().network() == nullptr || comm.local != nullptr || !is_milestone(comm.team.context))
+        return Err::success;
+    return proto::coll::barrier(comm.team);
+}
+
+} // namespace
+
 Err comm_free(Comm*& comm) {
     if (comm->permanent)
         return fail(Err::comm, "free only communicators that the program has made", "%s cannot be freed",
                     comm->name.c_str());
     if (const Err e = comm->attributes.erase_all(*comm); e != Err::success) return e;
+    if (const Err e = keep_step(*comm); e != Err::success) return e;
     release(*comm);
     comm = nullptr;
-    // Who only makes and frees communicators need not wait for anybody, and would not hear that contexts are
-    // given back by ranks on other hosts.
-    if (lane().network() != nullptr) lane().progress_all();
     return Err::success;
 }
 

@@ -19,6 +19,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace zipmpi::core {
 
@@ -36,6 +37,10 @@ struct Comm : CommFace {
     std::unique_ptr<SendBuffer> send_buffer;  // attached for buffered sends
     Session* session = nullptr;               // that it comes from; null: none
     Hints hints;                              // from info objects
+    std::vector<int> failed;                  // members, as ranks of the job, in the order of their failures
+    uint32_t failures_seen = 0;               // of the job: so many were looked at for that
+    uint32_t acknowledged = 0;                // of the failed ones
+    uint32_t agreements = 0;                  // begun so far
     uint32_t partition_tags = 0;              // handed out to partitioned sends so far
     bool permanent = false;                   // MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed by the user
 
@@ -50,5 +55,6 @@ struct Comm : CommFace {
 Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler);
 Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhandler& handler);
 void release(Comm& comm);
+void for_each_comm(void (*visit)(Comm& comm));
 
 } // namespace zipmpi::core

@@ -120,6 +120,11 @@ void give_back_context(uint32_t context) {
     if (const int rank = rank_that_counts(node_of(context)); rank >= 0) lane().tell_of_context(rank, context);
 }
 
+bool is_milestone(uint32_t context) {
+    constexpr uint32_t apart = 1024;
+    return node_of(context) != private_node && id_of(context) % apart == 0;
+}
+
 Err no_context() {
     return fail(Err::other, "free communicators that are no longer needed",
                 "all %u context ids of this node are in use", wire::contexts - first_drawn_id);

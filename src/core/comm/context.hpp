@@ -29,6 +29,8 @@ inline constexpr uint32_t first_drawn_id = 4;
 // For so many holders, who are told of it; a single one draws for itself. 0: all are in use.
 uint32_t draw_context(int holders);
 void give_back_context(uint32_t context);
+// One in a thousand, if none are given back.
+bool is_milestone(uint32_t context);
 // From now on ranks on other hosts may give back contexts that were drawn here.
 void count_contexts_given_back(proto::Lane& lane);
 [[gnu::cold]] Err no_context();

@@ -93,7 +93,7 @@ Comm* comm_of_stray_errors() noexcept {
 
 HandlerAction handler_of(const Comm* comm) noexcept {
     if (comm == nullptr) comm = comm_of_stray_errors();
-    return comm != nullptr && comm->cls == Class::comm ? action_of(*comm->errhandler)
+    return comm != nullptr && comm->cls != Class::none ? action_of(*comm->errhandler)
                                                        : HandlerAction{HandlerAction::fatal, nullptr};
 }
 

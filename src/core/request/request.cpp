@@ -6,6 +6,7 @@
 
 #include "core/comm/comm.hpp"
 #include "core/datatype/datatype.hpp"
+#include "core/p2p.hpp"
 #include "core/state.hpp"
 #include "proto/progress/wait.hpp"
 
@@ -27,10 +28,19 @@ void wait_on(int64_t n, Request** requests, const Done& done) {
     proto::wait_until(lane(), done, note);
 }
 
-// Takes the result of a done request; frees it, or leaves it ready for the next start.
+// Done, or there is something to say about it: it may wait for a rank that has failed.
+bool settled(const Request& r) { return r.done() || (r.compound == nullptr && waits_in_vain(r)); }
+
+// Takes the result of a settled request; frees it, or leaves it ready for the next start. One that is not
+// done goes on.
 Err collect(Request*& request, Status* status) {
     Status ignored;
     Status& s = status != nullptr ? *status : ignored;
+    if (!request->done()) [[unlikely]] {
+        s = empty_status();
+        s.error = lane().no_message_from(request->context, any_source, -1);
+        return s.error;
+    }
     if (status != nullptr || request->compound != nullptr)
         set_status(s, *request);
     else
@@ -62,7 +72,7 @@ Err collect_all(int64_t n, Request** requests, Status* statuses) {
 
 bool all_done(int64_t n, Request* const* requests) {
     for (int64_t i = 0; i < n; ++i)
-        if (!inactive(requests[i]) && !requests[i]->done()) return false;
+        if (!inactive(requests[i]) && !settled(*requests[i])) return false;
     return true;
 }
 
@@ -74,7 +84,7 @@ bool none_active(int64_t n, Request* const* requests) {
 
 int64_t first_done(int64_t n, Request* const* requests) {
     for (int64_t i = 0; i < n; ++i)
-        if (!inactive(requests[i]) && requests[i]->done()) return i;
+        if (!inactive(requests[i]) && settled(*requests[i])) return i;
     return -1;
 }
 
@@ -82,7 +92,7 @@ Err collect_some(int64_t n, Request** requests, int& outcount, int* indices, Sta
     Err result = Err::success;
     outcount = 0;
     for (int64_t i = 0; i < n; ++i) {
-        if (inactive(requests[i]) || !requests[i]->done()) continue;
+        if (inactive(requests[i]) || !settled(*requests[i])) continue;
         if (collect(requests[i], statuses != nullptr ? &statuses[outcount] : nullptr) != Err::success)
             result = Err::in_status;
         indices[outcount++] = static_cast<int>(i);
@@ -163,7 +173,7 @@ void set_status(Status& status, const Request& request) {
 
 Err wait(Request*& request, Status* status) {
     if (inactive(request)) return nothing_active(status);
-    wait_on(1, &request, [&] { return request->done(); });
+    wait_on(1, &request, [&] { return settled(*request); });
     return collect(request, status);
 }
 
@@ -171,14 +181,14 @@ Err test(Request*& request, bool& flag, Status* status) {
     flag = true;
     if (inactive(request)) return nothing_active(status);
     if (!request->done()) proto::poll(lane());
-    flag = request->done();
+    flag = settled(*request);
     return flag ? collect(request, status) : Err::success;
 }
 
 Err waitall(int64_t n, Request** requests, Status* statuses) {
     int64_t done = 0; // so many from the first on: they are not looked at again
     wait_on(n, requests, [&] {
-        while (done < n && (inactive(requests[done]) || requests[done]->done())) ++done;
+        while (done < n && (inactive(requests[done]) || settled(*requests[done]))) ++done;
         return done == n;
     });
     return collect_all(n, requests, statuses);

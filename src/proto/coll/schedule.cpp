@@ -22,6 +22,9 @@ Err result_of(const Operation& op) {
     return op.error == Err::success && short_of ? too_short(op) : op.error;
 }
 
+// Who takes part is not complete any more: nothing is sent on that would be made of what did not come.
+bool is_fault(Err e) { return e == Err::proc_failed || e == Err::revoked; }
+
 } // namespace
 
 Schedule::Schedule(Team& team, Form form)
@@ -103,7 +106,7 @@ std::byte* Schedule::scratch(size_t bytes) {
 void Schedule::start() {
     next_step_ = started_ = settled_ = under_way_ = 0;
     done_ = broken_ = false;
-    error_ = state_;
+    error_ = is_fault(earlier_) ? earlier_ : state_;
     if (error_ != Err::success) next_step_ = static_cast<uint32_t>(steps_.size());
     advance();
 }
@@ -190,7 +193,7 @@ void Schedule::message_done(Message& m) {
     --under_way_;
     if (const Err e = result_of(m); e != Err::success) {
         if (error_ == Err::success) error_ = e;
-        if (m.kind == Operation::Kind::send) broken_ = true;
+        if (m.kind == Operation::Kind::send || is_fault(e)) broken_ = true;
     }
     if ((under_way_ == 0 || broken_) && !advancing_) lane_.defer(*this);
 }

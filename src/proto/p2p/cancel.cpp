@@ -6,6 +6,10 @@
 // A receive is cancelled here alone. A send is too while it waits for room in a ring, or for a receive of the
 // same process. One whose envelope has left is asked back from the receiver, who answers if the message still
 // lies unmatched; otherwise the answer that the send waits for anyway (cts, ack) comes and it ends as usual.
+//
+// The network ends a long send by itself, in the same way whether its receiver has taken the bytes or dropped
+// them, and at any time before or after the receiver's words. So a receiver on another host always answers,
+// and a send that was asked back waits for that as well.
 #include "proto/p2p/lane.hpp"
 
 #include <algorithm>
@@ -19,6 +23,8 @@ wire::OperationId operation_behind(const Incoming& m) {
     if (m.envelope.kind == wire::Kind::rts) return m.sender;
     return (m.envelope.flags & wire::flag_synchronous) != 0 ? m.envelope.sync_id : 0;
 }
+
+constexpr uint32_t too_late = 1; // note on a `withdrawn`: the message is not there any more
 
 bool read_withdraw(const transport::Arrival& a, wire::Withdraw& w) {
     if (a.envelope.inline_bytes != sizeof w) return false;
@@ -53,7 +59,7 @@ void Lane::cancel(Operation& op) {
 }
 
 void Lane::finish_cancelled(Operation& op) {
-    op.cancelled = true;
+    op.cancelled = op.error == Err::success; // else it was hopeless
     finish(op);
 }
 
@@ -71,7 +77,9 @@ void Lane::cancel_send(Operation& op) {
         matcher_.discard(*u);
         return finish_cancelled(op);
     }
-    if (op.own_id == 0) return; // its bytes are on their way
+    if (op.own_id == 0 || op.asked_back) return; // its bytes are on their way
+    op.asked_back = true;
+    if (is_remote(op.transport_peer) && !op.awaits_ack) ++op.wanted;
     const wire::Withdraw w{op.own_id, op.context};
     post_line(op.transport_peer, wire::Kind::withdraw, &w, sizeof w);
 }
@@ -82,7 +90,10 @@ void Lane::take_withdraw(const transport::Arrival& a) {
     Unexpected* u = matcher_.find_if(w.context, [&](const Incoming& m) {
         return m.local == nullptr && m.from == a.from && operation_behind(m) == w.sender;
     });
-    if (u == nullptr) return;
+    if (u == nullptr) {
+        if (is_remote(a.from)) post_line(a.from, wire::Kind::withdrawn, &w, sizeof w, too_late);
+        return;
+    }
     transport::ucx::Arriving* const arriving = u->message.arriving;
     matcher_.discard(*u);
     post_line(a.from, wire::Kind::withdrawn, &w, sizeof w);
@@ -93,13 +104,14 @@ void Lane::take_withdrawn(const transport::Arrival& a) {
     wire::Withdraw w{};
     if (!read_withdraw(a, w)) return;
     Operation* op = named_by(a, w.sender, Operation::Kind::send);
-    if (op == nullptr) return;
-    table_.remove(*op);
+    if (op == nullptr || !op->asked_back) return;
+    const bool dropped = static_cast<uint32_t>(a.envelope.tag) != too_late;
+    if (!dropped && op->awaits_ack) return; // the ack comes
     if (is_remote(a.from)) {
-        op->cancelled = true;
-        if (op->awaits_ack) part_of_remote_send_done(*op); // else the network ends it
-        return;
+        op->cancelled = dropped && op->error == Err::success;
+        return part_of_remote_send_done(*op);
     }
+    table_.remove(*op);
     finish_cancelled(*op);
 }
 

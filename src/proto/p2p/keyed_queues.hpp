@@ -43,6 +43,16 @@ class KeyedQueues {
         return queues_ == 0 ? nullptr : find(key, key.hash());
     }
 
+    // An element that passes a test, or null. Takes time with their number.
+    template <class Test>
+    [[nodiscard]] T* find_if(const Test& test) const {
+        for (T* head : buckets_)
+            for (; head != nullptr; head = How::link(*head).chain)
+                for (T* e = head; e != nullptr; e = How::link(*e).next)
+                    if (test(*e)) return e;
+        return nullptr;
+    }
+
     void push_back(T& element) {
         const MatchKey key = How::key(element);
         QueueLink<T>& link = How::link(element);

@@ -8,6 +8,7 @@ namespace zipmpi::proto {
 
 Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank)
     : local_ranks_(segment.local_ranks())
+    , news_(segment.news().number)
     , shm_(segment, local_index)
     , kcopy_(segment, local_index)
     , arena_(segment, local_index)

@@ -18,6 +18,7 @@
 #include "base/recorder_layout.hpp"
 #include "boot/node_segment.hpp"
 #include "proto/p2p/asking.hpp"
+#include "proto/p2p/faults.hpp"
 #include "proto/p2p/joint.hpp"
 #include "proto/p2p/match.hpp"
 #include "proto/p2p/operation_table.hpp"
@@ -122,6 +123,24 @@ class Lane {
         if (work.waiting) deferred_.remove(work);
         work.waiting = false;
     }
+    // Ranks that are gone, revoked communicators: faults.cpp. Called by who waits; whatever cannot be done
+    // any more ends with an error. Returns how many things happened.
+    int look_for_news() {
+        const bool same = news_.load(std::memory_order_seq_cst) == faults_.number;
+        return same && !faults_.any ? 0 : take_news();
+    }
+    [[nodiscard]] Faults& faults() { return faults_; }
+    [[nodiscard]] bool faulty() const { return faults_.any; }
+    // Success, or why nothing comes on the collectives of this communicator any more, or on all of it.
+    [[nodiscard]] Err broken(uint32_t context) const {
+        return faults_.any ? broken_with_faults(context) : Err::success;
+    }
+    // Success, or why nothing comes from this rank on this communicator any more.
+    [[nodiscard]] Err no_message_from(uint32_t context, int source, int world_source) const {
+        return faults_.any ? no_message_with_faults(context, source, world_source) : Err::success;
+    }
+    // The network has lost the connection to a rank.
+    void set_on_lost(void (*call)(int world_rank)) { on_lost_ = call; }
     void watch(Watcher& w) {
         if (!w.watched) watchers_.push_back(w);
         w.watched = true;
@@ -298,6 +317,23 @@ class Lane {
     void take_withdraw(const transport::Arrival& a);
     void take_withdrawn(const transport::Arrival& a);
 
+    // faults.cpp
+    [[gnu::cold]] int take_news();
+    [[gnu::cold]] [[nodiscard]] Err broken_with_faults(uint32_t context) const;
+    [[gnu::cold]] [[nodiscard]] Err no_message_with_faults(uint32_t context, int source,
+                                                           int world_source) const;
+    void lose_peer(int world_rank);
+    [[nodiscard]] bool is_gone(transport::Peer peer) const;
+    [[nodiscard]] Err verdict_on(const Operation& op) const;
+    int end_hopeless();
+    int end_pending();
+    int end_posted();
+    int end_in_table();
+    int end_streams();
+    int end_own_sends();
+    void drop_joint(const Operation& recv);
+    void finish_hopeless(Operation& op, Err why);
+
     void enter() {
         mutex_.lock();
         if (helped_) hand_over_.note_entry();
@@ -317,6 +353,9 @@ class Lane {
     uint32_t local_ranks_;
     std::unique_ptr<transport::ucx::Network> network_;
     void (*on_give_back_)(uint32_t) = nullptr;
+    void (*on_lost_)(int) = nullptr;
+    const std::atomic<uint32_t>& news_; // in the segment
+    Faults faults_;
     int clusters_ = 1;
     std::vector<int> cluster_of_node_;
     bool descriptors_taken_ = false;

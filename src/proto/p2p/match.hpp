@@ -56,6 +56,12 @@ class Matcher {
         posted_.remove(recv);
     }
 
+    // A posted receive that passes a test, or null. Takes time with their number.
+    template <class Test>
+    [[nodiscard]] Operation* find_posted(const Test& test) const {
+        return posted_.find_if(test);
+    }
+
     // The receive this message is for, taken off the list; or null.
     Operation* take_posted(const wire::Envelope& e) {
         Operation* first = posted_.first({e.context, e.source, e.tag});

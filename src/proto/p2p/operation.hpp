@@ -55,6 +55,7 @@ struct Operation {
     wire::OperationId remote_id = 0;
     uint32_t transport_peer = 0;
     bool awaits_ack = false; // send to another host: from its receiver
+    bool asked_back = false; // send to another host: its receiver says whether it has dropped it
     bool in_network = false; // receive: the network writes to its memory
     bool complete = false;   // read and written under the lane's lock
     uint64_t order = 0;      // of a posted receive among all
@@ -68,7 +69,7 @@ struct Operation {
         matched_tag = any_tag;
         received = moved = wanted = 0;
         error = Err::success;
-        cancelled = complete = awaits_ack = in_network = false;
+        cancelled = complete = awaits_ack = asked_back = in_network = false;
         own_id = remote_id = 0;
     }
 };

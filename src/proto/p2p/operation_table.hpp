@@ -36,6 +36,14 @@ class OperationTable {
         return slots_[index].op;
     }
 
+    // An operation that passes a test, or null. Takes time with their number.
+    template <class Test>
+    [[nodiscard]] Operation* find_if(const Test& test) const {
+        for (const Slot& slot : slots_)
+            if (slot.op != nullptr && test(*slot.op)) return slot.op;
+        return nullptr;
+    }
+
     void remove(Operation& op) {
         const uint32_t index = op.own_id & ((1U << index_bits) - 1);
         Slot& slot = slots_[index];

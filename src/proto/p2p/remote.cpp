@@ -105,7 +105,10 @@ transport::ucx::Sink Lane::network_sink() {
             if (outcome != Outcome::done) static_cast<Lane*>(lane)->fail_remote(op);
             static_cast<Lane*>(lane)->finish(op);
         },
-        [](void*, transport::Peer, const char*) {},
+        [](void* lane, transport::Peer peer, const char*) {
+            auto& self = *static_cast<Lane*>(lane);
+            if (self.on_lost_ != nullptr) self.on_lost_(self.network_->rank_of(peer));
+        },
         [](void* operation, uint64_t offset, std::byte* to, size_t bytes) {
             load_payload(*static_cast<const Operation*>(operation), offset, to, bytes);
         },
@@ -196,13 +199,13 @@ void Lane::network_has_sent(Operation& op, Outcome outcome) {
 }
 
 void Lane::part_of_remote_send_done(Operation& op) {
-    if (--op.wanted != 0) return;
+    if (--op.wanted != 0) return; // it keeps its name: somebody may still use it
     if (op.own_id != 0) table_.remove(op);
     finish(op);
 }
 
 void Lane::fail_remote(Operation& op) {
-    op.error = fail(Err::other, "look for the message of that rank or of the launcher",
+    op.error = fail(Err::proc_failed, "look for the message of that rank or of the launcher",
                     "rank %d of MPI_COMM_WORLD, on another host, cannot be reached", op.world_peer);
 }
 

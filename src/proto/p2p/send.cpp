@@ -195,7 +195,8 @@ int Lane::send_pending() {
     for (size_t i = 0; i < n; ++i) {
         const Pending p = pending_[i];
         Sent result = Sent::would_block;
-        if (full_in_pass_[p.peer] != pass_)
+        const bool hopeless = faults_.any && is_gone(p.peer); // whoever waits ends it
+        if (full_in_pass_[p.peer] != pass_ && !hopeless)
             result = p.op != nullptr ? try_start(*p.op) : send_line(p.peer, p.envelope, p.payload, p.bytes);
         if (result == Sent::would_block) {
             full_in_pass_[p.peer] = pass_;

@@ -141,7 +141,8 @@ void sleep_once(Lane& lane, const WaitNote& note) {
     auto& shm = lane.shm();
     Recorder& r = lane.recorder();
     const uint32_t ticket = shm.arm();
-    if (lane.progress_all() == 0 && (note.last_look == nullptr || !note.last_look(note.waiter))) {
+    if (lane.progress_all() == 0 && lane.look_for_news() == 0 &&
+        (note.last_look == nullptr || !note.last_look(note.waiter))) {
         write_note(lane, note, r);
         r.asleep_since_ns.store(os::now_ns(), relaxed);
         r.asleep.store(1, std::memory_order_release); // pairs with the launcher's acquire: waits[] is written
@@ -188,6 +189,7 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
             os::cpu_relax();
         }
     } else if (rounds <= spin_rounds + yields_now(lane)) {
+        lane.look_for_news();
         lane.step_out();
         sched_yield();
         lane.step_in();
@@ -197,7 +199,8 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
 }
 
 void poll_in_vain(Lane& lane) {
-    if (lane.note_vain_look() % vain_looks_per_turn != 0) return;
+    lane.look_for_news();
+    if (!lane.oversubscribed() || lane.note_vain_look() % vain_looks_per_turn != 0) return;
     lane.step_out();
     sched_yield();
     lane.step_in();

@@ -3,7 +3,8 @@
 //
 // Waiting, politely: look a number of times, let others run a number of times, then sleep until a peer wakes
 // us. What the rank waits for is written to the flight recorder when it goes to sleep, so a call that is fast
-// pays nothing. What ends a wait whose peer is dead: the launcher, which ends the job.
+// pays nothing. What ends a wait whose peer is dead: the launcher, which ends the job, or tells all ranks;
+// who waits looks for such news.
 #pragma once
 
 #include "os/clock.hpp"
@@ -43,7 +44,7 @@ void learn_from(Lane& lane, uint32_t rounds);
 inline void poll(Lane& lane) {
     if (lane.progress() > 0)
         lane.note_luck();
-    else if (lane.oversubscribed())
+    else
         poll_in_vain(lane);
 }
 

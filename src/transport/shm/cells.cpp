@@ -23,6 +23,13 @@ void Cells::collect() {
     out_.erase(std::remove_if(out_.begin(), out_.end(), came_back), out_.end());
 }
 
+void Cells::take_back_from(uint32_t reader) {
+    for (const uint16_t cell : out_)
+        if (made_[cell].reader == reader)
+            reinterpret_cast<wire::CellHead*>(segment_.cell(owner_, cell))
+                ->released.store(made_[cell].turn, std::memory_order_release);
+}
+
 bool Cells::is_back(uint16_t cell) const {
     // Pairs with the reader's store in Transport::release_cell(): it is done with the bytes. seq_cst because
     // this is also the last look after arm().

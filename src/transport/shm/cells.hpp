@@ -35,12 +35,13 @@ class Cells {
         return cell;
     }
     // It is on its way to a reader.
-    wire::CellRef send(int cell, size_t bytes) {
+    wire::CellRef send(int cell, size_t bytes, uint32_t reader) {
         const auto index = static_cast<uint16_t>(cell);
         Made& made = made_[index];
         out_.push_back(index);
         made.used = static_cast<uint32_t>(bytes);
         made.warm = 0;
+        made.reader = static_cast<uint16_t>(reader);
         if (warming_ == cell) warming_ = none;
         return {index, ++made.turn, made.used};
     }
@@ -50,6 +51,8 @@ class Cells {
         collect();
         return out_.size() >= n;
     }
+    // A reader is gone: what it has not read comes back.
+    void take_back_from(uint32_t reader);
     // Taken and not sent.
     void put_back(int cell) { free_.push_front(static_cast<uint16_t>(cell)); }
     [[nodiscard]] bool is_warm(int cell, size_t bytes) const {
@@ -79,6 +82,7 @@ class Cells {
     uint32_t owner_;
     struct Made {
         uint16_t turn = 0; // the number of its last one
+        uint16_t reader = 0;
         uint32_t used = 0; // bytes in it at that turn
         uint32_t warm = 0; // bytes of it whose lines were fetched since
     };

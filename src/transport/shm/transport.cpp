@@ -188,7 +188,7 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     line.envelope.inline_bytes = static_cast<uint8_t>(bytes);
     line.envelope.flags |= wire::flag_cell;
     if (bytes != 0) std::memcpy(line.payload, payload, bytes);
-    const wire::CellRef ref = cells_.send(cell, bulk.bytes);
+    const wire::CellRef ref = cells_.send(cell, bulk.bytes, peer);
     std::memcpy(line.payload + wire::inline_max_with_cell, &ref, sizeof ref);
     block_->counters.add(Counter::cells);
     publish(peer, spot, 1);

@@ -55,6 +55,8 @@ class Transport {
 
     // A moment without anything else to do: makes the next send through a cell cheaper.
     void warm_cells() { cells_.warm(); }
+    // The peer is gone: cells on their way to it are free again.
+    void forget_peer(Peer peer) { cells_.take_back_from(peer); }
 
     template <class Sink>
     int poll(Sink&& sink);

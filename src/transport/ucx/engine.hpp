@@ -38,6 +38,8 @@ class Engine final : public Network {
 
     [[nodiscard]] const std::string& address() const override { return address_; }
     int reach(int world_rank) override;
+    [[nodiscard]] int rank_of(Peer peer) const override { return peers_[peer].world_rank; }
+    void give_up(int world_rank) override;
     Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data) override;
     Posted send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
@@ -79,6 +81,7 @@ class Engine final : public Network {
         uint32_t since_look = 0;  // messages that were sent in it
         Sending* batch = nullptr; // that still has room
         bool lost = false;
+        bool given_up = false;                          // for good
         Way way{};                                      // to it, once it has given a pass
         size_t address_hash = 0;                        // of where it is
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello

@@ -76,6 +76,7 @@ int Engine::reach(int world_rank) {
     const auto known = by_rank_.find(world_rank);
     if (known != by_rank_.end() && peers_[known->second].endpoint != nullptr)
         return static_cast<int>(known->second);
+    if (known != by_rank_.end() && peers_[known->second].lost) return -1;
     const std::string address = book_.find(book_.subject, world_rank);
     if (address.empty()) return -1;
     Known& peer = meet(world_rank);
@@ -109,6 +110,7 @@ void Engine::take_hello(std::span<const std::byte> bytes) {
         return;
     }
     Known& peer = meet(hello.greeting.from);
+    if (peer.given_up) return;
     const bool moved = std::hash<std::string_view>()(hello.address) != peer.address_hash;
     if (peer.endpoint != nullptr && (moved || peer.lost) && peer.world_rank >= watch_from_) { // it begins anew
         lose(peer, "it was started again");
@@ -170,6 +172,13 @@ void Engine::on_lost(void* self, ucp_ep_h endpoint, ucs_status_t status) {
     auto& engine = *static_cast<Engine*>(self);
     for (Known& peer : engine.peers_)
         if (peer.endpoint == endpoint) engine.lose(peer, ucs_status_string(status));
+}
+
+// Closing without the peer's help ends all requests on the endpoint. UCX allows it where it watches peers.
+void Engine::give_up(int world_rank) {
+    Known& peer = meet(world_rank);
+    peer.lost = peer.given_up = true;
+    if (peer.world_rank >= watch_from_) disconnect(peer);
 }
 
 void Engine::lose(Known& peer, const char* why) {

@@ -85,6 +85,9 @@ class Network {
     [[nodiscard]] virtual const std::string& address() const = 0; // bytes, to be published
     // The index of a rank, dense from 0; the first call says hello to it. -1: its address is not known.
     virtual int reach(int world_rank) = 0;
+    [[nodiscard]] virtual int rank_of(Peer) const { return -1; } // -1: it cannot be told
+    // The rank is gone for good: what is under way to and from it ends as failed.
+    virtual void give_up(int /*world_rank*/) {}
     // A message with up to inline_max bytes of payload in the header.
     virtual Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                         const Memory& data) = 0;

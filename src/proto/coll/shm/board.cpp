@@ -112,6 +112,12 @@ int Board::find_other(uint32_t op) const {
 }
 
 Err Board::result() {
+    if (broken_) [[unlikely]] {
+        const Err why = lane_.broken(shown_.context);
+        return why != Err::success ? why
+                                   : fail(Err::proc_failed, "see what the launcher says about it",
+                                          "a rank that takes part in this collective has failed");
+    }
     if (other_ < 0) return Err::success;
     const int other = in_whole_.world(std::exchange(other_, -1));
     const uint32_t sent = others_what_ & Call::most_bytes;
@@ -291,8 +297,12 @@ void Board::await_asleep(Condition condition, uint32_t op, int member, bool for_
                         number_,
                         last_look,
                         &waiter};
+    const auto is_broken = [this] {
+        if (lane_.faulty() && !broken_) broken_ = lane_.broken(shown_.context) != Err::success;
+        return broken_;
+    };
     wait_until(
-        lane_, [&] { return condition(*this, op, member); }, note);
+        lane_, [&] { return condition(*this, op, member) || is_broken(); }, note);
     if (waiter.sleeps > 0) waiter.sleepers->fetch_and(~waiter.bit, std::memory_order_relaxed);
 }
 

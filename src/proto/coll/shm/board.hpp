@@ -65,6 +65,14 @@ class Board {
     uint32_t begin(bool open, const Call& call, uint32_t late = 0);
     // Success, or what another member has done differently in the operations since the last call.
     [[nodiscard]] Err result();
+    // A member is gone, or the communicator is revoked: nobody is waited for any more, and what is on the
+    // board means nothing.
+    [[nodiscard]] bool broken() const { return broken_; }
+    void look_whether_broken() {
+        lane_.look_for_news();
+        if (lane_.broken(shown_.context) != Err::success) broken_ = true;
+    }
+    void lose_member() { broken_ = true; } // it was found out that one is gone
     [[nodiscard]] std::byte* slot(uint32_t op, int member) const {
         return memory_ + geometry_.slot_offset(op % geometry_.depth, static_cast<uint32_t>(member)) +
                sizeof(wire::SlotHead);
@@ -135,6 +143,7 @@ class Board {
     uint32_t done_shown_ = 0;       // what others see of that
     uint32_t number_ = 0;
     uint32_t what_ = 0;
+    bool broken_ = false;
     int other_ = -1; // does something else
     uint32_t others_what_ = 0;
     std::array<uint32_t, wire::board_max_depth> arrivals_due_{}; // by part: counts when all have come

@@ -5,6 +5,7 @@
 #include "base/param.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 
 namespace zipmpi::proto::coll::shm {
@@ -74,18 +75,27 @@ void Direct::tell_to(int member, const void* address) {
 }
 
 void Direct::end_by(int member) {
+    // Others that know of a fault do not wait for us: what we have read from them may be something else.
+    if (board_.self() == member) board_.look_whether_broken();
     const uint32_t op = board_.begin(true, call_);
     board_.self() == member ? board_.post(op) : board_.await_post(op, member);
 }
 
 void Direct::read(int member, size_t offset, std::byte* to, size_t bytes) {
+    if (board_.broken()) return;
     const uint64_t from = addresses(member).read + offset;
-    if (bytes != 0 && !lane_.read_peer(board_.peer(member), from, to, bytes)) failed_ = true;
+    if (bytes != 0 && !lane_.read_peer(board_.peer(member), from, to, bytes)) note_failure();
+}
+
+void Direct::note_failure() {
+    if (errno == ESRCH) board_.lose_member();
+    failed_ = true;
 }
 
 void Direct::write(int member, size_t offset, const std::byte* from, size_t bytes) {
+    if (board_.broken()) return; // the address may be an old one
     const uint64_t to = addresses(member).written + offset;
-    if (bytes != 0 && !lane_.write_peer(board_.peer(member), to, from, bytes)) failed_ = true;
+    if (bytes != 0 && !lane_.write_peer(board_.peer(member), to, from, bytes)) note_failure();
 }
 
 size_t least_direct() { return static_cast<size_t>(direct_min.get()); }

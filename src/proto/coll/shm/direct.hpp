@@ -41,6 +41,7 @@ class Direct {
         uint64_t read;
         uint64_t written;
     };
+    void note_failure();
     void put(const void* address, const void* written);
     [[nodiscard]] Addresses addresses(int member) const;
 

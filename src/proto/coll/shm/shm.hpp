@@ -49,7 +49,7 @@ bool direct_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t 
 template <class Task>
 Err run_task(const Task& task) {
     if constexpr (std::is_same_v<decltype(task.run()), Err>) {
-        if (const Err e = task.run(); e != Err::success) return e;
+        if (const Err e = task.run(); e != Err::success && !task.board->broken()) return e;
     } else {
         task.run();
     }

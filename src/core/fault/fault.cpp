@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Revoking communicators, and asking for failed members.
+#include "core/fault/fault.hpp"
+#include "core/group/group.hpp"
+#include "core/state.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::core {
+namespace {
+
+Err group_of_failed(const Comm& comm, size_t first_ones, Group*& group) {
+    const std::vector<int> ranks(comm.failed.begin(),
+                                 comm.failed.begin() + static_cast<ptrdiff_t>(first_ones));
+    return make_group(Members(ranks), comm.session, group);
+}
+
+void acknowledge(Comm& comm, size_t failures) {
+    comm.acknowledged = std::max(comm.acknowledged, static_cast<uint32_t>(failures));
+    look_for_faults(comm);
+}
+
+} // namespace
+
+// The launcher tells all members, whoever dies meanwhile.
+Err comm_revoke(Comm& comm) {
+    Engine& e = *engine();
+    const uint32_t key = proto::Faults::key_of(comm.team.context);
+    if (comm.cls == Class::revoked_comm) return Err::success;
+    const bool alone = !comm.inter() && comm.team.size == 1;
+    if (!alone && (e.job.protocol != boot::Protocol::mpiexec || e.job.launcher == nullptr ||
+                   !e.job.launcher->tell("what=revoke context=" + std::to_string(key))))
+        return fail(Err::unsupported_operation, "start the program with ZipMPI's mpiexec",
+                    "this launcher cannot tell the other ranks");
+    lane().faults().any = true;
+    lane().faults().broken[key] = Err::revoked;
+    look_for_faults(comm);
+    lane().look_for_news();
+    return Err::success;
+}
+
+Err comm_is_revoked(Comm& comm, bool& flag) {
+    lane().look_for_news();
+    flag = comm.cls == Class::revoked_comm;
+    return Err::success;
+}
+
+Err comm_get_failed(Comm& comm, Group*& group) {
+    lane().look_for_news();
+    return group_of_failed(comm, comm.failed.size(), group);
+}
+
+Err comm_ack_failed(Comm& comm, int num_to_ack, int& num_acked) {
+    lane().look_for_news();
+    const auto wanted = static_cast<size_t>(std::max(num_to_ack, 0));
+    acknowledge(comm, std::min(wanted, comm.failed.size()));
+    num_acked = static_cast<int>(comm.acknowledged);
+    return Err::success;
+}
+
+Err comm_failure_ack(Comm& comm) {
+    lane().look_for_news();
+    acknowledge(comm, comm.failed.size());
+    return Err::success;
+}
+
+Err comm_failure_get_acked(Comm& comm, Group*& group) {
+    return group_of_failed(comm, comm.acknowledged, group);
+}
+
+} // namespace zipmpi::core

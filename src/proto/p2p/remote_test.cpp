@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A lane with a network that the test drives: what happens between hosts, in any order.
+#include "proto/team.hpp"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace zipmpi::proto {
+namespace {
+
+using transport::ucx::Arriving;
+using transport::ucx::Memory;
+using transport::ucx::Outcome;
+using transport::ucx::Posted;
+
+class TestNetwork : public transport::ucx::Network {
+  public:
+    [[nodiscard]] const std::string& address() const override { return address_; }
+    int reach(int) override { return 0; }
+    [[nodiscard]] int rank_of(transport::Peer) const override { return 1; }
+    void give_up(int) override { forgotten = true; }
+    Posted send(transport::Peer, const wire::Envelope& e, const std::byte*, const Memory&) override {
+        lines.push_back(e);
+        return Posted::done;
+    }
+    Posted send_long(transport::Peer, const wire::Envelope&, const std::byte* payload,
+                     const Memory&) override {
+        std::memcpy(&name, payload, sizeof name);
+        return Posted::under_way;
+    }
+    void receive(Arriving&, const Memory&) override {}
+    void drop(Arriving&) override {}
+    int progress() override { return 0; }
+    [[nodiscard]] int descriptor() const override { return -1; }
+    bool arm() override { return true; }
+    [[nodiscard]] bool idle() const override { return true; }
+    [[nodiscard]] uint64_t strangers() const override { return 0; }
+
+    std::vector<wire::Envelope> lines; // that were sent
+    wire::Ack name{};                  // of the last long message
+    bool forgotten = false;
+
+  private:
+    std::string address_;
+};
+
+// This rank is 0, alone on its host; rank 1 is elsewhere.
+struct Host {
+    boot::NodeSegment segment;
+    std::unique_ptr<Lane> lane;
+    TestNetwork* network = new TestNetwork;
+    transport::ucx::Sink sink;
+    Team team;
+    Host() {
+        Problem why;
+        boot::Nodes nodes;
+        nodes.node_of = {0, 1};
+        nodes.count = 2;
+        EXPECT_TRUE(boot::NodeSegment::make("test", {0}, 2, segment, why, &nodes)) << format(why);
+        lane = std::make_unique<Lane>(segment, 0, 0);
+        lane->use_network(std::unique_ptr<transport::ucx::Network>(network));
+        sink = lane->network_sink();
+        team = Team{lane.get(), 2, 0, 2, RankMap(0), 0};
+    }
+    void answer(wire::Kind kind, int note = 0) {
+        const wire::Withdraw w{network->name.sender, team.context};
+        wire::Envelope e{kind, 0, sizeof w, 0, 0, 0, note, 0};
+        std::byte payload[wire::inline_max];
+        std::memcpy(payload, &w, sizeof w);
+        sink.arrived(sink.subject, {0, e, payload, nullptr, 0});
+    }
+};
+
+constexpr int too_late = 1;
+
+// The network ends a long send in the same way whether it was received or dropped, and before or after the
+// receiver's word: only that word counts.
+TEST(Remote, ALongSendThatWasAskedBackWaitsForTheReceiversWord) {
+    for (const bool dropped : {true, false})
+        for (const bool network_first : {true, false}) {
+            Host h;
+            const std::vector<char> data(1 << 20, 'a');
+            Operation op = make_send(h.team, data.data(), data.size(), 1, 5);
+            h.lane->start_send(op);
+            h.lane->cancel(op);
+            h.lane->cancel(op); // once more changes nothing
+            ASSERT_EQ(h.network->lines.size(), 1U);
+            EXPECT_EQ(h.network->lines[0].kind, wire::Kind::withdraw);
+            if (network_first) h.sink.sent(h.sink.subject, &op, Outcome::done);
+            EXPECT_FALSE(op.done());
+            h.answer(wire::Kind::withdrawn, dropped ? 0 : too_late);
+            if (!network_first) {
+                EXPECT_FALSE(op.done());
+                h.sink.sent(h.sink.subject, &op, Outcome::done);
+            }
+            EXPECT_TRUE(op.done());
+            EXPECT_EQ(op.cancelled, dropped);
+        }
+}
+
+TEST(Remote, AReceiverAnswersThatAMessageIsNotThereAnyMore) {
+    Host h;
+    h.answer(wire::Kind::withdraw); // of nothing that is known here: sender 0 is no name
+    EXPECT_TRUE(h.network->lines.empty());
+    h.network->name.sender = 77;
+    h.answer(wire::Kind::withdraw);
+    ASSERT_EQ(h.network->lines.size(), 1U);
+    EXPECT_EQ(h.network->lines[0].kind, wire::Kind::withdrawn);
+    EXPECT_EQ(h.network->lines[0].tag, too_late);
+}
+
+TEST(Remote, NobodyWaitsForARankThatIsGone) {
+    Host h;
+    const std::vector<char> data(100, 'a');
+    std::vector<char> in(100);
+    Operation recv = make_recv(h.team, in.data(), in.size(), 1, 5);
+    Operation sync = make_send(h.team, data.data(), data.size(), 1, 5);
+    sync.synchronous = true;
+    h.lane->start_recv(recv);
+    h.lane->start_send(sync);
+    EXPECT_EQ(h.lane->look_for_news(), 0);
+    h.segment.tell_failed(1);
+    EXPECT_EQ(h.lane->look_for_news(), 2);
+    EXPECT_TRUE(h.network->forgotten);
+    EXPECT_TRUE(recv.done() && recv.error == Err::proc_failed);
+    EXPECT_TRUE(sync.done() && sync.error == Err::proc_failed);
+}
+
+} // namespace
+} // namespace zipmpi::proto
