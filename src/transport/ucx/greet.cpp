@@ -112,7 +112,8 @@ void Engine::take_hello(std::span<const std::byte> bytes) {
     Known& peer = meet(hello.greeting.from);
     if (peer.given_up) return;
     const bool moved = std::hash<std::string_view>()(hello.address) != peer.address_hash;
-    if (peer.endpoint != nullptr && (moved || peer.lost) && peer.world_rank >= watch_from_) { // it begins anew
+    if (peer.endpoint != nullptr && (moved || peer.lost) &&
+        peer.world_rank >= watch_from_) { // it begins anew
         lose(peer, "it was started again");
         disconnect(peer);
         make_stranger(peer);
