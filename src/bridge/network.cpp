@@ -47,6 +47,22 @@ Param<int64_t> silence_ms{"bridge.silence_ms",
                           Scope::local,
                           "a gateway that does not answer for so many milliseconds is not used any more"};
 
+// Of gateways, and known here so that ranks do not take them for mistakes.
+Param<int64_t> pool{"bridge.pool",
+                    64 * MiB,
+                    {1 * MiB, 64 * GiB},
+                    Unit::bytes,
+                    Level::tuner,
+                    Scope::all_equal,
+                    "bytes under way that may lie at one gateway"};
+Param<int64_t> spin_us{"bridge.spin_us",
+                       0,
+                       {0, 1000000},
+                       Unit::none,
+                       Level::tuner,
+                       Scope::local,
+                       "microseconds that a gateway goes on looking for frames before it sleeps"};
+
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t hello_again_ns = 500 * ms;
 
@@ -57,6 +73,9 @@ uint64_t job_number(std::string_view job_id) {
     for (const char c : job_id) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
     return hash;
 }
+
+uint64_t gateway_pool() { return static_cast<uint64_t>(pool.get()); }
+uint64_t gateway_spin_ns() { return static_cast<uint64_t>(spin_us.get()) * 1000; }
 
 EndLimits end_limits() {
     EndLimits l;

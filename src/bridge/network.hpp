@@ -25,7 +25,10 @@ struct Places {
 
 // The number by which frames name a job.
 uint64_t job_number(std::string_view job_id);
-EndLimits end_limits(); // from the knobs
+// From the knobs.
+EndLimits end_limits();
+uint64_t gateway_pool();
+uint64_t gateway_spin_ns();
 
 class BridgedNetwork final : public transport::ucx::Network {
   public:
