@@ -136,11 +136,13 @@ Transit* Forwarder::make_transit(int network, int from, const wire::Frame& frame
     } else if (!data.empty()) {
         t->copy.assign(data.begin(), data.end());
         t->data = t->copy;
-    } else if (head.size() > wire::frame_head_max +
-                                 wire::frame_small) { // all in one part: only the beginning is copied again
-        t->copy.assign(head.begin() + static_cast<ptrdiff_t>(wire::frame_head_max), head.end());
-        t->data = t->copy;
-        t->head.resize(wire::frame_head_max);
+    } else if (head.size() > wire::frame_head_max + wire::frame_small) { // in one part, from a link
+        bridge::FrameView view;
+        if (bridge::read_frame(head, {}, setting_.job, view)) {
+            t->copy.assign(view.data.begin(), view.data.end());
+            t->data = t->copy;
+            t->head.resize(static_cast<size_t>(view.data.data() - head.data()));
+        }
     }
     t->network = network;
     t->from = from;

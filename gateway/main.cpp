@@ -27,21 +27,6 @@ using namespace zipmpi;
 
 namespace {
 
-Param<int64_t> pool{"bridge.pool",
-                    64 * MiB,
-                    {1 * MiB, 64 * GiB},
-                    Unit::bytes,
-                    Level::tuner,
-                    Scope::all_equal,
-                    "bytes under way that may lie at one gateway"};
-Param<int64_t> spin_us{"bridge.spin_us",
-                       0,
-                       {0, 1000000},
-                       Unit::none,
-                       Level::tuner,
-                       Scope::local,
-                       "microseconds that a gateway goes on looking for frames before it sleeps"};
-
 constexpr int probe_limit_ms = 5000;
 constexpr useconds_t between_asks_us = 2000;
 constexpr int most_asks = 30'000; // a minute
@@ -182,8 +167,7 @@ void serve(gateway::Forwarder& forwarder, gateway::Links& links, int pmi) {
             last_ns = os::now_ns();
             continue;
         }
-        if (spin_us.get() != 0 && os::now_ns() - last_ns < static_cast<uint64_t>(spin_us.get()) * 1000)
-            continue;
+        if (os::now_ns() - last_ns < bridge::gateway_spin_ns()) continue;
         const int again_ms = links.look_after(epoll.get());
         if (!forwarder.arm()) continue;
         epoll_event events[64];
@@ -216,7 +200,7 @@ int main() {
                              place.number,
                              place.me.size,
                              bridge::job_number(place.job_id),
-                             static_cast<uint64_t>(pool.get()),
+                             bridge::gateway_pool(),
                              [&](int rank) { return static_cast<int>(place.segment.node_of(rank)); },
                              place.segment.header().job_key};
     gateway::Forwarder forwarder(std::move(setting), counters);

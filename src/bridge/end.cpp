@@ -54,6 +54,13 @@ Peer End::flow(int world_rank) {
     return index;
 }
 
+int End::rank_of(Peer peer) const { return flows_[peer]->world_rank; }
+
+void End::give_up(int world_rank) {
+    Flow& f = *flows_[flow(world_rank)];
+    if (!f.failed) fail(f);
+}
+
 void End::take(int lane, std::span<const std::byte> head, std::span<const std::byte> data) {
     FrameView v;
     if (!read_frame(head, data, job_, v) || v.frame.to != own_id_) {

@@ -71,6 +71,8 @@ class End {
 
     // The flow to and from a rank, dense from 0.
     Peer flow(int world_rank);
+    [[nodiscard]] int rank_of(Peer peer) const;
+    void give_up(int world_rank); // it is gone: what is under way to and from it ends as failed
     Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload, const Memory& data);
     Posted send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload, const Memory& data);
     void receive(LongReceive& message, const Memory& to);

@@ -47,6 +47,22 @@ Param<int64_t> silence_ms{"bridge.silence_ms",
                           Scope::local,
                           "a gateway that does not answer for so many milliseconds is not used any more"};
 
+// Of gateways, and known here so that ranks do not take them for mistakes.
+Param<int64_t> pool{"bridge.pool",
+                    64 * MiB,
+                    {1 * MiB, 64 * GiB},
+                    Unit::bytes,
+                    Level::tuner,
+                    Scope::all_equal,
+                    "bytes under way that may lie at one gateway"};
+Param<int64_t> spin_us{"bridge.spin_us",
+                       0,
+                       {0, 1000000},
+                       Unit::none,
+                       Level::tuner,
+                       Scope::local,
+                       "microseconds that a gateway goes on looking for frames before it sleeps"};
+
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t hello_again_ns = 500 * ms;
 
@@ -57,6 +73,9 @@ uint64_t job_number(std::string_view job_id) {
     for (const char c : job_id) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
     return hash;
 }
+
+uint64_t gateway_pool() { return static_cast<uint64_t>(pool.get()); }
+uint64_t gateway_spin_ns() { return static_cast<uint64_t>(spin_us.get()) * 1000; }
 
 EndLimits end_limits() {
     EndLimits l;
@@ -246,12 +265,17 @@ void BridgedNetwork::take_news(int lane, std::span<const std::byte> bytes, std::
     if (was_blocked != (news.distance == 0)) end_.reroute();
 }
 
+bool BridgedNetwork::share_cluster_with(int world_rank) const {
+    const auto place_of = [&](int rank) -> const NodePlace& {
+        return places_.grid->nodes[static_cast<size_t>(places_.node_of(places_.subject, rank))];
+    };
+    return share_cluster(place_of(own_rank_), place_of(world_rank));
+}
+
 int BridgedNetwork::reach(int world_rank) {
     const auto known = by_rank_.find(world_rank);
     if (known != by_rank_.end()) return known->second;
-    const bool near =
-        share_cluster(places_.grid->nodes[static_cast<size_t>(places_.node_of(places_.subject, own_rank_))],
-                      places_.grid->nodes[static_cast<size_t>(places_.node_of(places_.subject, world_rank))]);
+    const bool near = share_cluster_with(world_rank);
     if (!near && routes_.lanes(places_.clusters_of(own_rank_), places_.clusters_of(world_rank)).empty())
         return -1;
     const int inner = near ? inner_->reach(world_rank) : static_cast<int>(end_.flow(world_rank));
@@ -259,6 +283,26 @@ int BridgedNetwork::reach(int world_rank) {
     const int index = static_cast<int>(number(!near, static_cast<Peer>(inner)));
     by_rank_.emplace(world_rank, index);
     return index;
+}
+
+int BridgedNetwork::rank_of(Peer peer) const {
+    const Place& at = peers_[peer];
+    return at.far ? end_.rank_of(at.inner) : inner_->rank_of(at.inner);
+}
+
+void BridgedNetwork::give_up(int world_rank) {
+    if (share_cluster_with(world_rank))
+        inner_->give_up(world_rank);
+    else
+        end_.give_up(world_rank);
+}
+
+uint64_t BridgedNetwork::rendezvous_from(Peer peer) const {
+    return peers_[peer].far ? 0 : inner_->rendezvous_from(peers_[peer].inner);
+}
+
+uint64_t BridgedNetwork::longest_at_once(Peer peer) const {
+    return peers_[peer].far ? wire::frame_chunk : inner_->longest_at_once(peers_[peer].inner);
 }
 
 Posted BridgedNetwork::send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,

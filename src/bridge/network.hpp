@@ -25,7 +25,10 @@ struct Places {
 
 // The number by which frames name a job.
 uint64_t job_number(std::string_view job_id);
-EndLimits end_limits(); // from the knobs
+// From the knobs.
+EndLimits end_limits();
+uint64_t gateway_pool();
+uint64_t gateway_spin_ns();
 
 class BridgedNetwork final : public transport::ucx::Network {
   public:
@@ -36,6 +39,10 @@ class BridgedNetwork final : public transport::ucx::Network {
 
     [[nodiscard]] const std::string& address() const override { return inner_->address(); }
     int reach(int world_rank) override;
+    [[nodiscard]] int rank_of(Peer peer) const override;
+    void give_up(int world_rank) override;
+    [[nodiscard]] uint64_t rendezvous_from(Peer peer) const override;
+    [[nodiscard]] uint64_t longest_at_once(Peer peer) const override;
     Posted send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data) override;
     Posted send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
@@ -71,6 +78,7 @@ class BridgedNetwork final : public transport::ucx::Network {
     [[nodiscard]] EndWorld end_world();
     Peer number(bool far, Peer inner);
     [[nodiscard]] int lane_of(int id) const;
+    [[nodiscard]] bool share_cluster_with(int world_rank) const;
     [[nodiscard]] std::vector<int> lanes_to(int world_rank) const;
     int look_after_lanes();
     void take_news(int lane, std::span<const std::byte> head, std::span<const std::byte> data);

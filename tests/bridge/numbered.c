@@ -1,10 +1,11 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * numbered MESSAGES [LONGEST [SECONDS]]: each rank of the first half exchanges messages with its partner in the second, in
- * both directions at once; every message has a number, a length that follows from it, and bytes that follow from both.
- * A lost, doubled, reordered or damaged one ends the program with status 1. At least SECONDS long. Rank 0 prints how many
- * messages came and the longest times between two of them, in milliseconds.
+ * numbered MESSAGES [LONGEST [SECONDS]]: each rank of the first half exchanges messages with its partner in
+ * the second, in both directions at once; every message has a number, a length that follows from it, and
+ * bytes that follow from both. A lost, doubled, reordered or damaged one ends the program with status 1. At
+ * least SECONDS long. Rank 0 prints how many messages came and the longest times between two of them, in
+ * milliseconds.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -32,7 +33,8 @@ static size_t length_of(uint64_t number, size_t longest) {
 static void fill(unsigned char* to, uint64_t number, size_t length) {
     memcpy(to, &number, 8);
     uint64_t word = mixed(number);
-    for (size_t i = 8; i < length; ++i) to[i] = (unsigned char)(word >> (i % 8 * 8)) ^ (unsigned char)(i * 131 >> 3);
+    for (size_t i = 8; i < length; ++i)
+        to[i] = (unsigned char)(word >> (i % 8 * 8)) ^ (unsigned char)(i * 131 >> 3);
 }
 
 static int compare(const void* a, const void* b) {
@@ -74,7 +76,8 @@ int main(int argc, char** argv) {
         int last_one = number + 1 >= messages && MPI_Wtime() - begin >= seconds;
         const size_t length = length_of(number, longest);
         fill(out[slot], number, length);
-        MPI_Isend(out[slot], (int)length, MPI_BYTE, partner, rank < partner && last_one, MPI_COMM_WORLD, &sends[slot]);
+        MPI_Isend(out[slot], (int)length, MPI_BYTE, partner, rank < partner && last_one, MPI_COMM_WORLD,
+                  &sends[slot]);
         MPI_Status status;
         MPI_Recv(in, (int)longest + 8, MPI_BYTE, partner, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
         const double now = MPI_Wtime();

@@ -49,7 +49,8 @@ uint64_t eager_limit_to(const transport::ucx::Network& network, transport::Peer 
     const uint64_t ask_from = chosen ? 0 : network.rendezvous_from(peer);
     if (ask_from != 0) return std::min(ask_from - 1, usual_eager_limit);
     const uint64_t limit = chosen ? static_cast<uint64_t>(eager_limit.get()) : usual_eager_limit;
-    return gaps ? std::max(limit, static_cast<uint64_t>(gaps_eager_limit.get())) : limit;
+    const uint64_t wanted = gaps ? std::max(limit, static_cast<uint64_t>(gaps_eager_limit.get())) : limit;
+    return std::min(wanted, network.longest_at_once(peer));
 }
 
 Param<int64_t> shortest_piece{

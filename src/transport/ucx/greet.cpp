@@ -112,7 +112,8 @@ void Engine::take_hello(std::span<const std::byte> bytes) {
     Known& peer = meet(hello.greeting.from);
     if (peer.given_up) return;
     const bool moved = std::hash<std::string_view>()(hello.address) != peer.address_hash;
-    if (peer.endpoint != nullptr && (moved || peer.lost) && peer.world_rank >= watch_from_) { // it begins anew
+    if (peer.endpoint != nullptr && (moved || peer.lost) &&
+        peer.world_rank >= watch_from_) { // it begins anew
         lose(peer, "it was started again");
         disconnect(peer);
         make_stranger(peer);
@@ -141,7 +142,7 @@ void Engine::take_welcome(std::span<const std::byte> bytes) {
 
 // From now on messages can go there: how they do is asked once.
 void Engine::take_pass(Known& peer, uint64_t pass) {
-    if (peer.pass != 0) return;
+    if (peer.pass == pass) return;
     peer.pass = pass;
     if (!rdma_) return;
     char* text = nullptr;

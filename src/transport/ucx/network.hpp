@@ -106,6 +106,8 @@ class Network {
     // Bytes from which a long message to a peer is better sent by send_long, where devices read the memory of
     // others by themselves. 0: they do not, or it is not known.
     [[nodiscard]] virtual uint64_t rendezvous_from(Peer) const { return 0; }
+    // The longest message that send() takes.
+    [[nodiscard]] virtual uint64_t longest_at_once(Peer) const { return UINT64_MAX; }
     virtual int progress() = 0;
     // Becomes readable when there is something to do, once arm() has returned true.
     [[nodiscard]] virtual int descriptor() const = 0;
