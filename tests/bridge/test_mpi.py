@@ -30,7 +30,7 @@ class Programs(GridCase):
 
 if __name__ == "__main__":
     try:
-        unittest.main(argv=[sys.argv[0]])
+        unittest.main(argv=[sys.argv[0]], failfast=True)  # one that hangs takes long enough
     except CannotRun as why:
         print(why)
         sys.exit(SKIP)
