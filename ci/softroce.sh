@@ -71,7 +71,7 @@ boot() {
     kernel=$(ls "$work"/kernel/boot/vmlinuz-*)
     timeout -k 5 "$LIMIT" qemu-system-x86_64 -accel tcg -cpu max -m 2048 -smp 2 -nographic -no-reboot -nodefaults -nic none \
         -serial stdio -kernel "$kernel" -initrd "$work/initramfs.gz" \
-        -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable random.trust_cpu=on job=$PWD/ci/softroce/guest.sh" \
+        -append "console=ttyS0 quiet panic=-1 mitigations=off no_timer_check tsc=reliable random.trust_cpu=on job=$PWD/ci/softroce/guest.sh" \
         -virtfs local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap \
         -virtfs "local,path=$work/results,mount_tag=results,security_model=none" -device virtio-rng-pci </dev/null &
     machine=$!

@@ -133,9 +133,10 @@ class Cluster:
         if not pid:
             process.wait()
             raise CannotRun("no namespaces: " + process.stderr.read())
-        process.stderr.close()
         while not os.path.exists(socket):
-            pass
+            if process.poll() is not None:
+                raise CannotRun("a host did not come up: " + process.stderr.read())
+        process.stderr.close()
         host = Host(name, places, socket, process, int(pid))
         self.hosts.append(host)
         return host

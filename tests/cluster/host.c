@@ -242,16 +242,18 @@ static void show_own_interfaces(void) {
     rmdir(place);
 }
 
-static void set_up(const char* name) {
+static void set_up(const char* name, int own_network) {
     if (sethostname(name, strlen(name)) != 0) give_up("sethostname");
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) give_up("private mounts");
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NOEXEC | MS_NODEV, NULL) != 0) give_up("mount /proc");
-    /* Shows the devices of this host; UCX looks for them there. */
-    if (mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NOEXEC | MS_NODEV, NULL) != 0) give_up("mount /sys");
+    // Shows the devices of this host; UCX looks for them there. Where the network is the caller's, they are
+    // shown already, and the kernel refuses the same once more.
+    if (own_network && mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NOEXEC | MS_NODEV, NULL) != 0)
+        give_up("mount /sys");
     if (mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0)
         give_up("mount /dev/shm");
     if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) give_up("mount /tmp");
-    show_own_interfaces();
+    if (own_network) show_own_interfaces();
 }
 
 static int init(const char* name, const char* path, int own_network) {
@@ -268,7 +270,7 @@ static int init(const char* name, const char* path, int own_network) {
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); // with it ends everything in its pid namespace
         close(ready[0]);
-        set_up(name);
+        set_up(name, own_network);
         close(ready[1]);
         serve(path);
     }

@@ -220,9 +220,10 @@ void agree() {
         if (dies_in[static_cast<size_t>(rank_)] == round) {
             if (delay % 2 == 0) die();
             // in the middle of the call
+            const pid_t victim = getpid();
             if (fork() == 0) {
                 usleep(static_cast<useconds_t>(delay));
-                kill(getppid(), SIGKILL);
+                kill(victim, SIGKILL);
                 _exit(0);
             }
         }

@@ -126,7 +126,7 @@ says_four_parts
 
 check 0 info --coverage
 prints '^ *implemented +missing +all +chapter$'
-prints '^ +[0-9]+ +[0-9]+ +664 +all chapters$'
+prints '^ +[0-9]+ +[0-9]+ +672 +all chapters$'
 check 0 info --coverage --missing
 prints '^    MPI_[A-Z][a-z_]+'
 check 0 info --coverage --json

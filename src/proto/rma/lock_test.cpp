@@ -121,6 +121,30 @@ TEST(FairLock, NobodyOvertakes) {
     EXPECT_EQ(reader_was, 2);
 }
 
+// A rank that waits on behalf of others looks now and then.
+TEST(FairLock, TicketsWithoutWaiting) {
+    Node node(2);
+    FairLock lock(*node.lock);
+    Lane& lane = *node.lanes[0];
+    uint16_t reader = 0, writer = 0, late_reader = 0;
+    EXPECT_TRUE(lock.draw(false, reader));
+    EXPECT_FALSE(lock.draw(true, writer));
+    EXPECT_FALSE(lock.draw(false, late_reader)); // does not overtake
+    EXPECT_EQ(lock.look(lane, true, writer), FairLock::Turn::not_yet);
+    EXPECT_EQ(lock.look(lane, false, late_reader), FairLock::Turn::not_yet);
+    lock.unlock_shared(lane);
+    EXPECT_EQ(lock.look(lane, false, late_reader), FairLock::Turn::not_yet);
+    EXPECT_EQ(lock.look(lane, true, writer), FairLock::Turn::come);
+    EXPECT_EQ(lock.look(lane, false, late_reader), FairLock::Turn::not_yet);
+    lock.unlock_exclusive(lane);
+    EXPECT_EQ(lock.look(lane, false, late_reader), FairLock::Turn::come);
+    EXPECT_TRUE(lock.draw(false, reader));
+    lock.unlock_shared(lane);
+    lock.unlock_shared(lane);
+    lock.lock_exclusive(*node.lanes[1], shown);
+    lock.unlock_exclusive(*node.lanes[1]);
+}
+
 TEST(Busy, ExcludesOthers) {
     std::atomic<uint32_t> word{0};
     int64_t counter = 0;
