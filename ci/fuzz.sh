@@ -9,10 +9,11 @@ if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
 cmake --preset fuzz >/dev/null
-cmake --build build/fuzz --target hostile_peer
+cmake --build build/fuzz --target hostile_peer hostile_frame
 corpus=build/fuzz/corpus
 mkdir -p "$corpus"
 cd build/fuzz
+./tests/fuzz/hostile_frame -max_total_time=$((seconds / 10 + 1)) -max_len=512 -print_final_stats=1 >fuzz-frame.log 2>&1 || { tail -n 60 fuzz-frame.log; exit 1; }
 pids=()
 for core in 1 2; do
     ./tests/fuzz/hostile_peer -max_total_time="$seconds" -max_len=2048 -timeout=20 -print_final_stats=1 corpus >"fuzz-$core.log" 2>&1 &

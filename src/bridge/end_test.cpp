@@ -301,25 +301,25 @@ unsigned seed_of_this_run() {
 
 TEST(End, good_lanes) {
     World world(1, {});
-    EXPECT_TRUE(world.run(500));
+    EXPECT_TRUE(world.run(200));
     EXPECT_EQ(world.sides[0]->end().counters().duplicates, 0U);
     EXPECT_EQ(world.sides[0]->end().counters().sent_again, 0U);
 }
 
 TEST(End, bad_lanes) {
     const unsigned seed = seed_of_this_run();
-    for (unsigned i = 0; i < 4; ++i) {
+    for (unsigned i = 0; i < 2; ++i) {
         World world(seed + i, {0.02, 0.05, 0.3, 0.01});
-        EXPECT_TRUE(world.run(300)) << "seed " << seed + i;
+        EXPECT_TRUE(world.run(120)) << "seed " << seed + i;
         EXPECT_LE(world.most_retained, uint64_t{20} << 20);
     }
 }
 
 TEST(End, dying_lanes) {
     const unsigned seed = seed_of_this_run();
-    for (unsigned i = 0; i < 4; ++i) {
+    for (unsigned i = 0; i < 2; ++i) {
         World world(seed + i, {0, 0, 0, 0.05});
-        EXPECT_TRUE(world.run(300)) << "seed " << seed + i;
+        EXPECT_TRUE(world.run(120)) << "seed " << seed + i;
     }
 }
 
