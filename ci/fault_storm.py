@@ -187,11 +187,10 @@ def one_fault(cluster, number):
     if code == 0 and not keep_going and (out.count("over") != RANKS or err):
         raise Wrong(f"{name}: {out.count('over')} ranks ended well {err[-3000:]}")
     nothing_left(cluster)
-    asserted = re.search(r"Assertion `.*?' failed", err) # UCX 1.13 has some on connections that break; that rank is gone
-    if asserted and not keep_going:
-        raise Wrong(f"{name}: {err[-3000:]}")
+    # UCX 1.13 has some on connections that break: its rank is gone, and the job ends or goes on as after any other death.
+    asserted = re.search(r"Assertion `.*?' failed", err)
     if asserted:
-        return f"{name}: job went on without a rank that met: {asserted[0]}"
+        return f"{name}: job {'went on without' if keep_going else 'ended with'} a rank that met: {asserted[0]}"
     return f"{name}: {'job went on' if code == 0 else 'job ended'}"
 
 

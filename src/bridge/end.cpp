@@ -63,10 +63,21 @@ void End::give_up(int world_rank) {
 
 void End::take(int lane, std::span<const std::byte> head, std::span<const std::byte> data) {
     FrameView v;
-    if (!read_frame(head, data, job_, v) || v.frame.to != own_id_) {
+    wire::Frame outside{};
+    std::vector<std::byte> opened = std::exchange(opened_, {});
+    const bool whole = head.size() >= sizeof outside &&
+                       read_frame(head, job_, head.size() - sizeof outside + data.size(), outside);
+    const bool sealed = whole && world_.sealer != nullptr && outside.type < wire::FrameType::credit;
+    const bool readable = sealed ? unseal(head, data, opened) && read_frame(opened, {}, job_, v)
+                                 : read_frame(head, data, job_, v);
+    if (readable && !v.sealed && v.frame.to == own_id_)
+        take(lane, v);
+    else
         ++counters_.refused;
-        return;
-    }
+    opened_ = std::move(opened);
+}
+
+void End::take(int lane, const FrameView& v) {
     ++counters_.frames_in;
     lanes_[at(lane)].heard_ns = world_.now_ns();
     lanes_[at(lane)].asked_ns = 0;

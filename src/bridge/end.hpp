@@ -14,6 +14,7 @@
 
 #include "bridge/frame.hpp"
 #include "transport/ucx/network.hpp"
+#include "transport/ucx/sealer.hpp"
 
 #include <deque>
 #include <map>
@@ -49,6 +50,7 @@ struct EndWorld {
     void (*close_lane)(void* subject, int lane) = nullptr; // it is silent: everything on it is given up
     std::vector<int> (*lanes_to)(void* subject, int world_rank) = nullptr;
     uint64_t (*now_ns)() = nullptr;
+    transport::ucx::Sealer* sealer = nullptr; // null: links are trusted
 };
 
 struct EndCounters {
@@ -80,6 +82,8 @@ class End {
     [[nodiscard]] bool owns(const void* message) const { return receives_.contains(message); }
 
     void take(int lane, std::span<const std::byte> head, std::span<const std::byte> data);
+    // The world may find out only after the beginning whether links are trusted.
+    void use(transport::ucx::Sealer& sealer) { world_.sealer = &sealer; }
     void left(void* ticket); // the network has finished with the data of a frame
     void lane_up(int lane);
     void lane_down(int lane);
@@ -119,6 +123,12 @@ class End {
     Posted send_frame(Flow& flow, int lane, wire::Frame frame, std::span<const std::byte> head,
                       std::span<const std::byte> data, void* ticket);
     [[nodiscard]] int choose(Flow& flow, uint64_t bytes);
+    // end_seal.cpp
+    bool seal(Flow& flow, const wire::Frame& frame, std::span<const std::byte> ack, std::span<std::byte> head,
+              std::span<const std::byte>& data, Piece* piece, wire::Seal& seal);
+    bool unseal(std::span<const std::byte> head, std::span<const std::byte> data,
+                std::vector<std::byte>& opened);
+    // end_send.cpp
     void acknowledged(Piece& piece);
     void let_go(Piece& piece);
     void take_ack(Flow& flow, uint64_t next, std::span<const uint64_t> seen);
@@ -144,6 +154,7 @@ class End {
     void answer_question(Flow& flow, uint64_t sequence);
     [[nodiscard]] bool has_seen(const Flow& flow, uint64_t sequence) const;
     // end.cpp
+    void take(int lane, const FrameView& view);
     void take_from_gateway(int lane, const FrameView& view);
     void take_credit(Lane& lane, uint64_t bytes);
     void put_on(int lane, Piece& piece);
@@ -170,6 +181,7 @@ class End {
     uint64_t acks_owed_ns_ = ~uint64_t{0}; // when the first is due
     uint64_t looked_ns_ = 0;               // at lanes and flows
     uint64_t unacknowledged_ = 0;          // pieces
+    std::vector<std::byte> opened_;        // a frame that was sealed; memory for the next
     EndCounters counters_;
 };
 

@@ -25,8 +25,9 @@ struct Piece {
     int lane = -1;           // on which it was sent last; -1: it waits
     uint64_t lane_place = 0; // there
     uint64_t sent_ns = 0;
-    uint32_t in_network = 0; // times that the network still has it
-    uint32_t times = 0;      // sent
+    uint32_t in_network = 0;                   // times that the network still has it
+    std::deque<std::vector<std::byte>> sealed; // data of those times, encrypted
+    uint32_t times = 0;                        // sent
     bool queued = false;
     bool acknowledged = false;
 };
@@ -97,6 +98,7 @@ struct Flow {
     std::deque<LongSend*> sending; // with chunks to be sent
     std::map<uint64_t, std::unique_ptr<LongSend>> long_sends;
     bool in_busy = false;
+    uint64_t sealed = 0; // frames
     // in
     uint64_t deliver_next = 0;
     std::map<uint64_t, Early> early;

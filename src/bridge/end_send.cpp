@@ -212,8 +212,10 @@ bool End::transmit(Piece& piece, int lane) {
     frame.sequence = piece.sequence;
     frame.offset = piece.offset;
     frame.length = piece.length;
+    const size_t sealed = piece.sealed.size();
     const Posted posted =
         send_frame(*piece.flow, lane, frame, {piece.head, piece.head_bytes}, piece.data, &piece);
+    if (posted != Posted::under_way) piece.sealed.resize(sealed);
     if (posted == Posted::would_block || posted == Posted::failed) return false;
     if (piece.times++ != 0) ++counters_.sent_again;
     if (posted == Posted::under_way) {
@@ -242,6 +244,12 @@ Posted End::send_frame(Flow& f, int lane, wire::Frame frame, std::span<const std
         add(std::as_bytes(std::span(&ack, 1)));
         frame.flags = wire::frame_has_ack;
     }
+    const size_t seal_at = used;
+    if (world_.sealer != nullptr) {
+        frame.flags |= wire::frame_sealed;
+        used += sizeof(wire::Seal);
+    }
+    const size_t head_at = used;
     add(head);
     frame.job = job_;
     frame.from = own_id_;
@@ -249,6 +257,13 @@ Posted End::send_frame(Flow& f, int lane, wire::Frame frame, std::span<const std
     frame.hops = wire::frame_hops;
     frame.lane = static_cast<uint8_t>(lane);
     frame.bytes = static_cast<uint32_t>(used - sizeof frame + data.size());
+    if (world_.sealer != nullptr) {
+        wire::Seal of_frame{};
+        if (!seal(f, frame, {bytes + sizeof frame, seal_at - sizeof frame}, {bytes + head_at, head.size()},
+                  data, static_cast<Piece*>(ticket), of_frame))
+            return Posted::failed;
+        std::memcpy(bytes + seal_at, &of_frame, sizeof of_frame);
+    }
     close(frame);
     std::memcpy(bytes, &frame, sizeof frame);
     const Posted posted = world_.send(world_.subject, lane, {bytes, used}, data, ticket);
@@ -276,7 +291,7 @@ void End::let_go(Piece& piece) {
 void End::left(void* ticket) {
     Piece& piece = *static_cast<Piece*>(ticket);
     LongSend* const message = piece.message;
-    --piece.in_network;
+    if (--piece.in_network == 0) piece.sealed.clear();
     let_go(piece);
     if (message == nullptr) return;
     --message->in_network;

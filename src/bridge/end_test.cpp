@@ -23,6 +23,44 @@ uint64_t clock_ns = 1;
 struct Flaws {
     double lost = 0, doubled = 0, reordered = 0, dies = 0;
     bool answers = true; // gateways answer beats
+    bool sealed = false;
+    double changed = 0; // a byte behind the header, where nobody trusts the link
+};
+
+// Of no worth but for tests: hides bytes, and notices every change.
+class ToySealer final : public transport::ucx::Sealer {
+  public:
+    bool seal(const About& about, std::span<std::byte> head, std::span<const std::byte> data, std::byte* out,
+              uint8_t (&tag)[wire::seal_tag_bytes]) override {
+        uint64_t sum = begin(about);
+        std::vector<std::byte> text(head.begin(), head.end());
+        text.insert(text.end(), data.begin(), data.end());
+        for (const std::byte b : text) add(sum, b);
+        hide(about, text);
+        std::copy_n(text.begin(), head.size(), head.begin());
+        std::copy(text.begin() + static_cast<ptrdiff_t>(head.size()), text.end(), out);
+        std::memcpy(tag, &sum, sizeof sum);
+        return true;
+    }
+    bool open(const About& about, std::span<std::byte> text,
+              const uint8_t (&tag)[wire::seal_tag_bytes]) override {
+        uint64_t sum = begin(about);
+        hide(about, text);
+        for (const std::byte b : text) add(sum, b);
+        return std::memcmp(tag, &sum, sizeof sum) == 0;
+    }
+
+  private:
+    static void add(uint64_t& sum, std::byte b) { sum = (sum ^ static_cast<uint8_t>(b)) * 0x100000001b3; }
+    static uint64_t begin(const About& about) {
+        uint64_t sum =
+            about.number * 1000003 + static_cast<uint64_t>(about.from) * 31 + static_cast<uint64_t>(about.to);
+        for (const std::byte b : about.shown) add(sum, b);
+        return sum;
+    }
+    static void hide(const About& about, std::span<std::byte> text) {
+        for (size_t i = 0; i < text.size(); ++i) text[i] ^= static_cast<std::byte>(about.number * 13 + i);
+    }
 };
 
 std::byte byte_of(uint64_t message, uint64_t at) {
@@ -58,6 +96,7 @@ class World {
 
   private:
     void deliver(int side, int lane);
+    void change_a_byte(InFlight& frame);
     void tamper();
 };
 
@@ -188,10 +227,12 @@ class Side {
         w.lanes_to = [](void*, int) { return std::vector<int>{0, 1, 2}; };
         w.now_ns = [] { return clock_ns; };
         w.close_lane = [](void*, int) {};
+        if (world_.flaws.sealed) w.sealer = &sealer_;
         return w;
     }
     World& world_;
     int id_;
+    ToySealer sealer_;
     End end_;
     std::vector<std::unique_ptr<Job>> sends_;
     std::deque<Job*> waiting_;
@@ -220,6 +261,15 @@ Posted World::post(int from, int lane, std::span<const std::byte> head, std::spa
     return referenced ? Posted::under_way : Posted::done;
 }
 
+void World::change_a_byte(InFlight& f) {
+    const size_t behind = f.head.size() - sizeof(wire::Frame);
+    const size_t at = random() % std::max<size_t>(behind + f.data.size(), 1);
+    if (at < behind)
+        f.head[sizeof(wire::Frame) + at] ^= std::byte{4};
+    else if (at - behind < f.data.size())
+        f.data[at - behind] ^= std::byte{4};
+}
+
 void World::deliver(int side, int lane) {
     auto& frames = wires[side][lane].frames;
     for (size_t i = 0; i < frames.size();) {
@@ -227,12 +277,13 @@ void World::deliver(int side, int lane) {
             ++i;
             continue;
         }
-        const InFlight f = std::move(frames[i]);
+        InFlight f = std::move(frames[i]);
         frames.erase(frames.begin() + static_cast<ptrdiff_t>(i));
         wire::Frame frame{};
         std::memcpy(&frame, f.head.data(), sizeof frame);
         const uint64_t bytes = f.head.size() + f.data.size();
         if (f.ticket != nullptr) sides[side]->end().left(f.ticket);
+        if (frame.type < wire::FrameType::credit && chance(flaws.changed)) change_a_byte(f);
         if (frame.type == wire::FrameType::beat || bytes != 0) { // what a gateway says to the one who sent
             wire::Frame answer{};
             answer.type =
@@ -313,6 +364,16 @@ TEST(End, bad_lanes) {
         EXPECT_TRUE(world.run(120)) << "seed " << seed + i;
         EXPECT_LE(world.most_retained, uint64_t{20} << 20);
     }
+}
+
+TEST(End, lanes_that_change_bytes) {
+    const unsigned seed = seed_of_this_run();
+    Flaws flaws{0.01, 0.02, 0.1, 0.01};
+    flaws.sealed = true;
+    flaws.changed = 0.02;
+    World world(seed, flaws);
+    EXPECT_TRUE(world.run(120)) << "seed " << seed;
+    EXPECT_GT(world.sides[0]->end().counters().refused + world.sides[1]->end().counters().refused, 0U);
 }
 
 TEST(End, dying_lanes) {

@@ -112,6 +112,10 @@ bool read_frame(std::span<const std::byte> bytes, std::span<const std::byte> dat
     out.has_ack = (out.frame.flags & wire::frame_has_ack) != 0;
     out.sealed = (out.frame.flags & wire::frame_sealed) != 0;
     if ((out.has_ack && !take(rest, out.ack)) || (out.sealed && !take(rest, out.seal))) return false;
+    if (out.sealed) { // only the end that it is for can read on
+        out.data = rest.empty() ? data : rest;
+        return true;
+    }
     if (out.frame.type == wire::FrameType::message && !take_message(rest, out)) return false;
     if (!rest.empty() && !data.empty()) return false;
     out.data = rest.empty() ? data : rest;

@@ -27,7 +27,7 @@ struct FrameView {
     wire::Seal seal{};
     wire::MessageHead head{};           // of a message
     std::span<const std::byte> payload; // of a message: inline_bytes
-    std::span<const std::byte> data;    // the rest
+    std::span<const std::byte> data; // the rest; of a sealed frame all that is sealed, if it came in one part
 };
 
 // A frame in two parts: all but its data, and the data; or all in the first.

@@ -63,6 +63,12 @@ Param<int64_t> spin_us{"bridge.spin_us",
                        Scope::local,
                        "microseconds that a gateway goes on looking for frames before it sleeps"};
 
+// One is enough: which links a frame takes is not for its sender to know.
+bool has_untrusted_link(const Grid& grid) {
+    return std::ranges::any_of(
+        grid.gateways, [](const GatewayPlace& g) { return std::ranges::any_of(g.links, &Link::untrusted); });
+}
+
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t hello_again_ns = 500 * ms;
 
@@ -111,6 +117,11 @@ std::unique_ptr<BridgedNetwork> BridgedNetwork::open(const transport::ucx::Setti
     inner.watch_from = places.job_size;
     made->inner_.reset(transport::ucx::open(inner, why));
     if (made->inner_ == nullptr) return nullptr;
+    if (has_untrusted_link(*places.grid)) {
+        made->sealer_.reset(transport::ucx::open_sealer(settings.key, why));
+        if (made->sealer_ == nullptr) return nullptr;
+        made->end_.use(*made->sealer_);
+    }
     for (const int fd : {made->inner_->descriptor(), made->timer_.get()}) {
         epoll_event event{};
         event.events = EPOLLIN;

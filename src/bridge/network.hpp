@@ -92,6 +92,7 @@ class BridgedNetwork final : public transport::ucx::Network {
     std::vector<Place> peers_;
     std::vector<int> by_near_, by_far_; // index in peers_; -1: none yet
     std::unordered_map<int, int> by_rank_;
+    std::unique_ptr<transport::ucx::Sealer> sealer_; // if a link is not trusted
     End end_;
     os::Fd epoll_, timer_;
     std::unique_ptr<transport::ucx::Network> inner_; // the last: its end gives up frames of the one above

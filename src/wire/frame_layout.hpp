@@ -90,9 +90,12 @@ struct News {
 };
 static_assert(sizeof(News) == 8);
 
+inline constexpr size_t seal_tag_bytes = 16;
+// Before the encrypted part, which is all that follows. What is before it is covered as it left the sender,
+// but for hops, lane and checksum.
 struct Seal {
-    uint64_t attempt;
-    uint8_t tag[16];
+    uint64_t number; // of sealed frames from one rank to another: no two have the same
+    uint8_t tag[seal_tag_bytes];
 };
 static_assert(sizeof(Seal) == 24);
 

@@ -9,7 +9,7 @@
   s4   a1, a2 in the middle, z to b, y to c, x to d: a star
 
 A host `front` reaches the gateways only. Networks have ranges of their own; with the suffix o (z1o, z2o) all are
-10.77.0.0/24. A number at the end is that of gateways on each side: z1x2 has z and y.
+10.77.0.0/24. With the suffix u (z2u) nobody trusts the link between gateways. A number at the end is that of gateways on each side: z1x2 has z and y.
 
   grids.py SHAPE COMMAND...         runs a command on `front`; $GRID is the file for --grid
 """
@@ -29,7 +29,8 @@ class Grid(Cluster):
     """with Grid("z1") as g: g.run("front", ["mpiexec", "--grid", g.file, ...])"""
 
     def __init__(self, shape, slots=1, hosts=2, zipper_slots=0):
-        kind, overlap, count = re.fullmatch(r"(z1|z2|c3|s4)(o?)(?:x(\d))?", shape).groups()
+        kind, overlap, untrusted, count = re.fullmatch(r"(z1|z2|c3|s4)(o?)(u?)(?:x(\d))?", shape).groups()
+        self.trust = ", untrusted = true" if untrusted else ""
         self.joined, self.slots, self.inner = kind == "z2", slots, hosts
         self.zipper_slots = zipper_slots
         self.edges = {"z1": ["ab"], "z2": ["ab"], "c3": ["ab", "bc"], "s4": ["ab", "ac", "ad"]}[kind] * int(count or 1)
@@ -75,7 +76,7 @@ class Grid(Cluster):
                 continue
             one, two = f"g{2 * i + 1}", f"g{2 * i + 2}"
             text += f'[[gateway]]\nhost = "{one}"\ncluster = "a"\nagent = "{self.agent}"\n'
-            text += f'link = {{ to = "{two}", listen = "{MIDDLE}{1 + 2 * i}:0" }}\n\n'
+            text += f'link = {{ to = "{two}", listen = "{MIDDLE}{1 + 2 * i}:0"{self.trust} }}\n\n'
             text += f'[[gateway]]\nhost = "{two}"\ncluster = "b"\nagent = "{self.agent}"\n\n'
         return text
 

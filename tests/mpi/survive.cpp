@@ -106,6 +106,8 @@ void point_to_point() {
     CHECK(request != MPI_REQUEST_NULL);
     int acknowledged = 0;
     CHECK(MPIX_Comm_ack_failed(MPI_COMM_WORLD, 1, &acknowledged) == MPI_SUCCESS && acknowledged == 1);
+    int all = 1; // before that nobody sends
+    CHECK(MPIX_Comm_agree(MPI_COMM_WORLD, &all) == MPI_SUCCESS && all == 1);
     const int next = (rank_ + 1) % (size_ - 1);
     CHECK(MPI_Send(&rank_, 1, MPI_INT, next, 9, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);

@@ -3,6 +3,7 @@
 #include "boot/module_folder.hpp"
 #include "transport/ucx/direct.hpp"
 #include "transport/ucx/network.hpp"
+#include "transport/ucx/sealer.hpp"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -59,6 +60,11 @@ Network* open(const Settings& settings, std::string& why) {
 Probe* open_probe(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key, std::string& why) {
     void* function = function_of_module(open_probe_symbol, why);
     return function != nullptr ? reinterpret_cast<OpenProbe>(function)(world_rank, key) : nullptr;
+}
+
+Sealer* open_sealer(std::span<const uint8_t, wire::job_key_bytes> key, std::string& why) {
+    void* function = function_of_module(open_sealer_symbol, why);
+    return function != nullptr ? reinterpret_cast<OpenSealer>(function)(key) : nullptr;
 }
 
 Direct* open_direct(const char* devices, std::string& why) {
