@@ -255,6 +255,7 @@ void Front::on_gateways_lost(const std::string& what) {
     if (!cut.empty() && cut_off_at_ == 0) {
         std::vector<std::string> settings = merge_env(request_.base_env, request_.apps[0].env);
         std::vector<const char*> list;
+        list.reserve(settings.size() + 1);
         for (const std::string& s : settings) list.push_back(s.c_str());
         list.push_back(nullptr);
         load_params(list.data()); // the library knows more knobs, and says so if one is wrong
