@@ -16,10 +16,13 @@
 #include "os/host.hpp"
 
 #include <algorithm>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -150,6 +153,8 @@ std::string find_in(void* subject, int id) {
     return boot::ask_address(*b.place->launcher, id);
 }
 
+int end_event = -1; // written to when the gateway is asked to end, in whatever thread that happens
+
 void serve(gateway::Forwarder& forwarder, gateway::Links& links, int pmi) {
     const os::Fd epoll(epoll_create1(EPOLL_CLOEXEC));
     const auto watch = [&](int fd, uint32_t events) {
@@ -160,6 +165,15 @@ void serve(gateway::Forwarder& forwarder, gateway::Links& links, int pmi) {
     };
     links.serve(epoll.get());
     for (const int fd : forwarder.descriptors()) watch(fd, EPOLLIN);
+    const os::Fd asked_to_end(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    watch(asked_to_end.get(), EPOLLIN);
+    end_event = asked_to_end.get();
+    struct sigaction on_end {};
+    on_end.sa_handler = [](int) {
+        const uint64_t one = 1;
+        static_cast<void>(!write(end_event, &one, sizeof one));
+    };
+    sigaction(SIGTERM, &on_end, nullptr);
     watch(pmi, EPOLLRDHUP);
     uint64_t last_ns = os::now_ns();
     for (;;) {
@@ -175,10 +189,23 @@ void serve(gateway::Forwarder& forwarder, gateway::Links& links, int pmi) {
         for (int i = 0; i < n; ++i) {
             if (links.owns(events[i].data.u64))
                 links.on_event(epoll.get(), events[i].data.u64, events[i].events);
-            else if (events[i].data.u64 == static_cast<uint64_t>(pmi) && (events[i].events & EPOLLIN) == 0)
-                return; // the launcher is gone
+            else if (events[i].data.u64 == static_cast<uint64_t>(asked_to_end.get()) ||
+                     (events[i].data.u64 == static_cast<uint64_t>(pmi) && (events[i].events & EPOLLIN) == 0))
+                return; // or the launcher is gone
         }
     }
+}
+
+void say_what_crossed(const Place& place, const gateway::Counters& c) {
+    const auto n = [](const std::atomic<uint64_t>& counter) {
+        return static_cast<unsigned long long>(counter.load(std::memory_order_relaxed));
+    };
+    std::fprintf(
+        stderr,
+        "zipmpi-gateway: gateway %d on host %s passed on %llu messages in %llu frames (%llu of them about "
+        "others) with %llu bytes; at most %llu bytes lay here; dropped %llu, refused %llu frames\n",
+        place.number, os::host_name().c_str(), n(c.messages), n(c.frames), n(c.control), n(c.bytes),
+        n(c.most_held), n(c.dropped), n(c.refused));
 }
 
 } // namespace
@@ -232,5 +259,6 @@ int main() {
                           }});
     if (!links.listen(why)) return end_with(why, "give the link an address of this host in the grid");
     serve(forwarder, links, std::atoi(variable("PMI_FD").c_str()));
+    if (bridge::gateway_reports()) say_what_crossed(place, counters);
     return 0;
 }

@@ -92,6 +92,7 @@ class Daemon {
     void say(const std::string& line);
     void say_ranks_over();
     [[nodiscard]] bool gateways_needed() const;
+    void end_gateways();
     [[nodiscard]] uint64_t next_restart() const; // 0: none
     [[nodiscard]] bool is_rank(uint32_t index) const { return index < ranks_.size(); }
     Process& process(uint32_t index) {

@@ -37,6 +37,8 @@ std::string gateway_path() {
     return path.substr(0, path.rfind('/') + 1) + "zipmpi-gateway";
 }
 
+constexpr uint64_t time_to_report = 1'000'000'000; // about what has crossed a gateway
+
 } // namespace
 
 void Daemon::find_gateways() {
@@ -47,7 +49,18 @@ void Daemon::find_gateways() {
     }
 }
 
-bool Daemon::gateways_needed() const { return !gateways_.empty() && !gateways_end_ && !front_gone_; }
+// Once they have been asked to end: until they have, which kill_at_ sees to.
+bool Daemon::gateways_needed() const {
+    if (gateways_.empty() || front_gone_) return false;
+    return !gateways_end_ || std::ranges::any_of(gateways_, &Gateway::live);
+}
+
+void Daemon::end_gateways() {
+    gateways_end_ = true;
+    for (const Gateway& g : gateways_)
+        if (g.live) kill(g.pid, SIGTERM);
+    if (!gateways_.empty() && phase_ == Phase::running) kill_at_ = os::now_ns() + time_to_report;
+}
 
 // A gateway looks for the devices of its clusters together with ranks, when the job starts. One that starts
 // later is told what the first has found, and put as devices.<cluster>.

@@ -153,8 +153,7 @@ void Daemon::on_frame(const Frame& f) {
     case FrameType::start:
         return start(f.payload);
     case FrameType::end_gateways:
-        gateways_end_ = true;
-        return;
+        return end_gateways();
     case FrameType::stdin_data:
         if (pass_stdin_on(f) || !stdin_pipe_) return;
         stdin_queue_ += f.payload;

@@ -11,9 +11,9 @@ namespace zipmpi::bridge {
 namespace {
 
 constexpr uint64_t chunk_window = 64; // of a long message, beyond what the receiver misses: bits of a grant
-constexpr uint64_t small = 16 * 1024; // a flow's messages up to here keep to one lane
-constexpr double worse_by = 2;        // until another is so much better
-constexpr uint64_t frame_cost = 512;  // bytes that a frame costs beside its own
+constexpr uint64_t small = uint64_t{16} * 1024; // a flow's messages up to here keep to one lane
+constexpr double worse_by = 2;                  // until another is so much better
+constexpr uint64_t frame_cost = 512;            // bytes that a frame costs beside its own
 
 } // namespace
 

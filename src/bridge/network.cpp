@@ -69,6 +69,9 @@ bool has_untrusted_link(const Grid& grid) {
         grid.gateways, [](const GatewayPlace& g) { return std::ranges::any_of(g.links, &Link::untrusted); });
 }
 
+Param<bool> report{"bridge.report", false, Level::user, Scope::local,
+                   "each gateway says at the end of the job what has crossed it"};
+
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t hello_again_ns = 500 * ms;
 
@@ -81,6 +84,7 @@ uint64_t job_number(std::string_view job_id) {
 }
 
 uint64_t gateway_pool() { return static_cast<uint64_t>(pool.get()); }
+bool gateway_reports() { return report; }
 uint64_t gateway_spin_ns() { return static_cast<uint64_t>(spin_us.get()) * 1000; }
 
 EndLimits end_limits() {

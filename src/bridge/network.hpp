@@ -29,6 +29,7 @@ uint64_t job_number(std::string_view job_id);
 EndLimits end_limits();
 uint64_t gateway_pool();
 uint64_t gateway_spin_ns();
+bool gateway_reports();
 
 class BridgedNetwork final : public transport::ucx::Network {
   public:
