@@ -15,8 +15,8 @@ namespace {
 
 // "0-3,7": ranks of the job.
 std::string runs_of(const Members& members) {
-    std::vector<int> ranks;
-    for (int r = 0; r < members.size(); ++r) ranks.push_back(members[r]);
+    std::vector<int> ranks(static_cast<size_t>(members.size()));
+    for (int r = 0; r < members.size(); ++r) ranks[static_cast<size_t>(r)] = members[r];
     std::sort(ranks.begin(), ranks.end());
     std::string text;
     for (size_t i = 0; i < ranks.size();) {
