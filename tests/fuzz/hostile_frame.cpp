@@ -13,7 +13,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace zipmpi;
     std::vector<std::byte> bytes(size);
-    std::memcpy(bytes.data(), data, size);
+    if (size != 0) std::memcpy(bytes.data(), data, size);
     if (size >= sizeof(wire::Frame)) {
         wire::Frame frame{};
         std::memcpy(&frame, data, sizeof frame);
