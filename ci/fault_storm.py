@@ -53,15 +53,7 @@ class Job:
             raise Wrong(f"the job did not start: {self.out} {self.end()}")
 
     def named(self, host, name):
-        found = []
-        for pid in self.cluster.pids(host):
-            try:
-                with open(f"/proc/{pid}/comm") as f:
-                    if f.read().strip() == name:
-                        found.append(pid)
-            except OSError:
-                pass
-        return sorted(found)
+        return sorted(self.cluster.named(host, name))
 
     def pick(self, name):
         host = "n1" if name == "mpiexec" else f"n{dice.randint(1, HOSTS)}"
@@ -148,10 +140,6 @@ KINDS = {
 }
 
 
-def left(cluster):
-    return {h.name: cluster.pids(h.name) for h in cluster.hosts[1:] if cluster.pids(h.name)}
-
-
 def files(cluster):
     """Temporary files of the hosts, which have their own folders for them."""
     found = {}
@@ -165,10 +153,10 @@ def files(cluster):
 
 def nothing_left(cluster):
     until = time.monotonic() + 8
-    while left(cluster) and time.monotonic() < until:
+    while cluster.left() and time.monotonic() < until:
         time.sleep(0.02)
-    if left(cluster):
-        raise Wrong(f"left: {left(cluster)}")
+    if cluster.left():
+        raise Wrong(f"left: {cluster.left()}")
     if files(cluster):
         raise Wrong(f"left: {files(cluster)}")
 

@@ -63,15 +63,14 @@ void End::give_up(int world_rank) {
 
 void End::take(int lane, std::span<const std::byte> head, std::span<const std::byte> data) {
     FrameView v;
-    wire::Frame outside{};
+    FrameView inside;
     std::vector<std::byte> opened = std::exchange(opened_, {});
-    const bool whole = head.size() >= sizeof outside &&
-                       read_frame(head, job_, head.size() - sizeof outside + data.size(), outside);
-    const bool sealed = whole && world_.sealer != nullptr && outside.type < wire::FrameType::credit;
-    const bool readable = sealed ? unseal(head, data, opened) && read_frame(opened, {}, job_, v)
-                                 : read_frame(head, data, job_, v);
-    if (readable && !v.sealed && v.frame.to == own_id_)
-        take(lane, v);
+    const bool whole = read_frame(head, data, job_, v);
+    const bool sealed = whole && world_.sealer != nullptr && v.frame.type < wire::FrameType::credit;
+    const bool readable =
+        sealed ? unseal(v, head, data, opened) && read_frame(opened, {}, job_, inside) : whole && !v.sealed;
+    if (readable && v.frame.to == own_id_)
+        take(lane, sealed ? inside : v);
     else
         ++counters_.refused;
     opened_ = std::move(opened);

@@ -126,7 +126,7 @@ class End {
     // end_seal.cpp
     bool seal(Flow& flow, const wire::Frame& frame, std::span<const std::byte> ack, std::span<std::byte> head,
               std::span<const std::byte>& data, Piece* piece, wire::Seal& seal);
-    bool unseal(std::span<const std::byte> head, std::span<const std::byte> data,
+    bool unseal(const FrameView& view, std::span<const std::byte> head, std::span<const std::byte> data,
                 std::vector<std::byte>& opened);
     // end_send.cpp
     void acknowledged(Piece& piece);

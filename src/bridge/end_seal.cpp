@@ -37,18 +37,13 @@ bool End::seal(Flow& f, const wire::Frame& frame, std::span<const std::byte> ack
 }
 
 // The frame as it was before it was sealed, in one piece.
-bool End::unseal(std::span<const std::byte> head, std::span<const std::byte> data,
+bool End::unseal(const FrameView& v, std::span<const std::byte> head, std::span<const std::byte> data,
                  std::vector<std::byte>& opened) {
-    wire::Frame frame{};
-    if (head.size() < sizeof frame ||
-        !read_frame(head, job_, head.size() - sizeof frame + data.size(), frame) ||
-        (frame.flags & wire::frame_sealed) == 0)
-        return false;
-    const size_t ack = (frame.flags & wire::frame_has_ack) != 0 ? sizeof(wire::AckBlock) : 0;
-    wire::Seal seal{};
+    if (!v.sealed) return false;
+    wire::Frame frame = v.frame;
+    const wire::Seal& seal = v.seal;
+    const size_t ack = v.has_ack ? sizeof(wire::AckBlock) : 0;
     const size_t before = sizeof frame + ack;
-    if (head.size() < before + sizeof seal) return false;
-    std::memcpy(&seal, head.data() + before, sizeof seal);
     const std::span<const std::byte> rest = head.subspan(before + sizeof seal);
     const std::vector<std::byte> readable = shown(frame, head.subspan(sizeof frame, ack));
     opened.resize(before + rest.size() + data.size());

@@ -72,6 +72,12 @@ bool has_untrusted_link(const Grid& grid) {
 Param<bool> report{"bridge.report", false, Level::user, Scope::local,
                    "each gateway says at the end of the job what has crossed it"};
 
+// A first look; take_news() checks the frame.
+bool is_news(std::span<const std::byte> frame) {
+    constexpr size_t at = offsetof(wire::Frame, type);
+    return frame.size() > at && frame[at] == static_cast<std::byte>(wire::FrameType::news);
+}
+
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t hello_again_ns = 500 * ms;
 
@@ -171,18 +177,19 @@ Peer BridgedNetwork::number(bool far, Peer inner) {
     return static_cast<Peer>(known[inner]);
 }
 
-transport::ucx::Sink BridgedNetwork::inner_sink() {
+template <bool far>
+transport::ucx::Sink BridgedNetwork::upwards() {
     transport::ucx::Sink s = sink_;
     s.subject = this;
     s.arrived = [](void* self, const transport::Arrival& a) {
         auto& net = *static_cast<BridgedNetwork*>(self);
         net.sink_.arrived(net.sink_.subject,
-                          {net.number(false, a.from), a.envelope, a.payload, a.bulk, a.bulk_bytes});
+                          {net.number(far, a.from), a.envelope, a.payload, a.bulk, a.bulk_bytes});
     };
     s.announced = [](void* self, const transport::Arrival& a, Arriving& bytes, uint64_t length) {
         auto& net = *static_cast<BridgedNetwork*>(self);
         net.sink_.announced(net.sink_.subject,
-                            {net.number(false, a.from), a.envelope, a.payload, a.bulk, a.bulk_bytes}, bytes,
+                            {net.number(far, a.from), a.envelope, a.payload, a.bulk, a.bulk_bytes}, bytes,
                             length);
     };
     s.sent = [](void* self, void* operation, Outcome outcome) {
@@ -193,6 +200,15 @@ transport::ucx::Sink BridgedNetwork::inner_sink() {
         auto& net = *static_cast<BridgedNetwork*>(self);
         net.sink_.received(net.sink_.subject, operation, outcome);
     };
+    s.lost = [](void* self, Peer peer, const char* why) {
+        auto& net = *static_cast<BridgedNetwork*>(self);
+        net.sink_.lost(net.sink_.subject, net.number(far, peer), why);
+    };
+    return s;
+}
+
+transport::ucx::Sink BridgedNetwork::inner_sink() {
+    transport::ucx::Sink s = upwards<false>();
     s.lost = [](void* self, Peer peer, const char* why) {
         auto& net = *static_cast<BridgedNetwork*>(self);
         for (LaneState& lane : net.lanes_)
@@ -207,7 +223,7 @@ transport::ucx::Sink BridgedNetwork::inner_sink() {
         const int lane = net.lane_of(f.id);
         if (lane < 0) return false;
         net.end_.take(lane, f.head, f.data);
-        net.take_news(lane, f.head, f.data);
+        if (is_news(f.head)) net.take_news(lane, f.head, f.data);
         return false;
     };
     s.frame_left = [](void* self, void* ticket) { static_cast<BridgedNetwork*>(self)->end_.left(ticket); };
@@ -224,28 +240,7 @@ transport::ucx::Sink BridgedNetwork::inner_sink() {
     return s;
 }
 
-transport::ucx::Sink BridgedNetwork::end_sink() {
-    transport::ucx::Sink s = sink_;
-    s.subject = this;
-    s.arrived = [](void* self, const transport::Arrival& a) {
-        auto& net = *static_cast<BridgedNetwork*>(self);
-        net.sink_.arrived(net.sink_.subject,
-                          {net.number(true, a.from), a.envelope, a.payload, a.bulk, a.bulk_bytes});
-    };
-    s.announced = [](void* self, const transport::Arrival& a, Arriving& bytes, uint64_t length) {
-        auto& net = *static_cast<BridgedNetwork*>(self);
-        net.sink_.announced(net.sink_.subject,
-                            {net.number(true, a.from), a.envelope, a.payload, a.bulk, a.bulk_bytes}, bytes,
-                            length);
-    };
-    s.sent = inner_sink().sent;
-    s.received = inner_sink().received;
-    s.lost = [](void* self, Peer peer, const char* why) {
-        auto& net = *static_cast<BridgedNetwork*>(self);
-        net.sink_.lost(net.sink_.subject, net.number(true, peer), why);
-    };
-    return s;
-}
+transport::ucx::Sink BridgedNetwork::end_sink() { return upwards<true>(); }
 
 EndWorld BridgedNetwork::end_world() {
     EndWorld w;

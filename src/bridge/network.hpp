@@ -74,6 +74,8 @@ class BridgedNetwork final : public transport::ucx::Network {
         std::vector<int> blocked; // clusters to which it has no way
     };
     BridgedNetwork(const transport::ucx::Settings& settings, const Places& places, std::string_view job_id);
+    template <bool far>
+    [[nodiscard]] transport::ucx::Sink upwards(); // to the protocols, peers renumbered
     [[nodiscard]] transport::ucx::Sink inner_sink();
     [[nodiscard]] transport::ucx::Sink end_sink();
     [[nodiscard]] EndWorld end_world();

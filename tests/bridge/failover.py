@@ -13,17 +13,6 @@ from grids import ZIPPERS, Grid
 PAUSE = 0.5  # between two kills; a gateway needs 0.2 s to be started again
 
 
-def gateway_of(grid, host):
-    for pid in grid.pids(host):
-        try:
-            with open(f"/proc/{pid}/comm") as f:
-                if f.read().strip() == "zipmpi-gateway":
-                    return pid
-        except OSError:
-            pass
-    return None
-
-
 def main():
     kills, messages, build = int(sys.argv[1]), int(sys.argv[2]), os.path.abspath(sys.argv[3])
     with Grid("z1x2") as grid:
@@ -33,10 +22,10 @@ def main():
         done = 0
         while done < kills and job.poll() is None:
             time.sleep(PAUSE)
-            pid = gateway_of(grid, ZIPPERS[done % 2])
-            if pid is None:
+            gateways = grid.named(ZIPPERS[done % 2], "zipmpi-gateway")
+            if not gateways:
                 continue
-            os.kill(pid, signal.SIGKILL)
+            os.kill(gateways[0], signal.SIGKILL)
             done += 1
         out, err = job.communicate(timeout=3600)
     gaps = sorted((float(g) for g in out.split("gaps")[1].split()), reverse=True) if "gaps" in out else []

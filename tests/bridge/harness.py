@@ -53,19 +53,10 @@ class GridCase(Case):
         return p
 
     def named(self, host, name):
-        """Pids outside of processes on a host with this name."""
-        found = []
-        for pid in self.grid.pids(host):
-            try:
-                with open(f"/proc/{pid}/comm") as f:
-                    if f.read().strip() == name:
-                        found.append(pid)
-            except OSError:
-                pass
-        return found
+        return self.grid.named(host, name)
 
     def left(self):
-        return {h.name: self.grid.pids(h.name) for h in self.grid.hosts[1:] if self.grid.pids(h.name)}
+        return self.grid.left()
 
     def nothing_left(self, seconds=3):
         self.assertTrue(wait_until(lambda: not self.left(), seconds), self.left())

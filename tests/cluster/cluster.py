@@ -185,6 +185,23 @@ class Cluster:
         """Every process of the host at once, like a power failure (but its kernel still closes connections)."""
         os.kill(self[name].pid, 9)
 
+    def named(self, host, name):
+        """Pids outside of processes on a host with this name."""
+        found = []
+        for pid in self.pids(host):
+            try:
+                with open(f"/proc/{pid}/comm") as f:
+                    if f.read().strip() == name:
+                        found.append(pid)
+            except OSError:
+                pass
+        return found
+
+    def left(self):
+        """Processes by host, of those that have any: none after a job."""
+        found = {h.name: self.pids(h.name) for h in self.hosts if h.name != "switch"}
+        return {name: pids for name, pids in found.items() if pids}
+
     def pids(self, name):
         """Processes of a host other than its init, as pids outside."""
         try:

@@ -78,12 +78,8 @@ class ClusterCase(Case):
     def all_hosts(self, slots=1):
         return ",".join(f"n{i + 1}:{slots}" for i in range(self.HOSTS))
 
-    def left(self):
-        """Processes on the hosts: none after a job."""
-        return {h.name: self.cluster.pids(h.name) for h in self.cluster.hosts[1:] if self.cluster.pids(h.name)}
-
     def nothing_left(self, seconds=2):
-        self.assertTrue(wait_until(lambda: not self.left(), seconds), self.left())
+        self.assertTrue(wait_until(lambda: not self.cluster.left(), seconds), self.cluster.left())
 
 
 def main():

@@ -21,16 +21,7 @@ class FaultCase(ClusterCase):
         return p
 
     def named(self, host, name):
-        """Pids outside of processes on a host with this name."""
-        found = []
-        for pid in self.cluster.pids(host):
-            try:
-                with open(f"/proc/{pid}/comm") as f:
-                    if f.read().strip() == name:
-                        found.append(pid)
-            except OSError:
-                pass
-        return found
+        return self.cluster.named(host, name)
 
     def rank(self, host):
         """A process of a rank that the daemon has started itself."""
@@ -125,7 +116,7 @@ class Silence(FaultCase):
             self.cluster.link("n3", "down")
             try:
                 self.ends(p, 1, "n3", 4.5)
-                self.assertTrue(wait_until(lambda: not self.left(), 4), self.left())
+                self.assertTrue(wait_until(lambda: not self.cluster.left(), 4), self.cluster.left())
             finally:
                 self.cluster.link("n3", "up")
             self.nothing_left()
