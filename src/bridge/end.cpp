@@ -101,7 +101,10 @@ void End::take(int lane, const FrameView& v) {
 }
 
 void End::take_from_gateway(int lane, const FrameView& v) {
-    if (v.frame.type == wire::FrameType::credit) take_credit(lanes_[at(lane)], v.frame.length);
+    Lane& l = lanes_[at(lane)];
+    if (v.frame.type == wire::FrameType::credit) take_credit(l, v.frame.length);
+    if (v.frame.type == wire::FrameType::beat && v.frame.sequence <= l.said)
+        l.confirmed = std::max(l.confirmed, v.frame.sequence);
     pump();
 }
 
@@ -153,6 +156,7 @@ void End::lane_up(int l) {
     Lane& lane = lanes_[at(l)];
     if (lane.up) return;
     lane.up = true;
+    lane.confirmed = lane.said;
     lane.with_gateway = 0;
     lane.asked_ns = 0;
     lane.heard_ns = world_.now_ns();
@@ -220,6 +224,7 @@ int End::advance() {
     constexpr uint64_t looks_per_beat = 8;
     if (now - looked_ns_ < limits_.beat_ns / looks_per_beat) return happened;
     looked_ns_ = now;
+    happened += look_after_leaving(now);
     if (unacknowledged_ == 0 && busy_.empty() && receives_.empty()) return happened;
     return happened + look_after_lanes(now) + look_after_flows(now);
 }
@@ -240,6 +245,7 @@ bool End::ask(int l, uint64_t now) {
     frame.job = job_;
     frame.from = own_id_;
     frame.lane = static_cast<uint8_t>(l);
+    frame.sequence = lane.said;
     close(frame);
     lane.asked_ns = now;
     ++counters_.control_out;
@@ -262,6 +268,14 @@ int End::send_late_again(const Lane& lane, uint64_t now) {
     return happened;
 }
 
+bool End::close_if_silent(int l, uint64_t now) {
+    const Lane& lane = lanes_[at(l)];
+    if (lane.asked_ns == 0 || since(now, lane.asked_ns) < limits_.silence_ns - limits_.beat_ns) return false;
+    lane_down(l);
+    world_.close_lane(world_.subject, l);
+    return true;
+}
+
 int End::look_after_lanes(uint64_t now) {
     int happened = 0;
     for (int l = 0; l < static_cast<int>(lanes_.size()); ++l) {
@@ -269,13 +283,10 @@ int End::look_after_lanes(uint64_t now) {
         if (!lane.up || lane.pieces.empty()) continue;
         const Piece& oldest = *lane.pieces.front();
         const uint64_t silent = since(now, std::max(lane.heard_ns, oldest.sent_ns));
-        if (lane.asked_ns != 0 && since(now, lane.asked_ns) >= limits_.silence_ns - limits_.beat_ns) {
-            lane_down(l);
-            world_.close_lane(world_.subject, l);
+        if (close_if_silent(l, now))
             ++happened;
-        } else if (lane.asked_ns == 0 && silent >= limits_.beat_ns) {
+        else if (lane.asked_ns == 0 && silent >= limits_.beat_ns)
             static_cast<void>(ask(l, now));
-        }
         happened += lane.up ? send_late_again(lane, now) : 0;
     }
     if (happened != 0) pump();
@@ -307,13 +318,41 @@ int End::look_after_flows(uint64_t now) {
 }
 
 uint64_t End::next_deadline_ns() const {
-    const bool waits = unacknowledged_ != 0 || !busy_.empty() || !receives_.empty();
+    const bool waits = unacknowledged_ != 0 || !busy_.empty() || !receives_.empty() || !all_confirmed();
     return std::min(acks_owed_ns_, waits ? looked_ns_ + limits_.beat_ns / 4 : never);
 }
 
 bool End::idle() const {
-    return unacknowledged_ == 0 && acks_owed_ns_ == never &&
+    return unacknowledged_ == (leaving_since_ns_ != 0 ? notices_ : 0) && acks_owed_ns_ == never &&
+           all_confirmed() &&
            std::ranges::all_of(flows_, [](const auto& f) { return f->long_sends.empty(); });
+}
+
+void End::leaving(bool yes) {
+    leaving_since_ns_ = yes ? world_.now_ns() : 0;
+    if (yes) static_cast<void>(look_after_leaving(leaving_since_ns_));
+}
+
+bool End::all_confirmed() const {
+    return leaving_since_ns_ == 0 || std::ranges::none_of(lanes_, unconfirmed);
+}
+
+int End::look_after_leaving(uint64_t now) {
+    if (leaving_since_ns_ == 0) return 0;
+    int happened = 0;
+    for (int l = 0; l < static_cast<int>(lanes_.size()); ++l) {
+        const Lane& lane = lanes_[at(l)];
+        if (!unconfirmed(lane)) continue;
+        if (lane.asked_ns == 0) static_cast<void>(ask(l, now));
+        happened += static_cast<int>(close_if_silent(l, now));
+    }
+    if (since(now, leaving_since_ns_) < limits_.grace_ns) return happened; // they have left themselves
+    for (const auto& f : flows_) {
+        if (f->failed || (f->window.empty() && f->long_sends.empty())) continue;
+        fail(*f);
+        ++happened;
+    }
+    return happened;
 }
 
 uint64_t End::retained_bytes() const {

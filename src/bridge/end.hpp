@@ -94,7 +94,10 @@ class End {
     int advance();
     [[nodiscard]] uint64_t next_deadline_ns() const; // when advance() may have something to do; ~0: never
     [[nodiscard]] bool idle() const;                 // all acknowledged, and nothing owed
-    void flush();                                    // what is owed goes now
+    // This rank is about to go, or stays after all. idle() is then true only when gateways have what was said
+    // last: nobody is here any more to say it again. One who has gone himself is not waited for for ever.
+    void leaving(bool yes);
+    void flush(); // what is owed goes now
     [[nodiscard]] const EndCounters& counters() const { return counters_; }
     [[nodiscard]] uint64_t retained_bytes() const;
     [[nodiscard]] bool is_up(int lane) const { return lanes_[static_cast<size_t>(lane)].up; }
@@ -108,6 +111,8 @@ class End {
         uint64_t sampled_bytes = 0;
         uint64_t heard_ns = 0;
         uint64_t asked_ns = 0;     // 0: no question is open
+        uint64_t said = 0;         // acknowledgements and grants that were sent,
+        uint64_t confirmed = 0;    // those of them that the gateway has read
         std::deque<Piece*> pieces; // in order of sending; null: gone
         uint64_t first = 0;        // number of pieces.front()
     };
@@ -165,6 +170,10 @@ class End {
     int send_late_again(const Lane& lane, uint64_t now);
     int look_after_flows(uint64_t now);
     bool ask(int lane, uint64_t now);
+    [[nodiscard]] static bool unconfirmed(const Lane& lane) { return lane.up && lane.confirmed != lane.said; }
+    [[nodiscard]] bool all_confirmed() const;
+    int look_after_leaving(uint64_t now);
+    bool close_if_silent(int lane, uint64_t now);
     [[nodiscard]] bool has_lane(const Flow& flow) const;
     [[nodiscard]] int control_lane(const Flow& flow) const;
 
@@ -180,7 +189,9 @@ class End {
     std::unordered_map<const void*, std::unique_ptr<LongReceive>> receives_;
     uint64_t acks_owed_ns_ = ~uint64_t{0}; // when the first is due
     uint64_t looked_ns_ = 0;               // at lanes and flows
-    uint64_t unacknowledged_ = 0;          // pieces
+    uint64_t leaving_since_ns_ = 0;        // 0: this rank stays
+    uint64_t unacknowledged_ = 0;          // pieces,
+    uint64_t notices_ = 0;                 // and those of them that are notices
     std::vector<std::byte> opened_;        // a frame that was sealed; memory for the next
     EndCounters counters_;
 };

@@ -30,6 +30,7 @@ struct Piece {
     uint32_t times = 0;                        // sent
     bool queued = false;
     bool acknowledged = false;
+    bool notice = false; // its receiver can do without: he may have left
 };
 
 struct LongSend {

@@ -30,6 +30,8 @@ Piece& End::make_first(Flow& flow, const wire::Envelope& e, const std::byte* pay
     if (e.inline_bytes != 0) std::memcpy(piece->head + sizeof head, payload, e.inline_bytes);
     piece->head_bytes = sizeof head + e.inline_bytes;
     flow.window.push_back(piece);
+    piece->notice = e.kind == wire::Kind::give_back;
+    notices_ += piece->notice ? 1 : 0;
     ++unacknowledged_;
     ++counters_.messages_out;
     return *piece;
@@ -272,6 +274,7 @@ Posted End::send_frame(Flow& f, int lane, wire::Frame frame, std::span<const std
         f.owed_ns = f.owed_bytes = 0;
         f.owed_messages = 0;
     }
+    lanes_[static_cast<size_t>(lane)].said += ticket == nullptr ? 1 : 0;
     ++(ticket != nullptr ? counters_.frames_out : counters_.control_out);
     return posted;
 }
@@ -279,6 +282,7 @@ Posted End::send_frame(Flow& f, int lane, wire::Frame frame, std::span<const std
 void End::acknowledged(Piece& piece) {
     if (std::exchange(piece.acknowledged, true)) return;
     --unacknowledged_;
+    notices_ -= piece.notice ? 1 : 0;
     take_off(piece);
     if (piece.message == nullptr) piece.flow->retained -= piece.data.size();
     let_go(piece);

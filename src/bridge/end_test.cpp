@@ -83,6 +83,7 @@ class World {
   public:
     World(unsigned seed, const Flaws& flaws);
     bool run(int messages);
+    bool leave();
     Posted post(int from, int lane, std::span<const std::byte> head, std::span<const std::byte> data,
                 void* ticket);
     void step();
@@ -91,6 +92,7 @@ class World {
     std::unique_ptr<Side> sides[2];
     Wire wires[2][lanes];
     bool alive[lanes] = {true, true, true};
+    bool gone[2] = {false, false};
     uint64_t most_retained = 0;
     bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(random) < p; }
 
@@ -292,10 +294,11 @@ void World::deliver(int side, int lane) {
             answer.job = job;
             answer.to = side;
             answer.length = bytes;
+            answer.sequence = frame.sequence;
             close(answer);
             sides[side]->end().take(lane, std::as_bytes(std::span(&answer, 1)), {});
         }
-        if (frame.type == wire::FrameType::beat || chance(flaws.lost)) continue;
+        if (frame.type == wire::FrameType::beat || gone[1 - side] || chance(flaws.lost)) continue;
         sides[1 - side]->end().take(lane, f.head, f.data);
     }
 }
@@ -323,9 +326,22 @@ void World::step() {
     tamper();
     for (int side = 0; side < 2; ++side) {
         for (int lane = 0; lane < lanes; ++lane) deliver(side, lane);
-        sides[side]->work();
+        if (!gone[side]) sides[side]->work();
         most_retained = std::max(most_retained, sides[side]->end().retained_bytes());
     }
+}
+
+// One side goes as soon as it may, and with it what no gateway has read yet; the other needs it no more.
+bool World::leave() {
+    const auto wait = [&](int side) {
+        sides[side]->end().leaving(true);
+        for (int rounds = 0; rounds < 100'000 && !sides[side]->finished(); ++rounds) step();
+        return sides[side]->finished();
+    };
+    if (!wait(0)) return false;
+    gone[0] = true;
+    for (Wire& wire : wires[0]) wire.frames.clear();
+    return wait(1);
 }
 
 bool World::run(int messages) {
@@ -355,6 +371,27 @@ TEST(End, good_lanes) {
     EXPECT_TRUE(world.run(200));
     EXPECT_EQ(world.sides[0]->end().counters().duplicates, 0U);
     EXPECT_EQ(world.sides[0]->end().counters().sent_again, 0U);
+}
+
+TEST(End, one_leaves_first) {
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        World world(seed, {});
+        for (int i = 0; i < 20; ++i) world.sides[1]->begin(i % 2 == 0 ? 8 : 300000);
+        while (world.sides[0]->arrived < 20) world.step();
+        EXPECT_TRUE(world.leave()) << "seed " << seed;
+    }
+}
+
+TEST(End, notices_do_not_hold_back_who_leaves) {
+    World world(1, {});
+    ASSERT_TRUE(world.leave());
+    End& stays = world.sides[1]->end();
+    const wire::Envelope notice{wire::Kind::give_back, 0, 0, 0, 0, 1, 0, 0};
+    EXPECT_EQ(stays.send(stays.flow(0), notice, nullptr, {}), Posted::done);
+    stays.leaving(false);
+    EXPECT_FALSE(stays.idle());
+    stays.leaving(true);
+    EXPECT_TRUE(stays.idle());
 }
 
 TEST(End, bad_lanes) {

@@ -56,6 +56,7 @@ class BridgedNetwork final : public transport::ucx::Network {
     [[nodiscard]] int descriptor() const override { return epoll_.get(); }
     bool arm() override;
     [[nodiscard]] bool idle() const override;
+    void leaving(bool yes) override { end_.leaving(yes); }
     [[nodiscard]] uint64_t strangers() const override { return inner_->strangers(); }
 
     void meet_gateways();

@@ -107,8 +107,10 @@ Engine& start_engine(ThreadLevel level) {
 }
 
 static void wait_until_drained(const Engine& e) {
+    if (e.lane->network() != nullptr) e.lane->network()->leaving(true);
     proto::wait_until(
         *e.lane, [&] { return e.lane->drained() && e.loose_sends == 0; }, proto::note_on(proto::Operation{}));
+    if (e.lane->network() != nullptr) e.lane->network()->leaving(false);
 }
 
 void leave_engine() {

@@ -113,6 +113,7 @@ class Network {
     [[nodiscard]] virtual int descriptor() const = 0;
     virtual bool arm() = 0;
     [[nodiscard]] virtual bool idle() const = 0;          // nothing of this rank waits to be sent
+    virtual void leaving(bool /*yes*/) {}                 // from now on idle() must hold without this process
     [[nodiscard]] virtual uint64_t strangers() const = 0; // messages without a valid pass or proof
 
     // A frame of the bridge. The head is copied; under way: frame_left(ticket) comes.
