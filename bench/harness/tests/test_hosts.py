@@ -142,6 +142,8 @@ class Points(unittest.TestCase):
             names = [(name, size) for name in figures for size in sizes]
             if run.program == "memory":
                 names = [("memory_start", 0), ("memory_ring", 1024)]
+            if run.program == "gups":
+                names = [("updates_accumulate", 8), ("updates_aggregated", 8)]
             keys.update({Key(name, run.ranks, size): run.only for name, size in names})
         return keys
 
