@@ -3,6 +3,7 @@
 #include "mapping/divide.hpp"
 
 #include "mapping/raw_graph.hpp"
+#include "mapping/refine.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -12,6 +13,7 @@ namespace zipmpi::mapping {
 namespace {
 
 constexpr uint32_t nowhere = UINT32_MAX;
+constexpr uint64_t looks_of_a_partition = 300'000;
 
 // Parts grow one by one, each by the vertex that talks most to what it has already.
 std::vector<uint32_t> grown(const Graph& graph, const std::vector<uint32_t>& sizes) {
@@ -71,6 +73,15 @@ void correct_sizes(const Graph& graph, const std::vector<uint32_t>& sizes, std::
     }
 }
 
+// Ranks change parts as long as that leaves less between them.
+void polish(const Graph& graph, const std::vector<uint32_t>& sizes, std::vector<uint32_t>& part_of) {
+    Targets parts;
+    parts.room = sizes;
+    parts.distance.assign(sizes.size() * sizes.size(), 1);
+    for (size_t p = 0; p < sizes.size(); ++p) parts.distance[p * sizes.size() + p] = 0;
+    search(graph, parts, part_of, looks_of_a_partition, 1);
+}
+
 // Groups of targets that are nearer to each other than the farthest two of all.
 std::vector<std::vector<uint32_t>> near_groups(const Targets& targets, const std::vector<uint32_t>& members) {
     double farthest = 0;
@@ -117,10 +128,8 @@ void place_part(const Graph& graph, const Targets& targets, const GraphTools* to
     for (size_t g = 0; g < groups.size(); ++g) place_part(graph, targets, tools, groups[g], parts[g], result);
 }
 
-} // namespace
-
-std::vector<uint32_t> partition(const Graph& graph, const std::vector<uint32_t>& sizes,
-                                const GraphTools* tools) {
+std::vector<uint32_t> first_partition(const Graph& graph, const std::vector<uint32_t>& sizes,
+                                      const GraphTools* tools) {
     const auto filled = std::ranges::count_if(sizes, [](uint32_t s) { return s > 0; });
     if (tools == nullptr || filled < 2 || graph.link_count() == 0) return grown(graph, sizes);
     const RawCopy raw(graph);
@@ -139,6 +148,15 @@ std::vector<uint32_t> partition(const Graph& graph, const std::vector<uint32_t>&
         part_of.push_back(
             numbers[std::clamp<size_t>(static_cast<size_t>(std::max(f, 0)), 0, numbers.size() - 1)]);
     correct_sizes(graph, sizes, part_of);
+    return part_of;
+}
+
+} // namespace
+
+std::vector<uint32_t> partition(const Graph& graph, const std::vector<uint32_t>& sizes,
+                                const GraphTools* tools) {
+    std::vector<uint32_t> part_of = first_partition(graph, sizes, tools);
+    polish(graph, sizes, part_of);
     return part_of;
 }
 
