@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "src/core": FLOOR | {"wire", "transport", "bridge", "proto", "core", "boot", "topo", "names", "layout"},
     "src/abi": FLOOR | {"core", "abi", "names"},
     "launch": FLOOR | {"wire", "boot", "bridge", "topo", "names", "launch"},
-    "tools": FLOOR | {"wire", "boot", "bridge", "topo", "proto", "core", "names"},
+    "tools": FLOOR | {"wire", "boot", "bridge", "topo", "transport", "proto", "core", "names", "launch", "gateway"},
     "gateway": FLOOR | {"wire", "boot", "transport", "bridge", "launch", "gateway"},
 }
 LAYERS = set().union(*MAY_INCLUDE.values())
