@@ -31,10 +31,11 @@ static int64_t work_on(int leader, int64_t there, int64_t chunk, double seconds)
 
 static void share(const struct bench* bench, const char* name, int size, int64_t each, double seconds) {
     const int groups = (bench->ranks + size - 1) / size, own = bench->rank / size;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, bench->rank, 0, win);
     *counter = 0;
+    MPI_Win_unlock(bench->rank, win);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, win);
-    MPI_Win_sync(win);
     const double begin = host_time();
     int64_t done = 0, all = 0;
     for (int i = 0; i < groups; ++i) {
