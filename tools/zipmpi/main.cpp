@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The zipmpi command: subcommands info and tune.
+// The zipmpi command: subcommands info, tune and map.
 #include "info.hpp"
+#include "map/map.hpp"
 #include "tune/tune.hpp"
 
 #include "base/param.hpp"
@@ -57,6 +58,23 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& o) {
     return tune;
 }
 
+CLI::App* add_map(CLI::App& app, MapOptions& o) {
+    CLI::App* map =
+        app.add_subcommand("map", "where ranks will sit, who talked to whom, and what that costs");
+    map->add_option("-n,--np", o.ranks,
+                    "how many ranks; without: one per core, or as many as the matrix is of");
+    map->add_option("--map-by", o.map_by, "slot, core, socket, node or comm:FILE, as mpiexec has it");
+    map->add_option("--host", o.host, "HOST[:SLOTS],...; hosts are taken to be like this one");
+    map->add_option("--machine", o.machine, "another machine than this one, as hwloc describes it");
+    CLI::Option* matrix = map->add_option("--matrix", o.matrix, "the communication matrix of a run");
+    CLI::Option* pattern = map->add_option("--pattern", o.pattern, "instead: halo:16x16, ring:8, cg:16, ...");
+    pattern->excludes(matrix);
+    map->add_option("--write", o.write, "write that matrix to a file")->needs(pattern);
+    map->add_option("--svg", o.svg, "file for a picture of the placement");
+    map->add_option("--heat", o.heat, "file for a picture of the matrix");
+    return map;
+}
+
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 // Settings that are wrong do not stop the report: they are often what it was asked for.
@@ -103,8 +121,10 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     InfoOptions options;
     TuneOptions tune_options;
+    MapOptions map_options;
     const CLI::App* info = add_info(app, options);
     const CLI::App* tune = add_tune(app, tune_options);
+    const CLI::App* map = add_map(app, map_options);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -112,12 +132,14 @@ int run(int argc, char** argv) {
         report({"the command line is not understood", "zipmpi", e.what(),
                 info->parsed()   ? "zipmpi info --help lists the options"
                 : tune->parsed() ? "zipmpi tune --help lists the options"
+                : map->parsed()  ? "zipmpi map --help lists the options"
                                  : "zipmpi --help lists the subcommands"},
                "zipmpi");
         return 2;
     }
     if (info->parsed()) return run_info(options);
     const int status = report_faults(load_params(environ));
+    if (map->parsed()) return status != 0 ? status : run_map(map_options);
     return status != 0 ? status : run_tune(tune_options);
 }
 
