@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "src/core": FLOOR | {"wire", "transport", "bridge", "proto", "core", "boot", "topo", "mapping", "names", "layout"},
     "src/abi": FLOOR | {"core", "abi", "names"},
     "launch": FLOOR | {"wire", "boot", "bridge", "topo", "mapping", "names", "launch"},
-    "tools": FLOOR | {"wire", "boot", "bridge", "topo", "mapping", "proto", "core", "names", "launch"},
+    "tools": FLOOR | {"wire", "boot", "bridge", "topo", "mapping", "transport", "proto", "core", "names", "launch", "gateway"},
     "gateway": FLOOR | {"wire", "boot", "transport", "bridge", "launch", "gateway"},
 }
 LAYERS = set().union(*MAY_INCLUDE.values())

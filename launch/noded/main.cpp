@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -54,7 +55,11 @@ int guard(pid_t daemon, const sigset_t& signals, const std::string& scratch) {
 
 } // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
+        std::puts("zipmpi-noded (ZipMPI) " ZIPMPI_VERSION);
+        return 0;
+    }
     for (int fd = 0; fd < 3; ++fd)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return 1;
     prctl(PR_SET_DUMPABLE, 0); // the key of the job is in this memory

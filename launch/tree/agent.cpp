@@ -53,9 +53,6 @@ std::string for_a_shell(const std::string& path) {
     return plain ? path : quoted + "'";
 }
 
-namespace {
-
-// The host at the end, or where the agent wants it.
 std::vector<std::string> with_host(std::vector<std::string> words, const std::string& host) {
     constexpr std::string_view mark = "{host}";
     bool placed = false;
@@ -67,8 +64,6 @@ std::vector<std::string> with_host(std::vector<std::string> words, const std::st
     if (!placed) words.push_back(host);
     return words;
 }
-
-} // namespace
 
 bool start_agent(const TreePlan& plan, uint32_t node, const std::string& input, Agent& out, Problem& why) {
     const std::string& host = plan.hosts[node];

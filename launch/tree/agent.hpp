@@ -20,6 +20,9 @@ bool split_words(std::string_view text, std::vector<std::string>& words);
 // A path that survives the shell at the other end of ssh, and a direct exec if it has no special characters.
 std::string for_a_shell(const std::string& path);
 
+// The words of an agent for a host: the host at the end, or where the agent wants it.
+std::vector<std::string> with_host(std::vector<std::string> words, const std::string& host);
+
 struct Agent {
     pid_t pid = -1;
     os::Fd complaints; // its stderr

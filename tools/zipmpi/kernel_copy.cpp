@@ -80,18 +80,26 @@ bool in_first_user_namespace() {
     return inside == 0 && outside == 0 && count == 4294967295ULL;
 }
 
-std::string cause_of(int error) {
+struct Cause {
+    const char* name;
+    std::string text;
+};
+
+Cause cause_of(int error) {
     const char own = 1;
     if (!allowed(read_error(getpid(), &own)))
-        return error == ENOSYS
-                   ? "the call does not exist here: a seccomp filter of a container or batch system "
-                     "blocks it, or the kernel was built without it"
-                   : "a seccomp filter blocks the call, as containers and batch systems set them";
+        return {"seccomp",
+                error == ENOSYS
+                    ? "the call does not exist here: a seccomp filter of a container or batch "
+                      "system blocks it, or the kernel was built without it"
+                    : "a seccomp filter blocks the call, as containers and batch systems set them"};
     if (prctl(PR_GET_DUMPABLE) != 1)
-        return "processes are not dumpable here (PR_SET_DUMPABLE, or a program file without read permission)";
+        return {"dumpable",
+                "processes are not dumpable here (PR_SET_DUMPABLE, or a program file without read "
+                "permission)"};
     const int scope = number_in("/proc/sys/kernel/yama/ptrace_scope", 0);
-    if (scope >= 2) return fmt::format("kernel.yama.ptrace_scope is {}", scope);
-    return std::string("the kernel says: ") + std::strerror(error);
+    if (scope >= 2) return {"ptrace_scope", fmt::format("kernel.yama.ptrace_scope is {}", scope)};
+    return {"other", std::string("the kernel says: ") + std::strerror(error)};
 }
 
 } // namespace
@@ -100,11 +108,14 @@ Json kernel_copy_facts() {
     const int error = error_between_two();
     Json facts{{"works", allowed(error)}};
     if (!allowed(error)) {
-        facts["why"] = cause_of(error);
+        const Cause cause = cause_of(error);
+        facts["why"] = cause.text;
+        facts["cause"] = cause.name;
     } else if (!in_first_user_namespace() && !allowed(read_error(getppid(), nullptr))) {
         facts["why"] =
             "this process is in a user namespace of its own: ranks in it cannot read those outside";
         facts["limited"] = true;
+        facts["cause"] = "namespace";
     }
     return facts;
 }

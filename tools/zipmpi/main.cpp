@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The zipmpi command: subcommands info, tune and map.
+// The zipmpi command and its subcommands.
+#include "doctor/doctor.hpp"
 #include "info.hpp"
 #include "map/map.hpp"
 #include "tune/tune.hpp"
@@ -75,6 +76,22 @@ CLI::App* add_map(CLI::App& app, MapOptions& o) {
     return map;
 }
 
+CLI::App* add_doctor(CLI::App& app, DoctorOptions& o) {
+    CLI::App* doctor = app.add_subcommand(
+        "doctor", "looks for what keeps jobs from starting or from being fast here, and says what to do");
+    doctor->add_option("--hosts", o.hosts, "look at these hosts too, through the launch agent")
+        ->type_name("HOST,...");
+    doctor->add_option("--launch-agent", o.agent, "as of mpiexec: AGENT HOST COMMAND; default ssh")
+        ->type_name("COMMAND");
+    doctor->add_option("--timeout", o.timeout, "seconds to wait for other hosts (default 10)")
+        ->check(CLI::Range(0.1, 3600.0));
+    CLI::Option* json = doctor->add_flag("--json", o.json, "for programs: JSON instead of text");
+    doctor->add_flag("--as-peer", o.peer, "what the doctor of another host asks for")
+        ->excludes(json)
+        ->group("");
+    return doctor;
+}
+
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 // Settings that are wrong do not stop the report: they are often what it was asked for.
@@ -115,6 +132,12 @@ int run_info(const InfoOptions& o) {
     return status;
 }
 
+std::string help_for(const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? "zipmpi --help lists the subcommands"
+                          : "zipmpi " + chosen.front()->get_name() + " --help lists the options";
+}
+
 int run(int argc, char** argv) {
     CLI::App app{"Looks into ZipMPI: what it is, what it would do here, what it can.", "zipmpi"};
     app.set_version_flag("--version", std::string("ZipMPI ") + ZIPMPI_VERSION);
@@ -123,21 +146,19 @@ int run(int argc, char** argv) {
     TuneOptions tune_options;
     MapOptions map_options;
     const CLI::App* info = add_info(app, options);
-    const CLI::App* tune = add_tune(app, tune_options);
     const CLI::App* map = add_map(app, map_options);
+    add_tune(app, tune_options);
+    DoctorOptions doctor_options;
+    const CLI::App* doctor = add_doctor(app, doctor_options);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         if (e.get_exit_code() == 0) return app.exit(e); // --help, --version
-        report({"the command line is not understood", "zipmpi", e.what(),
-                info->parsed()   ? "zipmpi info --help lists the options"
-                : tune->parsed() ? "zipmpi tune --help lists the options"
-                : map->parsed()  ? "zipmpi map --help lists the options"
-                                 : "zipmpi --help lists the subcommands"},
-               "zipmpi");
+        report({"the command line is not understood", "zipmpi", e.what(), help_for(app)}, "zipmpi");
         return 2;
     }
     if (info->parsed()) return run_info(options);
+    if (doctor->parsed()) return run_doctor(doctor_options, load_params(environ));
     const int status = report_faults(load_params(environ));
     if (map->parsed()) return status != 0 ? status : run_map(map_options);
     return status != 0 ? status : run_tune(tune_options);
