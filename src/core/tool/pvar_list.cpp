@@ -66,6 +66,7 @@ std::vector<uint64_t> traffic_to(const Engine& e, uint32_t which, const std::vec
     for (const boot::Sent& s : boot::TrafficReader(e.segment).row(static_cast<uint32_t>(e.job.local_index)))
         by_rank[static_cast<size_t>(s.to)] = traffic_value(s, which);
     std::vector<uint64_t> values;
+    values.reserve(ranks.size());
     for (const int r : ranks) values.push_back(by_rank[static_cast<size_t>(r)]);
     return values;
 }
