@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The first message between two ranks that never spoke. Ranks of the first half speak with those of the second, one
-// pair at a time: `first_message` is half of the first round trip of a pair, `next_message` half of a later one, us, both
-// the median over pairs.
+// The first message between two ranks that never spoke. Ranks of the first half speak with those of the
+// second, one pair at a time: `first_message` is half of the first round trip of a pair, `next_message` half
+// of a later one, us, both the median over pairs.
 #include "../programs/sample.h"
 #include <mpi.h>
 
@@ -57,7 +57,8 @@ int main(int argc, char** argv) {
             first[mine] = once / 2 * 1e6;
             next[mine++] = median(some, later) / 2 * 1e6;
         }
-    const double of_first = median_of_all(first, mine, rank, half), of_next = median_of_all(next, mine, rank, half);
+    const double of_first = median_of_all(first, mine, rank, half),
+                 of_next = median_of_all(next, mine, rank, half);
     if (rank == 0) report("first_message", (size_t)bytes, of_first, "us");
     if (rank == 0) report("next_message", (size_t)bytes, of_next, "us");
     free(memory);

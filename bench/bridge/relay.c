@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The least that a relay in user space can be: one thread per direction that blocks, and copies through a buffer
-// or splices through a pipe. relay port=P to=A to_port=Q how=copy|splice buffer=131072
+// The least that a relay in user space can be: one thread per direction that blocks, and copies through a
+// buffer or splices through a pipe. relay port=P to=A to_port=Q how=copy|splice buffer=131072
 #include "tcp.h"
 #include <fcntl.h>
 #include <pthread.h>

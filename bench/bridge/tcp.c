@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What a connection without any library does. tcp serve port=P answers; tcp ping to=A port=P sizes=... prints
-// `tcp_latency`: half round trip, us; tcp stream to=A port=P sizes=... seconds=S prints `tcp_bandwidth`, MB/s.
+// `tcp_latency`: half round trip, us; tcp stream to=A port=P sizes=... seconds=S prints `tcp_bandwidth`,
+// MB/s.
 #include "tcp.h"
 #include <pthread.h>
 
@@ -63,7 +64,8 @@ static double stream(int fd, char* memory, size_t size, double seconds) {
         if (!read_all(fd, memory, 1)) stop("recv");
         const double took = seconds_now() - begin;
         if (took >= seconds) return (double)(messages * size) / took;
-        messages = took < seconds / 8 ? messages * 4 : (uint64_t)((double)messages * seconds / took * 1.1) + 1;
+        messages =
+            took < seconds / 8 ? messages * 4 : (uint64_t)((double)messages * seconds / took * 1.1) + 1;
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// `whole`: one message of a size from rank 0 to rank 1 and an empty answer, us, by itself on the network. megabytes=64
-// is the size, times= how many are sent one after the other; the median is printed.
+// `whole`: one message of a size from rank 0 to rank 1 and an empty answer, us, by itself on the network.
+// megabytes=64 is the size, times= how many are sent one after the other; the median is printed.
 #include "../programs/sample.h"
 #include <mpi.h>
 
