@@ -62,18 +62,12 @@ std::vector<PvarEntry> make_list() {
 }
 
 std::vector<uint64_t> traffic_to(const Engine& e, uint32_t which, const std::vector<int>& ranks) {
-    const std::lock_guard guard(*e.lane); // another thread may be sending
     std::vector<uint64_t> by_rank(static_cast<size_t>(e.job.size));
     for (const boot::Sent& s : boot::TrafficReader(e.segment).row(static_cast<uint32_t>(e.job.local_index)))
         by_rank[static_cast<size_t>(s.to)] = traffic_value(s, which);
     std::vector<uint64_t> values;
     for (const int r : ranks) values.push_back(by_rank[static_cast<size_t>(r)]);
     return values;
-}
-
-uint64_t messages_waiting(Engine& e) {
-    const std::lock_guard guard(*e.lane);
-    return e.lane->messages_waiting();
 }
 
 } // namespace
@@ -87,12 +81,13 @@ std::vector<uint64_t> values_of(const PvarEntry& variable, const std::vector<int
     std::vector<uint64_t> values(variable.binding == Binding::none ? 1 : ranks.size());
     Engine* const e = engine();
     if (e == nullptr) return values;
+    const std::lock_guard guard(*e->lane); // another thread may be sending
     switch (variable.source) {
     case Source::counter:
         values[0] = e->lane->counters().get(static_cast<Counter>(variable.which));
         break;
     case Source::waiting:
-        values[0] = messages_waiting(*e);
+        values[0] = e->lane->messages_waiting();
         break;
     case Source::traffic:
         values = traffic_to(*e, variable.which, ranks);

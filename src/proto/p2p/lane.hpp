@@ -266,8 +266,8 @@ class Lane {
 
     // The row of the communication matrix.
     void count_send(transport::Peer peer, const Operation& op) {
-        counters().add(Counter::sends);
-        counters().add(Counter::send_bytes, op.bytes);
+        counters().add_locked(Counter::sends);
+        counters().add_locked(Counter::send_bytes, op.bytes);
         wire::PeerTraffic* t = traffic_of_peer_[peer];
         if (t == nullptr) [[unlikely]]
             t = traffic_of_peer_[peer] = &traffic_.meet(op.world_peer);

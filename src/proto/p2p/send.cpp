@@ -73,7 +73,7 @@ Sent Lane::send_eager(transport::Peer peer, const wire::Envelope& e, const Opera
     std::byte packed[wire::inline_max];
     if (op.layout != nullptr) load_payload(op, 0, packed, op.bytes);
     const Sent sent = shm_.send_short(peer, e, op.layout != nullptr ? packed : op.buffer, op.bytes);
-    if (sent == Sent::ok) counters().add(Counter::inline_messages);
+    if (sent == Sent::ok) counters().add_locked(Counter::inline_messages);
     return sent;
 }
 
