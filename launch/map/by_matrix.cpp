@@ -22,7 +22,8 @@ std::vector<CpuList> bundles_of(const std::vector<CpuList>& cores, uint32_t each
     return bundles;
 }
 
-// The CPUs of these bundles that share a second-level cache with this place.
+} // namespace
+
 CpuList below_cache(const std::vector<CpuList>& bundles, const std::vector<topo::Place>& places,
                     size_t which) {
     CpuList all;
@@ -32,8 +33,6 @@ CpuList below_cache(const std::vector<CpuList>& bundles, const std::vector<topo:
     std::sort(all.begin(), all.end());
     return all;
 }
-
-} // namespace
 
 bool read_matrix_file(const std::string& path, mapping::Matrix& out, Problem& why) {
     std::string text;

@@ -9,6 +9,7 @@
 #include "boot/node_segment.hpp"
 #include "launch/link/channel.hpp"
 #include "launch/link/messages.hpp"
+#include "launch/map/live.hpp"
 #include "launch/noded/lines.hpp"
 #include "launch/pmi/server.hpp"
 #include "launch/pmix/module.hpp"
@@ -79,6 +80,11 @@ class Daemon {
     void start_failed(uint32_t local, const Problem& why, int exit_code);
     std::vector<std::vector<int>> placement();
     void show_placement(const topo::Machine& machine, const std::vector<std::vector<int>>& cpus);
+
+    // live.cpp
+    void start_live_map();
+    void look_at_talk();
+    mapping::Graph sent_since();
 
     // gateways.cpp
     void find_gateways();
@@ -205,6 +211,9 @@ class Daemon {
     int open_line_[2] = {-1, -1}; // rank that has written part of a line to this stream
     std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> agreeing_; // ranks that wait, by agreement
     uint64_t kill_at_ = 0, prompt_at_ = 0, give_up_at_ = 0;
+    LiveMap live_map_;
+    uint64_t look_at_ = 0, looked_at_ = 0;                   // 0: ranks stay where they are
+    std::vector<std::map<uint32_t, double>> counted_before_; // of each rank, by the one it has sent to
 
     os::Fd stdin_pipe_;
     std::string stdin_queue_;

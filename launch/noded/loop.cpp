@@ -77,7 +77,7 @@ void Daemon::watch(int epoll, int fd, uint32_t events, Source source, uint32_t r
 int Daemon::wait_ms() const {
     uint64_t next = never;
     for (const uint64_t at :
-         {kill_at_, prompt_at_, give_up_at_, beat_at_, below_.next_time(), next_restart()})
+         {kill_at_, prompt_at_, give_up_at_, beat_at_, look_at_, below_.next_time(), next_restart()})
         if (at != 0) next = std::min(next, at);
     const uint64_t now = os::now_ns();
     if (phase_ == Phase::killing) next = std::min(next, now + reap_interval);
@@ -105,6 +105,7 @@ void Daemon::step() {
     if (front_gone_ && phase_ < Phase::killing) kill_job();
     throttle();
     on_deadlines();
+    look_at_talk();
     below_.on_time();
     if (network_) watch_parent();
     finish_when_quiet();

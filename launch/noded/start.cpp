@@ -67,6 +67,7 @@ void Daemon::start(const std::string& payload) {
     for (uint32_t i = 0; i < ranks_.size() && phase_ == Phase::running; ++i)
         if (!start_rank(i, cpus, why))
             start_failed(i, why, errno == ENOENT ? exit_not_found : exit_not_executable);
+    start_live_map();
 }
 
 void Daemon::start_failed(uint32_t local, const Problem& why, int exit_code) {

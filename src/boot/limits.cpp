@@ -31,10 +31,24 @@ Param<int64_t> grace{"bridge.grace",
                      Scope::all_equal,
                      "how long a job goes on after the last way between two of its clusters is lost"};
 
+Param<int64_t> live_map{
+    "map.live",
+    0,
+    {0, 3600},
+    Unit::seconds,
+    Level::user,
+    Scope::all_equal,
+    "time after which mpiexec looks again who talks to whom, and moves ranks that would gain "
+    "by it to other cores; 0: never"};
+Param<bool> live_report{"map.live_report", false, Level::user, Scope::all_equal,
+                        "say on stderr when the live mapper moves ranks, and why"};
+
 } // namespace
 
 std::string gateway_program() { return gateway_path.get(); }
 int grace_seconds() { return static_cast<int>(grace.get()); }
+int live_map_seconds() { return static_cast<int>(live_map.get()); }
+bool live_map_reports() { return live_report; }
 int handshake_limit_seconds() { return static_cast<int>(handshake_timeout.get()); }
 
 } // namespace zipmpi::boot

@@ -4,6 +4,7 @@
 
 #include "core/comm/hardware.hpp"
 #include "core/state.hpp"
+#include "mapping/refine.hpp"
 #include "proto/coll/coll.hpp"
 
 #include <algorithm>
@@ -100,6 +101,26 @@ Order grown_order(const std::vector<topo::Place>& places, int size, const std::v
     return order;
 }
 
+// Pairs of ranks change processes as long as that is a gain. Every process of the communicator does the same,
+// so it must not take long; weights and distances are whole numbers, so all come to the same result.
+Order polished(Order order, const std::vector<topo::Place>& places, const std::vector<Edge>& edges) {
+    constexpr size_t most_ranks = 128;
+    constexpr uint64_t looks = 200'000; // about a millisecond
+    if (order.size() > most_ranks) return order;
+    mapping::Targets processes;
+    processes.room.assign(order.size(), 1);
+    for (size_t a = 0; a < order.size(); ++a)
+        for (size_t b = 0; b < order.size(); ++b)
+            processes.distance.push_back(static_cast<double>(topo::pair_class(places[a], places[b])));
+    std::vector<mapping::Edge> talk;
+    for (const Edge& e : edges)
+        talk.push_back(
+            {static_cast<uint32_t>(e.from), static_cast<uint32_t>(e.to), static_cast<double>(e.weight)});
+    mapping::Assignment at(order.begin(), order.end());
+    mapping::descend({static_cast<uint32_t>(order.size()), std::move(talk)}, processes, at, looks);
+    return {at.begin(), at.end()};
+}
+
 } // namespace
 
 Order same_order(int size) {
@@ -120,7 +141,7 @@ int64_t cost_of(const Order& order, const std::vector<topo::Place>& places, cons
 
 Order near_order(const std::vector<topo::Place>& places, int size, const std::vector<Edge>& edges) {
     const Order same = same_order(size);
-    Order grown = grown_order(places, size, edges);
+    Order grown = polished(grown_order(places, size, edges), places, edges);
     return cost_of(grown, places, edges) < cost_of(same, places, edges) ? grown : same;
 }
 

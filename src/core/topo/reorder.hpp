@@ -23,7 +23,8 @@ using Order = std::vector<int>;
 Order same_order(int size); // every process keeps its rank
 
 // Puts those who talk much near to each other, given the place of each process. Groups of processes that
-// share hardware are filled one after another with ranks that talk most to what is in the group already. Not
+// share hardware are filled one after another with ranks that talk most to what is in the group already, then
+// pairs change places (src/mapping). Not
 // worse than every process keeping its rank: if it would be, that is the result. O(e log e).
 Order near_order(const std::vector<topo::Place>& places, int size, const std::vector<Edge>& edges);
 // What the messages of an order cost: the distances that they travel.

@@ -50,6 +50,27 @@ TEST(Reorder, ARingCrossesTwice) {
     EXPECT_EQ(crossings, 2);
 }
 
+// A torus of 4 x 4 on two sockets of eight: growing alone leaves corners behind.
+TEST(Reorder, ATorusIsCutInHalves) {
+    std::vector<topo::Place> places;
+    for (uint16_t p = 0; p < 16; ++p) {
+        const auto socket = static_cast<uint16_t>(p % 2);
+        places.push_back({socket, socket, socket, p, p, p});
+    }
+    std::vector<Edge> torus;
+    for (int r = 0; r < 16; ++r) {
+        torus.push_back({r, r / 4 * 4 + (r + 1) % 4, 1});
+        torus.push_back({r, (r + 4) % 16, 1});
+    }
+    const Order order = near_order(places, 16, torus);
+    expect_permutation(order);
+    int crossings = 0;
+    for (const Edge& e : torus)
+        crossings += places[static_cast<size_t>(order[static_cast<size_t>(e.from)])].package !=
+                     places[static_cast<size_t>(order[static_cast<size_t>(e.to)])].package;
+    EXPECT_EQ(crossings, 8); // the least: two rows here, two there
+}
+
 TEST(Reorder, NobodyMovesForNothing) {
     const std::vector<topo::Place> unknown(6, nowhere);
     std::vector<Edge> edges{{0, 5, 1}, {1, 4, 1}};

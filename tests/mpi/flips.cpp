@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// flips PHASES SECONDS: ranks exchange short messages with one partner, and with another one in every second
+// phase. Rank 0 says for each phase after how long partners shared their CPUs, and how many exchanges there
+// were.
+#include "check.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <mpi.h>
+#include <sched.h>
+
+namespace {
+
+bool shares_cpus_with(int partner) {
+    cpu_set_t mine;
+    cpu_set_t theirs;
+    CPU_ZERO(&mine);
+    sched_getaffinity(0, sizeof mine, &mine);
+    MPI_Sendrecv(&mine, sizeof mine, MPI_BYTE, partner, 1, &theirs, sizeof theirs, MPI_BYTE, partner, 1,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return CPU_COUNT(&mine) == 1 && CPU_EQUAL(&mine, &theirs);
+}
+
+void phase(int number, int partner, double seconds) {
+    const double begin = MPI_Wtime();
+    long exchanges = 0;
+    double shared_after = -1;
+    for (int over = 0; over == 0;) {
+        for (int i = 0; i < 500; ++i, ++exchanges) {
+            int in = 0;
+            MPI_Sendrecv(&i, 1, MPI_INT, partner, 0, &in, 1, MPI_INT, partner, 0, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+            CHECK(in == i);
+        }
+        if (shares_cpus_with(partner) && shared_after < 0) shared_after = MPI_Wtime() - begin;
+        int mine = MPI_Wtime() - begin >= seconds;
+        int theirs = 0;
+        MPI_Sendrecv(&mine, 1, MPI_INT, partner, 2, &theirs, 1, MPI_INT, partner, 2, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        over = mine != 0 || theirs != 0;
+    }
+    double last = 0;
+    double first = 0;
+    long all = 0;
+    MPI_Reduce(&shared_after, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&shared_after, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&exchanges, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) std::printf("phase %d: shared %.2f exchanges %ld\n", number, first < 0 ? -1.0 : last, all);
+    std::fflush(stdout);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank = 0;
+    int size = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const int phases = argc > 1 ? std::atoi(argv[1]) : 2;
+    const double seconds = argc > 2 ? std::atof(argv[2]) : 5;
+    for (int p = 0; p < phases; ++p) phase(p, p % 2 == 0 ? rank ^ 1 : (rank + size / 2) % size, seconds);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The live mapper on a program whose partners change: within two seconds partners share a core, or the mapper has found by
+measurement that this does not pay.
+
+usage: live_map.py MPIEXEC FLIPS [PHASES] [SECONDS]
+"""
+import os
+import re
+import subprocess
+import sys
+
+mpiexec, flips = sys.argv[1:3]
+phases, seconds = (sys.argv[3:] + ["2", "4"][len(sys.argv) - 3:])[:2]
+cpus = sorted(os.sched_getaffinity(0))[:2]
+if len(cpus) < 2:
+    print("needs two CPUs")
+    sys.exit(77)
+os.sched_setaffinity(0, cpus)
+run = subprocess.run([mpiexec, "-n", "8", "--bind-to", "none", flips, phases, seconds], capture_output=True, text=True, timeout=200,
+                     env={**os.environ, "ZIPMPI_MAP_LIVE": "1", "ZIPMPI_MAP_LIVE_REPORT": "yes"})
+print(run.stdout, run.stderr, sep="")
+found = re.findall(r"phase \d+: shared (-?[\d.]+) exchanges \d+\n", run.stdout)
+refused = "does not pay" in run.stderr
+late = [t for t in found if not 0 <= float(t) <= 2.5]  # a look each second, and a busy machine
+if run.returncode != 0 or len(found) != int(phases) or (late and not refused):
+    sys.exit(1)
