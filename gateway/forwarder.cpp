@@ -30,6 +30,7 @@ bool Forwarder::open(int cluster, const std::string& devices, const transport::u
     transport::ucx::Settings settings{bridge::gateway_id(setting_.job_size, setting_.number), setting_.key,
                                       devices.c_str()};
     settings.watch_peers = true;
+    settings.gathers = true;
     settings.sink = sink_of(a);
     settings.book = book;
     a.network.reset(transport::ucx::open(settings, why));
@@ -103,14 +104,10 @@ bool Forwarder::take(int network, int from, std::span<const std::byte> head, std
     }
     --frame.hops;
     bridge::close(frame);
+    count(frame, head.size() + data.size());
+    if (data.empty() && pass_short(network, from, frame, head)) return false;
     bool kept = false;
     Transit* const transit = make_transit(network, from, frame, head, data, descriptor, kept);
-    add(counters_.frames);
-    add(counters_.bytes, transit->bytes);
-    if (crosses_as_message(frame))
-        add(counters_.messages);
-    else if (frame.type != wire::FrameType::chunk)
-        add(counters_.control);
     taking_ = transit;
     took_its_end_ = false;
     const bool passed = pass_on(transit, frame);
@@ -121,6 +118,49 @@ bool Forwarder::take(int network, int from, std::span<const std::byte> head, std
     }
     taking_ = nullptr;
     return kept && !took_its_end_;
+}
+
+void Forwarder::count(const wire::Frame& frame, uint64_t bytes) {
+    add(counters_.frames);
+    add(counters_.bytes, bytes);
+    if (crosses_as_message(frame))
+        add(counters_.messages);
+    else if (frame.type != wire::FrameType::chunk)
+        add(counters_.control);
+}
+
+// Most frames are short and leave at once: nothing is kept of them. False: not this one.
+bool Forwarder::pass_short(int network, int from, const wire::Frame& frame,
+                           std::span<const std::byte> bytes) {
+    constexpr size_t longest = wire::frame_head_max + wire::frame_small;
+    const bridge::Hop* const hop = bytes.size() <= longest ? hop_of(frame) : nullptr;
+    Attached* const to =
+        hop != nullptr && hop->kind != bridge::Hop::Kind::link ? in_cluster(hop->cluster) : nullptr;
+    if (to == nullptr) return false;
+    const int id =
+        hop->kind == bridge::Hop::Kind::rank ? frame.to : bridge::gateway_id(setting_.job_size, hop->gateway);
+    const auto waiting = to->waiting.find(id);
+    const int peer = to->network->reach(id);
+    if (peer < 0 || (waiting != to->waiting.end() && !waiting->second.empty())) return false;
+    std::byte copy[longest];
+    std::memcpy(copy, bytes.data(), bytes.size());
+    std::memcpy(copy, &frame, sizeof frame);
+    if (to->network->send_frame(static_cast<Peer>(peer), {copy, bytes.size()}, {}, nullptr, true) !=
+        Posted::done)
+        return false;
+    give_credit(network, from, bytes.size());
+    return true;
+}
+
+// Frames of one flow keep together where nothing speaks against it.
+const bridge::Hop* Forwarder::hop_of(const wire::Frame& frame) {
+    auto known = hops_.find(frame.to);
+    if (known == hops_.end()) {
+        const auto& clusters = setting_.grid.nodes[static_cast<size_t>(setting_.node_of(frame.to))].clusters;
+        known = hops_.emplace(frame.to, routes_.next(setting_.number, clusters)).first;
+    }
+    const std::vector<bridge::Hop>& hops = known->second;
+    return hops.empty() ? nullptr : &hops[static_cast<size_t>(frame.from + frame.to) % hops.size()];
 }
 
 Transit* Forwarder::make_transit(int network, int from, const wire::Frame& frame,
@@ -155,15 +195,12 @@ Transit* Forwarder::make_transit(int network, int from, const wire::Frame& frame
 }
 
 bool Forwarder::pass_on(Transit* t, const wire::Frame& frame) {
-    const auto& clusters = setting_.grid.nodes[static_cast<size_t>(setting_.node_of(frame.to))].clusters;
-    const std::vector<bridge::Hop> hops = routes_.next(setting_.number, clusters);
-    if (hops.empty()) return false;
-    // Frames of one flow keep together where nothing speaks against it.
-    const bridge::Hop& hop = hops[static_cast<size_t>(frame.from + frame.to) % hops.size()];
-    if (hop.kind == bridge::Hop::Kind::link) return send_over_link && send_over_link(hop.link, t);
-    Attached* const to = in_cluster(hop.cluster);
+    const bridge::Hop* const hop = hop_of(frame);
+    if (hop == nullptr) return false;
+    if (hop->kind == bridge::Hop::Kind::link) return send_over_link && send_over_link(hop->link, t);
+    Attached* const to = in_cluster(hop->cluster);
     const int id =
-        hop.kind == bridge::Hop::Kind::rank ? frame.to : bridge::gateway_id(setting_.job_size, hop.gateway);
+        hop->kind == bridge::Hop::Kind::rank ? frame.to : bridge::gateway_id(setting_.job_size, hop->gateway);
     return to != nullptr && send(*to, id, t);
 }
 
@@ -248,12 +285,13 @@ void Forwarder::send_own(Attached& a, int id, wire::Frame frame, std::span<const
     bridge::close(frame);
     std::memcpy(bytes, &frame, sizeof frame);
     if (!content.empty()) std::memcpy(bytes + sizeof frame, content.data(), content.size());
-    static_cast<void>(
-        a.network->send_frame(static_cast<Peer>(peer), {bytes, sizeof frame + content.size()}, {}, nullptr));
+    static_cast<void>(a.network->send_frame(static_cast<Peer>(peer), {bytes, sizeof frame + content.size()},
+                                            {}, nullptr, true));
 }
 
 void Forwarder::link_changed(int gateway, bool up) {
     routes_.set_link_up(setting_.number, gateway, up);
+    hops_.clear();
     for (Attached& a : attached_)
         for (int rank = 0; rank < setting_.job_size; ++rank) {
             const auto& clusters = setting_.grid.nodes[static_cast<size_t>(setting_.node_of(rank))].clusters;
@@ -285,13 +323,15 @@ int Forwarder::progress() {
         for (const Peer peer : std::exchange(a.to_forget, {})) a.network->forget(peer);
         strangers += a.network->strangers();
     }
+    for (Attached& a : attached_) a.network->send_waiting();
     counters_.strangers.store(strangers, std::memory_order_relaxed);
     return happened;
 }
 
 bool Forwarder::arm() {
-    return std::ranges::all_of(attached_,
-                               [](Attached& a) { return a.to_forget.empty() && a.network->arm(); });
+    return std::ranges::all_of(attached_, [](Attached& a) {
+        return a.to_forget.empty() && !a.network->has_waiting() && a.network->arm();
+    });
 }
 
 std::vector<int> Forwarder::descriptors() const {

@@ -86,7 +86,10 @@ class Forwarder {
     void give_credit(int network, int to, uint64_t bytes);
     void tell_news(Attached& a, int id);
     void send_own(Attached& a, int id, wire::Frame frame, std::span<const std::byte> content);
+    [[nodiscard]] const bridge::Hop* hop_of(const wire::Frame& frame);
+    bool pass_short(int network, int from, const wire::Frame& frame, std::span<const std::byte> bytes);
     bool pass_on(Transit* transit, const wire::Frame& frame);
+    void count(const wire::Frame& frame, uint64_t bytes);
     bool send(Attached& to, int id, Transit* transit);
     void send_waiting(Attached& to, int id);
     Transit* make_transit(int network, int from, const wire::Frame& frame, std::span<const std::byte> head,
@@ -97,6 +100,7 @@ class Forwarder {
     Setting setting_;
     Counters& counters_;
     bridge::Routes routes_;
+    std::unordered_map<int, std::vector<bridge::Hop>> hops_; // by rank, until routes change
     std::deque<Attached> attached_;
     const Transit* taking_ = nullptr; // while take() works on it: its data is not ours to give back
     bool took_its_end_ = false;

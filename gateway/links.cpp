@@ -107,17 +107,27 @@ int Links::look_after(int epoll) {
 
 void Links::accept(int epoll, int listener) {
     os::Fd fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    const auto strangers =
-        std::ranges::count_if(connections_, [](const auto& c) { return c.second->link < 0; });
     launch::Nonce nonce;
-    if (!fd || static_cast<size_t>(strangers) >= most_strangers ||
-        !launch::fill_random(nonce.data(), nonce.size()))
-        return;
+    if (!fd || !launch::fill_random(nonce.data(), nonce.size())) return;
+    make_room_for_stranger(epoll);
     auto c = std::make_unique<Connection>();
     c->fd = std::move(fd);
     c->acceptor = std::make_unique<launch::HelloAcceptor>(key_, nonce);
     c->out_text = c->acceptor->take_output();
     add(epoll, std::move(c));
+}
+
+// Whoever keeps many connections open keeps nobody out: the oldest goes. One that has the key is through in a
+// moment.
+void Links::make_room_for_stranger(int epoll) {
+    size_t strangers = 0;
+    uint64_t oldest = UINT64_MAX;
+    for (const auto& [key, c] : connections_) {
+        if (c->link >= 0 || c->ours) continue;
+        ++strangers;
+        oldest = std::min(oldest, key); // keys count up
+    }
+    if (strangers >= most_strangers) close(epoll, oldest);
 }
 
 void Links::connect(int epoll, int link) {

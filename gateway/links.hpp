@@ -51,6 +51,7 @@ class Links {
         bool reading = true;
     };
     void accept(int epoll, int listener);
+    void make_room_for_stranger(int epoll);
     void connect(int epoll, int link);
     void add(int epoll, std::unique_ptr<Connection> connection);
     bool talk(Connection& c);

@@ -250,7 +250,7 @@ EndWorld BridgedNetwork::end_world() {
         auto& net = *static_cast<BridgedNetwork*>(self);
         const LaneState& state = net.lanes_[static_cast<size_t>(lane)];
         if (state.peer < 0 || state.to_forget) return Posted::failed;
-        return net.inner_->send_frame(static_cast<Peer>(state.peer), frame_head, data, ticket);
+        return net.inner_->send_frame(static_cast<Peer>(state.peer), frame_head, data, ticket, net.gathers_);
     };
     w.close_lane = [](void* self, int lane) {
         LaneState& state = static_cast<BridgedNetwork*>(self)->lanes_[static_cast<size_t>(lane)];
@@ -325,8 +325,13 @@ Posted BridgedNetwork::send(Peer peer, const wire::Envelope& envelope, const std
 Posted BridgedNetwork::send_soon(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                                  const Memory& data) {
     const Place to = peers_[peer];
-    return to.far ? end_.send(to.inner, envelope, payload, data)
-                  : inner_->send_soon(to.inner, envelope, payload, data);
+    if (!to.far) return inner_->send_soon(to.inner, envelope, payload, data);
+    gathers_ = true;
+    const Posted posted = end_.send(to.inner, envelope, payload, data);
+    gathers_ = false;
+    if (posted != Posted::done || !inner_->has_waiting()) return posted;
+    riders_.push_back(data.operation); // it has been copied, but nobody else makes frames leave
+    return Posted::under_way;
 }
 
 Posted BridgedNetwork::send_long(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
@@ -350,7 +355,17 @@ void BridgedNetwork::drop(Arriving& bytes) {
         inner_->drop(bytes);
 }
 
-int BridgedNetwork::progress() { return inner_->progress() + end_.advance() + look_after_lanes(); }
+int BridgedNetwork::progress() {
+    gathers_ = true;
+    int happened = inner_->progress() + end_.advance() + look_after_lanes();
+    gathers_ = false;
+    inner_->send_waiting();
+    for (void* operation : std::exchange(riders_, {})) {
+        sink_.sent(sink_.subject, operation, Outcome::done);
+        ++happened;
+    }
+    return happened;
+}
 
 int BridgedNetwork::look_after_lanes() {
     int happened = 0;

@@ -98,6 +98,8 @@ class BridgedNetwork final : public transport::ucx::Network {
     std::unordered_map<int, int> by_rank_;
     std::unique_ptr<transport::ucx::Sealer> sealer_; // if a link is not trusted
     End end_;
+    bool gathers_ = false;      // frames that are sent now may wait for others
+    std::vector<void*> riders_; // sends whose frames may wait
     os::Fd epoll_, timer_;
     std::unique_ptr<transport::ucx::Network> inner_; // the last: its end gives up frames of the one above
 };

@@ -15,7 +15,6 @@ namespace zipmpi::transport::ucx {
 namespace {
 
 constexpr uint32_t at_once = 3; // messages to one peer between two looks at the network
-constexpr size_t batch_bytes = 16U << 10;
 constexpr size_t longest_in_batch = 4U << 10;
 constexpr size_t most_batches = 64; // that UCX has not finished with: who sends more waits for the network
 
@@ -35,7 +34,10 @@ Posted Engine::send_soon(Peer peer, const wire::Envelope& envelope, const std::b
     const wire::NetHeader h{to.pass, to.sent + 1, envelope};
     const size_t bytes = sizeof(wire::BatchEntry) + sizeof h + envelope.inline_bytes + data.bytes;
     if (to.batch != nullptr && to.batch->used + bytes > batch_bytes) send_batch(to);
-    if (to.batch == nullptr) open_batch(peer);
+    if (to.batch == nullptr) {
+        to.batch = &new_batch();
+        waiting_batches_.push_back(peer);
+    }
     Sending& batch = *to.batch;
     const wire::BatchEntry entry{static_cast<uint32_t>(data.bytes)};
     std::byte* at = batch.gaps.packed.data() + batch.used;
@@ -54,13 +56,12 @@ Posted Engine::send_soon(Peer peer, const wire::Envelope& envelope, const std::b
     return Posted::under_way;
 }
 
-void Engine::open_batch(Peer peer) {
+Engine::Sending& Engine::new_batch() {
     Sending& s = take_sending();
     s.gaps.packed = take_room(batch_bytes);
     s.used = 0;
-    peers_[peer].batch = &s;
-    waiting_batches_.push_back(peer);
     ++batches_;
+    return s;
 }
 
 // Who rides in it has been copied: its memory is free as soon as the batch is on its way.

@@ -42,6 +42,7 @@ std::string in_words(const char* call, ucs_status_t status) {
 Engine::Engine(const Settings& settings)
     : world_rank_(settings.world_rank)
     , watch_from_(settings.watch_peers ? 0 : settings.watch_from)
+    , gathers_(settings.gathers)
     , sink_(settings.sink)
     , book_(settings.book) {
     std::memcpy(key_.data(), settings.key.data(), key_.size());
@@ -126,6 +127,7 @@ int Engine::progress() {
     happened_ = 0;
     ++look_;
     send_batches();
+    send_waiting();
     // UCX counts events of its own that mean nothing to us; once something has come, the caller may have been
     // waiting for just that.
     while (ucp_worker_progress(worker_) != 0 && happened_ == 0) {
@@ -136,7 +138,7 @@ int Engine::progress() {
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Network*
-zipmpi_ucx_open_2(const zipmpi::transport::ucx::Settings& settings, std::string& why) {
+zipmpi_ucx_open_3(const zipmpi::transport::ucx::Settings& settings, std::string& why) {
     using namespace zipmpi::transport::ucx;
     auto engine = std::make_unique<Engine>(settings);
     if (!engine->start(settings.devices, why)) return nullptr;

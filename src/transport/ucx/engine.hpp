@@ -21,6 +21,7 @@
 namespace zipmpi::transport::ucx {
 
 inline constexpr unsigned pass_index_bits = 24; // of a pass: which peer; the others cannot be guessed
+inline constexpr size_t batch_bytes = 16U << 10;
 
 struct Arriving {
     void* descriptor; // of UCX
@@ -57,7 +58,9 @@ class Engine final : public Network {
     [[nodiscard]] bool idle() const override { return under_way_ == 0; }
     [[nodiscard]] uint64_t strangers() const override { return strangers_; }
     Posted send_frame(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
-                      void* ticket) override;
+                      void* ticket, bool may_wait) override;
+    void send_waiting() override;
+    [[nodiscard]] bool has_waiting() const override { return !waiting_frames_.empty(); }
     void let_go(void* descriptor) override { ucp_am_data_release(worker_, descriptor); }
     void forget(Peer peer) override;
 
@@ -77,9 +80,10 @@ class Engine final : public Network {
         uint64_t given_pass = 0; // on messages from it
         uint32_t sent = 0;       // messages so far
         uint32_t taken = 0;
-        uint32_t look = 0;        // the last one in which something was sent
-        uint32_t since_look = 0;  // messages that were sent in it
-        Sending* batch = nullptr; // that still has room
+        uint32_t look = 0;         // the last one in which something was sent
+        uint32_t since_look = 0;   // messages that were sent in it
+        Sending* batch = nullptr;  // that still has room
+        Sending* frames = nullptr; // the same, of frames
         bool lost = false;
         bool given_up = false;                          // for good
         Way way{};                                      // to it, once it has given a pass
@@ -128,7 +132,7 @@ class Engine final : public Network {
                 const Memory& data, uint32_t flags);
     // batch.cpp
     bool may_wait(Known& to, const Memory& data);
-    void open_batch(Peer peer);
+    Sending& new_batch();
     void send_batch(Known& to);
     void send_batches();
     static ucs_status_t on_batch(void* self, const void*, size_t, void* data, size_t length,
@@ -161,6 +165,10 @@ class Engine final : public Network {
                                  size_t length, const ucp_am_recv_param_t* param);
     ucs_status_t take_frame(std::span<const std::byte> head, std::span<const std::byte> data,
                             void* descriptor);
+    ucs_status_t take_frames(std::span<const std::byte> bytes);
+    bool gather(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data);
+    void send_frames(Known& to);
+    bool is_from(std::span<const std::byte>& bytes, Peer& from);
     static void on_sent(void* request, ucs_status_t status, void* user_data);
     static void on_received(void* request, ucs_status_t status, size_t length, void* user_data);
     static void on_lost(void* self, ucp_ep_h endpoint, ucs_status_t status);
@@ -169,6 +177,7 @@ class Engine final : public Network {
 
     int world_rank_;
     int watch_from_;
+    bool gathers_;
     std::array<uint8_t, wire::job_key_bytes> key_{};
     Sink sink_;
     AddressBook book_;
@@ -185,7 +194,7 @@ class Engine final : public Network {
     uint64_t under_way_ = 0;                    // sends
     uint32_t look_ = 1;                         // at the network: their number
     size_t batches_ = 0;                        // open, or not finished by UCX
-    std::vector<Peer> waiting_batches_;
+    std::vector<Peer> waiting_batches_, waiting_frames_;
     std::vector<void*> spare_riders_; // memory for the next batch
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began

@@ -37,6 +37,7 @@ void Engine::make_stranger(Known& peer) {
     peer.lost = false;
     for (const Early& early : peer.early) delete early.bytes;
     peer.early.clear();
+    if (peer.frames != nullptr) give_back(*std::exchange(peer.frames, nullptr));
 }
 
 void Engine::disconnect(Known& peer) {

@@ -75,6 +75,7 @@ struct Settings {
     const char* devices = "";   // comma-separated names; empty: UCX chooses
     bool watch_peers = false;   // be told by UCX when a peer is lost, which costs bandwidth
     int watch_from = INT32_MAX; // the same for ids from here on: gateways, which may die and return
+    bool gathers = false;       // all frames that may wait do, not only those after the first few
     Sink sink{};
     AddressBook book{};
 };
@@ -116,11 +117,14 @@ class Network {
     virtual void leaving(bool /*yes*/) {}                 // from now on idle() must hold without this process
     [[nodiscard]] virtual uint64_t strangers() const = 0; // messages without a valid pass or proof
 
-    // A frame of the bridge. The head is copied; under way: frame_left(ticket) comes.
+    // A frame of the bridge. The head is copied; under way: frame_left(ticket) comes. may_wait: the caller
+    // calls send_waiting() or progress() soon, so that short frames may share a message of the network.
     virtual Posted send_frame(Peer, std::span<const std::byte> /*head*/, std::span<const std::byte> /*data*/,
-                              void* /*ticket*/) {
+                              void* /*ticket*/, bool /*may_wait*/ = false) {
         return Posted::failed;
     }
+    virtual void send_waiting() {}
+    [[nodiscard]] virtual bool has_waiting() const { return false; }
     virtual void let_go(void* /*descriptor*/) {}
     // Gives up what is under way to a peer; the next reach() says hello to where it is then. Not from within
     // an event.
@@ -147,7 +151,7 @@ class Probe {
 // The functions of the module; their names change when this border changes. Null and `why` on failure.
 using Open = Network* (*)(const Settings& settings, std::string& why);
 using OpenProbe = Probe* (*)(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key);
-inline constexpr const char* open_symbol = "zipmpi_ucx_open_2";
+inline constexpr const char* open_symbol = "zipmpi_ucx_open_3";
 inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_2";
 inline constexpr const char* module_file = "zipmpi_ucx.so";
 
