@@ -29,7 +29,8 @@ namespace zipmpi {
     X(sleeps, "times the rank went to sleep while waiting")                                                  \
     X(wakes_sent, "times the rank woke a sleeping peer")                                                     \
     X(late_wakes, "sleeps that ended by their safety timeout with work waiting: must stay 0")                \
-    X(collectives, "collective operations")
+    X(collectives, "collective operations")                                                                  \
+    X(unexpected_now, "messages that wait for their receive now: a state, not a sum")
 
 enum class Counter : uint32_t {
 #define ZIPMPI_X(id, text) id,
@@ -55,6 +56,9 @@ struct alignas(64) Counters {
     void add(Counter c, uint64_t n = 1) noexcept {
         auto& v = value[static_cast<uint32_t>(c)];
         v.store(v.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    }
+    void set(Counter c, uint64_t n) noexcept {
+        value[static_cast<uint32_t>(c)].store(n, std::memory_order_relaxed);
     }
     [[nodiscard]] uint64_t get(Counter c) const noexcept {
         return value[static_cast<uint32_t>(c)].load(std::memory_order_relaxed);
