@@ -52,7 +52,7 @@ fi
 if awk '{print $2}' "$scratch/contents" | grep -vx root/root; then die "files that do not belong to root"; fi
 if awk '$1 !~ /^l/ {print $1}' "$scratch/contents" | grep -E '^.{8}w'; then die "files that everybody may write"; fi
 recommends=$(dpkg-deb -f "$package" Recommends)
-for name in libpmix2 libhwloc15; do
+for name in libpmix2 libhwloc15 libscotch-7.0 libmetis5; do
     [[ $recommends == *$name* ]] || die "$name is not recommended"
     [[ $(dpkg-deb -f "$package" Depends) != *$name* ]] || die "$name is demanded: it is a module loaded on need"
 done

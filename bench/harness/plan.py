@@ -17,9 +17,10 @@ NETWORK_SIZES = (8, 64, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
 LEAST_BARE_BANDWIDTH = 65536  # from here on bandwidth is compared with bare UCX
 LARGE_NETWORK_SIZES = "65536,262144,1048576,4194304"
 NETWORK_COLLECTIVE_SIZES = "8,512,8192,65536,524288"
+HALO_SIZES = "8,4096,65536"
 VECTOR_SIZES = "2048,8192,32768,131072,524288"
-SETS = ("quick", "default", "oversubscribed", "collectives", "datatypes", "queues", "cluster", "all")
-COMPARED_IN_ALL = ("default", "oversubscribed", "collectives", "datatypes")
+SETS = ("quick", "default", "oversubscribed", "collectives", "datatypes", "onesided", "queues", "cluster", "all")
+COMPARED_IN_ALL = ("default", "oversubscribed", "collectives", "datatypes", "onesided")
 WITH_UCX = ("quick", "default", "cluster", "all")  # beside ucx_perftest
 MOST_HOSTS = 4  # of the set "cluster"
 QUEUES = "ZIPMPI_SHM_QUEUES=pairs,shared,expected,watched"  # what the set "queues" varies
@@ -96,6 +97,17 @@ DATATYPES = [
 ]
 
 
+def onesided():
+    """Targets that do not help make some peers slow: their runs are short, and not repeated for ever."""
+    runs = [Run("onesided", ("busy=0.02", "sweeps=5", "limit=1"), limit=120, at_once=True)]
+    runs += [Run("gups", (), ranks, at_once=True) for ranks in (2, 4)]
+    runs += [Run("lu", ("n=512", "block=32", "sweeps=3"), ranks, at_once=True) for ranks in (2, 4, 8)]
+    runs += [Run("locks", ("seconds=0.3",), contenders + 1, at_once=True) for contenders in (2, 8, 32)]
+    runs += [Run("halo", ("sizes=" + HALO_SIZES, "sweeps=3", "limit=0.5", "hurry=0.05"), ranks, at_once=True) for ranks in (4, 9)]
+    runs += [Run("tasks", (), ranks, at_once=True) for ranks in (2, 8)]
+    return runs
+
+
 def cluster():
     sizes = "sizes=" + ",".join(map(str, NETWORK_SIZES))
     runs = [
@@ -104,6 +116,7 @@ def cluster():
         Run("vectors", ("what=bandwidth", "sizes=" + LARGE_NETWORK_SIZES, "sweeps=3"), only=(OURS,), hosts=2),
         Run("collectives", ("only=coll_bcast,coll_allreduce,coll_alltoall", "sizes=" + NETWORK_COLLECTIVE_SIZES, "sweeps=5",
                             "slice=0.01", "limit=1", "least=3", "hurry=0.08"), 16, hosts=4, at_once=True),
+        Run("gups", ("updates=200",), 4, hosts=2, at_once=True),
         Run("startup", (), 128, only=(OURS, "openmpi"), most_rounds=3, hosts=4),
     ]
     # ucx_perftest makes a new connection for every size, and a connection is slower after other sizes: the same for ours.
@@ -122,9 +135,9 @@ def patterns():
 
 def runs_of(name):
     if name == "all":
-        return DEFAULT + [run for run in crowds() if run.program != "futex"] + collectives() + DATATYPES
+        return DEFAULT + [run for run in crowds() if run.program != "futex"] + collectives() + DATATYPES + onesided()
     return {"quick": QUICK, "default": DEFAULT, "oversubscribed": crowds(), "collectives": collectives(),
-            "datatypes": DATATYPES, "queues": patterns(), "cluster": cluster()}[name]
+            "datatypes": DATATYPES, "onesided": onesided(), "queues": patterns(), "cluster": cluster()}[name]
 
 
 def sets_of_bars(name):

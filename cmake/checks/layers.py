@@ -16,13 +16,14 @@ MAY_INCLUDE = {
     "src/wire": FLOOR | {"wire"},
     "src/topo": FLOOR | {"wire", "boot", "topo"},
     "src/boot": FLOOR | {"wire", "boot"},
+    "src/mapping": FLOOR | {"wire", "boot", "topo", "mapping"},
     "src/transport": FLOOR | {"wire", "boot", "transport", "topo"},
     "src/bridge": FLOOR | {"wire", "boot", "transport", "bridge"},
     "src/proto": FLOOR | {"wire", "boot", "transport", "proto", "topo", "layout"},
-    "src/core": FLOOR | {"wire", "transport", "bridge", "proto", "core", "boot", "topo", "names", "layout"},
+    "src/core": FLOOR | {"wire", "transport", "bridge", "proto", "core", "boot", "topo", "mapping", "names", "layout"},
     "src/abi": FLOOR | {"core", "abi", "names"},
-    "launch": FLOOR | {"wire", "boot", "bridge", "topo", "names", "launch"},
-    "tools": FLOOR | {"wire", "boot", "bridge", "topo", "transport", "proto", "core", "names", "launch", "gateway"},
+    "launch": FLOOR | {"wire", "boot", "bridge", "topo", "mapping", "names", "launch"},
+    "tools": FLOOR | {"wire", "boot", "bridge", "topo", "mapping", "transport", "proto", "core", "names", "launch", "gateway"},
     "gateway": FLOOR | {"wire", "boot", "transport", "bridge", "launch", "gateway"},
 }
 LAYERS = set().union(*MAY_INCLUDE.values())

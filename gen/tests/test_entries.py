@@ -89,9 +89,9 @@ class Implemented(unittest.TestCase):
 class Missing(unittest.TestCase):
     def test_no_argument_is_touched_but_the_communicator(self):
         bodies = [(e, entries.missing_body(e)) for e in REAL.entries if not e.function.implemented]
-        self.assertGreater(len(bodies), 100)
+        self.assertGreater(len(bodies), 0)
         for e, body in bodies:
-            self.assertRegex(body, r"^    return unsupported(_tool)?\(\d+(, (true|false)(, \w+)?)?\);\n$", e.name)
+            self.assertRegex(body, r"^    return unsupported\(\d+(, (true|false)(, \w+)?)?\);\n$", e.name)
 
     def test_its_communicator_says_which_handler_is_called(self):
         self.assertIn("comm);", entries.missing_body(entry("in COMMUNICATOR comm\nin INFO info")))
@@ -99,6 +99,14 @@ class Missing(unittest.TestCase):
     def test_a_value_cannot_be_missing(self):
         with self.assertRaises(SpecError):
             entries.body(entry("in HANDLE_INT i", returns="MPI_Comm"))
+
+
+class Tool(unittest.TestCase):
+    def test_arguments_go_through_within_the_interface(self):
+        self.assertIn("[&] { return custom::tool_cvar_read(handle, buf); });", text("MPI_T_cvar_read"))
+
+    def test_what_is_not_locked_works_before_it_is_initialised(self):
+        self.assertIn(", custom::tool_init_thread(required, provided));", text("MPI_T_init_thread"))
 
 
 class Fairness(unittest.TestCase):

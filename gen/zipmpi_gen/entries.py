@@ -12,6 +12,7 @@ FILE = """\
 #include "abi/arrays.hpp"
 #include "abi/custom.hpp"
 #include "abi/entry.hpp"
+#include "abi/tool.hpp"
 #include "abi/unsupported.hpp"
 
 using namespace zipmpi;
@@ -36,10 +37,20 @@ def value_body(entry):
     return f"    return {callee(entry.function)}({arguments});\n"
 
 
+def tool_body(entry):
+    """A function of the tool interface: pointers may be null where results are not wanted, so the callee gets all
+    arguments as they are. Without lock it also works while the interface is not initialised."""
+    arguments = ", ".join(p.name for p in entry.params)
+    call = f"{callee(entry.function)}({arguments})"
+    if not entry.function.lock:
+        return f"    return tool_code({entry.id}, {call});\n"
+    return f"    return tool_call({entry.id}, [&] {{ return {call}; }});\n"
+
+
 def missing_body(entry):
     """Touches no argument but the handle whose error handler is to be called."""
     if entry.function.errors == "tool":
-        return f"    return unsupported_tool({entry.id});\n"
+        raise SpecError(f"{entry.name}: the tool interface is implemented as a whole")
     around = Context(entry)
     owner = around.first("handle", "Comm") or around.first("handle", "Session")
     arguments = [str(entry.id), "true" if entry.function.anytime else "false"] + ([owner.name] if owner else [])
@@ -125,7 +136,9 @@ def body(entry):
         if not entry.function.implemented:
             raise SpecError(f"{entry.name} returns a value and cannot say that it is not implemented")
         return value_body(entry)
-    return call_body(entry) if entry.function.implemented else missing_body(entry)
+    if not entry.function.implemented:
+        return missing_body(entry)
+    return tool_body(entry) if entry.function.errors == "tool" else call_body(entry)
 
 
 def unused_names(entry, text):

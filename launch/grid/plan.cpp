@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/grid/plan.hpp"
 
+#include "launch/map/by_matrix.hpp"
 #include "launch/tree/agent.hpp"
 
 #include "bridge/routes.hpp"
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace zipmpi::launch {
 namespace {
@@ -33,7 +35,10 @@ class Planner {
 
     bool plan() {
         if (!collect() || !describe()) return false;
-        place_ranks();
+        if (wishes_.graph != nullptr)
+            place_ranks_by_talk();
+        else
+            place_ranks();
         grow();
         tell();
         return true;
@@ -43,6 +48,8 @@ class Planner {
     bool collect();
     bool describe();
     void place_ranks();
+    void place_ranks_by_talk();
+    [[nodiscard]] std::vector<uint32_t> gateways_between() const;
     void grow();
     void grow_gateway_host(uint32_t place);
     void spread(std::span<const uint32_t> places, uint32_t parent);
@@ -180,6 +187,35 @@ void Planner::place_ranks() {
                 runs_.push_back({place, run.ranks});
         }
     }
+}
+
+// How many gateways pass a message on, between each two places.
+std::vector<uint32_t> Planner::gateways_between() const {
+    const bridge::Routes routes(grid_);
+    std::vector<uint32_t> count;
+    for (const Place& a : places_)
+        for (const Place& b : places_) {
+            const bool direct = std::ranges::find_first_of(a.clusters, b.clusters) != a.clusters.end();
+            const std::vector<int> lanes = direct ? std::vector<int>{} : routes.lanes(a.clusters, b.clusters);
+            count.push_back(lanes.empty() ? 0U
+                                          : static_cast<uint32_t>(routes.distance(lanes[0], b.clusters)));
+        }
+    return count;
+}
+
+void Planner::place_ranks_by_talk() {
+    std::vector<uint32_t> room(places_.size());
+    for (size_t c = 0; c < slots_.size(); ++c)
+        for (size_t i = 0; i < slots_[c].size(); ++i) room[by_cluster_[c][i]] += slots_[c][i].slots;
+    const uint64_t all = std::accumulate(room.begin(), room.end(), uint64_t{0});
+    const auto times = static_cast<uint32_t>((wishes_.graph->size() + all - 1) / all);
+    for (uint32_t& r : room) r *= times;
+    mapping::Effort effort;
+    effort.tools = mapping::graph_tools();
+    const auto at =
+        mapping::best_assignment(*wishes_.graph, mapping::grid_as_targets(room, gateways_between()), effort);
+    for (const uint32_t place : at) places_[place].used = true;
+    runs_ = runs_of(at).runs();
 }
 
 uint32_t Planner::number(uint32_t place, uint32_t parent) {

@@ -8,6 +8,8 @@
 #include "launch/grid/grid_file.hpp"
 #include "launch/link/messages.hpp"
 
+#include "mapping/graph.hpp"
+
 namespace zipmpi::launch {
 
 struct GridWishes {
@@ -15,6 +17,8 @@ struct GridWishes {
     MapBy map_by = MapBy::slot;
     uint32_t width = 32;
     std::string agent; // for hosts whose cluster or gateway names none
+    // Who talks to whom: ranks go where little must be passed on by gateways. Null: in their order.
+    const mapping::Graph* graph = nullptr;
 };
 
 // Fills map, tree.hosts, .agents, .agent_of, .parents and .clusters, grid and gateway_nodes of the request.

@@ -82,7 +82,8 @@ std::string encode(const StartRequest& r) {
     w.u32(r.label ? 1 : 0).u32(r.pmix ? 1 : 0).u32(r.flush_prompts ? 1 : 0).u32(r.stdin_open ? 1 : 0);
     w.u32(r.keep_going ? 1 : 0);
     encode(w, r.tree);
-    w.text(r.grid).numbers(r.gateway_nodes);
+    w.text(r.grid).numbers(r.gateway_nodes).u32(static_cast<uint32_t>(r.talk.size()));
+    for (const auto& t : r.talk) w.u32(t.a).u32(t.b).u32(t.weight);
     return w.take();
 }
 
@@ -117,6 +118,8 @@ bool decode(std::string_view bytes, StartRequest& out) {
     out.gateway_nodes = r.numbers();
     for (const uint32_t node : out.gateway_nodes)
         if (node >= out.tree.hosts.size()) return false;
+    out.talk.resize(r.count(12));
+    for (auto& t : out.talk) t = {r.u32(), r.u32(), r.u32()};
     return r.finished() && bind <= 3 && ranks >= 1 && ranks == out.world_size;
 }
 

@@ -51,6 +51,10 @@ struct StartRequest {
     enum class Bind : uint32_t { automatic = 0, core = 1, none = 2, socket = 3 } bind = Bind::automatic;
     bool sockets_in_turn = false; // within a host
     bool show_placement = false;
+    struct Talk { // what two ranks of one node say to each other, against what other pairs do
+        uint32_t a = 0, b = 0, weight = 0;
+    };
+    std::vector<Talk> talk; // empty: cores go to ranks in the order of their numbers
     bool label = false;
     bool pmix = false;
     bool flush_prompts = false; // somebody may answer: show an unfinished line of rank 0

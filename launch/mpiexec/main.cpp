@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/grid/plan.hpp"
 #include "launch/link/environment.hpp"
+#include "launch/map/by_matrix.hpp"
 #include "launch/mpiexec/front.hpp"
 #include "launch/mpiexec/host_choice.hpp"
 #include "launch/mpiexec/options.hpp"
@@ -61,6 +62,17 @@ bool fits(const StartRequest& request, Problem& why) {
     return true;
 }
 
+// Who talks to whom, from the file of --map-by comm:FILE. Without -n there are as many ranks as it is of.
+bool read_graph(const Options& options, StartRequest& request, mapping::Graph& graph, Problem& why) {
+    mapping::Matrix matrix;
+    if (!read_matrix_file(options.matrix, matrix, why)) return false;
+    if (!options.ranks_given && request.apps.size() == 1)
+        request.world_size = request.apps[0].ranks = matrix.ranks;
+    if (!fits_job(matrix, options.matrix, request.world_size, why)) return false;
+    graph = mapping::graph_of(matrix);
+    return true;
+}
+
 bool place_on_grid(const Options& options, StartRequest& request, Problem& why) {
     if (!options.host.empty() || !options.hostfile.empty()) {
         why = {"--grid does not go with --host or --hostfile", "command line of mpiexec",
@@ -69,10 +81,17 @@ bool place_on_grid(const Options& options, StartRequest& request, Problem& why) 
     }
     GridFile file;
     const bool all_slots = !options.ranks_given && request.apps.size() == 1;
-    const GridWishes wishes{all_slots ? 0 : request.world_size, options.map_by, options.width, options.agent};
+    GridWishes wishes{all_slots ? 0 : request.world_size, options.map_by, options.width, options.agent,
+                      nullptr};
+    mapping::Graph graph;
+    if (!options.matrix.empty()) {
+        if (!read_graph(options, request, graph, why)) return false;
+        wishes.graph = &graph;
+    }
     prepare_tree(options, request);
     if (!read_grid_file(options.grid, file, why) || !plan_grid(file, wishes, request, why)) return false;
     if (all_slots) request.apps[0].ranks = request.world_size;
+    request.talk = talk_within_nodes(graph, request.map);
     return fits(request, why);
 }
 
@@ -86,9 +105,13 @@ bool place_ranks(const Options& options, StartRequest& request, Problem& why) {
         for (const Host& h : hosts) slots += h.slots;
         request.world_size = request.apps[0].ranks = static_cast<uint32_t>(slots);
     }
+    mapping::Graph graph;
+    if (!options.matrix.empty() && !read_graph(options, request, graph, why)) return false;
     const bool here = hosts.empty();
     if (here) hosts.push_back({"localhost", request.world_size});
-    request.map = map_ranks(hosts, request.world_size, options.map_by);
+    request.map = options.matrix.empty() ? map_ranks(hosts, request.world_size, options.map_by)
+                                         : map_ranks_by(graph, hosts, mapping::graph_tools());
+    request.talk = talk_within_nodes(graph, request.map);
     if (here || only_this_host(hosts)) return fits(request, why);
     for (const Host& h : hosts) request.tree.hosts.push_back(h.name);
     prepare_tree(options, request);

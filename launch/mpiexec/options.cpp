@@ -58,8 +58,9 @@ void declare(CLI::App& app, Part& part, Options& all, bool& version) {
         ->type_name("FILE.toml");
     app.add_option("--map-by", part.map_by,
                    "slot, core: fill a host before the next, core by core; "
-                   "socket: the same, with the sockets of a host in turn; node: hosts in turn")
-        ->type_name("slot|core|socket|node");
+                   "socket: the same, with the sockets of a host in turn; node: hosts in turn; "
+                   "comm: those that talk most near to each other, by the matrix of an earlier run")
+        ->type_name("slot|core|socket|node|comm:FILE");
     app.add_flag("--keep-going", all.keep_going,
                  "a rank or host that dies does not end the job: the others get MPIX_ERR_PROC_FAILED");
     app.add_flag("--show-placement", all.show_placement, "print which rank is on which host and core");
@@ -167,10 +168,12 @@ bool take_part(const Part& part, AppContext& app, Options& out, Problem& why) {
     out.sockets_in_turn = out.sockets_in_turn || part.map_by == "socket";
     if (part.map_by == "node")
         out.map_by = MapBy::node;
+    else if (part.map_by.starts_with("comm:") && part.map_by.size() > 5)
+        out.matrix = part.map_by.substr(5);
     else if (!part.map_by.empty() && part.map_by != "slot" && part.map_by != "core" &&
              part.map_by != "socket")
         return bad("--map-by", part.map_by, "is not a way to map",
-                   "write --map-by slot, core, socket or node");
+                   "write --map-by slot, core, socket, node or comm:FILE");
     if (out.width == 0)
         return bad("--launch-width", "0", "starts nothing", "give a number from 1 on; the default is 32");
     if (part.pmix == "yes")

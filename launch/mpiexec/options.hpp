@@ -25,6 +25,7 @@ struct Options {
     bool ranks_given = false; // -n was written
     std::string host, hostfile, grid;
     MapBy map_by = MapBy::slot;
+    std::string matrix; // file of --map-by comm:FILE
     bool sockets_in_turn = false, show_placement = false;
     std::string agent = "ssh -x -T -o BatchMode=yes";
     std::string interface;

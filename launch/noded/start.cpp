@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/grid/watch.hpp"
 #include "launch/link/environment.hpp"
+#include "launch/map/by_matrix.hpp"
 #include "launch/map/cores.hpp"
 #include "launch/map/picture.hpp"
 #include "launch/noded/daemon.hpp"
@@ -133,15 +134,19 @@ std::vector<std::vector<int>> Daemon::placement() {
     p.mode = static_cast<BindMode>(request_.bind);
     topo::Machine machine;
     if (ranks_.empty() && !request_.show_placement) return {};
-    if (!wants_binding(p) && !request_.show_placement) return place(p, {});
+    const bool by_talk = !request_.talk.empty() && p.mode != BindMode::none;
+    const bool binds = by_talk || wants_binding(p);
+    if (!binds && !request_.show_placement) return place(p, {});
     topo::read_machine(machine); // without it each CPU counts as a core
     std::vector<CpuList> cores = allowed_cores(machine);
     std::vector<uint16_t> sockets = sockets_of(machine, cores);
     if (request_.sockets_in_turn) take_sockets_in_turn(cores, sockets);
-    auto cpus = place(p, cores);
+    auto cpus = by_talk ? place_by(graph_of(request_.talk, request_.map.ranks_of(place_.node)), p, machine,
+                                   cores, mapping::graph_tools())
+                        : place(p, cores);
     if (p.mode == BindMode::socket) widen_to_sockets(cpus, cores, sockets);
     if (request_.show_placement) show_placement(machine, cpus);
-    if (!wants_binding(p)) return cpus;
+    if (!binds) return cpus;
     // Ranks that find their places need not ask for the topology themselves.
     for (uint32_t i = 0; i < cpus.size() && !machine.cpus.empty(); ++i)
         if (!cpus[i].empty()) topo::set_place(segment_, i, topo::place_of(machine, cpus[i]));

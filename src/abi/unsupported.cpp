@@ -36,9 +36,4 @@ int unsupported(uint32_t function, bool anytime, MPI_Session session) noexcept {
     return unsupported_on(function, anytime, nullptr, find<core::Session>(session));
 }
 
-int unsupported_tool(uint32_t function) noexcept {
-    static_cast<void>(not_implemented(function));
-    return remember(function, MPI_T_ERR_NOT_SUPPORTED);
-}
-
 } // namespace zipmpi::abi

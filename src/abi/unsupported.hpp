@@ -14,7 +14,5 @@ namespace zipmpi::abi {
 [[gnu::cold]] int unsupported(uint32_t function, bool anytime) noexcept;
 [[gnu::cold]] int unsupported(uint32_t function, bool anytime, MPI_Comm comm) noexcept;
 [[gnu::cold]] int unsupported(uint32_t function, bool anytime, MPI_Session session) noexcept;
-// The tool interface has no error handlers: its functions give back a code, whatever happens.
-[[gnu::cold]] int unsupported_tool(uint32_t function) noexcept;
 
 } // namespace zipmpi::abi

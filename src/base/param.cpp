@@ -75,12 +75,13 @@ void load_file(const char* path, std::vector<ParamFault>& faults) {
 
 } // namespace
 
-ParamBase::ParamBase(const char* name, Unit unit, Level level, Scope scope, const char* help)
+ParamBase::ParamBase(const char* name, Unit unit, Level level, Scope scope, const char* help, Changes changes)
     : name_(name)
     , help_(help)
     , unit_(unit)
     , level_(level)
-    , scope_(scope) {
+    , scope_(scope)
+    , changes_(changes) {
     registry().push_back(this);
 }
 

@@ -10,7 +10,8 @@
 // ZIPMPI_CONFIG names (lines of name = value), or from the default. `zipmpi info`, the guide and MPI_T read
 // the same list.
 //
-// Threads: values are read once by load_params() during MPI_Init and are constant afterwards.
+// Threads: values are read by load_params() during MPI_Init and are constant afterwards, but for those that
+// are declared to change, which a tool may set through MPI_T.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ namespace zipmpi {
 enum class Unit { none, bytes, microseconds, seconds, boolean, word };
 enum class Level { user, tuner, developer };
 enum class Scope { all_equal, local }; // must every rank have the same value?
-enum class Origin { built_in, file, environment };
+enum class Origin { built_in, file, environment, tool };
+enum class Changes { never, any_time }; // after it has been read; only words can
 
 struct Range {
     int64_t low = std::numeric_limits<int64_t>::min();
@@ -33,7 +35,8 @@ struct Range {
 
 class ParamBase {
   public:
-    ParamBase(const char* name, Unit unit, Level level, Scope scope, const char* help);
+    ParamBase(const char* name, Unit unit, Level level, Scope scope, const char* help,
+              Changes changes = Changes::never);
     ParamBase(const ParamBase&) = delete;
     ParamBase& operator=(const ParamBase&) = delete;
     virtual ~ParamBase() = default;
@@ -44,6 +47,7 @@ class ParamBase {
     [[nodiscard]] Level level() const { return level_; }
     [[nodiscard]] Scope scope() const { return scope_; }
     [[nodiscard]] Origin origin() const { return origin_; }
+    [[nodiscard]] bool changeable() const { return changes_ == Changes::any_time; }
     [[nodiscard]] std::string env_name() const; // "shm.cell_size" -> "ZIPMPI_SHM_CELL_SIZE"
 
     [[nodiscard]] virtual std::string value_text() const = 0;
@@ -64,6 +68,7 @@ class ParamBase {
     Level level_;
     Scope scope_;
     Origin origin_ = Origin::built_in;
+    Changes changes_;
 };
 
 template <class T>
@@ -109,8 +114,8 @@ class Param<std::string> final : public ParamBase {
   public:
     // choices: the words allowed, separated by '|', or nullptr for any text
     Param(const char* name, const char* value, const char* choices, Level level, Scope scope,
-          const char* help)
-        : ParamBase(name, Unit::word, level, scope, help)
+          const char* help, Changes changes = Changes::never)
+        : ParamBase(name, Unit::word, level, scope, help, changes)
         , value_(value)
         , default_(value)
         , choices_(choices) {}

@@ -31,7 +31,7 @@ void NodeSegment::tell_failed(int world_rank) const {
         asleep().fetch_sub(slept, std::memory_order_relaxed); // nobody wakes these
     }
     auto& news = at<wire::SegmentHeader>(0)->news;
-    tell(news.failed, geometry_.failed_offset(), geometry_.most_failed(), static_cast<uint32_t>(world_rank));
+    tell(news.failed, geometry_.failed_offset(), geometry_.world_ranks(), static_cast<uint32_t>(world_rank));
 }
 
 void NodeSegment::tell_revoked(uint32_t context) const {

@@ -95,6 +95,9 @@ class NodeSegment {
                                   uint32_t index) const { // head, then the bytes one line later
         return at<std::byte>(geometry_.cell_offset(owner, index));
     }
+    [[nodiscard]] wire::PeerTraffic* traffic(uint32_t local) const { // boot/traffic.hpp
+        return at<wire::PeerTraffic>(geometry_.traffic_offset(local));
+    }
     [[nodiscard]] wire::BoardArea& board_area() const { return at<wire::SegmentHeader>(0)->boards; }
     [[nodiscard]] std::byte* board(uint64_t offset) const { return at<std::byte>(offset); }
     [[nodiscard]] std::atomic<uint32_t>& context_hint() const {

@@ -122,6 +122,18 @@ TEST(Ring, gateways_sit_between_ranks) {
     EXPECT_EQ(neighbours_in(grid, 2, first, 10, 0).next, -1);
 }
 
+// A rank on the host of a gateway would see it by every device, also those that lead to nobody else.
+TEST(Ring, nobody_looks_on_its_own_host) {
+    Grid grid;
+    ASSERT_TRUE(parse("grid1 c a c b n 1 0+1 n 2 0 n 2 1 g z a 0 - a 1 -", grid));
+    const Numbers first{2, 0, 1, 3, 4};
+    for (const int cluster : {0, 1}) {
+        const Neighbours of_rank = neighbours_in(grid, cluster, first, 5, 2);
+        EXPECT_LT(of_rank.next, 5);
+        EXPECT_LT(of_rank.previous, 5);
+    }
+}
+
 TEST(Routes, every_step_comes_nearer) {
     const Grid grid = three_clusters();
     const Routes routes(grid);

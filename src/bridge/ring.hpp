@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Who looks for devices with whom: in each cluster one rank per node, and the gateways, in a ring. Two
-// gateways may see each other in several networks, so they are put between ranks, as long as there are
-// enough.
+// Who looks for devices with whom: in each cluster one rank per node, and the gateways, in a ring. Those that
+// are in several networks - gateways, and ranks on the hosts of gateways - may see each other where nobody
+// else does, so they are put between ranks of the cluster alone, as long as there are enough.
 #pragma once
 
 #include "bridge/grid.hpp"
@@ -19,12 +19,15 @@ inline Neighbours neighbours_in(const Grid& grid, int cluster, std::span<const i
                                 int own_id) {
     std::vector<int> ranks;
     std::vector<int> gateways;
+    std::vector<int> beside_gateways;
     for (size_t n = 0; n < grid.nodes.size() && n < first_ranks.size(); ++n)
         for (const int c : grid.nodes[n].clusters)
-            if (c == cluster) ranks.push_back(first_ranks[n]);
+            if (c == cluster)
+                (grid.nodes[n].clusters.size() > 1 ? beside_gateways : ranks).push_back(first_ranks[n]);
     for (const GatewayPlace& g : grid.gateways)
         for (const Attachment& a : g.attached)
             if (a.cluster == cluster) gateways.push_back(gateway_id(job_size, g.number));
+    gateways.insert(gateways.end(), beside_gateways.begin(), beside_gateways.end());
     std::vector<int> ring;
     for (size_t i = 0; i < ranks.size() || i < gateways.size(); ++i) {
         if (i < ranks.size()) ring.push_back(ranks[i]);

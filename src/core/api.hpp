@@ -554,4 +554,42 @@ Err rget_accumulate(const void* origin, int64_t count, Datatype* type, void* res
                     Datatype& result_type, int target, int64_t disp, int64_t target_count,
                     Datatype& target_type, Op& op, Win& win, Request*& request);
 
+// --- the tool interface (chapter 15): codes here, calls in core/tool/tool.hpp
+enum class ToolErr {
+    success,
+    cannot_init,
+    not_accessible,
+    not_initialized,
+    not_supported,
+    memory,
+    invalid,
+    invalid_index,
+    invalid_item,
+    invalid_session,
+    invalid_handle,
+    invalid_name,
+    out_of_handles,
+    out_of_sessions,
+    cvar_set_not_now,
+    cvar_set_never,
+    pvar_no_write,
+    pvar_no_startstop,
+    pvar_no_atomic
+};
+enum class Verbosity { user, tuner, developer };
+enum class Binding { none, comm };
+enum class CvarScope { read_only, local, all_equal };
+enum class PvarClass {
+    state,
+    level,
+    size,
+    percentage,
+    high_water,
+    low_water,
+    counter,
+    aggregate,
+    timer,
+    generic
+};
+
 } // namespace zipmpi::core

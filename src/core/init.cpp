@@ -9,6 +9,7 @@
 #include "core/network.hpp"
 #include "core/send_buffer.hpp"
 #include "core/state.hpp"
+#include "core/tool/matrix.hpp"
 #include "os/host.hpp"
 #include "proto/coll/coll.hpp"
 #include "proto/progress/wait.hpp"
@@ -169,6 +170,7 @@ Err finalize() {
     // The first thing to happen, while all of MPI still works: programs hang their own clean-up on it.
     static_cast<void>(e.self->attributes.erase_all(*e.self));
     static_cast<void>(e.world->attributes.erase_all(*e.world));
+    tool::write_matrix(e);
     if (e.sessions == 0) leave_engine();
     release(*e.world);
     release(*e.self);

@@ -6,7 +6,8 @@
 // ready for use, so no rank has to wait for another before it sends.
 //
 //   header | world ranks, places, nodes | rank blocks | rings, n x n pages, sparse | cells, n pools, sparse |
-//   contexts, sparse | boards, sparse | addresses, sparse | failed ranks, sparse | revoked contexts, sparse
+//   contexts, sparse | boards, sparse | addresses, sparse | failed ranks, sparse | revoked contexts, sparse |
+//   rows of the communication matrix, sparse
 //
 // Header, world ranks, places and rank blocks are reserved by the maker; a ring or cell is reserved by its
 // producer on first use, a page of contexts by who draws from it: memory follows use.
@@ -18,6 +19,7 @@
 #include "wire/net_layout.hpp"
 #include "wire/place_layout.hpp"
 #include "wire/shm_layout.hpp"
+#include "wire/traffic_layout.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -26,7 +28,7 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 6;
+inline constexpr uint32_t segment_version = 7;
 inline constexpr uint32_t max_local_ranks = 4096;
 inline constexpr uint32_t contexts = 1U << 16;        // ids of communicators that a node can have at a time
 inline constexpr uint64_t boards_per_rank = 4U << 20; // address space for boards; memory follows use
@@ -110,6 +112,7 @@ struct RankBlock {
     // a number at an address in the rank's own memory: whoever can read it there can read the rank's messages
     std::atomic<uint64_t> probe_address;
     std::atomic<uint64_t> probe_number;
+    std::atomic<uint32_t> peers_met; // lines in its row of the communication matrix
     // where the rank sleeps: it counts itself in `sleepers`, looks once more, and waits for `wake` to change
     alignas(line_size) std::atomic<uint32_t> wake;
     std::atomic<uint32_t> sleepers;
@@ -190,15 +193,21 @@ struct Geometry {
     [[nodiscard]] constexpr uint64_t failed_offset() const {
         return addresses_offset() + uint64_t{spread} * sizeof(AddressSlot);
     }
-    [[nodiscard]] constexpr uint32_t most_failed() const { return spread != 0 ? spread : local_ranks; }
+    [[nodiscard]] constexpr uint32_t world_ranks() const { return spread != 0 ? spread : local_ranks; }
     // uint32_t[contexts]: contexts of communicators, in the order in which they were revoked
     [[nodiscard]] constexpr uint64_t revoked_offset() const {
         return failed_offset() +
-               (uint64_t{most_failed()} * sizeof(uint32_t) + line_size - 1) / line_size * line_size;
+               (uint64_t{world_ranks()} * sizeof(uint32_t) + line_size - 1) / line_size * line_size;
     }
-    [[nodiscard]] constexpr uint64_t total_bytes() const {
-        return revoked_offset() + uint64_t{contexts} * sizeof(uint32_t);
+    // PeerTraffic[world_ranks()] of each rank of the node, at the start of a page
+    [[nodiscard]] constexpr uint64_t traffic_bytes() const {
+        return (uint64_t{world_ranks()} * sizeof(PeerTraffic) + page_size - 1) / page_size * page_size;
     }
+    [[nodiscard]] constexpr uint64_t traffic_offset(uint32_t local) const {
+        const uint64_t end = revoked_offset() + uint64_t{contexts} * sizeof(uint32_t);
+        return (end + page_size - 1) / page_size * page_size + local * traffic_bytes();
+    }
+    [[nodiscard]] constexpr uint64_t total_bytes() const { return traffic_offset(local_ranks); }
     // Beyond what every rank maps: memory that ranks allocate to be read by others, mapped by who needs it.
     [[nodiscard]] constexpr uint64_t arena_offset(uint32_t owner) const {
         return (total_bytes() + page_size - 1) / page_size * page_size + owner * arena_bytes;

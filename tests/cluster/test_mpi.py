@@ -16,7 +16,7 @@ ROUNDS = int(os.environ.get("TEST_ROUNDS", "40"))
 SHAPE = os.environ.get("TEST_SHAPE", "2x1")
 # program, arguments, settings
 PLAIN = ("attributes", "buffered", "bursts", "cancel", "communicators", "datatypes", "error_codes", "generalized", "groups", "infos",
-         "intercommunicators", "matched_probe", "partitioned", "persistent", "requests", "sessions", "topologies", "wrong_buffers",
+         "intercommunicators", "matched_probe", "matrix", "partitioned", "persistent", "requests", "sessions", "tool_interface", "topologies", "wrong_buffers",
          "collectives", "reorder", "windows", "windows_errors")
 RUNS = [(name, (), {}) for name in PLAIN] + [
     ("contexts", ("shared=70000" if SHAPE == "2x1" else "shared=2000",), {}),

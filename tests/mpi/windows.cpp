@@ -5,6 +5,7 @@
 #include "check.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 namespace {
@@ -212,6 +213,38 @@ void layouts(Flavor flavor) {
     MPI_Type_free(&column);
 }
 
+// Pairs with a gap between their members, replaced, fetched and compared.
+void pairs(Flavor flavor) {
+    struct Pair {
+        short value;
+        int place;
+    };
+    constexpr int n = 10;
+    Window w(flavor, n);
+    set_all(w, n, 0);
+    const int peer = (rank_ + 1) % size_;
+    const int left = (rank_ + size_ - 1) % size_;
+    Pair mine[n], found[n];
+    for (int i = 0; i < n; ++i) mine[i] = {static_cast<short>(100 * rank_ + i), i};
+    MPI_Win_fence(0, w.win);
+    MPI_Accumulate(mine, n, MPI_SHORT_INT, peer, w.at(peer, 0), n, MPI_SHORT_INT, MPI_REPLACE, w.win);
+    CHECK(MPI_Win_fence(0, w.win) == MPI_SUCCESS);
+    MPI_Get_accumulate(nullptr, 0, MPI_SHORT_INT, found, n, MPI_SHORT_INT, peer, w.at(peer, 0), n,
+                       MPI_SHORT_INT, MPI_NO_OP, w.win);
+    CHECK(MPI_Win_fence(0, w.win) == MPI_SUCCESS);
+    for (int i = 0; i < n; ++i) CHECK(found[i].value == mine[i].value && found[i].place == i);
+    const Pair larger = {30000, 77};
+    MPI_Fetch_and_op(&larger, &found[0], MPI_SHORT_INT, peer, w.at(peer, 0), MPI_MAXLOC, w.win);
+    CHECK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win) == MPI_SUCCESS);
+    CHECK(found[0].value == mine[0].value);
+    Pair here;
+    std::memcpy(&here, w.base, sizeof here);
+    CHECK(here.value == 30000 && here.place == 77);
+    std::memcpy(&here, w.base + 1, sizeof here);
+    CHECK(here.value == 100 * left + 1 && here.place == 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 // Long blocks, put right after the lock was asked for, and got back: several messages, each full.
 void long_blocks(Flavor flavor) {
     constexpr int blocks = 300, length = 63, stride = 65;
@@ -279,6 +312,7 @@ int main(int argc, char** argv) {
         exclusion(flavor);
         post_start(flavor);
         layouts(flavor);
+        pairs(flavor);
         long_blocks(flavor);
     }
     if (together) shared_memory();

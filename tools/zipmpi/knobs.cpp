@@ -48,6 +48,8 @@ const char* text(Origin o) {
         return "file";
     case Origin::environment:
         return "environment";
+    case Origin::tool:
+        return "tool";
     }
     return "";
 }

@@ -5,6 +5,7 @@
 #include "bench.hpp"
 #include "doctor/doctor.hpp"
 #include "info.hpp"
+#include "map/map.hpp"
 #include "top/top.hpp"
 #include "tune/tune.hpp"
 
@@ -59,6 +60,23 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& o) {
     tune->add_flag("--fresh", o.fresh, "measure all anew, also what an interrupted run has measured today");
     tune->add_flag("--dry-run", o.dry_run, "print the file instead of writing it");
     return tune;
+}
+
+CLI::App* add_map(CLI::App& app, MapOptions& o) {
+    CLI::App* map =
+        app.add_subcommand("map", "where ranks will sit, who talked to whom, and what that costs");
+    map->add_option("-n,--np", o.ranks,
+                    "how many ranks; without: one per core, or as many as the matrix is of");
+    map->add_option("--map-by", o.map_by, "slot, core, socket, node or comm:FILE, as mpiexec has it");
+    map->add_option("--host", o.host, "HOST[:SLOTS],...; hosts are taken to be like this one");
+    map->add_option("--machine", o.machine, "another machine than this one, as hwloc describes it");
+    CLI::Option* matrix = map->add_option("--matrix", o.matrix, "the communication matrix of a run");
+    CLI::Option* pattern = map->add_option("--pattern", o.pattern, "instead: halo:16x16, ring:8, cg:16, ...");
+    pattern->excludes(matrix);
+    map->add_option("--write", o.write, "write that matrix to a file")->needs(pattern);
+    map->add_option("--svg", o.svg, "file for a picture of the placement");
+    map->add_option("--heat", o.heat, "file for a picture of the matrix");
+    return map;
 }
 
 CLI::App* add_doctor(CLI::App& app, DoctorOptions& o) {
@@ -144,7 +162,9 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     InfoOptions options;
     TuneOptions tune_options;
+    MapOptions map_options;
     const CLI::App* info = add_info(app, options);
+    const CLI::App* map = add_map(app, map_options);
     add_tune(app, tune_options);
     DoctorOptions doctor_options;
     const CLI::App* doctor = add_doctor(app, doctor_options);
@@ -166,6 +186,7 @@ int run(int argc, char** argv) {
     if (top->parsed()) return run_top(top_options);
     if (doctor->parsed()) return run_doctor(doctor_options, load_params(environ));
     const int status = report_faults(load_params(environ));
+    if (map->parsed()) return status != 0 ? status : run_map(map_options);
     return status != 0 ? status : run_tune(tune_options);
 }
 

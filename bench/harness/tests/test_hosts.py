@@ -7,7 +7,7 @@ import time
 import unittest
 from unittest import mock
 
-from harness import bars, hosts, plan, runner, ucx_hosts
+from harness import bars, hosts, libraries, plan, runner, ucx_hosts
 from harness.figures import Key, Line
 from harness.plan import Run
 
@@ -142,8 +142,15 @@ class Points(unittest.TestCase):
             names = [(name, size) for name in figures for size in sizes]
             if run.program == "memory":
                 names = [("memory_start", 0), ("memory_ring", 1024)]
+            if run.program == "gups":
+                names = [("updates_accumulate", 8), ("updates_aggregated", 8)]
             keys.update({Key(name, run.ranks, size): run.only for name, size in names})
         return keys
+
+    def test_every_program_is_built(self):
+        built = {*libraries.MPI_PROGRAMS, *libraries.BARE_PROGRAMS}
+        for name in plan.SETS:
+            self.assertLessEqual({run.program for run in plan.runs_of(name)}, built, name)
 
     def test_every_bar_is_in_the_plan(self):
         table, planned = bars.load(), self.planned()

@@ -20,7 +20,9 @@ Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_ran
     , pending_of_peer_(segment.local_ranks())
     , full_in_pass_(segment.local_ranks())
     , world_rank_(world_rank)
-    , usable_cpus_(segment.header().usable_cpus) {
+    , usable_cpus_(segment.header().usable_cpus)
+    , traffic_(segment, local_index)
+    , traffic_of_peer_(segment.local_ranks()) {
     matcher_.show_waiting_in(counters());
 }
 

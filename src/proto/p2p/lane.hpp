@@ -17,6 +17,7 @@
 #include "base/counters.hpp"
 #include "base/recorder_layout.hpp"
 #include "boot/node_segment.hpp"
+#include "boot/traffic.hpp"
 #include "proto/p2p/asking.hpp"
 #include "proto/p2p/faults.hpp"
 #include "proto/p2p/joint.hpp"
@@ -103,6 +104,8 @@ class Lane {
     void cancel(Operation& op);
     // For reports: a waiting message that this receive would get if its tag or communicator were another.
     [[nodiscard]] const Incoming* near_miss(const Operation& recv) const;
+    // The same: how many messages wait for a receive.
+    [[nodiscard]] uint64_t messages_waiting() const { return matcher_.waiting(); }
     // Moves whatever can move. Returns how many things happened.
     int progress();
     // The same, and looks at the network in any case.
@@ -261,6 +264,16 @@ class Lane {
     void take_fragment(const transport::Arrival& a);
     void take_ack(const transport::Arrival& a);
 
+    // The row of the communication matrix.
+    void count_send(transport::Peer peer, const Operation& op) {
+        counters().add_locked(Counter::sends);
+        counters().add_locked(Counter::send_bytes, op.bytes);
+        wire::PeerTraffic* t = traffic_of_peer_[peer];
+        if (t == nullptr) [[unlikely]]
+            t = traffic_of_peer_[peer] = &traffic_.meet(op.world_peer);
+        t->part[op.context & 1U & ~(op.context >> 31U)].add(op.bytes);
+    }
+
     // Memory for packed bytes, until the next call.
     [[nodiscard]] std::byte* staging(uint64_t bytes);
     [[nodiscard]] bool read_from_sender(const Operation& recv, const Incoming& message);
@@ -392,6 +405,8 @@ class Lane {
     bool helped_ = false;
     bool locks_ = false;                       // either
     const std::atomic<uint32_t>& usable_cpus_; // in the segment: not known before all ranks have joined
+    boot::TrafficWriter traffic_;
+    std::vector<wire::PeerTraffic*> traffic_of_peer_; // null: nothing was sent to it yet
 };
 
 } // namespace zipmpi::proto

@@ -116,8 +116,8 @@ void Lane::accept(Operation& recv, const Incoming& message) {
     recv.transport_peer = message.from;
     recv.received = std::min(message.bytes, recv.bytes);
     if (message.bytes > recv.bytes) recv.error = too_long(message, recv);
-    counters().add(Counter::receives);
-    counters().add(Counter::receive_bytes, recv.received);
+    counters().add_locked(Counter::receives);
+    counters().add_locked(Counter::receive_bytes, recv.received);
     if (message.arriving != nullptr) return accept_from_network(recv, message);
     if (message.envelope.kind == wire::Kind::rts) return accept_rendezvous(recv, message);
     if (message.local != nullptr)

@@ -126,6 +126,7 @@ void Lane::get_to_know(transport::Peer peer) {
     if (peer < pending_of_peer_.size()) return;
     pending_of_peer_.resize(peer + 1);
     full_in_pass_.resize(peer + 1);
+    traffic_of_peer_.resize(peer + 1);
 }
 
 bool Lane::find_remote(int world_rank, transport::Peer& peer) {

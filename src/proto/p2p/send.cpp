@@ -35,14 +35,16 @@ struct Slice {
 } // namespace
 
 void Lane::start_send(Operation& op) {
-    counters().add(Counter::sends);
-    counters().add(Counter::send_bytes, op.bytes);
-    if (op.world_peer == world_rank_) return send_to_self(op);
+    if (op.world_peer == world_rank_) {
+        count_send(shm_.self(), op);
+        return send_to_self(op);
+    }
     const int peer = shm_.reach(op.world_peer);
     if (peer >= 0)
         op.transport_peer = static_cast<transport::Peer>(peer);
     else if (!find_remote(op.world_peer, op.transport_peer))
         return finish_unreachable(op);
+    count_send(op.transport_peer, op);
     Sent sent = Sent::would_block;
     if (pending_of_peer_[op.transport_peer] == 0) sent = try_start(op); // else it must not overtake
     if (sent == Sent::would_block) {
@@ -59,8 +61,7 @@ bool Lane::send_at_once(Operation& op) {
         return false;
     const wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
     if (send_eager(static_cast<transport::Peer>(peer), e, op) != Sent::ok) return false;
-    counters().add(Counter::sends);
-    counters().add(Counter::send_bytes, op.bytes);
+    count_send(static_cast<transport::Peer>(peer), op);
     return true;
 }
 
@@ -72,7 +73,7 @@ Sent Lane::send_eager(transport::Peer peer, const wire::Envelope& e, const Opera
     std::byte packed[wire::inline_max];
     if (op.layout != nullptr) load_payload(op, 0, packed, op.bytes);
     const Sent sent = shm_.send_short(peer, e, op.layout != nullptr ? packed : op.buffer, op.bytes);
-    if (sent == Sent::ok) counters().add(Counter::inline_messages);
+    if (sent == Sent::ok) counters().add_locked(Counter::inline_messages);
     return sent;
 }
 

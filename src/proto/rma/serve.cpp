@@ -235,7 +235,8 @@ bool Window::Messages::accumulate(const wire::RmaRequest& head, const std::byte*
     if (!window_.codes_.combine(head.combine, c) || (c.writes() && head.data_bytes != pieces_bytes_) ||
         pieces_bytes_ % c.element_bytes != 0)
         return false;
-    for (size_t i = 0; i < pieces_.size() && c.gaps == nullptr; ++i)
+    const bool by_elements = c.gaps == nullptr && (c.kind == Combine::Kind::combine || c.by_cpu);
+    for (size_t i = 0; i < pieces_.size() && by_elements; ++i)
         if (pieces_[i].iov_len % c.element_bytes != 0) return false;
     combine_pieces(c, pieces_.data(), pieces_.size(), c.writes() ? data : nullptr, fetched,
                    window_.guard_for_others(), scratch_);

@@ -29,8 +29,7 @@ bool some_are_emulated(std::string_view devices) {
 
 bool configure(ucp_config_t* config, const char* devices) {
     if (!configure_one(config, "UCX_TLS", "^sm,self")) return false; // ranks of one host do not come here
-    if (some_are_emulated(devices) && !configure_one(config, "UCX_UD_VERBS_ETH_DGID_CHECK", "n"))
-        return false;
+    if (some_are_emulated(devices) && !configure_one(config, "UCX_UD_ETH_DGID_CHECK", "n")) return false;
     return *devices == '\0' || configure_one(config, "UCX_NET_DEVICES", devices);
 }
 

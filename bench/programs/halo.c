@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every rank puts its borders into the windows of 4 or 8 neighbours on a torus and computes meanwhile, again
+// and again: with fences, with post and start, with locks held all the time and a flush, and by messages for
+// comparison. Results: halo_WAY_NEIGHBOURS by bytes of a border, microseconds of a step; hidden_WAY: how much
+// of a step with 4 neighbours is hidden behind as much computing as it takes alone. Options: sizes=.
+#include "bench.h"
+
+enum way { fence, post_start, flush, messages, ways };
+static const char* const way_names[] = {"fence", "post_start", "flush", "messages"};
+enum { most_neighbours = 8 };
+
+static MPI_Win win;
+static char *memory, *border;
+static MPI_Group group;
+static int neighbours[most_neighbours], count;
+static enum way way;
+static double computing;
+
+// The place of neighbour i in the window of the other: borders of different origins never overlap.
+static MPI_Aint place_at(int i, size_t size) { return (MPI_Aint)((size_t)i * size); }
+
+static void put_borders(size_t size) {
+    for (int i = 0; i < count; ++i)
+        MPI_Put(border, (int)size, MPI_BYTE, neighbours[i], place_at(i, size), (int)size, MPI_BYTE, win);
+    if (computing > 0) compute(computing);
+}
+
+static void exchange_messages(size_t size) {
+    MPI_Request requests[2 * most_neighbours];
+    for (int i = 0; i < count; ++i) // what comes in direction i goes out in the opposite one
+        MPI_Irecv(memory + place_at(i, size), (int)size, MPI_BYTE, neighbours[i ^ 1], i, MPI_COMM_WORLD,
+                  &requests[i]);
+    for (int i = 0; i < count; ++i)
+        MPI_Isend(border, (int)size, MPI_BYTE, neighbours[i], i, MPI_COMM_WORLD, &requests[count + i]);
+    if (computing > 0) compute(computing);
+    MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
+}
+
+static void step(size_t size) {
+    switch (way) {
+    case fence:
+        put_borders(size);
+        MPI_Win_fence(0, win);
+        return;
+    case post_start:
+        MPI_Win_post(group, 0, win);
+        MPI_Win_start(group, 0, win);
+        put_borders(size);
+        MPI_Win_complete(win);
+        MPI_Win_wait(win);
+        return;
+    case flush:
+        put_borders(size);
+        MPI_Win_flush_all(win);
+        MPI_Barrier(MPI_COMM_WORLD);
+        return;
+    default:
+        exchange_messages(size);
+    }
+}
+
+static double batch(const struct bench* bench, const struct point* point, long iterations, char stamp) {
+    (void)bench;
+    mark(border, point->size, stamp);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (way == fence) MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+    if (way == flush) MPI_Win_lock_all(0, win);
+    const double begin = host_time();
+    for (long i = 0; i < iterations; ++i) step(point->size);
+    const double end = host_time();
+    if (way == fence) MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    if (way == flush) MPI_Win_unlock_all(win);
+    for (int i = 0; i < count; ++i) check(memory + place_at(i, point->size), point->size, stamp);
+    return from_first_to_last(begin, end);
+}
+
+// Pairs of opposite directions, so that direction i ^ 1 leads back.
+static void find_neighbours(int ranks, int rank, int wanted) {
+    static const int steps[most_neighbours][2] = {{1, 0}, {-1, 0},  {0, 1},  {0, -1},
+                                                  {1, 1}, {-1, -1}, {1, -1}, {-1, 1}};
+    int sides[2] = {0, 0}, others[most_neighbours];
+    MPI_Group all;
+    MPI_Dims_create(ranks, 2, sides);
+    const int row = rank / sides[1], column = rank % sides[1];
+    count = wanted;
+    for (int i = 0; i < wanted; ++i)
+        neighbours[i] = (row + steps[i][0] + sides[0]) % sides[0] * sides[1] +
+                        (column + steps[i][1] + sides[1]) % sides[1];
+    int different = 0; // a group has each rank once
+    for (int i = 0; i < wanted; ++i) {
+        int known = 0;
+        for (int k = 0; k < different; ++k) known |= others[k] == neighbours[i];
+        if (!known) others[different++] = neighbours[i];
+    }
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    if (group != MPI_GROUP_NULL) MPI_Group_free(&group);
+    MPI_Group_incl(all, different, others, &group);
+    MPI_Group_free(&all);
+}
+
+static double measured(struct bench* bench, const char* name, size_t size) {
+    bench->points = 0;
+    add_point(bench, name, size);
+    measure(bench, batch);
+    double seconds = bench->point[0].per_iteration[0];
+    MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return seconds;
+}
+
+static void run(struct bench* bench, int wanted, size_t size) {
+    char name[48];
+    find_neighbours(bench->ranks, bench->rank, wanted);
+    for (way = fence; way < ways; ++way) {
+        computing = 0;
+        snprintf(name, sizeof name, "halo_%s_%d", way_names[way], wanted);
+        const double alone = measured(bench, name, size);
+        if (bench->rank == 0) report(name, size, 1e6 * alone, "us");
+        if (wanted != 4) continue;
+        computing = alone;
+        snprintf(name, sizeof name, "hidden_%s", way_names[way]);
+        const double hidden = 2 - measured(bench, name, size) / alone;
+        if (bench->rank == 0) report(name, size, 100 * (hidden < 0 ? 0 : hidden > 1 ? 1 : hidden), "%hidden");
+    }
+}
+
+int main(int argc, char** argv) {
+    struct bench bench = begin_bench(&argc, &argv);
+    size_t sizes[most_points];
+    const int points = message_sizes(argc, argv, sizes, most_points);
+    group = MPI_GROUP_NULL;
+    border = touched_memory(largest_message);
+    MPI_Win_allocate((MPI_Aint)most_neighbours * largest_message, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                     &win);
+    for (int i = 0; i < points; ++i) {
+        run(&bench, 4, sizes[i]);
+        run(&bench, 8, sizes[i]);
+    }
+    MPI_Group_free(&group);
+    MPI_Win_free(&win);
+    free(border);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/map/by_matrix.hpp"
+
+#include "mapping/patterns.hpp"
+#include "mapping/synthetic_machine.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace zipmpi;
+using namespace zipmpi::launch;
+
+namespace {
+
+mapping::Matrix pattern(const char* name) {
+    mapping::Matrix m;
+    EXPECT_TRUE(mapping::pattern_named(name, m)) << name;
+    return m;
+}
+
+TEST(ByMatrix, HostsKeepTheirShares) {
+    // Partners are half the ranks apart.
+    mapping::Matrix m{8, {}};
+    for (uint32_t r = 0; r < 4; ++r) m.pairs.push_back({r, r + 4, 10, 0, 0, 0});
+    std::vector<Host> hosts = {{"a", 4}, {"b", 2}, {"c", 8}, {"d", 1}};
+    const NodeMap map = map_ranks_by(mapping::graph_of(m), hosts, nullptr);
+    EXPECT_EQ(hosts.size(), 3U);
+    EXPECT_EQ(map.ranks_of(0).size(), 4U);
+    EXPECT_EQ(map.ranks_of(1).size(), 2U);
+    for (uint32_t r = 0; r < 4; ++r) EXPECT_EQ(map.node_of(r), map.node_of(r + 4));
+    const auto talk = talk_within_nodes(mapping::graph_of(m), map);
+    EXPECT_EQ(talk.size(), 4U);
+    const std::vector<uint32_t> here = map.ranks_of(0);
+    EXPECT_EQ(launch::graph_of(talk, here).link_count(), 4U); // two pairs, from both ends
+}
+
+// Sixteen ranks of CG on eight cores may use both cores below their cache; eight have a core each.
+TEST(ByMatrix, CoresOfANode) {
+    topo::Machine machine;
+    if (!topo::read_machine(machine, mapping::eight_cores)) GTEST_SKIP() << "no hwloc";
+    std::vector<CpuList> cores;
+    for (const auto& c : machine.cpus) cores.push_back({c.cpu});
+    const auto cg = mapping::graph_of(pattern("cg:16"));
+    const auto sixteen = place_by(cg, {16, 1, 8, BindMode::automatic}, machine, cores, nullptr);
+    for (uint32_t r = 0; r < 16; ++r) {
+        EXPECT_EQ(sixteen[r].size(), 2U);
+        EXPECT_EQ(sixteen[r], sixteen[r / 4 * 4]);
+    }
+    EXPECT_EQ(sixteen[0], (CpuList{0, 4}));
+    const auto eight =
+        place_by(mapping::graph_of(pattern("ring:8")), {8, 1, 8, BindMode::core}, machine, cores, nullptr);
+    for (const CpuList& cpus : eight) EXPECT_EQ(cpus.size(), 1U);
+    const auto threads = place_by(mapping::graph_of(pattern("ring:4")), {4, 2, 8, BindMode::automatic},
+                                  machine, cores, nullptr);
+    for (const CpuList& cpus : threads) EXPECT_EQ(cpus.size(), 2U);
+    for (const CpuList& cpus : place_by(cg, {16, 1, 8, BindMode::none}, machine, cores, nullptr))
+        EXPECT_TRUE(cpus.empty());
+}
+
+TEST(ByMatrix, SaysWhatDoesNotFit) {
+    Problem why;
+    mapping::Matrix m;
+    EXPECT_FALSE(read_matrix_file("/no/such/file", m, why));
+    EXPECT_EQ(why.what, "the communication matrix cannot be read");
+    EXPECT_FALSE(fits_job(pattern("ring:8"), "f", 4, why));
+    EXPECT_EQ(why.why, "it is of 8 ranks, and this job has 4");
+}
+
+} // namespace

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The tool interface: events. There is one source, a clock, and no type of event: so there are no
+// registrations and no instances, and every handle of one is invalid.
+#include "abi/handles.hpp"
+#include "abi/tool.hpp"
+
+#include <limits>
+
+namespace zipmpi::abi::custom {
+
+namespace tool = core::tool;
+
+namespace {
+
+ToolErr no_event(int index) {
+    return tool::refuse(ToolErr::invalid_index, "there is no event type %d, there are none", index);
+}
+
+ToolErr no_source(int index) {
+    return tool::refuse(ToolErr::invalid_index, "there is no event source %d, there is one", index);
+}
+
+ToolErr no_registration() {
+    return tool::refuse(ToolErr::invalid_handle, "nothing was ever registered: there are no event types");
+}
+
+ToolErr no_instance() {
+    return tool::refuse(ToolErr::invalid_handle, "no event ever happened: there are no event types");
+}
+
+} // namespace
+
+ToolErr tool_source_get_num(int* num) {
+    if (num == nullptr) return no_place("num_sources");
+    *num = 1;
+    return ToolErr::success;
+}
+
+ToolErr tool_source_get_info(int index, char* name, int* name_len, char* desc, int* desc_len,
+                             MPI_T_source_order* ordering, MPI_Count* ticks_per_second, MPI_Count* max_ticks,
+                             MPI_Info* info) {
+    if (index != 0) return no_source(index);
+    put_tool_text("clock", name, name_len);
+    put_tool_text("the library, with the monotonic clock of its host", desc, desc_len);
+    put_wanted(ordering, MPI_T_SOURCE_ORDERED);
+    put_wanted(ticks_per_second, tool::ticks_per_second);
+    put_wanted(max_ticks, std::numeric_limits<MPI_Count>::max());
+    if (info == nullptr) return ToolErr::success;
+    core::Info* hints = nullptr;
+    if (core::info_create(hints) != Err::success)
+        return tool::refuse(ToolErr::memory, "no memory for an info object");
+    *info = handle_of(hints);
+    return ToolErr::success;
+}
+
+ToolErr tool_source_get_timestamp(int index, MPI_Count* timestamp) {
+    if (timestamp == nullptr) return no_place("timestamp");
+    if (index != 0) return no_source(index);
+    *timestamp = tool::ticks();
+    return ToolErr::success;
+}
+
+ToolErr tool_event_get_num(int* num) {
+    if (num == nullptr) return no_place("num_events");
+    *num = 0;
+    return ToolErr::success;
+}
+
+ToolErr tool_event_get_index(const char* name, int* index) {
+    if (name == nullptr) return no_place("name");
+    if (index == nullptr) return no_place("event_index");
+    return tool::refuse(ToolErr::invalid_name, "no event type is named \"%s\"", name);
+}
+
+ToolErr tool_event_get_info(int index, char*, int*, int*, MPI_Datatype*, MPI_Aint*, int*, MPI_T_enum*,
+                            MPI_Info*, char*, int*, int*) {
+    return no_event(index);
+}
+
+ToolErr tool_event_handle_alloc(int index, void*, MPI_Info, MPI_T_event_registration*) {
+    return no_event(index);
+}
+
+ToolErr tool_event_handle_free(MPI_T_event_registration, void*, MPI_T_event_free_cb_function*) {
+    return no_registration();
+}
+
+ToolErr tool_event_handle_get_info(MPI_T_event_registration, MPI_Info*) { return no_registration(); }
+ToolErr tool_event_handle_set_info(MPI_T_event_registration, MPI_Info) { return no_registration(); }
+
+ToolErr tool_event_register_callback(MPI_T_event_registration, MPI_T_cb_safety, MPI_Info, void*,
+                                     MPI_T_event_cb_function*) {
+    return no_registration();
+}
+
+ToolErr tool_event_callback_get_info(MPI_T_event_registration, MPI_T_cb_safety, MPI_Info*) {
+    return no_registration();
+}
+
+ToolErr tool_event_callback_set_info(MPI_T_event_registration, MPI_T_cb_safety, MPI_Info) {
+    return no_registration();
+}
+
+ToolErr tool_event_set_dropped_handler(MPI_T_event_registration, MPI_T_event_dropped_cb_function*) {
+    return no_registration();
+}
+
+ToolErr tool_event_read(MPI_T_event_instance, int, void*) { return no_instance(); }
+ToolErr tool_event_copy(MPI_T_event_instance, void*) { return no_instance(); }
+ToolErr tool_event_get_timestamp(MPI_T_event_instance, MPI_Count*) { return no_instance(); }
+ToolErr tool_event_get_source(MPI_T_event_instance, int*) { return no_instance(); }
+
+} // namespace zipmpi::abi::custom

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/tool/tool.hpp"
+
+#include "base/param.hpp"
+#include "core/engine.hpp"
+#include "os/clock.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+#include <unistd.h>
+
+namespace zipmpi::core::tool {
+namespace {
+
+// Never destroyed: destructors of the program's statics may still use the interface.
+std::mutex& the_mutex() {
+    static auto* const mutex = new std::mutex;
+    return *mutex;
+}
+
+int users = 0;
+
+} // namespace
+
+ToolErr refuse(ToolErr code, const char* why, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, why);
+    std::vsnprintf(text, sizeof text, why, arguments);
+    va_end(arguments);
+    static_cast<void>(fail(Err::other, "see chapter 15 of the MPI standard", "%s", text));
+    return code;
+}
+
+Use::Use()
+    : guard_(the_mutex()) {}
+
+ToolErr Use::allowed() const {
+    return users > 0 ? ToolErr::success
+                     : refuse(ToolErr::not_initialized, "MPI_T_init_thread has not been called");
+}
+
+ToolErr init(ThreadLevel& provided) {
+    const std::lock_guard guard(the_mutex());
+    // Before MPI_Init nobody has read the settings; what is wrong with them is said there.
+    if (users == 0 && phase() == Phase::before_init) static_cast<void>(load_params(environ));
+    ++users;
+    provided = ThreadLevel::multiple;
+    return ToolErr::success;
+}
+
+ToolErr finalize() {
+    if (--users > 0) return ToolErr::success;
+    close_all_cvars();
+    close_all_sessions();
+    return ToolErr::success;
+}
+
+const Enumeration& yes_or_no() {
+    static const auto* const words = new Enumeration{"yes_or_no", {{0, "no"}, {1, "yes"}}};
+    return *words;
+}
+
+bool is_enumeration(const void* handle) { return handle == &yes_or_no(); }
+
+int64_t ticks() { return static_cast<int64_t>(os::now_ns()); }
+
+} // namespace zipmpi::core::tool

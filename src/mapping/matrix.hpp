@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The communication matrix of a run, as the library writes it (docs/guide/matrix.md). Pure.
+#pragma once
+
+#include "mapping/graph.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace zipmpi::mapping {
+
+struct Traffic {
+    uint32_t from = 0, to = 0;
+    uint64_t messages = 0, bytes = 0;           // point-to-point
+    uint64_t coll_messages = 0, coll_bytes = 0; // of collective operations
+};
+
+struct Matrix {
+    uint32_t ranks = 0;
+    std::vector<Traffic> pairs;
+};
+
+// False: `wrong` says in which line, and what.
+bool parse_matrix(std::string_view text, Matrix& out, std::string& wrong);
+std::string print(const Matrix& matrix);
+
+// What the messages of a pair weigh: each one as much as four kilobytes. Near ranks gain by both, fewer
+// waits and fewer bytes that travel.
+double weight(const Traffic& t);
+Graph graph_of(const Matrix& matrix);
+
+} // namespace zipmpi::mapping

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Who talks to whom in programs that many know: matrices to try placements with, before a run or in tests.
+// Pure; each pair that talks sends in both directions.
+#pragma once
+
+#include "mapping/matrix.hpp"
+
+#include <string_view>
+
+namespace zipmpi::mapping {
+
+Matrix halo(const std::vector<uint32_t>& grid); // neighbours in a grid of any number of dimensions
+Matrix cg(uint32_t ranks);                      // a power of two: sums along rows, and the transpose
+Matrix mg(uint32_t ranks);                      // a power of two: 3-D halos on coarser and coarser grids
+Matrix lu(uint32_t ranks);                      // a power of two: sweeps over a 2-D grid
+Matrix all_to_all(uint32_t ranks);
+Matrix random_pairs(uint32_t ranks, uint32_t degree, uint64_t seed); // regular, or nearly
+
+// "halo:16x16", "halo:4x4x4", "cg:16", "mg:64", "lu:16", "all:8", "random:32:4:1" (ranks, degree, seed),
+// "ring:8". False: it is none of these.
+bool pattern_named(std::string_view text, Matrix& out);
+
+} // namespace zipmpi::mapping

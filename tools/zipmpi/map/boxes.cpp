@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "map/boxes.hpp"
+
+#include "map/svg.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+namespace zipmpi::tool {
+namespace {
+
+using launch::CpuList;
+
+struct LevelBox {
+    topo::Level level;
+    Box::Kind kind;
+    const char* name;
+    const char* fill;
+};
+
+constexpr LevelBox levels[] = {{topo::Level::package, Box::Kind::socket, "socket", "#dfe9f5"},
+                               {topo::Level::numa, Box::Kind::memory, "memory", "#e9e4f4"},
+                               {topo::Level::l3, Box::Kind::l3, "L3", "#e3f1e4"},
+                               {topo::Level::l2, Box::Kind::l2, "L2", "#fdf3d8"}};
+
+constexpr int gap = 8, head = 20, core_width = 96, line = 15, ranks_in_line = 4, widest = 1500;
+
+std::string joined(const CpuList& cpus) {
+    std::string text;
+    for (const int c : cpus) text += (text.empty() ? "" : ",") + std::to_string(c);
+    return text;
+}
+
+struct Core {
+    topo::Place place;
+    Box box;
+};
+
+// Puts cores into boxes of this level, and these into those of the levels above.
+std::vector<Box> grouped(std::vector<Core> cores, size_t level) {
+    std::vector<Box> result;
+    if (level == std::size(levels)) {
+        for (Core& c : cores) result.push_back(std::move(c.box));
+        return result;
+    }
+    std::map<uint16_t, std::vector<Core>> groups;
+    for (Core& c : cores) groups[topo::index_at(c.place, levels[level].level)].push_back(std::move(c));
+    const bool empty_level =
+        (groups.size() == 1 && level > 0) || groups.contains(topo::several) ||
+        std::all_of(groups.begin(), groups.end(), [](const auto& g) { return g.second.size() == 1; });
+    for (auto& [index, members] : groups) {
+        std::vector<Box> inside = grouped(std::move(members), level + 1);
+        if (empty_level) {
+            result.insert(result.end(), std::make_move_iterator(inside.begin()),
+                          std::make_move_iterator(inside.end()));
+            continue;
+        }
+        Box box;
+        box.kind = levels[level].kind;
+        box.name = fmt::format("{} {}", levels[level].name, index);
+        box.inside = std::move(inside);
+        result.push_back(std::move(box));
+    }
+    return result;
+}
+
+std::string ranks_text(const std::vector<uint32_t>& ranks, size_t from, size_t count) {
+    std::string text;
+    for (size_t i = from; i < std::min(ranks.size(), from + count); ++i)
+        text += (i == from ? "" : " ") + std::to_string(ranks[i]);
+    return text;
+}
+
+void add_text(const Box& box, int depth, std::string& text) {
+    const std::string before(static_cast<size_t>(depth) * 2, ' ');
+    if (box.kind == Box::Kind::core) {
+        text += fmt::format("{}{:<18} {}\n", before, box.name,
+                            box.ranks.empty() ? "-"
+                                              : (box.ranks.size() == 1 ? "rank " : "ranks ") +
+                                                    ranks_text(box.ranks, 0, box.ranks.size()));
+        return;
+    }
+    text += before + box.name + "\n";
+    for (const Box& b : box.inside) add_text(b, depth + 1, text);
+    if (!box.ranks.empty())
+        text += before + "  any core: ranks " + ranks_text(box.ranks, 0, box.ranks.size()) + "\n";
+}
+
+size_t most_ranks(const Box& box) {
+    size_t most = box.kind == Box::Kind::core ? box.ranks.size() : 0;
+    for (const Box& b : box.inside) most = std::max(most, most_ranks(b));
+    return most;
+}
+
+// Sizes, and places relative to the box around.
+void lay_out(Box& box, int core_height) {
+    if (box.kind == Box::Kind::core) {
+        box.width = core_width;
+        box.height = core_height;
+        return;
+    }
+    for (Box& b : box.inside) lay_out(b, core_height);
+    const auto n = box.inside.size();
+    const bool outer = box.kind == Box::Kind::node || box.kind == Box::Kind::socket;
+    int all = 0;
+    for (const Box& b : box.inside) all += b.width + gap;
+    const bool below_each_other = box.kind == Box::Kind::node && all > widest;
+    const size_t columns =
+        below_each_other ? 1
+        : n <= 4         ? std::max<size_t>(n, 1)
+                 : static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(n)) * (outer ? 1 : 1.4)));
+    int y = head;
+    for (size_t i = 0; i < n;) {
+        int x = gap;
+        int tallest = 0;
+        for (size_t c = 0; c < columns && i < n; ++c, ++i) {
+            box.inside[i].x = x;
+            box.inside[i].y = y;
+            x += box.inside[i].width + gap;
+            tallest = std::max(tallest, box.inside[i].height);
+        }
+        box.width = std::max(box.width, x);
+        y += tallest + gap;
+    }
+    if (!box.ranks.empty()) y += line + gap / 2;
+    box.width = std::max(box.width, 16 + static_cast<int>(box.name.size()) * 8);
+    box.height = y;
+}
+
+void draw(const Box& box, int x, int y, Svg& svg) {
+    x += box.x;
+    y += box.y;
+    if (box.kind == Box::Kind::core) {
+        const bool used = !box.ranks.empty();
+        svg.rect(x, y, box.width, box.height, used ? "#2f6db5" : "#ffffff", used ? "#1d4f8a" : "#b8bec6");
+        svg.text(x + box.width / 2, y + 14, box.name, used ? "#cfe0f5" : "#8a929c", 10, Svg::Align::middle);
+        for (size_t i = 0, row = 0; i < box.ranks.size(); i += ranks_in_line, ++row)
+            svg.text(x + box.width / 2, y + 31 + static_cast<int>(row) * line,
+                     ranks_text(box.ranks, i, ranks_in_line), "#ffffff", 13, Svg::Align::middle, true);
+        return;
+    }
+    const char* fill = "#f4f5f7";
+    for (const LevelBox& l : levels)
+        if (l.kind == box.kind) fill = l.fill;
+    svg.rect(x, y, box.width, box.height, fill, "#9aa4b0");
+    svg.text(x + gap, y + 14, box.name, "#303a46", 12, Svg::Align::start, box.kind == Box::Kind::node);
+    for (const Box& b : box.inside) draw(b, x, y, svg);
+    if (!box.ranks.empty())
+        svg.text(x + gap, y + box.height - gap,
+                 "any core: ranks " + ranks_text(box.ranks, 0, 12) + (box.ranks.size() > 12 ? " ..." : ""),
+                 "#303a46", 12, Svg::Align::start);
+}
+
+} // namespace
+
+Box box_of(const NodeView& node, const topo::Machine& machine, const std::vector<CpuList>& cores) {
+    std::vector<Core> all;
+    for (const CpuList& cpus : cores) {
+        Core core;
+        core.place = topo::place_of(machine, cpus);
+        core.box.kind = Box::Kind::core;
+        core.box.name = "cpu " + joined(cpus);
+        for (size_t i = 0; i < node.placed.size(); ++i)
+            if (std::find(node.placed[i].begin(), node.placed[i].end(), cpus[0]) != node.placed[i].end())
+                core.box.ranks.push_back(node.ranks[i]);
+        all.push_back(std::move(core));
+    }
+    Box box;
+    box.name = node.name;
+    box.inside = grouped(std::move(all), 0);
+    for (size_t i = 0; i < node.placed.size(); ++i)
+        if (node.placed[i].empty()) box.ranks.push_back(node.ranks[i]);
+    return box;
+}
+
+std::string text_of(const std::vector<Box>& nodes) {
+    std::string text;
+    for (const Box& n : nodes) add_text(n, 0, text);
+    return text;
+}
+
+std::string svg_of(std::vector<Box> nodes, const std::string& title) {
+    size_t most = 1;
+    for (const Box& n : nodes) most = std::max(most, most_ranks(n));
+    const int core_height = 24 + line * static_cast<int>((most + ranks_in_line - 1) / ranks_in_line);
+    const auto columns = static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(nodes.size()))));
+    int x = gap;
+    int y = 40;
+    int tallest = 0;
+    int width = 40 + static_cast<int>(title.size()) * 9;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        lay_out(nodes[i], core_height);
+        if (i > 0 && i % columns == 0) {
+            x = gap;
+            y += tallest + 2 * gap;
+            tallest = 0;
+        }
+        nodes[i].x = x;
+        nodes[i].y = y;
+        x += nodes[i].width + 2 * gap;
+        tallest = std::max(tallest, nodes[i].height);
+        width = std::max(width, x);
+    }
+    Svg svg(width, y + tallest + gap);
+    svg.text(gap, 25, title, "#1d2630", 16, Svg::Align::start, true);
+    for (const Box& n : nodes) draw(n, 0, 0, svg);
+    return svg.take();
+}
+
+} // namespace zipmpi::tool

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""zipmpi map: what it prints, what is in its pictures, and that a browser draws them. usage: map_test.py ZIPMPI"""
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+import zlib
+
+ZIPMPI = sys.argv.pop()
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+SEED_MACHINE = "package:2 l2:2 core:2 pu:1(indexes=0,4,2,6,1,5,3,7)"
+
+
+def zipmpi_map(*args):
+    return subprocess.run([ZIPMPI, "map", *map(str, args)], capture_output=True, text=True, timeout=60)
+
+
+def pixels(path):
+    """Width, height and the rows of an RGB or RGBA PNG."""
+    with open(path, "rb") as f:
+        data = f.read()
+    width, height, depth, kind = struct.unpack(">IIBB", data[16:26])
+    assert depth == 8 and kind in (2, 6), (depth, kind)
+    packed, at = b"", 8
+    while at < len(data):
+        length, name = struct.unpack(">I4s", data[at:at + 8])
+        packed += data[at + 8:at + 8 + length] if name == b"IDAT" else b""
+        at += length + 12
+    raw, n = zlib.decompress(packed), 3 if kind == 2 else 4
+    rows, before, stride = [], bytes(width * n), width * n
+    for y in range(height):
+        how, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        for i in range(stride):
+            a, b, c = (row[i - n] if i >= n else 0), before[i], (before[i - n] if i >= n else 0)
+            p = a + b - c
+            paeth = a if abs(p - a) <= abs(p - b) and abs(p - a) <= abs(p - c) else b if abs(p - b) <= abs(p - c) else c
+            row[i] = (row[i] + (0, a, b, (a + b) // 2, paeth)[how]) & 255
+        rows.append([bytes(row[i:i + 3]) for i in range(0, stride, n)])
+        before = row
+    return width, height, rows
+
+
+class Map(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def draw(self, svg):
+        """The picture as a browser shows it; it must be as large as it says and have these colours somewhere."""
+        root = ElementTree.parse(svg).getroot()
+        size = root.get("width"), root.get("height")
+        png = svg + ".png"
+        subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                        f"--user-data-dir={self.folder}/browser", f"--window-size={size[0]},{size[1]}",
+                        f"--screenshot={png}", "file://" + svg], capture_output=True, timeout=60, check=True)
+        width, height, rows = pixels(png)
+        self.assertEqual((str(width), str(height)), size)
+        return root, {pixel for row in rows for pixel in row}
+
+    def texts(self, root):
+        return [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    def test_rows_of_cg_share_caches(self):
+        r = zipmpi_map("--pattern", "cg:16", "--map-by", "comm", "--machine", SEED_MACHINE)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        for line in ("cpu 0              ranks 0 1 2 3", "cpu 4              ranks 0 1 2 3",
+                     "cpu 2              ranks 4 5 6 7", "cpu 5              ranks 8 9 10 11"):
+            self.assertIn(line, r.stdout)
+        self.assertIn("best found", r.stdout)
+
+    def test_matrix_file_there_and_back(self):
+        file = self.path("halo.matrix")
+        r = zipmpi_map("--pattern", "halo:4x4", "--write", file)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        again = zipmpi_map("--matrix", file, "--map-by", f"comm:{file}")
+        self.assertEqual((again.returncode, again.stderr), (0, ""))
+        self.assertIn("16 ranks; from top to bottom send", again.stdout)
+
+    def test_what_is_wrong(self):
+        for args, text in (((("--pattern", "tree:4")), "the pattern is not known"),
+                           (("--map-by", "comm"), "there is no communication matrix"),
+                           (("--map-by", "star"), "the value of --map-by is not valid"),
+                           (("--machine", "three:2"), "the machine is not understood"),
+                           (("--matrix", "/no/such/file"), "the communication matrix cannot be read"),
+                           (("--heat", self.path("h.svg")), "there is no communication matrix"),
+                           (("--svg", "/no/such/folder/x.svg"), "a file cannot be written")):
+            with self.subTest(args=args):
+                r = zipmpi_map(*args)
+                self.assertNotEqual(r.returncode, 0)
+                self.assertIn(text, r.stderr)
+                self.assertEqual(r.stderr.count("\n"), 4)
+
+    @unittest.skipUnless(BROWSER, "no browser")
+    def test_pictures(self):
+        svg, heat = self.path("map.svg"), self.path("heat.svg")
+        r = zipmpi_map("--pattern", "cg:16", "--map-by", "comm", "--machine", SEED_MACHINE, "--svg", svg, "--heat", heat)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        root, colours = self.draw(svg)
+        texts = self.texts(root)
+        for text in ("16 ranks by comm", "socket 0", "socket 1", "L2 3", "cpu 7", "0 1 2 3", "12 13 14 15"):
+            self.assertIn(text, texts)
+        self.assertEqual(texts.count("4 5 6 7"), 2)
+        self.assertTrue({bytes.fromhex("2f6db5"), bytes.fromhex("fdf3d8"), bytes.fromhex("dfe9f5")} <= colours)
+        root, colours = self.draw(heat)
+        texts = self.texts(root)
+        for text in ("messages of cg:16", "round robin", "best found", "2.74 x", "15"):
+            self.assertIn(text, texts)
+        hints = [t.text for t in root.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertEqual(len(hints), 44)
+        self.assertIn("0 to 1: 300 messages, 4.688 MiB", hints)
+        self.assertIn(bytes.fromhex("08306b"), colours)
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False).result
+    sys.exit(1 if not result.wasSuccessful() else 77 if result.skipped and not BROWSER else 0)

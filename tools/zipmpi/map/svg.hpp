@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// As much of SVG as the pictures need.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace zipmpi::tool {
+
+class Svg {
+  public:
+    enum class Align { start, middle, end };
+    Svg(int width, int height);
+    void rect(int x, int y, int width, int height, std::string_view fill, std::string_view border = {},
+              std::string_view hint = {}); // hint: shown under the pointer
+    void text(int x, int y, std::string_view text, std::string_view colour, int size, Align align,
+              bool bold = false);
+    std::string take();
+
+  private:
+    std::string out_;
+};
+
+} // namespace zipmpi::tool
