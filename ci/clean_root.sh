@@ -19,7 +19,7 @@ root=$scratch/root
 trap 'rm -rf --one-file-system "$scratch"' EXIT
 
 mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list 2>/dev/null |
-    grep -oE 'https?://[^ ]+/debian/?( |$)' | head -1 | tr -d ' ')
+    grep -oE 'https?://[^ ]+/debian/?( |$)' | head -1 | tr -d ' ') || true # one of the files is missing everywhere
 [ -n "$mirror" ] || { echo "clean root: no mirror of Debian in the sources of this machine"; exit 77; }
 if [ $# -ge 2 ]; then
     cp -a "$2" "$root"
