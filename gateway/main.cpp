@@ -130,7 +130,7 @@ bool find_devices(Place& p, std::vector<Network>& networks, std::string& why) {
         if (n.probe == nullptr || n.who.next < 0) continue;
         std::string addresses;
         const bool found = ask(p, n.who.next, bridge::probe_key(n.cluster), addresses) &&
-                           n.probe->run(n.who.next, addresses, n.who.previous, probe_limit_ms);
+                           n.probe->run(n.who.next, addresses, n.who.askers, probe_limit_ms);
         if (n.devices.empty()) n.devices = n.probe->devices();
         if (n.devices.empty()) {
             why = "no device leads into cluster " + p.grid.clusters[static_cast<size_t>(n.cluster)].name +

@@ -24,10 +24,10 @@ class Failed(Exception):
 class Bed:
     """with Bed("z1", build) as bed: bed.tcp(...), bed.mpi(...)"""
 
-    def __init__(self, shape, build, slots=1):
+    def __init__(self, shape, build, slots=1, hosts=2):
         self.build, self.shape = build, shape
         os.environ["CLUSTER_TOOL"] = os.path.join(build, "tests/cluster/host")
-        self.grid = Grid(shape, slots=slots)
+        self.grid = Grid(shape, slots=slots, hosts=hosts)
         self.limited = []
 
     def __enter__(self):
@@ -81,8 +81,10 @@ class Bed:
                 raise Failed(f"{words} on {host} does not begin")
             yield
         finally:
-            for pid in self.grid.named(host, os.path.basename(words[0])[:15]):
-                os.kill(pid, 9)
+            while pids := self.grid.named(host, os.path.basename(words[0])[:15]):
+                for pid in pids:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, 9)
             p.kill()
             p.wait()
             p.stdout.close()

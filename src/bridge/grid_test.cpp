@@ -115,7 +115,7 @@ TEST(Ring, gateways_sit_between_ranks) {
     const Grid grid = three_clusters();
     const Numbers first{0, 2, 4, 6, 8}; // ranks, of a job of ten
     const Neighbours blue = neighbours_in(grid, 0, first, 10, 10);
-    EXPECT_EQ(blue.previous, 0); // 0 g0 2 g1 6
+    EXPECT_EQ(blue.askers, Numbers{0}); // 0 g0 2 g1 6
     EXPECT_EQ(blue.next, 2);
     EXPECT_EQ(neighbours_in(grid, 0, first, 10, 6).next, 0);
     EXPECT_EQ(neighbours_in(grid, 2, first, 10, 13).next, 8);
@@ -130,8 +130,19 @@ TEST(Ring, nobody_looks_on_its_own_host) {
     for (const int cluster : {0, 1}) {
         const Neighbours of_rank = neighbours_in(grid, cluster, first, 5, 2);
         EXPECT_LT(of_rank.next, 5);
-        EXPECT_LT(of_rank.previous, 5);
+        for (const int asker : of_rank.askers) EXPECT_LT(asker, 5);
     }
+}
+
+TEST(Ring, more_gateways_than_ranks_ask_ranks) {
+    const Grid grid = three_clusters();
+    const Numbers first{0, -1, -1, -1, -1}; // one node of the first cluster, which has two gateways
+    Grid small = grid;
+    small.nodes.resize(1);
+    EXPECT_EQ(neighbours_in(small, 0, first, 1, 0).next, 1); // 0 g0, and g1 asks 0
+    EXPECT_EQ(neighbours_in(small, 0, first, 1, 0).askers, (Numbers{1, 2}));
+    EXPECT_EQ(neighbours_in(small, 0, first, 1, 2).next, 0);
+    EXPECT_TRUE(neighbours_in(small, 0, first, 1, 2).askers.empty());
 }
 
 TEST(Routes, every_step_comes_nearer) {

@@ -76,7 +76,7 @@ std::vector<Neighbourhood> neighbourhoods(const Engine& e, const bridge::Grid* g
     if (grid == nullptr) {
         const size_t n = ranks.size();
         const size_t own = e.segment.node();
-        found.push_back({{ranks[(own + 1) % n], ranks[(own + n - 1) % n]}, "probe", nullptr});
+        found.push_back({{ranks[(own + 1) % n], {ranks[(own + n - 1) % n]}}, "probe", nullptr});
         return found;
     }
     for (const int c : grid->nodes[e.segment.node()].clusters) {
@@ -93,7 +93,7 @@ bool probe_devices(Engine& e, const std::vector<Neighbourhood>& networks, std::s
     for (const Neighbourhood& n : networks) {
         std::string addresses;
         all = e.job.launcher->get(n.who.next, n.key, addresses) &&
-              n.probe->run(n.who.next, addresses, n.who.previous,
+              n.probe->run(n.who.next, addresses, n.who.askers,
                            static_cast<int>(probe_seconds.get() * 1000)) &&
               all;
         found += (found.empty() || n.probe->devices().empty() ? "" : ",") + n.probe->devices();

@@ -31,10 +31,11 @@ class GridCase(Case):
     """One grid for all tests of a class."""
     SHAPE = "z1"
     SLOTS = 1
+    HOSTS = 2
 
     @classmethod
     def setUpClass(cls):
-        cls.grid = Grid(cls.SHAPE, cls.SLOTS)
+        cls.grid = Grid(cls.SHAPE, cls.SLOTS, cls.HOSTS)
         cls.grid.__enter__()
         cls.addClassCleanup(cls.grid.__exit__)
 

@@ -51,6 +51,15 @@ class Zipped(MessageCase):
         self.assertIn("collectives: ok", r.out)
 
 
+class MoreGatewaysThanHosts(MessageCase):
+    """Gateways see each other in several networks; which one is meant only a rank can tell them."""
+    SHAPE = "z1x3"
+    HOSTS = 1
+
+    def test_messages(self):
+        self.numbered(200, 1000000, ranks=2)
+
+
 class Linked(Zipped):
     SHAPE = "z2"
     HEARD = True

@@ -137,9 +137,9 @@ class Probe {
     // Listens on every address of this host that others might reach; gives text to be published. Empty: there
     // is none.
     virtual std::string listen() = 0;
-    // Tries all addresses of the node of rank `next`, and answers that of rank `previous`, until both are
+    // Tries all addresses of the node of rank `next`, and answers those of the ranks `askers`, until all are
     // known or the time is over.
-    virtual bool run(int next, const std::string& addresses, int previous, int limit_ms) = 0;
+    virtual bool run(int next, const std::string& addresses, std::span<const int> askers, int limit_ms) = 0;
     [[nodiscard]] virtual const std::string& devices() const = 0; // that work, separated by commas
     [[nodiscard]] virtual const std::string& story() const = 0;   // what happened
 };
@@ -148,7 +148,7 @@ class Probe {
 using Open = Network* (*)(const Settings& settings, std::string& why);
 using OpenProbe = Probe* (*)(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key);
 inline constexpr const char* open_symbol = "zipmpi_ucx_open_2";
-inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_1";
+inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_2";
 inline constexpr const char* module_file = "zipmpi_ucx.so";
 
 // Load the module and use it. Null: why says so in words.

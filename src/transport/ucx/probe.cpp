@@ -167,27 +167,29 @@ bool SocketProbe::take_answer(Talk& talk, int next) {
     return false;
 }
 
-bool SocketProbe::take_question(Talk& talk, int previous) {
+bool SocketProbe::take_question(Talk& talk) {
     Opened question;
     if (!unseal(std::as_bytes(std::span(talk.in)), wire::net_probe, own_rank_, key_, question) ||
-        question.greeting.from != previous)
+        (std::ranges::count(askers_, question.greeting.from) == 0 &&
+         std::ranges::count(answered_, question.greeting.from) == 0))
         return false;
+    const int asker = question.greeting.from;
     wire::Greeting g{};
     g.kind = wire::net_probe_answer;
     g.from = own_rank_;
-    g.to = previous;
+    g.to = asker;
     std::memcpy(g.nonce, question.greeting.nonce, sizeof g.nonce);
     const std::string answer = seal(g, {}, key_);
     if (send(talk.fd, answer.data(), answer.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(answer.size())) {
-        was_reached_ = true;
-        use_device_of(talk.fd, "is reached by rank " + std::to_string(previous));
+        if (std::erase(askers_, asker) != 0) answered_.push_back(asker); // it may come by another device too
+        use_device_of(talk.fd, "is reached by rank " + std::to_string(asker));
     }
     shutdown(talk.fd, SHUT_WR);
     return false;
 }
 
 // Something can be read, or a connection of ours has been made.
-bool SocketProbe::serve(Talk& talk, int next, int previous) {
+bool SocketProbe::serve(Talk& talk, int next) {
     if (talk.ours && talk.in.empty()) {
         int error = 0;
         socklen_t length = sizeof error;
@@ -202,17 +204,16 @@ bool SocketProbe::serve(Talk& talk, int next, int previous) {
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != ENOTCONN)) return false;
     if (n > 0) talk.in.append(bytes, static_cast<size_t>(n));
     if (talk.in.size() < sizeof(wire::Greeting)) return true;
-    return talk.ours ? take_answer(talk, next) : take_question(talk, previous);
+    return talk.ours ? take_answer(talk, next) : take_question(talk);
 }
 
-void SocketProbe::serve_all(const std::vector<pollfd>& fds, const std::string& question, int next,
-                            int previous) {
+void SocketProbe::serve_all(const std::vector<pollfd>& fds, const std::string& question, int next) {
     std::vector<Talk> kept;
     for (size_t i = 0; i < talks_.size(); ++i) {
         Talk& t = talks_[i];
         const short what = fds[listeners_.size() + i].revents;
         bool goes_on = os::now_ns() < t.deadline_ns;
-        if (what != 0 && goes_on) goes_on = serve(t, next, previous);
+        if (what != 0 && goes_on) goes_on = serve(t, next);
         if (goes_on && (what & POLLOUT) != 0 && !std::exchange(t.asked, true))
             goes_on = send(t.fd, question.data(), question.size(), MSG_NOSIGNAL) ==
                       static_cast<ssize_t>(question.size());
@@ -224,7 +225,8 @@ void SocketProbe::serve_all(const std::vector<pollfd>& fds, const std::string& q
     talks_ = std::move(kept);
 }
 
-bool SocketProbe::run(int next, const std::string& addresses, int previous, int limit_ms) {
+bool SocketProbe::run(int next, const std::string& addresses, std::span<const int> askers, int limit_ms) {
+    askers_.assign(askers.begin(), askers.end());
     begin_connecting(addresses);
     wire::Greeting g{};
     g.kind = wire::net_probe;
@@ -233,24 +235,24 @@ bool SocketProbe::run(int next, const std::string& addresses, int previous, int 
     std::memcpy(g.nonce, nonce_, sizeof nonce_);
     const std::string question = seal(g, {}, key_);
     uint64_t end = os::now_ns() + static_cast<uint64_t>(limit_ms) * ms;
-    bool both = false;
+    bool all = false;
     for (uint64_t now = os::now_ns(); now < end; now = os::now_ns()) {
         std::vector<pollfd> fds;
         for (const Listener& l : listeners_) fds.push_back({l.fd, POLLIN, 0});
         for (const Talk& t : talks_) fds.push_back({t.fd, static_cast<short>(t.asked ? POLLIN : POLLOUT), 0});
         poll(fds.data(), fds.size(), static_cast<int>((end - now) / ms) + 1);
-        serve_all(fds, question, next, previous);
+        serve_all(fds, question, next);
         for (size_t i = 0; i < listeners_.size(); ++i)
             if (fds[i].revents != 0) accept_from(listeners_[i]);
-        if (reached_ && was_reached_ && !std::exchange(both, true))
+        if (reached_ && askers_.empty() && !std::exchange(all, true))
             end = std::min(end, os::now_ns() + grace); // for further devices
     }
-    return reached_ && was_reached_;
+    return reached_ && askers_.empty();
 }
 
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Probe*
-zipmpi_ucx_open_probe_1(int world_rank, zipmpi::transport::ucx::Key key) {
+zipmpi_ucx_open_probe_2(int world_rank, zipmpi::transport::ucx::Key key) {
     return new zipmpi::transport::ucx::SocketProbe(world_rank, key);
 }

@@ -27,7 +27,7 @@ class SocketProbe final : public Probe {
     SocketProbe& operator=(const SocketProbe&) = delete;
 
     std::string listen() override;
-    bool run(int next, const std::string& addresses, int previous, int limit_ms) override;
+    bool run(int next, const std::string& addresses, std::span<const int> askers, int limit_ms) override;
     [[nodiscard]] const std::string& devices() const override { return devices_; }
     [[nodiscard]] const std::string& story() const override { return story_; }
 
@@ -46,10 +46,10 @@ class SocketProbe final : public Probe {
     };
     void begin_connecting(const std::string& addresses);
     void accept_from(const Listener& listener);
-    bool serve(Talk& talk, int next, int previous); // false: it is over
-    void serve_all(const std::vector<pollfd>& fds, const std::string& question, int next, int previous);
+    bool serve(Talk& talk, int next); // false: it is over
+    void serve_all(const std::vector<pollfd>& fds, const std::string& question, int next);
     bool take_answer(Talk& talk, int next);
-    bool take_question(Talk& talk, int previous);
+    bool take_question(Talk& talk);
     void use_device_of(int fd, const std::string& how);
     bool use(const std::string& device); // false: it is in use
     void use_rdma_on(const std::string& interface);
@@ -63,7 +63,8 @@ class SocketProbe final : public Probe {
     std::string devices_;
     std::string story_;
     bool reached_ = false;
-    bool was_reached_ = false;
+    std::vector<int> askers_;   // to come
+    std::vector<int> answered_; // that came
 };
 
 } // namespace zipmpi::transport::ucx
