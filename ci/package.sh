@@ -41,6 +41,10 @@ usr/lib/zipmpi/include/mpi\.h
 usr/lib/zipmpi/lib/libmpi_abi\.so\.1
 usr/lib/zipmpi/lib/libmpi_abi\.so
 usr/lib/zipmpi/lib/pkgconfig/zipmpi\.pc
+usr/lib/zipmpi/share/man/man1/mpiexec\.1
+usr/lib/zipmpi/share/man/man3/MPI_Send\.3
+usr/lib/zipmpi/share/man/man7/zipmpi-knobs\.7
+usr/lib/zipmpi/share/zipmpi/bench/compare
 PATHS
 if awk '{print $6}' "$scratch/contents" | grep -vE '^\./(usr/(bin/[a-z]*(\.zipmpi)?|lib/(zipmpi/.*)?)?)?$'; then
     die "files outside /usr/lib/zipmpi"

@@ -11,6 +11,12 @@ set_target_properties(mpi_abi PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY
 install(TARGETS zipmpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md TYPE DOC)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/guide TYPE DOC)
+# `zipmpi bench`
+install(PROGRAMS ${CMAKE_SOURCE_DIR}/bench/compare DESTINATION ${CMAKE_INSTALL_DATADIR}/zipmpi/bench)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/harness ${CMAKE_SOURCE_DIR}/bench/programs ${CMAKE_SOURCE_DIR}/bench/bare
+                  ${CMAKE_SOURCE_DIR}/bench/startup
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zipmpi/bench
+        PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME zipmpi)
@@ -21,7 +27,8 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/deb_prepare.cmake)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libpmix2, libhwloc15, libucx0, libssl3, libscotch-7.0, libmetis5, gcc | c-compiler")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
+    "libpmix2, libhwloc15, libucx0, libssl3, libscotch-7.0, libmetis5, gcc | c-compiler, libc6-dev")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "MPI library with its launcher and compiler wrappers")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "ZipMPI implements the Message Passing Interface with the standard binary\n\

@@ -4,7 +4,9 @@
 // What a gateway has done, in a file that others may map. One writer; readers may look at any moment.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace zipmpi::gateway {
@@ -21,8 +23,38 @@ struct Counters {
     std::atomic<uint64_t> strangers{0};
 };
 
+// One way out of the gateway: the network of a cluster, or a link to another gateway.
+struct LaneCounters {
+    char name[64];
+    std::atomic<uint64_t> frames{0}, bytes{0};
+    std::atomic<uint64_t> queued{0}; // frames that wait for it now
+    std::atomic<uint64_t> lost{0};   // frames that it did not take; the ends send them again
+};
+
+// The memory file as it lies in the gateway's descriptors, by the name below: `zipmpi top --gateway` reads
+// it.
+inline constexpr const char* shown_name = "zipmpi-gateway";
+inline constexpr uint64_t shown_magic = 0x3159574750495a00; // with the number of this layout
+inline constexpr size_t most_networks = 8;
+inline constexpr size_t most_links = 56; // those beyond share the last place
+struct Shown {
+    uint64_t magic = shown_magic;
+    uint32_t number = 0; // of the gateway
+    char job_id[64] = {};
+    Counters all;
+    LaneCounters networks[most_networks] = {};
+    LaneCounters links[most_links] = {};
+
+    LaneCounters& network(int i) { return networks[std::min(static_cast<size_t>(i), most_networks - 1)]; }
+    LaneCounters& link(int i) { return links[std::min(static_cast<size_t>(i), most_links - 1)]; }
+};
+
 inline void add(std::atomic<uint64_t>& counter, uint64_t n = 1) {
     counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
+
+inline void take_off(std::atomic<uint64_t>& counter, uint64_t n = 1) {
+    counter.store(counter.load(std::memory_order_relaxed) - n, std::memory_order_relaxed);
 }
 
 } // namespace zipmpi::gateway

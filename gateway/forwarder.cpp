@@ -16,9 +16,10 @@ bool crosses_as_message(const wire::Frame& f) { return f.type == wire::FrameType
 
 } // namespace
 
-Forwarder::Forwarder(Setting setting, Counters& counters)
+Forwarder::Forwarder(Setting setting, Shown& shown)
     : setting_(std::move(setting))
-    , counters_(counters)
+    , shown_(shown)
+    , counters_(shown.all)
     , routes_(setting_.grid) {}
 
 bool Forwarder::open(int cluster, const std::string& devices, const transport::ucx::AddressBook& book,
@@ -148,6 +149,9 @@ bool Forwarder::pass_short(int network, int from, const wire::Frame& frame,
     if (to->network->send_frame(static_cast<Peer>(peer), {copy, bytes.size()}, {}, nullptr, true) !=
         Posted::done)
         return false;
+    LaneCounters& lane = shown_.network(to->index);
+    add(lane.frames);
+    add(lane.bytes, bytes.size());
     give_credit(network, from, bytes.size());
     return true;
 }
@@ -197,11 +201,18 @@ Transit* Forwarder::make_transit(int network, int from, const wire::Frame& frame
 bool Forwarder::pass_on(Transit* t, const wire::Frame& frame) {
     const bridge::Hop* const hop = hop_of(frame);
     if (hop == nullptr) return false;
-    if (hop->kind == bridge::Hop::Kind::link) return send_over_link && send_over_link(hop->link, t);
+    const uint64_t bytes = t->bytes;
+    const auto count = [&](LaneCounters& lane, bool passed) {
+        add(passed ? lane.frames : lane.lost);
+        if (passed) add(lane.bytes, bytes);
+        return passed;
+    };
+    if (hop->kind == bridge::Hop::Kind::link)
+        return count(shown_.link(hop->link), send_over_link && send_over_link(hop->link, t));
     Attached* const to = in_cluster(hop->cluster);
     const int id =
         hop->kind == bridge::Hop::Kind::rank ? frame.to : bridge::gateway_id(setting_.job_size, hop->gateway);
-    return to != nullptr && send(*to, id, t);
+    return to != nullptr && count(shown_.network(to->index), send(*to, id, t));
 }
 
 bool Forwarder::send(Attached& to, int id, Transit* t) {
@@ -221,6 +232,7 @@ bool Forwarder::send(Attached& to, int id, Transit* t) {
         if (waiting.size() >= most_waiting) return false;
         waiting.push_back(t);
         add(counters_.waiting);
+        add(shown_.network(to.index).queued);
         return true;
     case Posted::failed:
         break;
@@ -231,11 +243,12 @@ bool Forwarder::send(Attached& to, int id, Transit* t) {
 void Forwarder::send_waiting(Attached& to, int id) {
     std::deque<Transit*> waiting = std::move(to.waiting[id]);
     to.waiting[id].clear();
-    counters_.waiting.store(counters_.waiting.load(std::memory_order_relaxed) - waiting.size(),
-                            std::memory_order_relaxed);
+    take_off(counters_.waiting, waiting.size());
+    take_off(shown_.network(to.index).queued, waiting.size());
     for (Transit* t : waiting) {
         if (send(to, id, t)) continue;
         add(counters_.dropped);
+        add(shown_.network(to.index).lost);
         left(t);
     }
 }
@@ -247,8 +260,7 @@ void Forwarder::end(Transit* t) {
         took_its_end_ = true;
     else if (t->descriptor != nullptr)
         attached_[static_cast<size_t>(t->network)].network->let_go(t->descriptor);
-    counters_.held_bytes.store(counters_.held_bytes.load(std::memory_order_relaxed) - t->bytes,
-                               std::memory_order_relaxed);
+    take_off(counters_.held_bytes, t->bytes);
     give_credit(t->network, t->from, t->bytes);
     delete t;
 }

@@ -45,7 +45,7 @@ struct Transit {
 
 class Forwarder {
   public:
-    Forwarder(Setting setting, Counters& counters);
+    Forwarder(Setting setting, Shown& shown);
     // Opens the network of an attachment on these devices. book: where ranks and gateways are.
     bool open(int cluster, const std::string& devices, const transport::ucx::AddressBook& book,
               std::string& why);
@@ -68,6 +68,7 @@ class Forwarder {
         return counters_.held_bytes.load(std::memory_order_relaxed) >= setting_.pool;
     }
     [[nodiscard]] const Setting& setting() const { return setting_; }
+    [[nodiscard]] Shown& shown() const { return shown_; }
     // Set by the links: hands a frame to the link with this index. False: it is down.
     std::function<bool(int link, Transit* transit)> send_over_link;
 
@@ -98,7 +99,8 @@ class Forwarder {
     Attached* in_cluster(int cluster);
 
     Setting setting_;
-    Counters& counters_;
+    Shown& shown_;
+    Counters& counters_; // of it
     bridge::Routes routes_;
     std::unordered_map<int, std::vector<bridge::Hop>> hops_; // by rank, until routes change
     std::deque<Attached> attached_;

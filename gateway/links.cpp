@@ -210,6 +210,10 @@ void Links::close(int epoll, uint64_t key) {
             s.grid.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(c->link)].to_gateway;
         forwarder_.link_changed(other, false);
     }
+    if (c->link >= 0) {
+        take_off(forwarder_.shown().link(c->link).queued, c->out.size());
+        gateway::add(forwarder_.shown().link(c->link).lost, c->out.size());
+    }
     for (Transit* t : c->out) forwarder_.left(t);
 }
 
@@ -302,6 +306,7 @@ bool Links::write_frames(Connection& c) {
             Transit* const gone = c.out.front();
             c.out_done -= gone->bytes;
             c.out.pop_front();
+            take_off(forwarder_.shown().link(c.link).queued);
             forwarder_.left(gone);
         }
     }
@@ -313,6 +318,7 @@ bool Links::send(int link, Transit* t) {
     if (key == 0) return false;
     Connection& c = *connections_.at(key);
     c.out.push_back(t);
+    gateway::add(forwarder_.shown().link(link).queued);
     if (c.out.size() == 1) static_cast<void>(write_frames(c)); // an error shows in the next event
     watch(epoll_, key);
     return true;

@@ -14,6 +14,7 @@
 #include "gateway/links.hpp"
 #include "os/clock.hpp"
 #include "os/host.hpp"
+#include "os/memory.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -21,6 +22,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <malloc.h>
+#include <new>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -197,6 +199,35 @@ void serve(gateway::Forwarder& forwarder, gateway::Links& links, int pmi) {
     }
 }
 
+// Where others can read what this gateway does; within this process only if there is no memory file.
+class ShownFile {
+  public:
+    explicit ShownFile(const Place& p)
+        : file_(os::make_memory_file(gateway::shown_name, sizeof(gateway::Shown)))
+        , map_(file_.get(), sizeof(gateway::Shown))
+        , shown_(new (map_ ? map_.base() : spare_) gateway::Shown) {
+        shown_->number = static_cast<uint32_t>(p.number);
+        std::snprintf(shown_->job_id, sizeof shown_->job_id, "%s", p.job_id.c_str());
+        const bridge::GatewayPlace& me = p.grid.gateways[static_cast<size_t>(p.number)];
+        for (size_t i = 0; i < me.attached.size(); ++i)
+            name(shown_->network(static_cast<int>(i)), "cluster",
+                 p.grid.clusters[static_cast<size_t>(me.attached[i].cluster)].name);
+        for (size_t i = 0; i < me.links.size(); ++i)
+            name(shown_->link(static_cast<int>(i)), "gateway",
+                 p.grid.gateways[static_cast<size_t>(me.links[i].to_gateway)].host);
+    }
+    [[nodiscard]] gateway::Shown& operator*() const { return *shown_; }
+
+  private:
+    static void name(gateway::LaneCounters& lane, const char* kind, const std::string& what) {
+        std::snprintf(lane.name, sizeof lane.name, "%s %s", kind, what.c_str());
+    }
+    os::Fd file_;
+    os::Mapping map_;
+    alignas(gateway::Shown) std::byte spare_[sizeof(gateway::Shown)];
+    gateway::Shown* shown_;
+};
+
 void say_what_crossed(const Place& place, const gateway::Counters& c) {
     const auto n = [](const std::atomic<uint64_t>& counter) {
         return static_cast<unsigned long long>(counter.load(std::memory_order_relaxed));
@@ -232,7 +263,7 @@ int main() {
     if (!find_devices(place, networks, why))
         return end_with(
             why, "check that this host reaches the nodes of its clusters, or name devices in the grid");
-    gateway::Counters counters;
+    const ShownFile shown(place);
     gateway::Setting setting{place.grid,
                              place.number,
                              place.me.size,
@@ -240,7 +271,7 @@ int main() {
                              bridge::gateway_pool(),
                              [&](int rank) { return static_cast<int>(place.segment.node_of(rank)); },
                              place.segment.header().job_key};
-    gateway::Forwarder forwarder(std::move(setting), counters);
+    gateway::Forwarder forwarder(std::move(setting), *shown);
     std::vector<Book> books;
     books.reserve(networks.size());
     for (const Network& n : networks) {
@@ -269,6 +300,6 @@ int main() {
                           }});
     if (!links.listen(why)) return end_with(why, "give the link an address of this host in the grid");
     serve(forwarder, links, std::atoi(variable("PMI_FD").c_str()));
-    if (bridge::gateway_reports()) say_what_crossed(place, counters);
+    if (bridge::gateway_reports()) say_what_crossed(place, (*shown).all);
     return 0;
 }

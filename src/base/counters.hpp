@@ -30,7 +30,8 @@ namespace zipmpi {
     X(sleeps, "times the rank went to sleep while waiting")                                                  \
     X(wakes_sent, "times the rank woke a sleeping peer")                                                     \
     X(late_wakes, "sleeps that ended by their safety timeout with work waiting: must stay 0")                \
-    X(collectives, "collective operations")
+    X(collectives, "collective operations")                                                                  \
+    X(unexpected_now, "messages that wait for their receive now: a state, not a sum")
 
 enum class Counter : uint32_t {
 #define ZIPMPI_X(id, text) id,
@@ -56,6 +57,9 @@ struct alignas(64) Counters {
     void add(Counter c, uint64_t n = 1) noexcept {
         const std::atomic_ref v(value[static_cast<uint32_t>(c)]);
         v.store(v.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    }
+    void set(Counter c, uint64_t n) noexcept {
+        std::atomic_ref(value[static_cast<uint32_t>(c)]).store(n, std::memory_order_relaxed);
     }
     // For counters that the threads of a process write under one lock, and read there.
     void add_locked(Counter c, uint64_t n = 1) noexcept { value[static_cast<uint32_t>(c)] += n; }

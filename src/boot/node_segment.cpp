@@ -134,7 +134,7 @@ void NodeSegment::set_job_key(const std::array<uint8_t, wire::job_key_bytes>& ke
     std::memcpy(at<wire::SegmentHeader>(0)->job_key, key.data(), key.size());
 }
 
-bool NodeSegment::adopt(os::Fd fd, NodeSegment& out, Problem& why) {
+bool NodeSegment::adopt(os::Fd fd, NodeSegment& out, Problem& why, os::Access access) {
     struct stat st {};
     wire::SegmentHeader h{};
     const auto refuse = [&](const std::string& reason) {
@@ -155,7 +155,7 @@ bool NodeSegment::adopt(os::Fd fd, NodeSegment& out, Problem& why) {
         h.rings_offset != g.rings_offset() || h.cells_offset != g.cells_offset() ||
         static_cast<uint64_t>(st.st_size) < g.total_bytes())
         return refuse("its header contradicts itself");
-    out.map_ = os::Mapping(fd.get(), g.total_bytes());
+    out.map_ = os::Mapping(fd.get(), g.total_bytes(), access);
     if (!out.map_)
         return refuse("it cannot be mapped (" + std::to_string(g.total_bytes() >> 20) +
                       " MiB of address space): " + std::strerror(errno));

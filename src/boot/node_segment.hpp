@@ -43,7 +43,9 @@ class NodeSegment {
     static bool make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
                      NodeSegment& out, Problem& why, const Nodes* nodes = nullptr);
     // Maps a segment that somebody else made; every field of its header is checked.
-    static bool adopt(os::Fd fd, NodeSegment& out, Problem& why);
+    // read_only: for who only looks; nothing but reading functions may be called then.
+    static bool adopt(os::Fd fd, NodeSegment& out, Problem& why,
+                      os::Access access = os::Access::read_and_write);
 
     explicit operator bool() const { return static_cast<bool>(map_); }
     [[nodiscard]] int fd() const { return fd_.get(); }

@@ -46,12 +46,9 @@ std::byte* map_shared(int fd, uint64_t offset, uint64_t length, Access access) n
 
 void unmap(std::byte* base, uint64_t length) noexcept { munmap(base, length); }
 
-Mapping::Mapping(int fd, uint64_t size) noexcept {
-    void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (p == MAP_FAILED) return;
-    base_ = static_cast<std::byte*>(p);
-    size_ = size;
-}
+Mapping::Mapping(int fd, uint64_t size, Access access) noexcept
+    : base_(map_shared(fd, 0, size, access))
+    , size_(base_ != nullptr ? size : 0) {}
 
 Mapping::Mapping(Mapping&& other) noexcept
     : base_(std::exchange(other.base_, nullptr))

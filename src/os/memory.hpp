@@ -25,11 +25,11 @@ enum class Access { read_only, read_and_write };
 std::byte* map_shared(int fd, uint64_t offset, uint64_t length, Access access) noexcept;
 void unmap(std::byte* base, uint64_t length) noexcept;
 
-// Maps a whole memory file shared and writable, without reserving swap. Unmaps itself.
+// Maps a whole memory file shared, without reserving swap. Unmaps itself.
 class Mapping {
   public:
     Mapping() = default;
-    Mapping(int fd, uint64_t size) noexcept;
+    Mapping(int fd, uint64_t size, Access access = Access::read_and_write) noexcept;
     Mapping(Mapping&& other) noexcept;
     Mapping& operator=(Mapping&& other) noexcept;
     Mapping(const Mapping&) = delete;

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The zipmpi command and its subcommands.
+#include "bench.hpp"
 #include "doctor/doctor.hpp"
 #include "info.hpp"
 #include "map/map.hpp"
+#include "top/top.hpp"
 #include "tune/tune.hpp"
 
 #include "base/param.hpp"
@@ -55,6 +57,7 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& o) {
     tune->add_option("--output", o.output, "file to write; without: where the library looks first");
     tune->add_option("--seconds", o.seconds, "how long to measure (default 30)")
         ->check(CLI::Range(0.5, 3600.0));
+    tune->add_flag("--fresh", o.fresh, "measure all anew, also what an interrupted run has measured today");
     tune->add_flag("--dry-run", o.dry_run, "print the file instead of writing it");
     return tune;
 }
@@ -90,6 +93,21 @@ CLI::App* add_doctor(CLI::App& app, DoctorOptions& o) {
         ->excludes(json)
         ->group("");
     return doctor;
+}
+
+CLI::App* add_top(CLI::App& app, TopOptions& o) {
+    CLI::App* top = app.add_subcommand(
+        "top", "shows the ranks of a running job on this host: where they are, whom they wait for, rates");
+    top->add_option("--job", o.job, "the job with this in its id; default: all of this user, one at a time")
+        ->type_name("ID");
+    top->add_option("--pid", o.pid, "the job of this process: a rank, or the mpiexec that started it");
+    top->add_option("--delay", o.delay, "seconds between two looks (default 0.5)")
+        ->check(CLI::Range(0.05, 60.0));
+    top->add_option("--sort", o.sort, "the column to sort by at first")
+        ->check(CLI::IsMember({"rank", "state", "call", "peer", "messages", "bytes", "unexpected"}));
+    top->add_flag("--once", o.once, "print one table and end; also without a terminal");
+    top->add_flag("--gateway", o.gateways, "gateways between clusters on this host, with their lanes");
+    return top;
 }
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -150,6 +168,12 @@ int run(int argc, char** argv) {
     add_tune(app, tune_options);
     DoctorOptions doctor_options;
     const CLI::App* doctor = add_doctor(app, doctor_options);
+    TopOptions top_options;
+    const CLI::App* top = add_top(app, top_options);
+    CLI::App* bench = app.add_subcommand(
+        "bench", "compares this library with others that are installed: tables, pictures, one page of HTML");
+    bench->prefix_command(); // its options are its own: zipmpi bench --help
+    bench->set_help_flag();
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -158,6 +182,8 @@ int run(int argc, char** argv) {
         return 2;
     }
     if (info->parsed()) return run_info(options);
+    if (bench->parsed()) return run_bench(bench->remaining());
+    if (top->parsed()) return run_top(top_options);
     if (doctor->parsed()) return run_doctor(doctor_options, load_params(environ));
     const int status = report_faults(load_params(environ));
     if (map->parsed()) return status != 0 ? status : run_map(map_options);

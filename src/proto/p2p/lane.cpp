@@ -22,7 +22,9 @@ Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_ran
     , world_rank_(world_rank)
     , usable_cpus_(segment.header().usable_cpus)
     , traffic_(segment, local_index)
-    , traffic_of_peer_(segment.local_ranks()) {}
+    , traffic_of_peer_(segment.local_ranks()) {
+    matcher_.show_waiting_in(counters());
+}
 
 const Incoming* Lane::probe(uint32_t context, int source, int tag) {
     const Unexpected* u = matcher_.find_unexpected(context, source, tag);

@@ -79,6 +79,7 @@ Unexpected* Matcher::keep(const Incoming& message) {
         u->message.data = copy;
     }
     ++waiting_;
+    if (shown_ != nullptr) shown_->set(Counter::unexpected_now, waiting_);
     unexpected_.push_back(*u);
     exact_.push_back(*u);
     if (indexed_[1]) by_source_.push_back(*u);
@@ -89,6 +90,7 @@ Unexpected* Matcher::keep(const Incoming& message) {
 
 void Matcher::take(Unexpected& u) {
     --waiting_;
+    if (shown_ != nullptr) shown_->set(Counter::unexpected_now, waiting_);
     unexpected_.remove(u);
     exact_.remove(u);
     if (indexed_[1]) by_source_.remove(u);

@@ -8,6 +8,7 @@
 // and in one per form of wildcard once a receive of that form has been seen.
 #pragma once
 
+#include "base/counters.hpp"
 #include "proto/p2p/keyed_queues.hpp"
 #include "proto/p2p/operation.hpp"
 #include "transport/concept.hpp"
@@ -107,6 +108,8 @@ class Matcher {
     }
     // Messages that wait for a receive.
     [[nodiscard]] uint64_t waiting() const { return waiting_; }
+    // Where others can read how many that are.
+    void show_waiting_in(Counters& counters) { shown_ = &counters; }
 
   private:
     // Forms of a pattern: 0 exact, 1 any tag, 2 any source, 3 both.
@@ -144,6 +147,7 @@ class Matcher {
 
     IntrusiveList<Unexpected> unexpected_;
     uint64_t waiting_ = 0;
+    Counters* shown_ = nullptr;
     KeyedQueues<Unexpected, ByEnvelope<0>> exact_;
     KeyedQueues<Unexpected, ByEnvelope<1>> by_source_;
     KeyedQueues<Unexpected, ByEnvelope<2>> by_tag_;

@@ -7,6 +7,7 @@
 #include "os/host.hpp"
 #include "proto/select/costs_file.hpp"
 #include "topo/module.hpp"
+#include "tune/resume.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -84,7 +85,7 @@ class OutputFile {
     std::ofstream stream_;
 };
 
-std::vector<Measurement> measure_all(const TuneOptions& options) {
+std::vector<Measurement> measure_all(const TuneOptions& options, Measured& before) {
     topo::Machine machine;
     topo::read_machine(machine); // without it, two classes are told apart: one CPU, and two
     os::CpuUnion own;
@@ -92,11 +93,17 @@ std::vector<Measurement> measure_all(const TuneOptions& options) {
     const auto pairs = pairs_to_measure(machine, own.list());
     Display display(pairs.size(), options.seconds);
     std::vector<Measurement> all;
-    for (size_t i = 0; i < pairs.size(); ++i)
+    for (size_t i = 0; i < pairs.size(); ++i) {
+        if (const Measurement* known = before.find(pairs[i]); known != nullptr) {
+            all.push_back(*known);
+            continue;
+        }
         all.push_back(measure(pairs[i], topo::shared_cache_bytes(machine, pairs[i].pair),
                               boot::NodeSegment::new_cell_bytes(),
                               options.seconds / static_cast<double>(pairs.size()),
                               [&](double part) { display.show(i, topo::name(pairs[i].pair), part); }));
+        before.add(all.back());
+    }
     return all;
 }
 
@@ -106,10 +113,17 @@ int run_tune(const TuneOptions& options) {
     const std::string path = options.output.empty() ? proto::costs_file_places().front() : options.output;
     std::optional<OutputFile> file;
     if (!options.dry_run && !file.emplace(path).opened()) return file->refuse();
-    const auto all = measure_all(options);
+    Measured before(options.dry_run ? "" : path + ".part", !options.fresh);
+    const auto all = measure_all(options, before);
     const std::string text = costs_file_text(all, os::host_name());
     if (file && !file->keep(text)) return file->refuse();
+    before.forget();
     std::string out = options.dry_run ? text : "";
+    if (before.taken_over() > 0)
+        out += fmt::format(
+            "{} of {} classes were measured before the last run was interrupted; --fresh measures "
+            "all anew\n",
+            before.taken_over(), all.size());
     out += changes_text(all, boot::NodeSegment::new_cell_bytes());
     for (const Measurement& m : all)
         if (m.spread > most_spread)

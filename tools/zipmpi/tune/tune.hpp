@@ -14,6 +14,7 @@ struct TuneOptions {
     std::string output;  // empty: where the library looks first
     double seconds = 30; // less if enough rounds were measured
     bool dry_run = false;
+    bool fresh = false; // do not go on where an interrupted run has ended
 };
 
 int run_tune(const TuneOptions& options);

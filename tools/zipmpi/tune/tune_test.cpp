@@ -3,6 +3,7 @@
 #include "tune/fit.hpp"
 #include "tune/measure.hpp"
 #include "tune/pair.hpp"
+#include "tune/resume.hpp"
 #include "tune/tune.hpp"
 
 #include "os/host.hpp"
@@ -73,6 +74,28 @@ TEST(Texts, WhatIsWrittenIsReadBack) {
     EXPECT_EQ(costs.pair[3], m.costs);
     EXPECT_TRUE(costs.measured[3]);
     EXPECT_NE(changes_text({m}, 32704).find("same_numa (CPUs 0 and 9)"), std::string::npos);
+}
+
+TEST(Resume, WhatWasMeasuredIsTakenOver) {
+    const std::string file = testing::TempDir() + "zipmpi_tune_" + std::to_string(getpid()) + ".part";
+    Measurement m;
+    m.where = {topo::PairClass::shared_l3, 2, 5};
+    m.costs = proto::built_in_costs(m.where.pair);
+    m.costs.line_ns = 123;
+    m.detail = "# points\n";
+    {
+        Measured first(file, true);
+        EXPECT_EQ(first.taken_over(), 0U);
+        first.add(m);
+        std::ofstream(file, std::ios::app) << "{\"pair\": 1, \"fir"; // the run was killed while it wrote
+    }
+    Measured second(file, true);
+    ASSERT_EQ(second.taken_over(), 1U);
+    ASSERT_NE(second.find(m.where), nullptr);
+    EXPECT_EQ(to_line(*second.find(m.where)), to_line(m));
+    EXPECT_EQ(second.find({topo::PairClass::shared_l3, 2, 6}), nullptr);
+    EXPECT_EQ(Measured(file, false).taken_over(), 0U);
+    EXPECT_NE(access(file.c_str(), F_OK), 0);
 }
 
 // Every path between two real processes, on one CPU and, if there are two, on two.

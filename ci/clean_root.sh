@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# usage: ci/clean_root.sh PACKAGE.deb [ROOT]
+# Installs the Debian package on a fresh Debian 12 and follows the page of the guide about the first run there. As root; needs
+# debootstrap and a mirror, which is the one of this machine. A ROOT that is there (made by debootstrap) is copied, not changed.
+# Takes some minutes, so it is not a part of the tests. Status 77: it cannot be done here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -ge 1 ] && [ -f "$1" ] || { echo "usage: ci/clean_root.sh PACKAGE.deb [ROOT]; ci/package.sh makes the package"; exit 2; }
+package=$1
+if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
+    echo "clean root: needs root and debootstrap"
+    exit 77
+fi
+scratch=$(mktemp -d -p /var/tmp)
+root=$scratch/root
+trap 'rm -rf --one-file-system "$scratch"' EXIT
+
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list 2>/dev/null |
+    grep -oE 'https?://[^ ]+/debian/?( |$)' | head -1 | tr -d ' ') || true # one of the files is missing everywhere
+[ -n "$mirror" ] || { echo "clean root: no mirror of Debian in the sources of this machine"; exit 77; }
+if [ $# -ge 2 ]; then
+    cp -a "$2" "$root"
+else
+    debootstrap --variant=minbase bookworm "$root" "$mirror" >"$scratch/log" || { tail "$scratch/log"; exit 77; }
+fi
+cp /etc/resolv.conf /etc/hosts "$root/etc/"
+echo "deb $mirror bookworm main" >"$root/etc/apt/sources.list"
+cp "$package" "$root/zipmpi.deb"
+
+# Commands in the root, with /proc and devices of its own that go away with them.
+inside() {
+    unshare --mount --pid --fork sh -c '
+        mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/tmp" && mount --bind /dev "$1/dev" || exit 77
+        shift_root=$1; shift
+        exec env -i HOME=/opt TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+            chroot "$shift_root" "$@"' sh "$root" "$@"
+}
+inside apt-get -q update
+inside apt-get -q -y install /zipmpi.deb
+inside dpkg -s zipmpi | grep -E '^(Version|Installed-Size)'
+
+# The page as a script: its files, its commands, and then the lines that they must have printed.
+TEST_BIN=/usr/lib/zipmpi/bin python3 -B - "$root" <<'SCRIPT'
+import re
+import sys
+sys.path.insert(0, "tests/guide")
+from test_guide import blocks, commands_of
+script, wanted = "set -ex\nexport PATH=/usr/lib/zipmpi/bin:$PATH\nmkdir -p /opt/first && cd /opt/first\n", ""
+for kind, _, text in blocks("first.md"):
+    name = re.match(r"/\* (\w+\.c)\b", text)
+    if kind == "c" and name:
+        script += f"cat >{name[1]} <<'END_OF_FILE'\n{text}END_OF_FILE\n"
+    elif kind == "sh":
+        script += "\n".join(commands_of(text)) + "\n"
+    elif kind == "text":
+        wanted += text
+with open(sys.argv[1] + "/follow.sh", "w") as f:
+    f.write(script)
+with open(sys.argv[1] + "/wanted", "w") as f:
+    f.write(wanted)
+SCRIPT
+inside sh /follow.sh >"$scratch/printed" || { cat "$scratch/printed"; echo "clean root: the page does not work"; exit 1; }
+while read -r line; do
+    grep -qxF -- "$line" "$scratch/printed" || { echo "clean root: not printed: $line"; exit 1; }
+done <"$root/wanted"
+inside sh -c '[ -f /usr/lib/zipmpi/share/man/man3/MPI_Send.3 ] && [ -f /usr/lib/zipmpi/share/man/man1/mpiexec.1 ]' ||
+    { echo "clean root: no manual pages"; exit 1; }
+echo "clean root: the first page of the guide works after apt-get install of $(basename "$package")"

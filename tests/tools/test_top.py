@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""zipmpi top on a running job: one table for scripts, and the screen as a user sees it in a terminal (tmux)."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+BIN = os.environ["TEST_BIN"]
+BUSY = os.environ["TEST_BUSY"]
+TOP = [BIN + "/zipmpi", "top"]
+
+
+class Job:
+    """Four ranks: one computes, one waits for it, two send to each other."""
+
+    def __init__(self, ranks=4, seconds=40):
+        self.process = subprocess.Popen([BIN + "/mpiexec", "-n", str(ranks), "--bind-to", "none", BUSY, str(seconds)],
+                                        stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def choose(self):
+        return ["--pid", str(self.process.pid)]
+
+    def table(self, *arguments):
+        p = subprocess.run([*TOP, "--once", *self.choose(), *arguments], capture_output=True, text=True, timeout=60)
+        return p
+
+    def wait(self):
+        for _ in range(100):
+            p = self.table("--delay", "0.1")
+            if p.returncode == 0 and "computing" in p.stdout and "waiting" in p.stdout and " 3 line" in p.stdout:
+                return
+            time.sleep(0.1)
+        raise AssertionError(p.stdout + p.stderr)
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(30)
+
+
+class Top(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.job = Job()
+        cls.addClassCleanup(cls.job.end)
+        cls.job.wait()
+
+
+class Once(Top):
+    def rows(self, *arguments):
+        p = self.job.table(*arguments)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertTrue(all(len(line) <= 80 for line in p.stdout.splitlines()[1:]), p.stdout)
+        return p.stdout.splitlines()
+
+    def test_states(self):
+        lines = self.rows()
+        self.assertIn("4 ranks: 1 computing", lines[0])
+        self.assertRegex(lines[1], r"rank.*state.*call.*peer.*msg/s.*byte/s.*unexp.*path")
+        self.assertEqual(len(lines), 6)
+        self.assertRegex(lines[2], r"^ +0 computing +- +- +- +3 line$")
+        self.assertRegex(lines[3], r"^ +1 waiting +MPI_Recv +0 ")
+        for line, other in ((lines[4], 3), (lines[5], 2)):
+            self.assertRegex(line, rf"^ +{5 - other} .*[0-9.]+[kM]? +[0-9.]+[kM]? +- line$")
+
+    def test_sorted(self):
+        lines = self.rows("--sort", "messages")
+        self.assertEqual({line.split()[0] for line in lines[2:4]}, {"2", "3"})
+        self.assertEqual(self.rows("--sort", "unexpected")[2].split()[0], "0")
+
+    def test_nothing_to_see(self):
+        p = subprocess.run([*TOP, "--once", "--job", "no such job"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((p.returncode, p.stdout), (1, ""))
+        self.assertIn("there is no job to look at", p.stderr)
+        self.assertIn("do:", p.stderr)
+
+
+class Terminal(Top):
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("tmux") is None:
+            print("tmux is not installed")
+            sys.exit(77)
+        super().setUpClass()
+        cls.socket = f"zipmpi-top-{os.getpid()}"
+        cls.addClassCleanup(cls.tmux, "kill-server", fails=True)
+
+    @classmethod
+    def tmux(cls, *arguments, fails=False):
+        p = subprocess.run(["tmux", "-L", cls.socket, *arguments], capture_output=True, text=True, timeout=30)
+        if p.returncode != 0 and not fails:
+            raise AssertionError(p.stderr)
+        return p.stdout
+
+    def screen_with(self, pattern):
+        for _ in range(100):
+            screen = self.tmux("capture-pane", "-p")
+            if re.search(pattern, screen, re.M):
+                return screen
+            time.sleep(0.05)
+        self.fail(f"no {pattern} in\n{screen}")
+
+    def test_keys_and_sizes(self):
+        command = " ".join([*TOP, *self.job.choose()]) + "; echo ended with $?; sleep 30"
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "20", command)
+        screen = self.screen_with(r"^ +2 .*[0-9.]+[kM]? +[0-9.]+[kM]? +- line")
+        self.assertRegex(screen, r"(?m)^ *r:rankv s:state")
+        self.assertRegex(screen, r"(?m)^ +1 waiting +MPI_Recv +0 ")
+        self.assertIn("q quit", screen)
+        self.tmux("send-keys", "r")
+        screen = self.screen_with(r"r:rank\^")
+        self.assertLess(screen.index("3 "), screen.index("MPI_Recv"))
+        self.tmux("send-keys", "m")
+        self.screen_with(r"m:msg/")
+        self.tmux("send-keys", "w")
+        screen = self.screen_with("rank 1: waits in MPI_Recv for a message from rank 0, tag 5")
+        self.assertIn("rank 0: is in the program's own code", screen)
+        self.tmux("send-keys", "w")
+        self.tmux("resize-window", "-x", "50", "-y", "5")
+        screen = self.screen_with(r"arrows|q quit")
+        self.assertTrue(all(len(line) <= 50 for line in screen.splitlines()))
+        self.tmux("resize-window", "-x", "100", "-y", "20")
+        self.screen_with(r"^ +1 waiting")
+        self.tmux("send-keys", "q")
+        self.screen_with("ended with 0")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)

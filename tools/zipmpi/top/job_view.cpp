@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "top/job_view.hpp"
+
+#include "launch/report/hang.hpp"
+#include "launch/report/read_segment.hpp"
+#include "os/clock.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace zipmpi::tool {
+namespace {
+
+constexpr std::string_view sort_keys = "rscpmbu"; // as Column has them
+constexpr std::string_view sort_names[] = {"rank",     "state", "call",      "peer",
+                                           "messages", "bytes", "unexpected"};
+
+// In lines that fit; those that follow the first are indented.
+void wrap(std::string text, size_t columns, std::vector<std::string>& out) {
+    constexpr const char* indent = "      ";
+    const size_t room = std::max<size_t>(columns, 20);
+    while (text.size() > room) {
+        size_t cut = text.rfind(' ', room);
+        if (cut == std::string::npos || cut < 10) cut = room;
+        out.push_back(text.substr(0, cut));
+        text = indent + text.substr(text[cut] == ' ' ? cut + 1 : cut);
+    }
+    out.push_back(std::move(text));
+}
+
+bool alive(const WatchedJob& job) {
+    for (uint32_t i = 0; i < job.segment.local_ranks(); ++i) {
+        const auto state = static_cast<wire::RankState>(job.segment.block(i).state.load());
+        if (state == wire::RankState::absent || state == wire::RankState::running) return true;
+    }
+    return false;
+}
+
+bool chosen(const WatchedJob& job, const TopOptions& o) {
+    if (!o.job.empty() && job.id.find(o.job) == std::string::npos) return false;
+    return o.pid == 0 || any_started_by(job.holders, o.pid);
+}
+
+} // namespace
+
+std::vector<std::unique_ptr<WatchedJob>> find_jobs(const TopOptions& options) {
+    std::vector<std::unique_ptr<WatchedJob>> jobs;
+    for (SharedFile& file : find_shared_files("zipmpi-node")) {
+        auto job = std::make_unique<WatchedJob>();
+        Problem why; // of another version, or just being made
+        if (!boot::NodeSegment::adopt(std::move(file.fd), job->segment, why, os::Access::read_only)) continue;
+        const char* id = job->segment.header().job_id;
+        job->id.assign(id, strnlen(id, sizeof job->segment.header().job_id));
+        job->holders = std::move(file.holders);
+        if (chosen(*job, options) && alive(*job)) jobs.push_back(std::move(job));
+    }
+    std::sort(jobs.begin(), jobs.end(),
+              [](const auto& a, const auto& b) { return a->holders.front() < b->holders.front(); });
+    return jobs;
+}
+
+JobView::JobView(const TopOptions& options)
+    : jobs_(find_jobs(options)) {
+    for (size_t i = 0; i < std::size(sort_names); ++i)
+        if (options.sort == sort_names[i]) order_.by = static_cast<Column>(i);
+    if (found()) choose(0);
+}
+
+void JobView::choose(size_t job) {
+    shown_ = job % jobs_.size();
+    scrolled_ = 0;
+    now_.assign(jobs_[shown_]->segment.local_ranks(), {});
+    now_ns_ = 0;
+    sample();
+    before_ = now_;
+}
+
+bool JobView::sample() {
+    const boot::NodeSegment& segment = jobs_[shown_]->segment;
+    std::swap(before_, now_);
+    before_ns_ = std::exchange(now_ns_, os::now_ns());
+    now_.resize(segment.local_ranks());
+    places_.clear();
+    for (uint32_t i = 0; i < segment.local_ranks(); ++i) {
+        now_[i] = read_sums(segment.block(i).counters);
+        places_.push_back(launch::read_place(segment, i));
+    }
+    return alive(*jobs_[shown_]);
+}
+
+std::string JobView::title() const {
+    const WatchedJob& job = *jobs_[shown_];
+    const wire::SegmentHeader& h = job.segment.header();
+    std::string text = fmt::format("job {}  ", job.id);
+    if (h.nodes > 1) text += fmt::format("node {} of {}  ", h.node, h.nodes);
+    if (jobs_.size() > 1) text += fmt::format("({} of {} jobs, n: next)  ", shown_ + 1, jobs_.size());
+    return text + summary(places_);
+}
+
+std::vector<std::string> JobView::table(size_t rows, size_t& bright) {
+    std::vector<Row> all;
+    const double seconds = std::max(1e-6, static_cast<double>(now_ns_ - before_ns_) / 1e9);
+    for (size_t i = 0; i < places_.size(); ++i)
+        all.push_back(make_row(places_[i], before_[i], now_[i], seconds));
+    sort_rows(all, order_);
+    std::vector<std::string> out{title(), heading(order_)};
+    bright = 1;
+    const size_t room = std::max<size_t>(rows, 4) - 3;
+    scrolled_ = std::min(scrolled_, all.size() > room ? all.size() - room : 0);
+    for (size_t i = scrolled_; i < all.size() && i < scrolled_ + room; ++i) out.push_back(line_of(all[i]));
+    std::string keys = "q quit  w who waits for whom  r s c p m b u sort (again: reverse)";
+    if (all.size() > room) keys += fmt::format("  arrows: {}-{}", scrolled_ + 1, scrolled_ + room);
+    out.push_back(keys);
+    return out;
+}
+
+std::vector<std::string> JobView::roll_call(size_t columns) const {
+    std::vector<std::string> out{title()};
+    std::string text = launch::hang_report(places_);
+    constexpr std::string_view speaker = "mpiexec: ";
+    if (text.starts_with(speaker)) text.erase(0, speaker.size());
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t end = std::min(text.find('\n', begin), text.size());
+        wrap(text.substr(begin, end - begin), columns, out);
+        begin = end + 1;
+    }
+    if (jobs_[shown_]->segment.nodes() > 1)
+        out.emplace_back("(ranks of this node only: SIGQUIT to mpiexec asks all)");
+    out.emplace_back("w back to the table  q quit");
+    return out;
+}
+
+std::vector<std::string> JobView::lines(size_t rows, size_t columns, size_t& bright) {
+    bright = 0;
+    return calls_roll_ ? roll_call(columns) : table(rows, bright);
+}
+
+void JobView::key(char key) {
+    constexpr size_t page = 10;
+    if (key == 'w') calls_roll_ = !calls_roll_;
+    if (key == 'n') choose(shown_ + 1);
+    if (key == 'D') ++scrolled_;
+    if (key == 'U' && scrolled_ > 0) --scrolled_;
+    if (key == 'N') scrolled_ += page;
+    if (key == 'P') scrolled_ -= std::min(scrolled_, page);
+    if (const size_t at = sort_keys.find(key); at != std::string_view::npos) {
+        const auto by = static_cast<Column>(at);
+        order_ = {by, by == order_.by && !order_.reverse};
+    }
+}
+
+} // namespace zipmpi::tool

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "top/top.hpp"
+
+#include "base/problem.hpp"
+#include "os/clock.hpp"
+#include "os/host.hpp"
+#include "top/gateway_view.hpp"
+#include "top/job_view.hpp"
+#include "top/screen.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <unistd.h>
+
+namespace zipmpi::tool {
+namespace {
+
+constexpr size_t all_rows = 1 << 20;
+constexpr size_t usual_columns = 80;
+
+void print_once(View& view, double delay) {
+    usleep(static_cast<useconds_t>(delay * 1e6));
+    view.sample();
+    size_t bright = 0;
+    std::vector<std::string> lines = view.lines(all_rows, usual_columns, bright);
+    lines.pop_back(); // the keys
+    for (std::string& line : lines) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        std::puts(line.c_str());
+    }
+}
+
+void watch(View& view, double delay) {
+    Screen screen;
+    const auto pause_ns = static_cast<uint64_t>(delay * 1e9);
+    uint64_t next = os::now_ns() + pause_ns;
+    for (bool goes_on = true; goes_on;) {
+        size_t bright = 0;
+        const std::vector<std::string> lines = view.lines(screen.rows(), screen.columns(), bright);
+        screen.show(lines, bright);
+        const uint64_t now = os::now_ns();
+        const char key = screen.key(now >= next ? 0 : static_cast<int>((next - now) / 1'000'000) + 1);
+        if (key == 'q') return;
+        if (key != 0) view.key(key);
+        if (os::now_ns() < next) continue; // only a key, or another size
+        goes_on = view.sample();
+        next = os::now_ns() + pause_ns;
+    }
+}
+
+int nothing_to_see(const TopOptions& o) {
+    const bool narrowed = !o.job.empty() || o.pid != 0;
+    report({o.gateways ? "there is no gateway to look at" : "there is no job to look at",
+            "host " + os::host_name(),
+            std::string("no process that this user may look into holds the memory of ") +
+                (o.gateways ? "a gateway" : "a job") + (narrowed ? " with this id or process" : ""),
+            narrowed ? "leave out --job and --pid to see what there is"
+                     : "start one with mpiexec or another launcher, as the same user; a program must have "
+                       "called MPI_Init"},
+           "zipmpi");
+    return 1;
+}
+
+} // namespace
+
+int run_top(const TopOptions& o) {
+    std::unique_ptr<View> view;
+    if (o.gateways) {
+        auto gateways = std::make_unique<GatewayView>(o);
+        if (gateways->found()) view = std::move(gateways);
+    } else {
+        auto job = std::make_unique<JobView>(o);
+        if (job->found()) view = std::move(job);
+    }
+    if (view == nullptr) return nothing_to_see(o);
+    if (o.once || isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)
+        print_once(*view, o.delay);
+    else
+        watch(*view, o.delay);
+    return 0;
+}
+
+} // namespace zipmpi::tool
