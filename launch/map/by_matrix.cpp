@@ -90,6 +90,7 @@ std::vector<StartRequest::Talk> talk_within_nodes(const mapping::Graph& graph, c
         edges.resize(most_talk);
     }
     std::vector<StartRequest::Talk> talk;
+    talk.reserve(edges.size());
     for (const mapping::Edge& e : edges)
         talk.push_back({e.a, e.b, static_cast<uint32_t>(std::max(1.0, e.weight / most * heaviest))});
     return talk;
@@ -112,6 +113,7 @@ std::vector<CpuList> place_by(const mapping::Graph& graph, const PlacementReques
     if (cores.empty() || request.ranks == 0 || request.mode == BindMode::none) return result;
     const std::vector<CpuList> bundles = bundles_of(cores, request.cores_per_rank);
     std::vector<topo::Place> places;
+    places.reserve(bundles.size());
     for (const CpuList& b : bundles) places.push_back(topo::place_of(machine, b));
     mapping::Effort effort;
     effort.tools = tools;

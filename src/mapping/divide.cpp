@@ -144,6 +144,7 @@ std::vector<uint32_t> first_partition(const Graph& graph, const std::vector<uint
     if (!tools->partition(raw.view(), static_cast<int32_t>(loads.size()), loads.data(), found.data()))
         return grown(graph, sizes);
     std::vector<uint32_t> part_of;
+    part_of.reserve(found.size());
     for (const int32_t f : found)
         part_of.push_back(
             numbers[std::clamp<size_t>(static_cast<size_t>(std::max(f, 0)), 0, numbers.size() - 1)]);

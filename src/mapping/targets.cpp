@@ -18,6 +18,7 @@ CoreOrder take_in_turn(const std::vector<topo::Place>& cores, const CoreOrder& m
     std::map<uint16_t, CoreOrder> groups; // by number, which is the order of the hardware
     for (const uint32_t c : members) groups[topo::index_at(cores[c], topo::levels[level])].push_back(c);
     std::vector<CoreOrder> inner;
+    inner.reserve(groups.size());
     for (const auto& [index, group] : groups) inner.push_back(take_in_turn(cores, group, level + 1));
     CoreOrder order;
     for (size_t i = 0; order.size() < members.size(); ++i)

@@ -69,6 +69,8 @@ Posted Engine::send_frame(Peer peer, std::span<const std::byte> head, std::span<
         return Posted::failed;
     if (to.pass == 0) return Posted::would_block;
     if (may_wait && gather(peer, head, data)) return Posted::done;
+    if (to.frames != nullptr) send_frames(to); // in order: a question asks about what was said before it
+    if (to.lost) return Posted::failed;
     Sending& s = take_sending();
     std::memcpy(s.header, &to.pass, sizeof to.pass);
     std::memcpy(s.header + sizeof to.pass, head.data(), head.size());
