@@ -23,7 +23,7 @@ std::string variable(const char* name) {
 
 std::string first_in_path(const std::string& program) {
     for (const std::string& folder : words_of(variable("PATH"), ':'))
-        if (const std::string file = folder + "/" + program; access(file.c_str(), X_OK) == 0) return file;
+        if (std::string file = folder + "/" + program; access(file.c_str(), X_OK) == 0) return file;
     return {};
 }
 
