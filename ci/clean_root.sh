@@ -33,7 +33,7 @@ cp "$package" "$root/zipmpi.deb"
 # Commands in the root, with /proc and devices of its own that go away with them.
 inside() {
     unshare --mount --pid --fork sh -c '
-        mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/tmp" && mount --bind /dev "$1/dev" || exit 77
+        mount -t proc proc "$1/proc" && mount -t sysfs sysfs "$1/sys" && mount -t tmpfs tmpfs "$1/tmp" && mount --bind /dev "$1/dev" || exit 77
         shift_root=$1; shift
         exec env -i HOME=/opt TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
             chroot "$shift_root" "$@"' sh "$root" "$@"
