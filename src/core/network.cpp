@@ -92,10 +92,10 @@ bool probe_devices(Engine& e, const std::vector<Neighbourhood>& networks, std::s
     bool all = !networks.empty();
     for (const Neighbourhood& n : networks) {
         std::string addresses;
-        all = e.job.launcher->get(n.who.next, n.key, addresses) &&
-              n.probe->run(n.who.next, addresses, n.who.askers,
-                           static_cast<int>(probe_seconds.get() * 1000)) &&
-              all;
+        all =
+            e.job.launcher->get(n.who.next, n.key, addresses) &&
+            n.probe->run(n.who.next, addresses, n.who.askers, static_cast<int>(probe_seconds.get() * 1000)) &&
+            all;
         found += (found.empty() || n.probe->devices().empty() ? "" : ",") + n.probe->devices();
         story += (story.empty() || n.probe->story().empty() ? "" : "; ") + n.probe->story();
     }
