@@ -7,7 +7,7 @@ usage: test_guide.py PAGE...
   ```sh                                     each line is a command; status 0 and an empty stderr are wanted
   ```sh elsewhere                           needs what a test does not have (Slurm, the sources, another cluster)
   ```text after commands                    lines that they have printed, in any order
-Programs that pages take for granted (a.out, master, worker, a file of hosts) are there. ssh starts everything on this
+Programs that pages take for granted (a.out, master, halo and others, a file of hosts) are there. ssh starts everything on this
 machine. bridge.md has a test of its own, in tests/bridge."""
 import os
 import re
@@ -60,7 +60,7 @@ class Guide(unittest.TestCase):
             f.write("n1 slots=2\nn2 slots=2\n")
         with open(os.path.join(folder, "a.c"), "w") as f:
             f.write(HELLO)
-        self.run_command("mpicc a.c && cp a.out master && cp a.out worker")
+        self.run_command("mpicc a.c && for p in master worker halo changing; do cp a.out $p; done")
 
     def run_command(self, command):
         p = subprocess.run(command, shell=True, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=120)
