@@ -42,6 +42,7 @@ void Daemon::start_live_map() {
     topo::read_machine(machine);
     std::vector<CpuList> cores = allowed_cores(machine);
     std::vector<topo::Place> places;
+    places.reserve(cores.size());
     for (const CpuList& c : cores) places.push_back(topo::place_of(machine, c));
     live_map_ = LiveMap(std::move(cores), std::move(places), static_cast<uint32_t>(ranks_.size()));
     counted_before_.assign(ranks_.size(), {});
