@@ -62,6 +62,7 @@ prepare_job() {
 cd "$PWD"
 export PATH="$work/prefix/bin:\$PATH" LD_LIBRARY_PATH="$work/prefix/lib"
 export TEST_MPIEXEC="$work/prefix/bin/mpiexec" TEST_MPI_FOLDER="$build/tests/mpi" CLUSTER_TOOL="$build/tests/cluster/host"
+export ZIPMPI_BOOT_SILENCE_MS=60000 # an emulated machine is slow
 export TEST_SECONDS=300 TEST_ROUNDS=${ROUNDS:-8}
 EOF
 }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/param.hpp"
 #include "launch/grid/plan.hpp"
 #include "launch/link/environment.hpp"
 #include "launch/map/by_matrix.hpp"
@@ -136,6 +137,7 @@ int main(int argc, char** argv) {
         const bool ok = std::fputs(options.print.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
         return ok ? 0 : 1;
     }
+    load_params(environ); // ranks say what is wrong with settings
     StartRequest request;
     request.job_id = random_id();
     request.bind = options.bind;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The daemon among the daemons of other hosts.
+#include "boot/limits.hpp"
 #include "launch/noded/daemon.hpp"
 
 #include "os/clock.hpp"
@@ -148,7 +149,7 @@ void Daemon::watch_parent() {
     beat_at_ = now + beat_interval_ns;
     channel_.send(FrameType::beat);
     if (late || parent_sleeps_) parent_heard_ = now;
-    if (now - parent_heard_ >= silence_limit_ns) front_gone_ = true;
+    if (now - parent_heard_ >= boot::silence_limit_ns()) front_gone_ = true;
 }
 
 } // namespace zipmpi::launch

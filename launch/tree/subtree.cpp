@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/tree/subtree.hpp"
 
+#include "boot/limits.hpp"
 #include "launch/report/death.hpp"
 #include "launch/tree/agent.hpp"
 
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -335,6 +337,15 @@ void Subtree::reaped(pid_t pid, int status) {
     }
 }
 
+static std::string silent() {
+    char text[120];
+    std::snprintf(
+        text, sizeof text,
+        "nothing came from it for %.1f s: the host or the network is down, or the daemon is stopped",
+        static_cast<double>(boot::silence_limit_ns()) * 1e-9);
+    return text;
+}
+
 uint64_t Subtree::next_time() const {
     const auto at_work = [](const Child& c) { return !c.over || c.channel; };
     if (!network_ || std::none_of(children_.begin(), children_.end(), at_work)) return 0;
@@ -342,7 +353,7 @@ uint64_t Subtree::next_time() const {
     for (const Stranger& s : strangers_)
         if (s.socket) next = std::min(next, s.until);
     for (const Child& c : children_)
-        if (c.network && c.channel && !paused_) next = std::min(next, c.heard + silence_limit_ns);
+        if (c.network && c.channel && !paused_) next = std::min(next, c.heard + boot::silence_limit_ns());
     return next;
 }
 
@@ -366,10 +377,8 @@ void Subtree::on_time() {
             c.channel->send(FrameType::beat);
             update(i);
         }
-        if (now - c.heard >= silence_limit_ns)
-            lost(i,
-                 "nothing came from it for 3.5 s: the host or the network is down, or the daemon is stopped",
-                 "check that host and its network; start the job again");
+        if (now - c.heard >= boot::silence_limit_ns())
+            lost(i, silent(), "check that host and its network; start the job again");
     }
 }
 

@@ -18,7 +18,6 @@
 namespace zipmpi::launch {
 
 inline constexpr uint64_t beat_interval_ns = 500'000'000;
-inline constexpr uint64_t silence_limit_ns = 3'500'000'000;
 
 // The same problem, with what was done about it.
 inline Problem with_outcome(Problem p, const char* outcome) {

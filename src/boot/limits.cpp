@@ -43,8 +43,17 @@ Param<int64_t> live_map{
 Param<bool> live_report{"map.live_report", false, Level::user, Scope::all_equal,
                         "say on stderr when the live mapper moves ranks, and why"};
 
+Param<int64_t> silence{"boot.silence_ms",
+                       3500,
+                       {1000, 3600000},
+                       Unit::none,
+                       Level::user,
+                       Scope::all_equal,
+                       "a host of which mpiexec hears nothing for so many milliseconds is taken for dead"};
+
 } // namespace
 
+uint64_t silence_limit_ns() { return static_cast<uint64_t>(silence.get()) * 1'000'000; }
 std::string gateway_program() { return gateway_path.get(); }
 int grace_seconds() { return static_cast<int>(grace.get()); }
 int live_map_seconds() { return static_cast<int>(live_map.get()); }

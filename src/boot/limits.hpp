@@ -11,6 +11,7 @@
 
 namespace zipmpi::boot {
 
+uint64_t silence_limit_ns(); // of a host, for the launcher
 // Settings of the launcher for jobs over several clusters.
 std::string gateway_program(); // empty: beside mpiexec
 int grace_seconds();

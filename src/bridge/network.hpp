@@ -57,6 +57,7 @@ class BridgedNetwork final : public transport::ucx::Network {
     bool arm() override;
     [[nodiscard]] bool idle() const override;
     void leaving(bool yes) override { end_.leaving(yes); }
+    [[nodiscard]] bool meets() const override { return inner_->meets(); }
     [[nodiscard]] uint64_t strangers() const override { return inner_->strangers(); }
 
     void meet_gateways();

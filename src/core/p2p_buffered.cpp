@@ -87,14 +87,20 @@ Err iflush(const BufferOwner& owner, Comm* comm, Request*& request) {
 }
 
 // What has left frees its room: that may take until a receiver has emptied its queue, or, between hosts,
-// until two ranks know each other.
+// until two ranks know each other, which is not counted up to a limit.
 SendBuffer::Block* wait_for_room(SendBuffer& home, uint64_t bytes) {
     constexpr uint64_t patience = 1'000'000'000;
-    const uint64_t until = os::now_ns() + patience;
+    constexpr uint64_t patience_with_strangers = 30 * patience;
+    const uint64_t begin = os::now_ns();
+    uint64_t until = begin + patience;
     for (;;) {
         lane().progress_all();
         SendBuffer::Block* const block = home.allocate(bytes);
-        if (block != nullptr || os::now_ns() >= until) return block;
+        const uint64_t now = os::now_ns();
+        const auto* const network = lane().network();
+        if (network != nullptr && network->meets() && now < begin + patience_with_strangers)
+            until = now + patience;
+        if (block != nullptr || now >= until) return block;
         lane().step_out();
         sched_yield();
         lane().step_in();

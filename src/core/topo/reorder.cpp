@@ -113,6 +113,7 @@ Order polished(Order order, const std::vector<topo::Place>& places, const std::v
         for (size_t b = 0; b < order.size(); ++b)
             processes.distance.push_back(static_cast<double>(topo::pair_class(places[a], places[b])));
     std::vector<mapping::Edge> talk;
+    talk.reserve(edges.size());
     for (const Edge& e : edges)
         talk.push_back(
             {static_cast<uint32_t>(e.from), static_cast<uint32_t>(e.to), static_cast<double>(e.weight)});

@@ -56,6 +56,10 @@ class Engine final : public Network {
     [[nodiscard]] int descriptor() const override { return descriptor_; }
     bool arm() override { return ucp_worker_arm(worker_) == UCS_OK; }
     [[nodiscard]] bool idle() const override { return under_way_ == 0; }
+    [[nodiscard]] bool meets() const override {
+        return std::ranges::any_of(
+            peers_, [](const Known& k) { return k.endpoint != nullptr && k.pass == 0 && !k.lost; });
+    }
     [[nodiscard]] uint64_t strangers() const override { return strangers_; }
     Posted send_frame(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
                       void* ticket, bool may_wait) override;

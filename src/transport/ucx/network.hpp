@@ -113,9 +113,10 @@ class Network {
     // Becomes readable when there is something to do, once arm() has returned true.
     [[nodiscard]] virtual int descriptor() const = 0;
     virtual bool arm() = 0;
-    [[nodiscard]] virtual bool idle() const = 0;          // nothing of this rank waits to be sent
-    virtual void leaving(bool /*yes*/) {}                 // from now on idle() must hold without this process
-    [[nodiscard]] virtual uint64_t strangers() const = 0; // messages without a valid pass or proof
+    [[nodiscard]] virtual bool idle() const = 0; // nothing of this rank waits to be sent
+    virtual void leaving(bool /*yes*/) {}        // from now on idle() must hold without this process
+    [[nodiscard]] virtual bool meets() const { return false; } // somebody has not answered its hello yet
+    [[nodiscard]] virtual uint64_t strangers() const = 0;      // messages without a valid pass or proof
 
     // A frame of the bridge. The head is copied; under way: frame_left(ticket) comes. may_wait: the caller
     // calls send_waiting() or progress() soon, so that short frames may share a message of the network.
