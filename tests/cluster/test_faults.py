@@ -4,6 +4,7 @@
 import os
 import signal
 import time
+from unittest import mock
 
 from harness import ClusterCase, main, wait_until
 
@@ -17,7 +18,8 @@ class FaultCase(ClusterCase):
         self.addCleanup(p.stderr.close)
         self.addCleanup(p.stdout.close)
         for _ in range(self.HOSTS * slots):
-            self.assertEqual(p.stdout.readline(), "here\n")
+            line = p.stdout.readline()
+            self.assertEqual(line, "here\n", "" if line else p.stderr.read())
         return p
 
     def named(self, host, name):
@@ -100,15 +102,18 @@ class Faults(FaultCase):
 
 
 class Silence(FaultCase):
+    def goes_on(self, p):
+        out, err = p.stdout.read(), p.stderr.read()
+        p.wait(10)
+        self.assertEqual((p.returncode, err, out.count("over")), (0, "", self.HOSTS))
+
     def test_a_user_stops_and_continues_the_job(self):
         p = self.job("--launch-width", 2, program=("sh", "-c", "echo here; sleep 6; echo over"), slots=1)
         mpiexec = self.named("n1", "mpiexec")[0]
         os.kill(mpiexec, signal.SIGTSTP)
         time.sleep(5)
         os.kill(mpiexec, signal.SIGCONT)
-        out, err = p.stdout.read(), p.stderr.read()
-        p.wait(10)
-        self.assertEqual((p.returncode, err, out.count("over")), (0, "", self.HOSTS))
+        self.goes_on(p)
 
     def test_host_cut_off(self):
         for width in (1, 32):
@@ -128,6 +133,15 @@ class Silence(FaultCase):
         self.ends(p, 1, "n3", 4.5)
         os.kill(pid, signal.SIGCONT)
         self.nothing_left()
+
+    def test_a_longer_limit(self):
+        with mock.patch.dict(os.environ, ZIPMPI_BOOT_SILENCE_MS="20000"):
+            p = self.job("--launch-width", 1, program=("sh", "-c", "echo here; sleep 6; echo over"), slots=1)
+        pid = self.named("n3", "zipmpi-noded")[0]
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(5)
+        os.kill(pid, signal.SIGCONT)
+        self.goes_on(p)
 
 
 class Power(FaultCase):

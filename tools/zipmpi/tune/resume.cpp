@@ -13,7 +13,7 @@ namespace zipmpi::tool {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr time_t most_age = 24 * 3600; // seconds
+constexpr time_t most_age = time_t{24} * 3600; // seconds
 
 bool fresh(const std::string& file) {
     struct stat st {};
