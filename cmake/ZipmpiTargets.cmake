@@ -70,6 +70,12 @@ function(zipmpi_own_cxx_runtime target)
     endif()
 endfunction()
 
+# Where the library looks for modules, built and installed.
+function(zipmpi_place_module target)
+    set_target_properties(${target} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/zipmpi)
+    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/zipmpi)
+endfunction()
+
 # A GoogleTest executable whose cases appear in ctest one by one.
 function(zipmpi_unit_test name)
     cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})

@@ -12,6 +12,11 @@ namespace {
 constexpr uint64_t credit_at_once = wire::frame_chunk; // given back in parts of at least so much
 constexpr size_t most_waiting = 4096;                  // frames for one that has not answered yet
 
+void count_passed(LaneCounters& lane, uint64_t bytes) {
+    add(lane.frames);
+    add(lane.bytes, bytes);
+}
+
 bool crosses_as_message(const wire::Frame& f) { return f.type == wire::FrameType::message; }
 
 } // namespace
@@ -138,8 +143,7 @@ bool Forwarder::pass_short(int network, int from, const wire::Frame& frame,
     Attached* const to =
         hop != nullptr && hop->kind != bridge::Hop::Kind::link ? in_cluster(hop->cluster) : nullptr;
     if (to == nullptr) return false;
-    const int id =
-        hop->kind == bridge::Hop::Kind::rank ? frame.to : bridge::gateway_id(setting_.job_size, hop->gateway);
+    const int id = id_at(*hop, frame);
     const auto waiting = to->waiting.find(id);
     const int peer = to->network->reach(id);
     if (peer < 0 || (waiting != to->waiting.end() && !waiting->second.empty())) return false;
@@ -149,9 +153,7 @@ bool Forwarder::pass_short(int network, int from, const wire::Frame& frame,
     if (to->network->send_frame(static_cast<Peer>(peer), {copy, bytes.size()}, {}, nullptr, true) !=
         Posted::done)
         return false;
-    LaneCounters& lane = shown_.network(to->index);
-    add(lane.frames);
-    add(lane.bytes, bytes.size());
+    count_passed(shown_.network(to->index), bytes.size());
     give_credit(network, from, bytes.size());
     return true;
 }
@@ -165,6 +167,11 @@ const bridge::Hop* Forwarder::hop_of(const wire::Frame& frame) {
     }
     const std::vector<bridge::Hop>& hops = known->second;
     return hops.empty() ? nullptr : &hops[static_cast<size_t>(frame.from + frame.to) % hops.size()];
+}
+
+int Forwarder::id_at(const bridge::Hop& hop, const wire::Frame& frame) const {
+    return hop.kind == bridge::Hop::Kind::rank ? frame.to
+                                               : bridge::gateway_id(setting_.job_size, hop.gateway);
 }
 
 Transit* Forwarder::make_transit(int network, int from, const wire::Frame& frame,
@@ -203,15 +210,16 @@ bool Forwarder::pass_on(Transit* t, const wire::Frame& frame) {
     if (hop == nullptr) return false;
     const uint64_t bytes = t->bytes;
     const auto count = [&](LaneCounters& lane, bool passed) {
-        add(passed ? lane.frames : lane.lost);
-        if (passed) add(lane.bytes, bytes);
+        if (passed)
+            count_passed(lane, bytes);
+        else
+            add(lane.lost);
         return passed;
     };
     if (hop->kind == bridge::Hop::Kind::link)
         return count(shown_.link(hop->link), send_over_link && send_over_link(hop->link, t));
     Attached* const to = in_cluster(hop->cluster);
-    const int id =
-        hop->kind == bridge::Hop::Kind::rank ? frame.to : bridge::gateway_id(setting_.job_size, hop->gateway);
+    const int id = id_at(*hop, frame);
     return to != nullptr && count(shown_.network(to->index), send(*to, id, t));
 }
 

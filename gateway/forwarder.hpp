@@ -88,6 +88,7 @@ class Forwarder {
     void tell_news(Attached& a, int id);
     void send_own(Attached& a, int id, wire::Frame frame, std::span<const std::byte> content);
     [[nodiscard]] const bridge::Hop* hop_of(const wire::Frame& frame);
+    [[nodiscard]] int id_at(const bridge::Hop& hop, const wire::Frame& frame) const;
     bool pass_short(int network, int from, const wire::Frame& frame, std::span<const std::byte> bytes);
     bool pass_on(Transit* transit, const wire::Frame& frame);
     void count(const wire::Frame& frame, uint64_t bytes);

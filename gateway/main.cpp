@@ -21,7 +21,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <malloc.h>
 #include <new>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -243,15 +242,10 @@ void say_what_crossed(const Place& place, const gateway::Counters& c) {
 } // namespace
 
 // Memory of frames is wanted again at once: returning it to the kernel costs more than passing them on.
-static void keep_freed_memory() {
-    constexpr int kept = 64 << 20;
-    constexpr int mapped_from = 1 << 20;
-    mallopt(M_TRIM_THRESHOLD, kept);
-    mallopt(M_MMAP_THRESHOLD, mapped_from);
-}
+static constexpr int kept_memory = 64 << 20;
 
 int main() {
-    keep_freed_memory();
+    os::keep_freed_memory(kept_memory);
     for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_JOB_ID", "ZIPMPI_GRID", "ZIPMPI_GATEWAY",
                              "ZIPMPI_GATEWAY_EPOCH", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES"})
         declare_plain_variable(name);

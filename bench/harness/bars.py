@@ -11,7 +11,7 @@ HELD, MISSED, NOT_MEASURED = "held", "missed", "not measured"
 OURS, BARE, UCX, BEST_PEER = "ours", "bare", "ucx", "best peer"
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bars.toml")
 KNOWN = {"number", "text", "set", "figure", "ranks", "sizes", "points", "reference", "reference_figure",
-         "reference_ranks", "reference_size", "rule", "at_most", "at_least"}
+         "reference_without", "reference_ranks", "reference_size", "rule", "at_most", "at_least"}
 
 
 class NotMeasured(Exception):
@@ -71,8 +71,8 @@ def best_peer(results, key, peers, most_spread):
 def reference_of(results, bar, key, table):
     if bar["reference"] == BEST_PEER:
         return best_peer(results, key, table["peers"], table["most_spread"])[1]
-    where = Key(bar.get("reference_figure", key.name), bar.get("reference_ranks", key.ranks),
-                bar.get("reference_size", key.size))
+    name = bar.get("reference_figure", key.name.removeprefix(bar.get("reference_without", "")))
+    where = Key(name, bar.get("reference_ranks", key.ranks), bar.get("reference_size", key.size))
     figure = results.figure(bar["reference"], where)
     if figure is None:
         raise NotMeasured(f"{where.name} of {bar['reference']} is missing")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/map/by_matrix.hpp"
 
+#include "launch/map/cores.hpp"
 #include "launch/mpiexec/host_choice.hpp"
 
 #include <algorithm>
@@ -112,9 +113,7 @@ std::vector<CpuList> place_by(const mapping::Graph& graph, const PlacementReques
     std::vector<CpuList> result(request.ranks);
     if (cores.empty() || request.ranks == 0 || request.mode == BindMode::none) return result;
     const std::vector<CpuList> bundles = bundles_of(cores, request.cores_per_rank);
-    std::vector<topo::Place> places;
-    places.reserve(bundles.size());
-    for (const CpuList& b : bundles) places.push_back(topo::place_of(machine, b));
+    const std::vector<topo::Place> places = places_of(machine, bundles);
     mapping::Effort effort;
     effort.tools = tools;
     const mapping::Targets targets =

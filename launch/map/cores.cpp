@@ -25,10 +25,17 @@ std::vector<CpuList> allowed_cores(const topo::Machine& machine) {
     return cores;
 }
 
+std::vector<topo::Place> places_of(const topo::Machine& machine, const std::vector<CpuList>& cores) {
+    std::vector<topo::Place> places;
+    places.reserve(cores.size());
+    for (const CpuList& core : cores) places.push_back(topo::place_of(machine, core));
+    return places;
+}
+
 std::vector<uint16_t> sockets_of(const topo::Machine& machine, const std::vector<CpuList>& cores) {
     std::vector<uint16_t> sockets;
-    for (const CpuList& core : cores) {
-        const uint16_t socket = topo::index_at(topo::place_of(machine, core), topo::Level::package);
+    for (const topo::Place& place : places_of(machine, cores)) {
+        const uint16_t socket = topo::index_at(place, topo::Level::package);
         sockets.push_back(socket == topo::several ? uint16_t{0} : socket);
     }
     return sockets;

@@ -14,6 +14,9 @@ namespace zipmpi::launch {
 // machine: without CPUs if its topology is not known.
 std::vector<CpuList> allowed_cores(const topo::Machine& machine);
 
+// Where each core lies.
+std::vector<topo::Place> places_of(const topo::Machine& machine, const std::vector<CpuList>& cores);
+
 // The socket of each core; 0 if it is not known.
 std::vector<uint16_t> sockets_of(const topo::Machine& machine, const std::vector<CpuList>& cores);
 

@@ -9,7 +9,6 @@
 #include "launch/report/death.hpp"
 #include "launch/report/hang.hpp"
 
-#include "base/param.hpp"
 #include "boot/limits.hpp"
 #include "os/clock.hpp"
 #include "os/host.hpp"
@@ -252,15 +251,8 @@ void Front::end_gateways_when_over() {
 // They are not needed for ever: ranks may end without speaking across again.
 void Front::on_gateways_lost(const std::string& what) {
     const std::string cut = grid_.cut();
-    if (!cut.empty() && cut_off_at_ == 0) {
-        std::vector<std::string> settings = merge_env(request_.base_env, request_.apps[0].env);
-        std::vector<const char*> list;
-        list.reserve(settings.size() + 1);
-        for (const std::string& s : settings) list.push_back(s.c_str());
-        list.push_back(nullptr);
-        load_params(list.data()); // the library knows more knobs, and says so if one is wrong
+    if (!cut.empty() && cut_off_at_ == 0)
         cut_off_at_ = os::now_ns() + static_cast<uint64_t>(boot::grace_seconds()) * 1000 * ms + 1;
-    }
     err_.add("mpiexec: " + what + "; " +
              (cut.empty() ? "the job goes on over the others\n"
                           : "no way is left between clusters " + cut + "\n"));

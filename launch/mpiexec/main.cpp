@@ -123,6 +123,16 @@ bool place_ranks(const Options& options, StartRequest& request, Problem& why) {
     return false;
 }
 
+// What the launcher itself wants to know of jobs over several hosts.
+void load_settings(const StartRequest& request) {
+    const std::vector<std::string> settings = merge_env(request.base_env, request.apps[0].env);
+    std::vector<const char*> list;
+    list.reserve(settings.size() + 1);
+    for (const std::string& s : settings) list.push_back(s.c_str());
+    list.push_back(nullptr);
+    load_params(list.data()); // the library knows more knobs, and says so if one is wrong
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -137,7 +147,6 @@ int main(int argc, char** argv) {
         const bool ok = std::fputs(options.print.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
         return ok ? 0 : 1;
     }
-    load_params(environ); // ranks say what is wrong with settings
     StartRequest request;
     request.job_id = random_id();
     request.bind = options.bind;
@@ -162,5 +171,6 @@ int main(int argc, char** argv) {
         report(why, "mpiexec");
         return exit_usage;
     }
+    if (!request.tree.hosts.empty()) load_settings(request);
     return Front(std::move(options), std::move(request)).run();
 }

@@ -41,9 +41,7 @@ void Daemon::start_live_map() {
     topo::Machine machine;
     topo::read_machine(machine);
     std::vector<CpuList> cores = allowed_cores(machine);
-    std::vector<topo::Place> places;
-    places.reserve(cores.size());
-    for (const CpuList& c : cores) places.push_back(topo::place_of(machine, c));
+    std::vector<topo::Place> places = places_of(machine, cores);
     live_map_ = LiveMap(std::move(cores), std::move(places), static_cast<uint32_t>(ranks_.size()));
     counted_before_.assign(ranks_.size(), {});
     looked_at_ = os::now_ns();

@@ -10,7 +10,6 @@
 #include "os/host.hpp"
 
 #include <cstdlib>
-#include <malloc.h>
 
 namespace zipmpi::core {
 namespace {
@@ -49,12 +48,7 @@ Param<int64_t> probe_seconds{"net.probe_seconds",
 // UCX puts messages of several parts together in memory that it allocates and frees each time, and we keep
 // unexpected ones likewise. As malloc comes, the kernel gets such memory back and has to clear it again: an
 // all-to-all of 64 KiB takes 1.6 times as long.
-void keep_freed_memory() {
-    constexpr int kept = 16 << 20;
-    constexpr int mapped_from = 1 << 20;
-    if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) mallopt(M_TRIM_THRESHOLD, kept);
-    if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) mallopt(M_MMAP_THRESHOLD, mapped_from);
-}
+constexpr int kept_memory = 16 << 20;
 
 std::vector<int> first_ranks(const Engine& e) {
     std::vector<int> first(e.segment.nodes(), -1);
@@ -191,7 +185,7 @@ std::unique_ptr<transport::ucx::Network> open_network(Engine& e,
 
 bool join_network(Engine& e, Problem& why) {
     if (e.segment.nodes() == 1) return true;
-    keep_freed_memory();
+    os::keep_freed_memory(kept_memory);
     std::shared_ptr<const bridge::Grid> grid;
     std::string chosen;
     if (!read_grid(e, grid, why) || !choose_devices(e, grid.get(), chosen, why)) return false;

@@ -3,7 +3,9 @@
 #include "os/memory.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <utility>
@@ -45,6 +47,12 @@ std::byte* map_shared(int fd, uint64_t offset, uint64_t length, Access access) n
 }
 
 void unmap(std::byte* base, uint64_t length) noexcept { munmap(base, length); }
+
+void keep_freed_memory(int kept) noexcept {
+    constexpr int mapped_from = 1 << 20;
+    if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) mallopt(M_TRIM_THRESHOLD, kept);
+    if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) mallopt(M_MMAP_THRESHOLD, mapped_from);
+}
 
 Mapping::Mapping(int fd, uint64_t size, Access access) noexcept
     : base_(map_shared(fd, 0, size, access))

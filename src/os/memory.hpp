@@ -25,6 +25,10 @@ enum class Access { read_only, read_and_write };
 std::byte* map_shared(int fd, uint64_t offset, uint64_t length, Access access) noexcept;
 void unmap(std::byte* base, uint64_t length) noexcept;
 
+// Freed memory up to `kept` bytes stays with the process, unless the user has told malloc otherwise: who
+// wants it again at once does not pay for its return to the kernel.
+void keep_freed_memory(int kept) noexcept;
+
 // Maps a whole memory file shared, without reserving swap. Unmaps itself.
 class Mapping {
   public:

@@ -44,6 +44,15 @@ class FaultCase(ClusterCase):
         self.assertLess(seconds, within, err)
         return err
 
+    def goes_on_after_a_stop(self, p, pid, seconds, stop=signal.SIGSTOP):
+        """The job, each rank of which says "over" at its end, though this process of it is stopped for a while."""
+        os.kill(pid, stop)
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGCONT)
+        out, err = p.stdout.read(), p.stderr.read()
+        p.wait(10)
+        self.assertEqual((p.returncode, err, out.count("over")), (0, "", self.HOSTS))
+
 
 class Faults(FaultCase):
     def test_killed_rank(self):
@@ -92,28 +101,15 @@ class Faults(FaultCase):
         for find in (lambda: self.rank("n2"), lambda: self.named("n2", "zipmpi-noded")[0]):
             p = self.job("--launch-width", 2, program=program, slots=1)
             pid = find()
-            os.kill(pid, signal.SIGSTOP)
-            time.sleep(2.5)
-            os.kill(pid, signal.SIGCONT)
-            out, err = p.stdout.read(), p.stderr.read()
-            p.wait(10)
-            self.assertEqual((p.returncode, err, out.count("over")), (0, "", self.HOSTS))
+            self.goes_on_after_a_stop(p, pid, 2.5)
         self.nothing_left()
 
 
 class Silence(FaultCase):
-    def goes_on(self, p):
-        out, err = p.stdout.read(), p.stderr.read()
-        p.wait(10)
-        self.assertEqual((p.returncode, err, out.count("over")), (0, "", self.HOSTS))
-
     def test_a_user_stops_and_continues_the_job(self):
         p = self.job("--launch-width", 2, program=("sh", "-c", "echo here; sleep 6; echo over"), slots=1)
         mpiexec = self.named("n1", "mpiexec")[0]
-        os.kill(mpiexec, signal.SIGTSTP)
-        time.sleep(5)
-        os.kill(mpiexec, signal.SIGCONT)
-        self.goes_on(p)
+        self.goes_on_after_a_stop(p, mpiexec, 5, signal.SIGTSTP)
 
     def test_host_cut_off(self):
         for width in (1, 32):
@@ -138,10 +134,7 @@ class Silence(FaultCase):
         with mock.patch.dict(os.environ, ZIPMPI_BOOT_SILENCE_MS="20000"):
             p = self.job("--launch-width", 1, program=("sh", "-c", "echo here; sleep 6; echo over"), slots=1)
         pid = self.named("n3", "zipmpi-noded")[0]
-        os.kill(pid, signal.SIGSTOP)
-        time.sleep(5)
-        os.kill(pid, signal.SIGCONT)
-        self.goes_on(p)
+        self.goes_on_after_a_stop(p, pid, 5)
 
 
 class Power(FaultCase):

@@ -89,6 +89,14 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(self.outcome(results, reference="bare", reference_figure="other", at_most=1.5), bars.NOT_MEASURED)
         self.assertEqual(bars.limit_of(results, results.keys()[0], TABLE).median, 0.8)
 
+    def test_a_reference_by_the_rest_of_the_name(self):
+        results = measured(ours=2)
+        for _ in STEADY:
+            results.add("ours", 2, Line("busy_latency", 8, 5, "us"))
+        words = {"figure": "busy_latency", "reference": "ours", "reference_without": "busy_"}
+        self.assertEqual(self.outcome(results, **words, at_most=3), bars.HELD)
+        self.assertEqual(self.outcome(results, **words, at_most=2), bars.MISSED)
+
     def test_the_first_limit_that_was_measured(self):
         results = measured(ours=1.0)
         results.add("ucx", 2, Line("am", 8, 0.7, "us"))
