@@ -57,6 +57,11 @@ Err not_added(const char* what, int number) {
     return fail(Err::arg, "pass one that the program has added", "%d is no added error %s", number, what);
 }
 
+Err has_text(const char* what, int number) {
+    return fail(Err::other, "call MPI_Remove_error_string first", "error %s %d still has a text", what,
+                number);
+}
+
 } // namespace
 
 bool is_added_code(int code) noexcept {
@@ -114,6 +119,7 @@ Err remove_error_class(int error_class) {
     if (added->codes > 0)
         return fail(Err::other, "remove its codes first", "error class %d has %d codes", error_class,
                     added->codes);
+    if (!added->text.empty()) return has_text("class", error_class);
     all().erase(error_class);
     update_last_used();
     return Err::success;
@@ -123,6 +129,7 @@ Err remove_error_code(int code) {
     const Guard guard(mutex);
     const Added* const added = find(code);
     if (added == nullptr || added->error_class == code) return not_added("code", code);
+    if (!added->text.empty()) return has_text("code", code);
     if (Added* const its_class = find(added->error_class)) --its_class->codes;
     all().erase(code);
     update_last_used();

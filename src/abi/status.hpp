@@ -26,8 +26,10 @@ inline void set_bytes(MPI_Status& status, int64_t bytes) noexcept {
     std::memcpy(&status.MPI_internal[bytes_at], &bytes, sizeof bytes);
 }
 
-// Leaves MPI_ERROR alone: the standard lets it change only where several operations complete with errors.
+// Leaves MPI_ERROR alone, as the standard wants it where one operation completes, except in an empty status,
+// which says success.
 inline void put_status(const core::Status& from, MPI_Status& to) noexcept {
+    if (from.source == core::any_source && from.tag == core::any_tag) to.MPI_ERROR = MPI_SUCCESS;
     to.MPI_SOURCE = from.source;
     to.MPI_TAG = from.tag;
     set_bytes(to, from.bytes);

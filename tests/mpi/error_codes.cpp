@@ -62,6 +62,7 @@ void codes() {
     FAILS(MPI_Add_error_code(code, &of_mpi), MPI_ERR_ARG); // a code is no class
 #if HAVE_MPI_41
     FAILS(MPI_Remove_error_class(own_class), MPI_ERR_OTHER);
+    FAILS(MPI_Remove_error_code(code), MPI_ERR_OTHER); // its text must go first
     MPI_Remove_error_string(code);
     CHECK(text_of(code).empty());
     MPI_Remove_error_code(code);

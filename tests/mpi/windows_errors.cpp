@@ -87,6 +87,7 @@ void ranges_and_types() {
     FAILS(MPI_Accumulate(x, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, own, m.win), MPI_ERR_OP);
     MPI_Op_free(&own);
     FAILS(MPI_Accumulate(x, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_BAND, m.win), MPI_ERR_OP);
+    CHECK(MPI_Accumulate(x, 0, MPI_DOUBLE, 0, 0, 0, MPI_DOUBLE, MPI_BAND, m.win) == MPI_SUCCESS); // nothing
     FAILS(MPI_Compare_and_swap(x, x, x, MPI_DOUBLE, 0, 0, m.win), MPI_ERR_TYPE);
     // what describes the origin does not count
     x[1] = -1;

@@ -20,7 +20,8 @@ struct Side {
 Err combine(const Side& origin, const Side& result, const Place& place, Op& op, Win& win, Request** request) {
     Sending sending(win, request);
     Combine c;
-    if (const Err e = combine_of(op, place.type, c); e != Err::success) return e;
+    const Op& done = place.count > 0 ? op : builtin_op(OpId::NO_OP); // nothing suits any operation
+    if (const Err e = combine_of(done, place.type, c); e != Err::success) return e;
     if (place.rank == proc_null) return sending.finish(Err::success);
     Data there;
     if (const Err e = find_place(win, place, there); e != Err::success) return e;
