@@ -300,6 +300,22 @@ void shared_memory() {
     }
 }
 
+// The lowest rank that has memory is meant, not the lowest whose memory can be seen.
+void query_of_nobody() {
+    std::vector<int64_t> memory(4 + static_cast<size_t>(rank_));
+    MPI_Win win = MPI_WIN_NULL;
+    const auto own = static_cast<MPI_Aint>(rank_ == 0 && size_ > 1 ? 0 : memory.size() * sizeof(int64_t));
+    MPI_Win_create(memory.data(), own, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Aint bytes = -1;
+    int unit = 0;
+    void* base = nullptr;
+    CHECK(MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &base) == MPI_SUCCESS);
+    const int lowest = size_ > 1 ? 1 : 0;
+    CHECK(bytes == 0 || bytes == 8 * (4 + lowest));
+    if (rank_ == lowest) CHECK(bytes == own && base == memory.data());
+    MPI_Win_free(&win);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -316,5 +332,6 @@ int main(int argc, char** argv) {
         long_blocks(flavor);
     }
     if (together) shared_memory();
+    query_of_nobody();
     session.end("windows");
 }

@@ -318,8 +318,7 @@ Err win_shared_query(Win& win, int rank, int64_t& size, int64_t& unit, void*& ba
     unit = 1;
     base = nullptr;
     for (int r = 0; rank == proc_null && r < win.peers; ++r)
-        if (win.window->target(r).size != 0 && win.window->target(r).reach() == proto::rma::Reach::direct)
-            rank = r;
+        if (win.window->target(r).size != 0) rank = r; // even if its memory cannot be seen from here
     if (rank == proc_null) return Err::success;
     const proto::rma::Target& t = win.window->target(rank);
     unit = t.unit;
