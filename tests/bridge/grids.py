@@ -7,6 +7,7 @@
   z2   a1, a2 | g1 = g2 | b1, b2               a third network joins the gateways
   c3   a1, a2 | z | b1, b2 | y | c1, c2        a chain
   s4   a1, a2 in the middle, z to b, y to c, x to d: a star
+  m3   a, b and c with one host z in all three; also m2, m4
 
 A host `front` reaches the gateways only. Networks have ranges of their own; with the suffix o (z1o, z2o) all are
 10.77.0.0/24. With the suffix u (z2u) nobody trusts the link between gateways. A number at the end is that of gateways on each side: z1x2 has z and y.
@@ -29,11 +30,12 @@ class Grid(Cluster):
     """with Grid("z1") as g: g.run("front", ["mpiexec", "--grid", g.file, ...])"""
 
     def __init__(self, shape, slots=1, hosts=2, zipper_slots=0):
-        kind, overlap, untrusted, count = re.fullmatch(r"(z1|z2|c3|s4)(o?)(u?)(?:x(\d))?", shape).groups()
+        kind, overlap, untrusted, count = re.fullmatch(r"(z1|z2|c3|s4|m[234])(o?)(u?)(?:x(\d))?", shape).groups()
         self.trust = ", untrusted = true" if untrusted else ""
         self.joined, self.slots, self.inner = kind == "z2", slots, hosts
         self.zipper_slots = zipper_slots
-        self.edges = {"z1": ["ab"], "z2": ["ab"], "c3": ["ab", "bc"], "s4": ["ab", "ac", "ad"]}[kind] * int(count or 1)
+        self.edges = {"z1": ["ab"], "z2": ["ab"], "c3": ["ab", "bc"], "s4": ["ab", "ac", "ad"],
+                      "m2": ["ab"], "m3": ["abc"], "m4": ["abcd"]}[kind] * int(count or 1)
         self.sides = sorted(set("".join(self.edges)))
         self.range = {side: "10.77.0." if overlap else f"10.77.{i + 1}." for i, side in enumerate(self.sides)}
         plan = {"front": [("middle", MIDDLE + "100")]}
@@ -44,9 +46,10 @@ class Grid(Cluster):
         super().__init__(plan)
 
     def _gateway_hosts(self, i, edge):
-        a, b = ((side, self.range[side] + str(200 + i + 20 * n)) for n, side in enumerate(edge))
+        places = [(side, self.range[side] + str(200 + i + 10 * n)) for n, side in enumerate(edge)]
         if not self.joined:
-            return {ZIPPERS[i]: [a, b, ("middle", MIDDLE + str(1 + i))]}
+            return {ZIPPERS[i]: [*places, ("middle", MIDDLE + str(1 + i))]}
+        a, b = places
         return {f"g{2 * i + 1}": [a, ("middle", MIDDLE + str(1 + 2 * i))],
                 f"g{2 * i + 2}": [b, ("middle", MIDDLE + str(2 + 2 * i))]}
 
@@ -69,9 +72,10 @@ class Grid(Cluster):
         for side in self.sides:
             hosts = ", ".join(f'"{n}:{self.slots}"' for n in self.names(side))
             text += f'[[cluster]]\nname = "{side}"\nhosts = [{hosts}]\nagent = "{self.agent}"\n\n'
-        for i, (a, b) in enumerate(self.edges):
+        for i, edge in enumerate(self.edges):
             if not self.joined:
-                text += f'[[gateway]]\nhost = "{ZIPPERS[i]}"\nclusters = ["{a}", "{b}"]\nslots = {self.zipper_slots}\n'
+                clusters = ", ".join(f'"{side}"' for side in edge)
+                text += f'[[gateway]]\nhost = "{ZIPPERS[i]}"\nclusters = [{clusters}]\nslots = {self.zipper_slots}\n'
                 text += f'agent = "{self.agent}"\n\n'
                 continue
             one, two = f"g{2 * i + 1}", f"g{2 * i + 2}"
