@@ -16,13 +16,15 @@ A host `front` reaches the gateways only. Networks have ranges of their own; wit
 """
 import os
 import re
+import subprocess
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
 
-from cluster import SKIP, CannotRun, Cluster  # noqa: E402
+from cluster import SKIP, TOOL, CannotRun, Cluster  # noqa: E402
 
 MIDDLE = "192.0.2."
+DELAY_BOX = os.path.join(os.path.dirname(TOOL), "..", "bridge", "delay_box")
 ZIPPERS = ("z", "y", "x", "w")
 
 
@@ -44,6 +46,7 @@ class Grid(Cluster):
         for i, edge in enumerate(self.edges):
             plan.update(self._gateway_hosts(i, edge))
         super().__init__(plan)
+        self.boxes = []
 
     def _gateway_hosts(self, i, edge):
         places = [(side, self.range[side] + str(200 + i + 10 * n)) for n, side in enumerate(edge)]
@@ -58,6 +61,30 @@ class Grid(Cluster):
         with open(self.file, "w") as f:
             f.write(self.description())
         return self
+
+    def delay(self, host, network, microseconds):
+        """Makes the cable between a host and a network long."""
+        at = self[host]
+        i, address = next((i, a) for i, (n, a) in enumerate(at.places) if n == network)
+        switch, device, port = self["switch"], f"eth{i}", at.ports[network]
+        self._ip(at, "link", "del", device)
+        box = subprocess.Popen([DELAY_BOX, str(at.pid), device, str(switch.pid), port, str(microseconds)], stdout=subprocess.PIPE, text=True)
+        self.boxes.append(box)
+        if box.stdout.readline() != "ready\n":
+            raise CannotRun("no TAP devices here")
+        self._ip(switch, "link", "set", port, "master", self.bridges[network], "up")
+        self._ip(at, "addr", "add", address + "/24", "dev", device)
+        self._ip(at, "link", "set", device, "up")
+        if len(at.places) > 1:
+            self._ip(at, "route", "add", address.rsplit(".", 1)[0] + ".0/24", "dev", device, "src", address, "table", str(100 + i))
+
+    def __exit__(self, *why):
+        super().__exit__(*why)
+        for box in self.boxes:
+            box.kill()
+            box.wait()
+            box.stdout.close()
+        self.boxes = []
 
     @property
     def file(self):
