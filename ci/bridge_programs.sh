@@ -13,7 +13,8 @@ build=$(realpath "${1:-$root/build/release}")
 export TEST_MPIEXEC="$build/bin/mpiexec" CLUSTER_TOOL="$build/tests/cluster/host" TEST_MPI_FOLDER="$build/tests/mpi"
 export TEST_BRIDGE_HELPERS="$build/tests/bridge" TEST_ROUNDS="${TEST_ROUNDS:-40}"
 failed=""
-for shape in ${*:-z1 z2 z2o z2u z1x2 c3 s4 m3}; do
+[ $# -gt 0 ] || set -- z1 z2 z2o z2u z1x2 c3 s4 m3
+for shape; do
     echo "== $shape"
     TEST_GRID=$shape python3 -B "$root/tests/bridge/test_mpi.py" || failed="$failed $shape"
 done
