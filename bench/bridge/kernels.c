@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Milliseconds of five small kernels whose ranks say to each other what those of the NAS benchmarks EP, MG, CG, IS and LU
-// do. The whole problem is the same for every number of ranks. Each checks its result. Options: only= one of
-// them, times= runs of which the median counts.
+// Milliseconds of five small kernels whose ranks say to each other what those of the NAS benchmarks EP, MG,
+// CG, IS and LU do. The whole problem is the same for every number of ranks. Each checks its result. Options:
+// only= one of them, times= runs of which the median counts.
 #include "../programs/sample.h"
 #include <math.h>
 #include <mpi.h>
@@ -26,7 +26,8 @@ static uint64_t next_number(uint64_t* state) {
 static double* doubles(size_t count) { return (double*)touched_memory(count * sizeof(double)); }
 
 static void swap(double* out, int to, double* in, int from, int count) {
-    MPI_Sendrecv(out, count, MPI_DOUBLE, to, 0, in, count, MPI_DOUBLE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, count, MPI_DOUBLE, to, 0, in, count, MPI_DOUBLE, from, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
 }
 
 // EP: every rank counts its own points in a circle; three sums at the end.
@@ -45,8 +46,8 @@ static void ep(void) {
     if (fabs(4 * all[0] / ((double)points * ranks) - M_PI) > 0.01) fail("EP: no circle");
 }
 
-// MG: cycles over grids of 64 planes that get coarser; neighbours in a ring exchange a plane each way on every
-// grid, and there is a sum of one number in each cycle.
+// MG: cycles over grids of 64 planes that get coarser; neighbours in a ring exchange a plane each way on
+// every grid, and there is a sum of one number in each cycle.
 static void mg(void) {
     enum { cycles = 10, side = 128, planes = 64 };
     double *up = doubles(side * side), *down = doubles(side * side), *halo = doubles(side * side);
@@ -61,7 +62,8 @@ static void mg(void) {
             swap(down, below, halo, above, plane);
             if (halo[plane - 1] != above) fail("MG: a wrong plane from above");
             for (int k = 0; k < own; ++k)
-                for (int i = 1; i < plane - 1; ++i) up[i] = 0.25 * (up[i - 1] + up[i + 1] + halo[i] + down[i]);
+                for (int i = 1; i < plane - 1; ++i)
+                    up[i] = 0.25 * (up[i - 1] + up[i + 1] + halo[i] + down[i]);
         }
         double part = 1;
         MPI_Allreduce(&part, &norm, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -98,7 +100,8 @@ static void is(void) {
     enum { rounds = 5, keys = 1 << 19 };
     const int own = keys / ranks;
     uint64_t state = 1234567 + (uint64_t)rank;
-    unsigned *key = (unsigned*)touched_memory(2 * sizeof(unsigned) * keys), *sorted = key + own, *got = key + 2 * own;
+    unsigned *key = (unsigned*)touched_memory(2 * sizeof(unsigned) * keys), *sorted = key + own,
+             *got = key + 2 * own;
     int out[64] = {0}, in[64], out_at[64], in_at[64];
     for (int round = 0; round < rounds; ++round) {
         memset(out, 0, sizeof out);
@@ -119,7 +122,8 @@ static void is(void) {
     free(key);
 }
 
-// LU: a wave front through 64 planes from the first rank to the last and one back, a row of each plane at a time.
+// LU: a wave front through 64 planes from the first rank to the last and one back, a row of each plane at a
+// time.
 static void lu(void) {
     enum { sweeps = 4, planes = 64, row = 320 };
     static double edge[row];
@@ -128,12 +132,14 @@ static void lu(void) {
         const int from = s % 2 == 0 ? rank - 1 : rank + 1, to = s % 2 == 0 ? rank + 1 : rank - 1;
         for (int k = 0; k < planes; ++k) {
             edge[0] = 0;
-            if (from >= 0 && from < ranks) MPI_Recv(edge, row, MPI_DOUBLE, from, k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (from >= 0 && from < ranks)
+                MPI_Recv(edge, row, MPI_DOUBLE, from, k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             edge[0] += 1;
             for (int i = 0; i < work; ++i) edge[1 + i % (row - 1)] = 0.5 * edge[1 + i % (row - 1)] + 0.25;
             if (to >= 0 && to < ranks) MPI_Send(edge, row, MPI_DOUBLE, to, k, MPI_COMM_WORLD);
         }
-        if (edge[0] != (s % 2 == 0 ? rank + 1 : ranks - rank)) fail("LU: a wave front that has missed a rank");
+        if (edge[0] != (s % 2 == 0 ? rank + 1 : ranks - rank))
+            fail("LU: a wave front that has missed a rank");
     }
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 Param<int64_t> longest{
     "coll.bundled",
-    256 << 10,
+    128 << 10, // one frame of the bridge
     {0, INT64_MAX},
     Unit::bytes,
     Level::tuner,
