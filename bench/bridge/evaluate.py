@@ -4,11 +4,11 @@
 """What a program feels of the bridge: the same ranks on two hosts of one cluster, and on one host of each of two clusters with a host
 in both (z1) or a pair of gateways (z2) between them.
 
-  sudo bench/bridge/evaluate.py measure RESULTS.json [--only pairs,sizes,ranks,kernels] [--rounds 3] [--build build/release]
+  sudo bench/bridge/evaluate.py measure RESULTS.json [--only pairs,limited,sizes,ranks,kernels,limited_kernels] [--rounds 3] [--build build/release]
   bench/bridge/evaluate.py draw RESULTS.json FOLDER
   bench/bridge/evaluate.py table RESULTS.json
 
-pairs: bandwidth in one and both directions, latency. sizes: collectives of eight ranks. ranks: the same of 2 to 16.
+pairs: bandwidth in one and both directions, latency. limited: the former with links of 1 Gb/s. sizes: collectives of eight ranks. ranks: the same of 2 to 16.
 kernels: who talks to whom in EP, MG, CG, IS and LU. Measurements are added to what the file has already.
 """
 import argparse
@@ -29,6 +29,7 @@ COLLECTIVES = ("bcast", "alltoall", "alltoallv", "reduce", "allreduce")
 KERNELS = ("ep", "mg", "cg", "is", "lu")
 NUMBERS = (2, 4, 8, 16)
 SIZES_OF_RANKS = (8, 4096, 262144)
+RATE = "1gbit"
 QUICK = ("slice=0.003", "sweeps=3")
 
 
@@ -46,6 +47,12 @@ class Places:
     def __exit__(self, *_):
         for bed in self.beds.values():
             bed.__exit__()
+
+    def limit(self, rate):
+        for bed in self.beds.values():
+            bed.unlimit()
+            if rate:
+                bed.limit(rate)
 
     def run(self, place, ranks, program, *options):
         if place == "one":
@@ -67,6 +74,13 @@ def pairs(run):
     yield 2, run(2, "bench_bandwidth", sizes, "ways=2", "name=both_ways", "slice=0.02", "sweeps=3", "limit=4", "hurry=0.1")
 
 
+def limited(run):
+    """Where links, and not the cores that all processes share, are what is scarce."""
+    options = ("sizes=8192,32768,131072,524288", "slice=0.1", "sweeps=3", "limit=4", "hurry=0.5")
+    yield 2, run(2, "bench_bandwidth", *options, "name=limited")
+    yield 2, run(2, "bench_bandwidth", *options, "ways=2", "name=limited_both_ways")
+
+
 def names(*collectives):
     return "only=" + ",".join("coll_" + name for name in collectives)
 
@@ -86,7 +100,7 @@ def kernels(run):
         yield n, run(n, "bench_bridge_kernels", "times=3")
 
 
-GROUPS = {"pairs": pairs, "sizes": sizes, "ranks": ranks, "kernels": kernels}
+GROUPS = {"pairs": pairs, "limited": limited, "sizes": sizes, "ranks": ranks, "kernels": kernels, "limited_kernels": kernels}
 
 
 def measure(args):
@@ -94,6 +108,7 @@ def measure(args):
     with Places(os.path.abspath(args.build)) as places:
         for _ in range(args.rounds):
             for group in args.only.split(","):
+                places.limit(RATE if group.startswith("limited") else None)
                 for place in PLACES:
                     def run(n, program, *options, at=place):
                         return places.run(at, n, program, *options)
@@ -136,11 +151,14 @@ def draw(args):
     def picture(name, lines, title, unit, along):
         series = [chart.Series((COLORS[place], 2.4 if place == "z1" else 1.8, dashes), text, at) for place, dashes, text, at in lines if at]
         if series:
-            chart.draw(series, title, unit, os.path.join(args.folder, "bridge_" + name), along)
+            chart.draw(series, title, unit, os.path.join(args.folder, name), along, ((chart.svg, ".svg"),))
 
     ways = (("bandwidth", DASHES[0], ""), ("both_ways", DASHES[1], ", both ways"))
     picture("bandwidth", [(p, d, t + text, points(found, "size", place=p, what=w)) for p, t in PLACES.items() for w, d, text in ways],
             "Bandwidth between two ranks", "MB/s, more is better", "bytes of a message")
+    ways = (("limited", DASHES[0], ""), ("limited_both_ways", DASHES[1], ", both ways"))
+    picture("limited", [(p, d, t + text, points(found, "size", place=p, what=w)) for p, t in PLACES.items() for w, d, text in ways],
+            "Bandwidth between two ranks, all links limited to 1 Gb/s", "MB/s, more is better", "bytes of a message")
     picture("latency", [(p, (), t, points(found, "size", place=p, what="latency")) for p, t in PLACES.items()],
             "Half round trip between two ranks", "microseconds, less is better", "bytes of a message")
     picture("barrier", [(p, (), t, points(found, "ranks", place=p, what="coll_barrier")) for p, t in PLACES.items()],
@@ -151,8 +169,10 @@ def draw(args):
         picture(name + "_ranks", [(p, d, f"{t}, {size_name(s)}", points(found, "ranks", place=p, what="coll_" + name, size=s, group="ranks"))
                                   for p, t in PLACES.items() for s, d in zip(SIZES_OF_RANKS, DASHES)],
                 f"MPI_{name.capitalize()}", "microseconds, less is better", "ranks")
+    limits = (("kernels", DASHES[0], ""), ("limited_kernels", DASHES[1], ", links of 1 Gb/s"))
     for name in KERNELS:
-        picture("kernel_" + name, [(p, (), t, points(found, "ranks", place=p, what="kernel_" + name)) for p, t in PLACES.items()],
+        picture("kernel_" + name, [(p, d, t + text, points(found, "ranks", place=p, what="kernel_" + name, group=g))
+                                   for p, t in PLACES.items() for g, d, text in limits],
                 f"The pattern of {name.upper()}", "milliseconds, less is better", "ranks")
 
 
