@@ -4,7 +4,7 @@
 """Wrong peers at the sockets of a gateway while a job runs over it: none may be accepted, nothing may crash, and the job keeps
 its rate.
 
-  ci/bridge_strangers.py [ATTEMPTS [PER_SECOND [BUILD]]]     default 100000, 4000, build/release; root
+  ci/bridge_strangers.py [ATTEMPTS [PER_SECOND [BUILD]]]     default 100000, 250, build/release; root
 
 Attempts come from a host in the network between the gateways, to the socket of the link, and from a host of a cluster, to all
 sockets of the gateway there: silence, random bytes, a claim with the right form and a wrong proof, a claim cut short, a repeated one.
@@ -17,7 +17,7 @@ import time
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 ATTEMPTS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-PER_SECOND = int(sys.argv[2]) if len(sys.argv) > 2 else 4000
+PER_SECOND = int(sys.argv[2]) if len(sys.argv) > 2 else 250
 BUILD = os.path.abspath(sys.argv[3] if len(sys.argv) > 3 else os.path.join(ROOT, "build/release"))
 os.environ.setdefault("CLUSTER_TOOL", os.path.join(BUILD, "tests/cluster/host"))
 sys.path.insert(0, os.path.join(ROOT, "tests/bridge"))
