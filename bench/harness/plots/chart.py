@@ -97,7 +97,7 @@ class Axes:
 
     def value_ticks(self):
         for power in range(math.floor(self.low), math.ceil(self.high) + 1):
-            for factor in (1, 2, 5):
+            for factor in (1, 2, 5) if self.high - self.low > 1.2 else (1, 1.5, 2, 3, 4, 5, 6, 8):
                 if self.low <= math.log10(factor) + power <= self.high:
                     yield factor * 10.0 ** power
 
