@@ -7,6 +7,7 @@
   z2   a1, a2 | g1 = g2 | b1, b2               a third network joins the gateways
   c3   a1, a2 | z | b1, b2 | y | c1, c2        a chain
   s4   a1, a2 in the middle, z to b, y to c, x to d: a star
+  m3   a, b and c with one host z in all three; also m2, m4
 
 A host `front` reaches the gateways only. Networks have ranges of their own; with the suffix o (z1o, z2o) all are
 10.77.0.0/24. With the suffix u (z2u) nobody trusts the link between gateways. A number at the end is that of gateways on each side: z1x2 has z and y.
@@ -15,13 +16,15 @@ A host `front` reaches the gateways only. Networks have ranges of their own; wit
 """
 import os
 import re
+import subprocess
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster"))
 
-from cluster import SKIP, CannotRun, Cluster  # noqa: E402
+from cluster import SKIP, TOOL, CannotRun, Cluster  # noqa: E402
 
 MIDDLE = "192.0.2."
+DELAY_BOX = os.path.join(os.path.dirname(TOOL), "..", "bridge", "delay_box")
 ZIPPERS = ("z", "y", "x", "w")
 
 
@@ -29,11 +32,12 @@ class Grid(Cluster):
     """with Grid("z1") as g: g.run("front", ["mpiexec", "--grid", g.file, ...])"""
 
     def __init__(self, shape, slots=1, hosts=2, zipper_slots=0):
-        kind, overlap, untrusted, count = re.fullmatch(r"(z1|z2|c3|s4)(o?)(u?)(?:x(\d))?", shape).groups()
+        kind, overlap, untrusted, count = re.fullmatch(r"(z1|z2|c3|s4|m[234])(o?)(u?)(?:x(\d))?", shape).groups()
         self.trust = ", untrusted = true" if untrusted else ""
         self.joined, self.slots, self.inner = kind == "z2", slots, hosts
         self.zipper_slots = zipper_slots
-        self.edges = {"z1": ["ab"], "z2": ["ab"], "c3": ["ab", "bc"], "s4": ["ab", "ac", "ad"]}[kind] * int(count or 1)
+        self.edges = {"z1": ["ab"], "z2": ["ab"], "c3": ["ab", "bc"], "s4": ["ab", "ac", "ad"],
+                      "m2": ["ab"], "m3": ["abc"], "m4": ["abcd"]}[kind] * int(count or 1)
         self.sides = sorted(set("".join(self.edges)))
         self.range = {side: "10.77.0." if overlap else f"10.77.{i + 1}." for i, side in enumerate(self.sides)}
         plan = {"front": [("middle", MIDDLE + "100")]}
@@ -42,11 +46,13 @@ class Grid(Cluster):
         for i, edge in enumerate(self.edges):
             plan.update(self._gateway_hosts(i, edge))
         super().__init__(plan)
+        self.boxes = []
 
     def _gateway_hosts(self, i, edge):
-        a, b = ((side, self.range[side] + str(200 + i + 20 * n)) for n, side in enumerate(edge))
+        places = [(side, self.range[side] + str(200 + i + 10 * n)) for n, side in enumerate(edge)]
         if not self.joined:
-            return {ZIPPERS[i]: [a, b, ("middle", MIDDLE + str(1 + i))]}
+            return {ZIPPERS[i]: [*places, ("middle", MIDDLE + str(1 + i))]}
+        a, b = places
         return {f"g{2 * i + 1}": [a, ("middle", MIDDLE + str(1 + 2 * i))],
                 f"g{2 * i + 2}": [b, ("middle", MIDDLE + str(2 + 2 * i))]}
 
@@ -55,6 +61,30 @@ class Grid(Cluster):
         with open(self.file, "w") as f:
             f.write(self.description())
         return self
+
+    def delay(self, host, network, microseconds):
+        """Makes the cable between a host and a network long."""
+        at = self[host]
+        i, address = next((i, a) for i, (n, a) in enumerate(at.places) if n == network)
+        switch, device, port = self["switch"], f"eth{i}", at.ports[network]
+        self._ip(at, "link", "del", device)
+        box = subprocess.Popen([DELAY_BOX, str(at.pid), device, str(switch.pid), port, str(microseconds)], stdout=subprocess.PIPE, text=True)
+        self.boxes.append(box)
+        if box.stdout.readline() != "ready\n":
+            raise CannotRun("no TAP devices here")
+        self._ip(switch, "link", "set", port, "master", self.bridges[network], "up")
+        self._ip(at, "addr", "add", address + "/24", "dev", device)
+        self._ip(at, "link", "set", device, "up")
+        if len(at.places) > 1:
+            self._ip(at, "route", "add", address.rsplit(".", 1)[0] + ".0/24", "dev", device, "src", address, "table", str(100 + i))
+
+    def __exit__(self, *why):
+        super().__exit__(*why)
+        for box in self.boxes:
+            box.kill()
+            box.wait()
+            box.stdout.close()
+        self.boxes = []
 
     @property
     def file(self):
@@ -69,9 +99,10 @@ class Grid(Cluster):
         for side in self.sides:
             hosts = ", ".join(f'"{n}:{self.slots}"' for n in self.names(side))
             text += f'[[cluster]]\nname = "{side}"\nhosts = [{hosts}]\nagent = "{self.agent}"\n\n'
-        for i, (a, b) in enumerate(self.edges):
+        for i, edge in enumerate(self.edges):
             if not self.joined:
-                text += f'[[gateway]]\nhost = "{ZIPPERS[i]}"\nclusters = ["{a}", "{b}"]\nslots = {self.zipper_slots}\n'
+                clusters = ", ".join(f'"{side}"' for side in edge)
+                text += f'[[gateway]]\nhost = "{ZIPPERS[i]}"\nclusters = [{clusters}]\nslots = {self.zipper_slots}\n'
                 text += f'agent = "{self.agent}"\n\n'
                 continue
             one, two = f"g{2 * i + 1}", f"g{2 * i + 2}"

@@ -55,6 +55,7 @@ class Cluster:
         self.plan = hosts if self.views else {f"n{i}": [("net", NETWORK + str(i))] for i in range(1, hosts + 1)}
         self.shared_network = shared_network
         self.hosts = []
+        self.bridges = {}  # by network, in the switch
         self.folder = None
 
     def __enter__(self):
@@ -87,17 +88,17 @@ class Cluster:
 
     def _build_network(self):
         switch = self._start("switch")
-        networks = list(dict.fromkeys(n for places in self.plan.values() for n, _ in places))
-        for n in range(len(networks)):
-            self._ip(switch, "link", "add", f"br{n}", "type", "bridge")
-            self._ip(switch, "link", "set", f"br{n}", "up")
+        for network in dict.fromkeys(n for places in self.plan.values() for n, _ in places):
+            bridge = self.bridges[network] = f"br{len(self.bridges)}"
+            self._ip(switch, "link", "add", bridge, "type", "bridge")
+            self._ip(switch, "link", "set", bridge, "up")
         for name, places in self.plan.items():
             host = self._start(name, places)
             self._ip(host, "link", "set", "lo", "up")
             for i, (network, address) in enumerate(places):
                 port = host.ports[network] = f"p{len(self.hosts)}.{i}"
                 self._ip(host, "link", "add", f"eth{i}", "type", "veth", "peer", "name", port, "netns", str(switch.pid))
-                self._ip(switch, "link", "set", port, "master", f"br{networks.index(network)}", "up")
+                self._ip(switch, "link", "set", port, "master", self.bridges[network], "up")
                 self._ip(host, "addr", "add", address + "/24", "dev", f"eth{i}")
                 self._ip(host, "link", "set", f"eth{i}", "up")
             if len(places) > 1:

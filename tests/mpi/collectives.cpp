@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 namespace {
 
@@ -286,6 +288,18 @@ void operations() {
     CHECK(b[0] == 13 && b[1] == 24);
 }
 
+// Sums that depend on the order in which they are made are bitwise the same on all ranks.
+void same_on_all(int count) {
+    std::vector<double> mine(z(count)), sum(z(count));
+    for (int i = 0; i < count; ++i) mine[z(i)] = 1.0 / (3 + rank_ + i % 7) * (rank_ % 2 == 0 ? 1e9 : 1.0);
+    MPI_Allreduce(mine.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    std::vector<uint64_t> bits(z(count)), all(z(count)), any(z(count));
+    std::memcpy(bits.data(), sum.data(), sum.size() * sizeof(double));
+    MPI_Allreduce(bits.data(), all.data(), count, MPI_UINT64_T, MPI_BAND, MPI_COMM_WORLD);
+    MPI_Allreduce(bits.data(), any.data(), count, MPI_UINT64_T, MPI_BOR, MPI_COMM_WORLD);
+    CHECK(all == bits && any == bits);
+}
+
 void refused() {
     int a = 1, b = 2;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -311,6 +325,7 @@ int main(int argc, char** argv) {
     const Session session(&argc, &argv);
     with_gaps();
     operations();
+    for (const int count : {1, 500, 50000}) same_on_all(count);
     refused();
     if (size_ > 1) {
         const Groups groups;

@@ -24,6 +24,7 @@ ONE_NODE = ("one node", [("bare", "line_ping_pong", "bare: one cache line to and
             [("bare", "vm_readv", "bare: process_vm_readv"), ("bare", "memfd_copy", "bare: copy out of a memfd")])
 HOSTS = ("two hosts", [("ucx", "ucx_am_latency", "bare: active messages of UCX")],
          [("ucx", "ucx_am_bandwidth", "bare: active messages of UCX")])
+CROWDED, LEGEND_STEP, FEW_TICKS = 5, 20, 8
 GRID, FRAME = "#e4e4e4", "#888888"
 
 
@@ -81,6 +82,8 @@ class Axes:
         values = [value for line in lines for point in line.points.values() for value in point]
         self.first, self.last = self.place(min(sizes)), max(self.place(max(sizes)), self.place(min(sizes)) + 1)
         self.low, self.high = math.log10(min(values)) - 0.06, math.log10(max(values)) + 0.06
+        if len(lines) > CROWDED:  # the legend needs room of its own
+            self.high += (self.high - self.low) * (free := len(lines) * LEGEND_STEP / (HEIGHT - TOP - BOTTOM)) / (1 - free)
 
     @staticmethod
     def place(size):
@@ -94,13 +97,13 @@ class Axes:
 
     def value_ticks(self):
         for power in range(math.floor(self.low), math.ceil(self.high) + 1):
-            for factor in (1, 2, 5):
+            for factor in (1, 2, 5) if self.high - self.low > 1.2 else (1, 1.5, 2, 3, 4, 5, 6, 8):
                 if self.low <= math.log10(factor) + power <= self.high:
                     yield factor * 10.0 ** power
 
     def size_ticks(self):
         exponents = range(max(0, math.ceil(self.first)), math.floor(self.last) + 1)
-        return ([0] if self.first < 0 else []) + [2 ** e for e in exponents if e % 2 == 0]
+        return ([0] if self.first < 0 else []) + [2 ** e for e in exponents if e % 2 == 0 or len(exponents) < FEW_TICKS]
 
 
 def size_label(size):
@@ -140,14 +143,14 @@ def draw_legend(canvas, lines):
     for line in reversed(lines):
         canvas.chain([(x, y), (x + 30, y)], line.color, line.thick, line.dashes)
         canvas.text(x + 40, y + 4.5, line.title, 13)
-        y += 20
+        y += LEGEND_STEP
 
 
-def draw(lines, title, unit, path, along="bytes of a message"):
+def draw(lines, title, unit, path, along="bytes of a message", kinds=((svg, ".svg"), (png, ".png"))):
     if not lines:
         return
     axes = Axes(lines)
-    for module, ending in ((svg, ".svg"), (png, ".png")):
+    for module, ending in kinds:
         canvas = module.Canvas(WIDTH, HEIGHT)
         draw_frame(canvas, axes, title, unit, along)
         for line in lines:

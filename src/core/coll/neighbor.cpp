@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives with the neighbours in a topology: straight messages, one per edge. d * (a + n b) with d
-// neighbours.
+// Collectives with the neighbours in a topology: straight messages, one per edge, d * (a + n b) with d
+// neighbours; between clusters one for all edges.
 //
 // Two processes may be neighbours more than once. Messages between them are matched in the order in which
 // they are sent: that of the destinations. In a grid what is sent down a dimension comes from above, so there
@@ -29,14 +29,15 @@ Err with_neighbours(const Form& form, Comm& comm, const Fill& fill) {
 void exchange(Plan& p, const Neighbours& neighbours, coll::Blocks send, coll::Blocks recv) {
     if (p.schedule().state() != Err::success) return;
     const bool grid = p.comm().topology->kind == TopologyKind::cart;
+    std::vector<coll::Item> in;
+    std::vector<coll::Item> out;
     for (size_t i = 0; i < neighbours.sources.size(); ++i) {
         const size_t from = grid ? i ^ 1U : i;
-        if (neighbours.sources[from] != proc_null)
-            p.schedule().recv(p.team(), recv[from].data, recv[from].bytes, neighbours.sources[from]);
+        if (neighbours.sources[from] != proc_null) in.push_back({neighbours.sources[from], recv[from]});
     }
     for (size_t i = 0; i < neighbours.destinations.size(); ++i)
-        if (neighbours.destinations[i] != proc_null)
-            p.schedule().send(p.team(), send[i].data, send[i].bytes, neighbours.destinations[i]);
+        if (neighbours.destinations[i] != proc_null) out.push_back({neighbours.destinations[i], send[i]});
+    coll::exchange(p.schedule(), p.team(), out, in);
 }
 
 // Blocks of one size with that distance between them; 0: all the same.

@@ -107,4 +107,14 @@ double cost(const Shape& shape, const Constants& c);
 void build(Schedule& s, Team& t, Blocks send, Blocks recv);
 } // namespace alltoall_direct
 
+// Of a team of one member per cluster; see between_clusters.cpp.
+namespace between_clusters {
+void barrier(Schedule& s, Team& t);
+void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root);
+void reduce(Schedule& s, Team& t, const void* mine, void* result, int root);
+void allreduce(Schedule& s, Team& t, const void* mine, void* result);
+void exscan(Schedule& s, Team& t, const void* mine, void* result); // mine and result are different
+void allgatherv(Schedule& s, Team& t, Blocks all);
+} // namespace between_clusters
+
 } // namespace zipmpi::proto::coll

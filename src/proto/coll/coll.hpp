@@ -45,6 +45,16 @@ void scatterv(Schedule& s, Team& t, Blocks all, Block mine, int root);
 void allgatherv(Schedule& s, Team& t, Blocks all); // own block is in place already
 void alltoallv(Schedule& s, Team& t, Blocks send, Blocks recv);
 
+// Bytes for another rank, or from one.
+struct Item {
+    int peer = 0;
+    Block block;
+};
+using Items = std::span<const Item>;
+// What ranks have for each other, by pairs in the order of the lists on both sides, who know the sizes.
+// Between clusters one message carries all from one to another.
+void exchange(Schedule& s, Team& t, Items out, Items in);
+
 // --- on a team, now
 Err barrier(Team& team);
 Err broadcast(Team& team, void* data, size_t bytes, int root);

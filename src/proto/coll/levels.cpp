@@ -27,29 +27,31 @@ Param<int64_t> assumed{"coll.assumed_nodes",
                        "collectives; if negative, ranks are dealt out to so many nodes; 0: as it is"};
 Param<int64_t> assumed_clusters{"coll.assumed_clusters",
                                 0,
-                                {0, 1000000},
+                                {-1000000, 1000000},
                                 Unit::none,
                                 Level::developer,
                                 Scope::all_equal,
                                 "for tests on one host: so many neighbouring ranks count as a cluster of "
-                                "their own in collectives; 0: as it is"};
+                                "their own in collectives; if negative, ranks are dealt out to so many "
+                                "clusters; 0: as it is"};
 Param<bool> two_levels{"coll.two_levels", true, Level::tuner, Scope::all_equal,
                        "collectives of ranks on several nodes work within the nodes first and then between "
                        "them; no: as if each rank had a node of its own"};
+
+int assumed_part(int n, int world_rank) { return n < 0 ? world_rank % -n : world_rank / n; }
 
 bool several_clusters(Lane& lane) { return assumed_clusters.get() != 0 || lane.clusters() > 1; }
 
 int cluster_id(const Lane& lane, int world_rank) {
     const auto n = static_cast<int>(assumed_clusters.get());
-    return n == 0 ? lane.cluster_of(world_rank) : world_rank / n;
+    return n == 0 ? lane.cluster_of(world_rank) : assumed_part(n, world_rank);
 }
 
 bool several_nodes(Lane& lane) { return assumed.get() != 0 || lane.shm().segment().nodes() > 1; }
 
 int node_id(const Lane& lane, int world_rank) {
     const auto n = static_cast<int>(assumed.get());
-    if (n == 0) return lane.node_of(world_rank);
-    return n < 0 ? world_rank % -n : world_rank / n;
+    return n == 0 ? lane.node_of(world_rank) : assumed_part(n, world_rank);
 }
 
 // Ranks `names` of a team, as a team.

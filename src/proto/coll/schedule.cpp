@@ -67,6 +67,26 @@ void Schedule::recv(const Team& team, void* data, size_t bytes, int from) {
         Kind::recv);
 }
 
+uint32_t Schedule::open_last() {
+    messages_.back().open = true;
+    return static_cast<uint32_t>(messages_.size() - 1);
+}
+
+uint32_t Schedule::open_send(const Team& team, int to) {
+    send(team, nullptr, 0, to);
+    return open_last();
+}
+
+uint32_t Schedule::open_recv(const Team& team, int from) {
+    recv(team, nullptr, 0, from);
+    return open_last();
+}
+
+void Schedule::fill(uint32_t message, std::byte* data, size_t bytes) {
+    messages_[message].buffer = data;
+    messages_[message].bytes = bytes;
+}
+
 void Schedule::copy(void* to, const void* from, size_t bytes) {
     if (bytes != 0 && to != from)
         steps_.push_back({Kind::copy, 0, from, to, static_cast<int64_t>(bytes), nullptr});
@@ -130,17 +150,24 @@ void Schedule::settle_steps() {
     messages_.clear();
 }
 
+void Schedule::start_message(const Step& step) {
+    Message& m = messages_[step.message];
+    m.reset();
+    ++started_;
+    if (m.open && m.bytes == 0) {
+        m.complete = true;
+        return;
+    }
+    ++under_way_;
+    step.kind == Kind::send ? lane_.start_send(m) : lane_.start_recv(m);
+}
+
 void Schedule::perform(const Step& step) {
     switch (step.kind) {
     case Kind::send:
-    case Kind::recv: {
-        Message& m = messages_[step.message];
-        m.reset();
-        ++started_;
-        ++under_way_;
-        step.kind == Kind::send ? lane_.start_send(m) : lane_.start_recv(m);
+    case Kind::recv:
+        start_message(step);
         break;
-    }
     case Kind::copy:
         std::memcpy(step.to, step.from, static_cast<size_t>(step.amount));
         break;

@@ -54,6 +54,11 @@ class Schedule : private Deferred {
     }
     void send(const Team& team, const void* data, size_t bytes, int to);
     void recv(const Team& team, void* data, size_t bytes, int from);
+    // A message that a function called before it fills in; one of no bytes is left out. Each gives the number
+    // of the message.
+    [[nodiscard]] uint32_t open_send(const Team& team, int to);
+    [[nodiscard]] uint32_t open_recv(const Team& team, int from);
+    void fill(uint32_t message, std::byte* data, size_t bytes);
     void copy(void* to, const void* from, size_t bytes);
     void use(const Combine& operation) { combine_ = operation; }
     [[nodiscard]] const Combine& operation() const { return combine_; }
@@ -99,11 +104,14 @@ class Schedule : private Deferred {
     };
     struct Message : Operation {
         Schedule* schedule = nullptr;
+        bool open = false; // left out if it has no bytes
     };
 
     void settle_steps();
     void add(const Team& team, Operation op, Kind kind);
     void perform(const Step& step);
+    void start_message(const Step& step);
+    uint32_t open_last();
     void advance();
     void end();
     void message_done(Message& m);

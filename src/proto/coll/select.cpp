@@ -84,8 +84,17 @@ Levels* reducing_levels_of(Team& t, const Combine& op) {
     return op.commutative ? levels_of(t) : ordered_levels_of(t);
 }
 
-// Between clusters a message costs far more than its bytes: as few as there can be.
-bool between_clusters(const Team& t) { return t.part == Team::Part::across_clusters; }
+// The levels of a team in several clusters; else null.
+Levels* clusters_of(Team& t) {
+    Levels* const l = levels_of(t);
+    return l != nullptr && l->clusters ? l : nullptr;
+}
+
+// Between clusters a message costs far more than its bytes: few, and no one after another.
+bool leads_clusters(const Team& t) { return t.part == Team::Part::across_clusters; }
+
+// No rank passes on what others have for the root, or it for others.
+bool straight_to_root(Team& t) { return leads_clusters(t) || clusters_of(t) != nullptr; }
 
 Blocks equal_blocks(Schedule& s, const Team& t, const void* base, size_t block) {
     auto* blocks = reinterpret_cast<Block*>(s.scratch(static_cast<size_t>(t.size) * sizeof(Block)));
@@ -112,13 +121,13 @@ double network_streams() { return static_cast<double>(streams.get()); }
 void barrier(Schedule& s, Team& t) {
     if (shm::barrier(s, t)) return;
     if (Levels* l = levels_of(t)) return two_level::barrier(s, t, *l);
-    barrier_dissemination::build(s, t);
+    leads_clusters(t) ? between_clusters::barrier(s, t) : barrier_dissemination::build(s, t);
 }
 
 void broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
     if (t.size == 1 || bytes == 0 || shm::broadcast(s, t, data, bytes, root)) return;
     if (Levels* l = levels_of(t)) return two_level::broadcast(s, t, *l, data, bytes, root);
-    if (between_clusters(t)) return broadcast_binomial::build(s, t, data, bytes, root);
+    if (leads_clusters(t)) return between_clusters::broadcast(s, t, data, bytes, root);
     const Shape shape = shape_of(t, bytes);
     const Constants c = constants_for(t);
     const double binomial = broadcast_binomial::cost(shape, c);
@@ -146,16 +155,18 @@ void reduce(Schedule& s, Team& t, const void* mine, void* result, int root) {
         return;
     if (Levels* l = reducing_levels_of(t, s.operation()))
         return two_level::reduce(s, t, *l, mine, result, root);
-    reduce_by_messages(s, t, mine, result, root);
+    leads_clusters(t) ? between_clusters::reduce(s, t, mine, result, root)
+                      : reduce_by_messages(s, t, mine, result, root);
 }
 
 namespace {
 
 void allreduce_by_messages(Schedule& s, Team& t, const void* mine, void* result) {
+    if (leads_clusters(t)) return between_clusters::allreduce(s, t, mine, result);
     const Combine& op = s.operation();
     const Shape shape = shape_of(t, op.bytes());
     const Constants c = constants_for(t);
-    const bool in_parts = t.size > 1 && op.count >= t.size && !between_clusters(t);
+    const bool in_parts = t.size > 1 && op.count >= t.size;
     const double doubling = allreduce_doubling::cost(shape, c);
     const double ring = in_parts && op.commutative ? allreduce_ring::cost(shape, c) : doubling;
     const double halving = in_parts && across_nodes(t) ? allreduce_halving::cost(shape, c) : doubling;
@@ -192,7 +203,8 @@ void scan_either(Schedule& s, Team& t, const void* mine, void* result, bool excl
     if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, exclusive)) return;
     if (reproducible) return scan_chain::build(s, t, mine, result, exclusive);
     if (Levels* l = ordered_levels_of(t)) return two_level::scan(s, t, *l, mine, result, exclusive);
-    scan_doubling::build(s, t, mine, result, exclusive);
+    exclusive&& leads_clusters(t) ? between_clusters::exscan(s, t, mine, result)
+                                  : scan_doubling::build(s, t, mine, result, exclusive);
 }
 
 } // namespace
@@ -203,7 +215,8 @@ void exscan(Schedule& s, Team& t, const void* mine, void* result) { scan_either(
 
 void reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts) {
     if (s.operation().bytes() == 0 || shm::reduce_scatter(s, t, mine, result, counts)) return;
-    if (Levels* l = reproducible ? nullptr : ordered_levels_of(t))
+    Levels* const l = reducing_levels_of(t, s.operation());
+    if (l != nullptr && (l->clusters || two_level::in_order(*l)))
         return two_level::reduce_scatter(s, t, *l, mine, result, counts);
     reduce_scatter_direct::build(s, t, mine, result, counts);
 }
@@ -223,11 +236,11 @@ void gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int
         return two_level::gather(s, t, *l, mine, all, block, root);
     const Shape shape = shape_of(t, block);
     const Constants c = constants_for(t);
-    if (!between_clusters(t) && gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
-        gather_binomial::gather(s, t, mine, all, block, root);
-    } else {
+    if (straight_to_root(t) || gather_linear::cost(shape, c) <= gather_binomial::cost(shape, c)) {
         const Block own{static_cast<std::byte*>(const_cast<void*>(mine)), block};
-        gather_linear::gather(s, t, own, t.rank == root ? equal_blocks(s, t, all, block) : Blocks{}, root);
+        gatherv(s, t, own, t.rank == root ? equal_blocks(s, t, all, block) : Blocks{}, root);
+    } else {
+        gather_binomial::gather(s, t, mine, all, block, root);
     }
 }
 
@@ -238,11 +251,11 @@ void scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, in
         return two_level::scatter(s, t, *l, all, mine, block, root);
     const Shape shape = shape_of(t, block);
     const Constants c = constants_for(t);
-    if (!between_clusters(t) && gather_binomial::cost(shape, c) < gather_linear::cost(shape, c)) {
-        gather_binomial::scatter(s, t, all, mine, block, root);
-    } else {
+    if (straight_to_root(t) || gather_linear::cost(shape, c) <= gather_binomial::cost(shape, c)) {
         const Block own{static_cast<std::byte*>(mine), block};
-        gather_linear::scatter(s, t, t.rank == root ? equal_blocks(s, t, all, block) : Blocks{}, own, root);
+        scatterv(s, t, t.rank == root ? equal_blocks(s, t, all, block) : Blocks{}, own, root);
+    } else {
+        gather_binomial::scatter(s, t, all, mine, block, root);
     }
 }
 
@@ -252,9 +265,12 @@ void allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) 
     if (Levels* l = ordered_levels_of(t)) return two_level::allgather(s, t, *l, mine, all, block);
     s.copy(at(all, static_cast<size_t>(t.rank) * block), mine, block);
     if (t.size == 1) return;
+    if (Levels* l = clusters_of(t)) return two_level::allgatherv(s, t, *l, equal_blocks(s, t, all, block));
     const Shape shape = shape_of(t, block);
     const Constants c = constants_for(t);
-    if (between_clusters(t) || allgather_dissemination::cost(shape, c) < allgather_ring::cost(shape, c))
+    if (leads_clusters(t))
+        between_clusters::allgatherv(s, t, equal_blocks(s, t, all, block));
+    else if (allgather_dissemination::cost(shape, c) < allgather_ring::cost(shape, c))
         allgather_dissemination::build(s, t, all, block);
     else
         allgather_ring::build(s, t, equal_blocks(s, t, all, block));
@@ -264,31 +280,46 @@ void alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) 
     if (block == 0 || shm::direct_alltoall(s, t, send, recv, block) || shm::alltoall(s, t, send, recv, block))
         return;
     if (Levels* l = ordered_levels_of(t);
-        l != nullptr && (l->clusters || two_level::exchange_is_cheaper(*l, t, block)))
+        l != nullptr &&
+        (l->clusters ? two_level::are_bundled(block) : two_level::exchange_is_cheaper(*l, t, block)))
         return two_level::alltoall(s, t, *l, send, recv, block);
     const Shape shape = shape_of(t, block);
     const Constants c = constants_for(t);
-    if (across_nodes(t) && !between_clusters(t) &&
+    if (across_nodes(t) && clusters_of(t) == nullptr &&
         alltoall_bruck::cost(shape, c) < alltoall_direct::cost(shape, c))
         return alltoall_bruck::build(s, t, send, recv, block);
     const Blocks out = equal_blocks(s, t, send, block);
     const Blocks in = equal_blocks(s, t, recv, block);
-    if (!out.empty() && !in.empty()) alltoall_direct::build(s, t, out, in);
+    if (!out.empty() && !in.empty()) alltoallv(s, t, out, in);
 }
 
 void gatherv(Schedule& s, Team& t, Block mine, Blocks all, int root) {
+    if (Levels* l = clusters_of(t)) return two_level::gatherv(s, t, *l, mine, all, root);
     gather_linear::gather(s, t, mine, all, root);
 }
 
 void scatterv(Schedule& s, Team& t, Blocks all, Block mine, int root) {
+    if (Levels* l = clusters_of(t)) return two_level::scatterv(s, t, *l, all, mine, root);
     gather_linear::scatter(s, t, all, mine, root);
 }
 
 void allgatherv(Schedule& s, Team& t, Blocks all) {
-    if (Levels* l = ordered_levels_of(t)) return two_level::allgatherv(s, t, *l, all);
+    if (leads_clusters(t)) return between_clusters::allgatherv(s, t, all);
+    Levels* const clusters = clusters_of(t);
+    if (Levels* l = clusters != nullptr ? clusters : ordered_levels_of(t))
+        return two_level::allgatherv(s, t, *l, all);
     allgather_ring::build(s, t, all);
 }
 
-void alltoallv(Schedule& s, Team& t, Blocks send, Blocks recv) { alltoall_direct::build(s, t, send, recv); }
+void alltoallv(Schedule& s, Team& t, Blocks send, Blocks recv) {
+    if (Levels* l = clusters_of(t)) return two_level::alltoallv(s, t, *l, send, recv);
+    alltoall_direct::build(s, t, send, recv);
+}
+
+void exchange(Schedule& s, Team& t, Items out, Items in) {
+    if (Levels* l = clusters_of(t)) return two_level::exchange(s, t, *l, out, in);
+    for (const Item& i : in) s.recv(t, i.block.data, i.block.bytes, i.peer);
+    for (const Item& i : out) s.send(t, i.block.data, i.block.bytes, i.peer);
+}
 
 } // namespace zipmpi::proto::coll

@@ -10,7 +10,17 @@
 namespace zipmpi::proto::coll::two_level {
 namespace {
 
-// The blocks one after the other, where they are or in memory of the schedule.
+Blocks in_order_of_nodes(Schedule& s, const Nodes& nodes, Blocks all) {
+    if (nodes.grouped()) return all;
+    auto* blocks = reinterpret_cast<Block*>(s.scratch(all.size() * sizeof(Block)));
+    if (blocks == nullptr) return {};
+    Block* next = blocks;
+    for (int n = 0; n < nodes.count(); ++n)
+        for (int i = 0; i < nodes.size_of(n); ++i) *next++ = all[static_cast<size_t>(nodes.member(n, i))];
+    return {blocks, all.size()};
+}
+
+// The blocks one after the other, node by node, where they are or in memory of the schedule.
 struct Line {
     Blocks all;
     std::byte* base = nullptr;
@@ -55,11 +65,11 @@ Blocks by_node(Schedule& s, const Levels& l, const Line& line) {
 } // namespace
 
 void allgatherv(Schedule& s, Team& t, Levels& l, Blocks all) {
-    const Line line(s, all);
+    const Line line(s, in_order_of_nodes(s, l.nodes, all));
     if (line.bytes == 0 || line.base == nullptr) return;
     const auto first = static_cast<size_t>(l.nodes.first(l.my_node));
     const auto m = static_cast<size_t>(l.node.size);
-    coll::gatherv(s, l.node, all[static_cast<size_t>(t.rank)], all.subspan(first, m), 0);
+    coll::gatherv(s, l.node, all[static_cast<size_t>(t.rank)], line.all.subspan(first, m), 0);
     s.wait();
     if (l.place() == 0) {
         line.copy(s, first, first + m, true);

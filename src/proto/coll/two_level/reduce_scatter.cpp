@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 namespace zipmpi::proto::coll::two_level {
 namespace {
@@ -33,9 +34,45 @@ void hand_out(Schedule& s, Levels& l, std::byte* parts, void* result, std::span<
 
 } // namespace
 
-void reduce_scatter(Schedule& s, Team& t, Levels& l, const void* mine, void* result,
-                    std::span<const int64_t> counts) {
+namespace {
+
+// Counts of all members, node by node.
+std::span<const int64_t> in_order_of_nodes(Schedule& s, const Nodes& nodes, std::span<const int64_t> counts) {
+    if (nodes.grouped()) return counts;
+    auto* sorted = reinterpret_cast<int64_t*>(s.scratch(counts.size_bytes()));
+    if (sorted == nullptr) return counts;
+    int64_t* next = sorted;
+    for (int n = 0; n < nodes.count(); ++n)
+        for (int i = 0; i < nodes.size_of(n); ++i) *next++ = counts[static_cast<size_t>(nodes.member(n, i))];
+    return {sorted, counts.size()};
+}
+
+// A vector with a part for each rank, its parts put node by node.
+std::byte* sort_parts(Schedule& s, const Nodes& nodes, std::byte* parts, std::span<const int64_t> by_rank) {
     const Combine& op = s.operation();
+    if (nodes.grouped()) return parts;
+    std::byte* sorted = s.scratch(op.bytes());
+    if (sorted == nullptr) return nullptr;
+    std::vector<size_t> begin{0};
+    for (const int64_t count : by_rank)
+        begin.push_back(begin.back() + static_cast<size_t>(count) * op.element_bytes);
+    size_t offset = 0;
+    for (int n = 0; n < nodes.count(); ++n)
+        for (int i = 0; i < nodes.size_of(n); ++i) {
+            const auto rank = static_cast<size_t>(nodes.member(n, i));
+            const size_t bytes = begin[rank + 1] - begin[rank];
+            s.copy(sorted + offset, parts + begin[rank], bytes);
+            offset += bytes;
+        }
+    return sorted;
+}
+
+} // namespace
+
+void reduce_scatter(Schedule& s, Team& t, Levels& l, const void* mine, void* result,
+                    std::span<const int64_t> by_rank) {
+    const Combine& op = s.operation();
+    const std::span<const int64_t> counts = in_order_of_nodes(s, l.nodes, by_rank);
     const auto of_node = [&](int node) {
         return counts.subspan(static_cast<size_t>(l.nodes.first(node)),
                               static_cast<size_t>(l.nodes.size_of(node)));
@@ -55,7 +92,7 @@ void reduce_scatter(Schedule& s, Team& t, Levels& l, const void* mine, void* res
         parts = s.scratch(static_cast<size_t>(sums[l.my_node]) * op.element_bytes);
         if (parts == nullptr || sum == nullptr) return;
         Team leaders = l.across(t, 0);
-        coll::reduce_scatter(s, leaders, sum, parts, {sums, n});
+        coll::reduce_scatter(s, leaders, sort_parts(s, l.nodes, sum, by_rank), parts, {sums, n});
         s.wait();
     }
     hand_out(s, l, parts, result, of_node(l.my_node));

@@ -28,14 +28,26 @@ void allreduce(Schedule& s, Team& t, Levels& l, const void* mine, void* result);
 // Every member leads with its share of the vector. All nodes have as many members.
 void allreduce_in_shares(Schedule& s, Team& t, Levels& l, const void* mine, void* result);
 
-// In order:
-void scan(Schedule& s, Team& t, Levels& l, const void* mine, void* result, bool exclusive);
+// Any order; of clusters. See exchange.cpp.
+void exchange(Schedule& s, Team& t, Levels& l, Items out, Items in);
+void gatherv(Schedule& s, Team& t, Levels& l, Block mine, Blocks all, int root);
+void scatterv(Schedule& s, Team& t, Levels& l, Blocks all, Block mine, int root);
+void alltoallv(Schedule& s, Team& t, Levels& l, Blocks send, Blocks recv);
+// Whether blocks of this size share messages.
+bool are_bundled(size_t block);
+
+// Any order:
+void allgatherv(Schedule& s, Team& t, Levels& l, Blocks all);
+
+// In order, or the operation commutes:
 void reduce_scatter(Schedule& s, Team& t, Levels& l, const void* mine, void* result,
                     std::span<const int64_t> counts);
+
+// In order:
+void scan(Schedule& s, Team& t, Levels& l, const void* mine, void* result, bool exclusive);
 void gather(Schedule& s, Team& t, Levels& l, const void* mine, void* all, size_t block, int root);
 void scatter(Schedule& s, Team& t, Levels& l, const void* all, void* mine, size_t block, int root);
 void allgather(Schedule& s, Team& t, Levels& l, const void* mine, void* all, size_t block);
-void allgatherv(Schedule& s, Team& t, Levels& l, Blocks all);
 void alltoall(Schedule& s, Team& t, Levels& l, const void* send, void* recv, size_t block);
 
 // Whether it is cheaper so (cost.cpp): an allreduce in shares than by one leader; a gather or scatter, or an
