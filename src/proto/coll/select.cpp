@@ -203,8 +203,8 @@ void scan_either(Schedule& s, Team& t, const void* mine, void* result, bool excl
     if (s.operation().bytes() == 0 || shm::scan(s, t, mine, result, exclusive)) return;
     if (reproducible) return scan_chain::build(s, t, mine, result, exclusive);
     if (Levels* l = ordered_levels_of(t)) return two_level::scan(s, t, *l, mine, result, exclusive);
-    exclusive&& leads_clusters(t) ? between_clusters::exscan(s, t, mine, result)
-                                  : scan_doubling::build(s, t, mine, result, exclusive);
+    if (exclusive && leads_clusters(t)) return between_clusters::exscan(s, t, mine, result);
+    scan_doubling::build(s, t, mine, result, exclusive);
 }
 
 } // namespace
