@@ -143,7 +143,10 @@ int Engine::progress() {
 
 bool Engine::arm() {
     watch_streams_out();
-    if (touched_ && ucp_worker_arm(worker_) != UCS_OK) return false;
+    if (touched_ && ucp_worker_arm(worker_) != UCS_OK) {
+        hot_ = -1; // it wants to be looked at
+        return false;
+    }
     touched_ = false;
     return true;
 }

@@ -23,6 +23,7 @@ namespace {
 
 constexpr uint64_t newcomer_ns = 5'000'000'000; // a stranger may hold a connection no longer
 constexpr size_t most_newcomers = 64;
+constexpr uint32_t looks_apart_at_ucx = 64;
 constexpr uint32_t looks_apart = 4;          // at what has not brought anything lately
 constexpr size_t most_in_stream = 32U << 10; // gathered
 
@@ -364,7 +365,8 @@ bool Engine::look_at_streams() {
     if (streams_ == 0 && newcomers_.empty() && !listener_) return true;
     write_streams();
     if (hot_ >= 0) read_stream(static_cast<Peer>(hot_));
-    bool ucx = hot_ < 0 || rdma_;
+    // What UCX was asked to do it may not finish by itself.
+    bool ucx = hot_ < 0 || rdma_ || (touched_ && look_ % looks_apart_at_ucx == 0);
     if (look_ % looks_apart == 0 || (frames_.offers && happened_ == 0)) ucx = look_around() || ucx;
     return ucx;
 }
