@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gateway/forwarder.hpp"
 
+#include "bridge/network.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -39,7 +41,8 @@ bool Forwarder::open(int cluster, const std::string& devices, const transport::u
     settings.gathers = true;
     settings.sink = sink_of(a);
     settings.book = book;
-    a.network.reset(transport::ucx::open(settings, why));
+    const bool streams = bridge::frames_by_streams();
+    a.network.reset(transport::ucx::open_for_frames(settings, {streams, streams, nullptr}, why));
     return a.network != nullptr;
 }
 
@@ -135,26 +138,37 @@ void Forwarder::count(const wire::Frame& frame, uint64_t bytes) {
         add(counters_.control);
 }
 
-// Most frames are short and leave at once: nothing is kept of them. False: not this one.
+bool Forwarder::find_way(int network, int from, const wire::Frame& frame) {
+    if (way_.next != nullptr && way_.network == network && way_.from == from && way_.to == frame.to)
+        return true;
+    way_ = {};
+    const bridge::Hop* const hop = hop_of(frame);
+    Attached* const next =
+        hop != nullptr && hop->kind != bridge::Hop::Kind::link ? in_cluster(hop->cluster) : nullptr;
+    const int peer = next != nullptr ? next->network->reach(id_at(*hop, frame)) : -1;
+    if (peer < 0) return false;
+    uint64_t* const owed = network >= 0 ? &attached_[static_cast<size_t>(network)].owed[from] : nullptr;
+    way_ = {network, from, frame.to, next, static_cast<Peer>(peer), owed};
+    return true;
+}
+
+// Most frames are short and leave at once: nothing is kept of them. False: not this one, or some wait
+// already.
 bool Forwarder::pass_short(int network, int from, const wire::Frame& frame,
                            std::span<const std::byte> bytes) {
     constexpr size_t longest = wire::frame_head_max + wire::frame_small;
-    const bridge::Hop* const hop = bytes.size() <= longest ? hop_of(frame) : nullptr;
-    Attached* const to =
-        hop != nullptr && hop->kind != bridge::Hop::Kind::link ? in_cluster(hop->cluster) : nullptr;
-    if (to == nullptr) return false;
-    const int id = id_at(*hop, frame);
-    const auto waiting = to->waiting.find(id);
-    const int peer = to->network->reach(id);
-    if (peer < 0 || (waiting != to->waiting.end() && !waiting->second.empty())) return false;
+    if (bytes.size() > longest || counters_.waiting.load(std::memory_order_relaxed) != 0 ||
+        !find_way(network, from, frame))
+        return false;
     std::byte copy[longest];
     std::memcpy(copy, bytes.data(), bytes.size());
     std::memcpy(copy, &frame, sizeof frame);
-    if (to->network->send_frame(static_cast<Peer>(peer), {copy, bytes.size()}, {}, nullptr, true) !=
-        Posted::done)
+    Attached& next = *way_.next;
+    if (next.network->send_frame(way_.peer, {copy, bytes.size()}, {}, nullptr, true) != Posted::done)
         return false;
-    count_passed(shown_.network(to->index), bytes.size());
-    give_credit(network, from, bytes.size());
+    count_passed(shown_.network(next.index), bytes.size());
+    if (way_.owed != nullptr)
+        give_credit(attached_[static_cast<size_t>(network)], from, *way_.owed, bytes.size());
     return true;
 }
 
@@ -178,6 +192,16 @@ Transit* Forwarder::make_transit(int network, int from, const wire::Frame& frame
                                  std::span<const std::byte> head, std::span<const std::byte> data,
                                  void* descriptor, bool& kept) {
     auto* const t = new Transit;
+    t->network = network;
+    t->from = from;
+    t->bytes = head.size() + data.size();
+    if (data.empty() && head.size() > wire::frame_head_max + wire::frame_small) { // in one part
+        bridge::FrameView view;
+        if (bridge::read_frame(head, {}, setting_.job, view)) {
+            data = view.data;
+            head = head.first(static_cast<size_t>(data.data() - head.data()));
+        }
+    }
     t->head.assign(head.begin(), head.end());
     std::memcpy(t->head.data(), &frame, sizeof frame);
     kept = descriptor != nullptr && !data.empty();
@@ -187,17 +211,7 @@ Transit* Forwarder::make_transit(int network, int from, const wire::Frame& frame
     } else if (!data.empty()) {
         t->copy.assign(data.begin(), data.end());
         t->data = t->copy;
-    } else if (head.size() > wire::frame_head_max + wire::frame_small) { // in one part, from a link
-        bridge::FrameView view;
-        if (bridge::read_frame(head, {}, setting_.job, view)) {
-            t->copy.assign(view.data.begin(), view.data.end());
-            t->data = t->copy;
-            t->head.resize(static_cast<size_t>(view.data.data() - head.data()));
-        }
     }
-    t->network = network;
-    t->from = from;
-    t->bytes = head.size() + data.size();
     add(counters_.held_bytes, t->bytes);
     const uint64_t held = counters_.held_bytes.load(std::memory_order_relaxed);
     if (held > counters_.most_held.load(std::memory_order_relaxed))
@@ -266,8 +280,10 @@ void Forwarder::left(Transit* t) { end(t); }
 void Forwarder::end(Transit* t) {
     if (t == taking_)
         took_its_end_ = true;
-    else if (t->descriptor != nullptr)
+    else if (t->descriptor != nullptr && t->network >= 0)
         attached_[static_cast<size_t>(t->network)].network->let_go(t->descriptor);
+    else if (t->descriptor != nullptr)
+        let_go_of_link(t->descriptor);
     take_off(counters_.held_bytes, t->bytes);
     give_credit(t->network, t->from, t->bytes);
     delete t;
@@ -276,7 +292,10 @@ void Forwarder::end(Transit* t) {
 void Forwarder::give_credit(int network, int to, uint64_t bytes) {
     if (network < 0) return; // over a link TCP says when there is room
     Attached& a = attached_[static_cast<size_t>(network)];
-    uint64_t& owed = a.owed[to];
+    give_credit(a, to, a.owed[to], bytes);
+}
+
+void Forwarder::give_credit(Attached& a, int to, uint64_t& owed, uint64_t bytes) {
     owed += bytes;
     if (owed < credit_at_once) return;
     wire::Frame frame{};
@@ -312,6 +331,7 @@ void Forwarder::send_own(Attached& a, int id, wire::Frame frame, std::span<const
 void Forwarder::link_changed(int gateway, bool up) {
     routes_.set_link_up(setting_.number, gateway, up);
     hops_.clear();
+    way_ = {};
     for (Attached& a : attached_)
         for (int rank = 0; rank < setting_.job_size; ++rank) {
             const auto& clusters = setting_.grid.nodes[static_cast<size_t>(setting_.node_of(rank))].clusters;
@@ -335,12 +355,15 @@ Forwarder::Attached* Forwarder::in_cluster(int cluster) {
     return nullptr;
 }
 
-int Forwarder::progress() {
+int Forwarder::progress(bool all) {
     int happened = 0;
     uint64_t strangers = 0;
     for (Attached& a : attached_) {
-        happened += a.network->progress();
-        for (const Peer peer : std::exchange(a.to_forget, {})) a.network->forget(peer);
+        if (std::exchange(a.ready, false) || all) happened += a.network->progress();
+        for (const Peer peer : std::exchange(a.to_forget, {})) {
+            a.network->forget(peer);
+            way_ = {}; // the next one says hello again
+        }
         strangers += a.network->strangers();
     }
     for (Attached& a : attached_) a.network->send_waiting();
@@ -349,9 +372,13 @@ int Forwarder::progress() {
 }
 
 bool Forwarder::arm() {
-    return std::ranges::all_of(attached_, [](Attached& a) {
-        return a.to_forget.empty() && !a.network->has_waiting() && a.network->arm();
-    });
+    bool all = true;
+    for (Attached& a : attached_) {
+        if (a.to_forget.empty() && !a.network->has_waiting() && a.network->arm()) continue;
+        a.ready = true;
+        all = false;
+    }
+    return all;
 }
 
 std::vector<int> Forwarder::descriptors() const {

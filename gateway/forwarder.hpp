@@ -52,9 +52,11 @@ class Forwarder {
     [[nodiscard]] const std::string& address(int cluster) const;
     // Says hello to all in its networks: to one who was here before nobody speaks first.
     void greet_all();
-    int progress();
+    // Looks at all networks, or only at those for which ready() was called or arm() was in vain.
+    int progress(bool all);
     bool arm();
     [[nodiscard]] std::vector<int> descriptors() const;
+    void ready(size_t network) { attached_[network].ready = true; } // its descriptor can be read
 
     // A frame, from a network or a link; all of its bytes are valid during the call. True: the descriptor is
     // kept.
@@ -69,8 +71,10 @@ class Forwarder {
     }
     [[nodiscard]] const Setting& setting() const { return setting_; }
     [[nodiscard]] Shown& shown() const { return shown_; }
-    // Set by the links: hands a frame to the link with this index. False: it is down.
+    // Set by the links: hands a frame to the link with this index. False: it is down. The other one is for
+    // descriptors of frames that came over a link.
     std::function<bool(int link, Transit* transit)> send_over_link;
+    std::function<void(void* descriptor)> let_go_of_link;
 
   private:
     struct Attached {
@@ -81,14 +85,24 @@ class Forwarder {
         std::unordered_map<int, std::deque<Transit*>> waiting; // by id: it has not answered the hello
         std::unordered_map<int, uint64_t> owed;                // credit, by id
         std::vector<Peer> to_forget;
+        bool ready = true;
+    };
+    // The way of the last short frame: the next is likely to take it too.
+    struct Way {
+        int network = -1, from = -1, to = -1;
+        Attached* next = nullptr; // null: none is known
+        Peer peer = 0;
+        uint64_t* owed = nullptr; // credit to who sent it
     };
     [[nodiscard]] transport::ucx::Sink sink_of(Attached& a) const;
     bool answer_beat(int network, int from, wire::Frame frame);
     void give_credit(int network, int to, uint64_t bytes);
+    void give_credit(Attached& a, int to, uint64_t& owed, uint64_t bytes);
     void tell_news(Attached& a, int id);
     void send_own(Attached& a, int id, wire::Frame frame, std::span<const std::byte> content);
     [[nodiscard]] const bridge::Hop* hop_of(const wire::Frame& frame);
     [[nodiscard]] int id_at(const bridge::Hop& hop, const wire::Frame& frame) const;
+    bool find_way(int network, int from, const wire::Frame& frame);
     bool pass_short(int network, int from, const wire::Frame& frame, std::span<const std::byte> bytes);
     bool pass_on(Transit* transit, const wire::Frame& frame);
     void count(const wire::Frame& frame, uint64_t bytes);
@@ -105,6 +119,7 @@ class Forwarder {
     bridge::Routes routes_;
     std::unordered_map<int, std::vector<bridge::Hop>> hops_; // by rank, until routes change
     std::deque<Attached> attached_;
+    Way way_;
     const Transit* taking_ = nullptr; // while take() works on it: its data is not ours to give back
     bool took_its_end_ = false;
 };

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <utility>
 
 namespace zipmpi::gateway {
@@ -21,7 +20,7 @@ constexpr uint64_t pause_ns = 200 * ms;  // before a connection is tried again
 constexpr uint64_t hello_ns = 5000 * ms; // a stranger may hold a connection no longer
 constexpr size_t most_strangers = 64;
 constexpr uint32_t gateway_mark = 0x80000000; // among the nodes of daemons there is none so high
-constexpr size_t read_at_once = size_t{256} << 10;
+constexpr size_t longest_gathered = size_t{2} << 10;
 
 bool read_endpoint(const std::string& text, launch::Endpoint& out) {
     const size_t colon = text.rfind(':');
@@ -48,6 +47,7 @@ Links::Links(Forwarder& forwarder, Book book)
     of_link_.resize(n);
     again_ns_.resize(n);
     forwarder.send_over_link = [this](int link, Transit* t) { return send(link, t); };
+    forwarder.let_go_of_link = [this](void* room) { rooms_.give(static_cast<transport::ucx::Room*>(room)); };
     const auto& links =
         forwarder.setting().grid.gateways[static_cast<size_t>(forwarder.setting().number)].links;
     for (const bridge::Link& l : links)
@@ -56,8 +56,8 @@ Links::Links(Forwarder& forwarder, Book book)
 
 Links::~Links() {
     forwarder_.send_over_link = nullptr;
-    for (auto& [key, c] : connections_)
-        for (Transit* t : c->out) forwarder_.left(t);
+    forwarder_.let_go_of_link = [](void* room) { delete static_cast<transport::ucx::Room*>(room); };
+    connections_.clear(); // gives up what is under way
 }
 
 bool Links::listen(std::string& why) {
@@ -155,7 +155,6 @@ void Links::connect(int epoll, int link) {
 
 void Links::add(int epoll, std::unique_ptr<Connection> c) {
     c->since_ns = os::now_ns();
-    c->in.resize(read_at_once);
     launch::tune(c->fd.get());
     epoll_event e{};
     e.events = EPOLLIN | EPOLLOUT;
@@ -186,13 +185,13 @@ void Links::on_event(int epoll, uint64_t key, uint32_t events) {
 
 void Links::watch(int epoll, uint64_t key) {
     Connection& c = *connections_.at(key);
-    const bool wants = !c.out.empty() || !c.out_text.empty();
+    const bool wants = (c.stream != nullptr && c.stream->has_out()) || !c.out_text.empty();
     if (wants == c.wants_out) return;
     c.wants_out = wants;
     epoll_event e{};
     e.events = EPOLLIN | (wants ? EPOLLOUT : 0U);
     e.data.u64 = key;
-    epoll_ctl(epoll, EPOLL_CTL_MOD, c.fd.get(), &e);
+    epoll_ctl(epoll, EPOLL_CTL_MOD, c.descriptor(), &e);
 }
 
 void Links::close(int epoll, uint64_t key) {
@@ -200,7 +199,7 @@ void Links::close(int epoll, uint64_t key) {
     if (found == connections_.end()) return;
     const std::unique_ptr<Connection> c = std::move(found->second);
     connections_.erase(found);
-    epoll_ctl(epoll, EPOLL_CTL_DEL, c->fd.get(), nullptr);
+    epoll_ctl(epoll, EPOLL_CTL_DEL, c->descriptor(), nullptr);
     const Setting& s = forwarder_.setting();
     if (c->link < -1) again_ns_[static_cast<size_t>(-c->link - 2)] = os::now_ns() + pause_ns;
     if (c->link >= 0 && of_link_[static_cast<size_t>(c->link)] == key) {
@@ -210,17 +209,14 @@ void Links::close(int epoll, uint64_t key) {
             s.grid.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(c->link)].to_gateway;
         forwarder_.link_changed(other, false);
     }
-    if (c->link >= 0) {
-        take_off(forwarder_.shown().link(c->link).queued, c->out.size());
-        gateway::add(forwarder_.shown().link(c->link).lost, c->out.size());
-    }
-    for (Transit* t : c->out) forwarder_.left(t);
+    if (c->link >= 0) gateway::add(forwarder_.shown().link(c->link).lost, c->queued);
 }
 
 bool Links::talk(Connection& c) {
     if (c.link < 0 && !greet(c)) return false;
     if (c.link < 0) return true;
-    return write_frames(c) && read_frames(c);
+    // While too much lies here the kernel holds the rest, and the other side notices.
+    return c.stream->write() && (forwarder_.full() || c.stream->read() >= 0);
 }
 
 bool Links::greet(Connection& c) {
@@ -251,77 +247,62 @@ bool Links::proven(Connection& c, uint32_t node) {
     for (size_t i = 0; i < links.size() && !c.ours; ++i)
         if (node == (gateway_mark | static_cast<uint32_t>(links[i].to_gateway))) link = static_cast<int>(i);
     c.link = link;
-    return link >= 0;
-}
-
-// Whole frames are passed on from where they were read.
-bool Links::read_frames(Connection& c) {
-    const Setting& s = forwarder_.setting();
-    const int from = bridge::gateway_id(
-        s.job_size,
-        s.grid.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(c.link)].to_gateway);
-    for (int rounds = 0; rounds < 16; ++rounds) {
-        if (forwarder_.full()) return true; // the kernel holds the rest, and the other side notices
-        const ssize_t n = recv(c.fd.get(), c.in.data() + c.filled, c.in.size() - c.filled, 0);
-        if (n < 0) return errno == EAGAIN || errno == EINTR;
-        if (n == 0) return false;
-        c.filled += static_cast<size_t>(n);
-        size_t at = 0;
-        while (c.filled - at >= sizeof(wire::Frame)) {
-            wire::Frame frame{};
-            std::memcpy(&frame, c.in.data() + at, sizeof frame);
-            if (!bridge::read_frame({c.in.data() + at, sizeof frame}, s.job, frame.bytes, frame))
-                return false;
-            const size_t whole = sizeof frame + frame.bytes;
-            if (c.filled - at < whole) break;
-            static_cast<void>(forwarder_.take(-1, from, {c.in.data() + at, whole}, {}, nullptr));
-            at += whole;
-        }
-        std::memmove(c.in.data(), c.in.data() + at, c.filled - at);
-        c.filled -= at;
-    }
+    if (link < 0) return false;
+    c.links = this;
+    c.stream = std::make_unique<transport::ucx::Stream>(std::move(c.fd), rooms_, user_of(c));
     return true;
 }
 
-bool Links::write_frames(Connection& c) {
-    while (!c.out.empty()) {
-        iovec parts[32];
-        int used = 0;
-        size_t skip = c.out_done;
-        for (size_t i = 0; i < c.out.size() && used + 2 <= 32; ++i)
-            for (const std::span<const std::byte> part :
-                 {std::span<const std::byte>(c.out[i]->head), c.out[i]->data}) {
-                const size_t cut = std::min(skip, part.size());
-                skip -= cut;
-                if (cut == part.size()) continue;
-                parts[used++] = {const_cast<std::byte*>(part.data() + cut), part.size() - cut};
-            }
-        msghdr message{};
-        message.msg_iov = parts;
-        message.msg_iovlen = static_cast<size_t>(used);
-        const ssize_t n = sendmsg(c.fd.get(), &message, MSG_NOSIGNAL);
-        if (n < 0) return errno == EAGAIN || errno == EINTR;
-        c.out_done += static_cast<size_t>(n);
-        while (!c.out.empty() && c.out_done >= c.out.front()->bytes) {
-            Transit* const gone = c.out.front();
-            c.out_done -= gone->bytes;
-            c.out.pop_front();
-            take_off(forwarder_.shown().link(c.link).queued);
-            forwarder_.left(gone);
-        }
-    }
-    return true;
+transport::ucx::Stream::User Links::user_of(Connection& connection) {
+    transport::ucx::Stream::User u{};
+    u.subject = &connection;
+    u.frame = [](void* self, std::span<const std::byte> head, std::span<const std::byte> data,
+                 transport::ucx::Room* room) {
+        const Connection& c = *static_cast<Connection*>(self);
+        Forwarder& forwarder = c.links->forwarder_;
+        const Setting& s = forwarder.setting();
+        const int from = bridge::gateway_id(
+            s.job_size,
+            s.grid.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(c.link)].to_gateway);
+        return forwarder.take(-1, from, head, data, room);
+    };
+    u.left = [](void* self, void* ticket) {
+        Connection& c = *static_cast<Connection*>(self);
+        --c.queued;
+        take_off(c.links->forwarder_.shown().link(c.link).queued);
+        c.links->forwarder_.left(static_cast<Transit*>(ticket));
+    };
+    return u;
 }
 
 bool Links::send(int link, Transit* t) {
     const uint64_t key = of_link_[static_cast<size_t>(link)];
     if (key == 0) return false;
     Connection& c = *connections_.at(key);
-    c.out.push_back(t);
-    gateway::add(forwarder_.shown().link(link).queued);
-    if (c.out.size() == 1) static_cast<void>(write_frames(c)); // an error shows in the next event
+    if (t->bytes <= longest_gathered) { // leaves with others of this round
+        if (c.stream->gathered() == 0) gathering_.push_back(link);
+        c.stream->gather(t->head, t->data);
+        forwarder_.left(t);
+        return true;
+    }
+    const Posted posted = c.stream->send(t->head, t->data, t);
+    if (posted == Posted::under_way) {
+        ++c.queued;
+        gateway::add(forwarder_.shown().link(link).queued);
+    } else {
+        forwarder_.left(t); // an error shows in the next event
+    }
     watch(epoll_, key);
     return true;
+}
+
+void Links::flush() {
+    for (const int link : std::exchange(gathering_, {})) {
+        const uint64_t key = of_link_[static_cast<size_t>(link)];
+        if (key == 0) continue;
+        static_cast<void>(connections_.at(key)->stream->flush());
+        watch(epoll_, key);
+    }
 }
 
 } // namespace zipmpi::gateway

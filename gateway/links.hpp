@@ -9,6 +9,7 @@
 #include "gateway/forwarder.hpp"
 #include "launch/link/endpoint.hpp"
 #include "launch/link/hello.hpp"
+#include "transport/ucx/stream.hpp"
 
 namespace zipmpi::gateway {
 
@@ -29,6 +30,7 @@ class Links {
     // Serves what epoll has reported; the descriptor is registered in it by key.
     void serve(int epoll);
     int look_after(int epoll); // connects again what is down; returns milliseconds until the next time, or -1
+    void flush();              // frames that were gathered
     [[nodiscard]] bool owns(uint64_t key) const { return key >= first_key; }
     void on_event(int epoll, uint64_t key, uint32_t events);
 
@@ -41,14 +43,13 @@ class Links {
         bool ours = false;
         std::unique_ptr<launch::HelloAcceptor> acceptor;
         std::unique_ptr<launch::HelloConnector> connector;
-        std::vector<std::byte> in;
-        size_t filled = 0;
-        std::deque<Transit*> out;
-        size_t out_done = 0;  // bytes of the first
-        std::string out_text; // of the hello
+        Links* links = nullptr;
+        std::unique_ptr<transport::ucx::Stream> stream; // once it has proven it
+        std::string out_text;                           // of the hello
+        size_t queued = 0;                              // frames in the stream
         uint64_t since_ns = 0;
         bool wants_out = false;
-        bool reading = true;
+        [[nodiscard]] int descriptor() const { return stream != nullptr ? stream->descriptor() : fd.get(); }
     };
     void accept(int epoll, int listener);
     void make_room_for_stranger(int epoll);
@@ -57,13 +58,14 @@ class Links {
     bool talk(Connection& c);
     bool greet(Connection& c);
     bool proven(Connection& c, uint32_t node);
-    bool read_frames(Connection& c);
-    bool write_frames(Connection& c);
+    transport::ucx::Stream::User user_of(Connection& c);
     void watch(int epoll, uint64_t key);
     void close(int epoll, uint64_t key);
     bool send(int link, Transit* transit);
 
     Forwarder& forwarder_;
+    transport::ucx::Rooms rooms_;
+    std::vector<int> gathering_; // links with frames that wait
     Book book_;
     launch::JobKey key_{};
     std::vector<os::Fd> listeners_; // by link; empty: we connect

@@ -20,12 +20,14 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <fcntl.h>
 #include <new>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace zipmpi;
@@ -100,6 +102,7 @@ struct Network {
     std::string devices;
     bridge::Neighbours who;
     std::unique_ptr<transport::ucx::Probe> probe;
+    bool found = false;
 };
 
 std::vector<int> first_ranks(const Place& p) {
@@ -115,7 +118,7 @@ bool find_devices(Place& p, std::vector<Network>& networks, std::string& why) {
     for (const bridge::Attachment& a : p.grid.gateways[static_cast<size_t>(p.number)].attached)
         networks.push_back({a.cluster, a.devices,
                             bridge::neighbours_in(p.grid, a.cluster, first_ranks(p), p.me.size, p.me.rank),
-                            nullptr});
+                            nullptr, false});
     for (Network& n : networks) {
         if (p.epoch > 1) { // nobody looks any more
             if (n.devices.empty())
@@ -126,15 +129,22 @@ bool find_devices(Place& p, std::vector<Network>& networks, std::string& why) {
         if (n.probe == nullptr) return false;
         static_cast<void>(p.launcher->put(bridge::probe_key(n.cluster), n.probe->listen()));
     }
+    std::deque<std::thread> searches; // in all clusters at once: each waits for others and for its grace
+    for (Network& n : networks) {
+        std::string addresses;
+        if (n.probe == nullptr || n.who.next < 0 ||
+            !ask(p, n.who.next, bridge::probe_key(n.cluster), addresses))
+            continue;
+        searches.emplace_back(
+            [&n, addresses] { n.found = n.probe->run(n.who.next, addresses, n.who.askers, probe_limit_ms); });
+    }
+    for (std::thread& search : searches) search.join();
     for (Network& n : networks) {
         if (n.probe == nullptr || n.who.next < 0) continue;
-        std::string addresses;
-        const bool found = ask(p, n.who.next, bridge::probe_key(n.cluster), addresses) &&
-                           n.probe->run(n.who.next, addresses, n.who.askers, probe_limit_ms);
         if (n.devices.empty()) n.devices = n.probe->devices();
         if (n.devices.empty()) {
             why = "no device leads into cluster " + p.grid.clusters[static_cast<size_t>(n.cluster)].name +
-                  ": " + (found ? "" : n.probe->story());
+                  ": " + (n.found ? "" : n.probe->story());
             return false;
         }
         static_cast<void>(p.launcher->put(devices_key(n.cluster), n.devices));
@@ -159,16 +169,19 @@ int end_event = -1; // written to when the gateway is asked to end, in whatever 
 
 void serve(gateway::Forwarder& forwarder, gateway::Links& links, int pmi) {
     const os::Fd epoll(epoll_create1(EPOLL_CLOEXEC));
-    const auto watch = [&](int fd, uint32_t events) {
+    const auto watch = [&](int fd, uint64_t key, uint32_t events) {
         epoll_event e{};
         e.events = events;
-        e.data.u64 = static_cast<uint64_t>(fd);
+        e.data.u64 = key;
         epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &e);
     };
+    constexpr uint64_t key_of_end = gateway::Links::first_key - 1;
+    constexpr uint64_t key_of_launcher = gateway::Links::first_key - 2; // below: networks
     links.serve(epoll.get());
-    for (const int fd : forwarder.descriptors()) watch(fd, EPOLLIN);
+    uint64_t networks = 0;
+    for (const int fd : forwarder.descriptors()) watch(fd, networks++, EPOLLIN);
     const os::Fd asked_to_end(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    watch(asked_to_end.get(), EPOLLIN);
+    watch(asked_to_end.get(), key_of_end, EPOLLIN);
     end_event = asked_to_end.get();
     struct sigaction on_end {};
     on_end.sa_handler = [](int) {
@@ -176,24 +189,27 @@ void serve(gateway::Forwarder& forwarder, gateway::Links& links, int pmi) {
         static_cast<void>(!write(end_event, &one, sizeof one));
     };
     sigaction(SIGTERM, &on_end, nullptr);
-    watch(pmi, EPOLLRDHUP);
+    watch(pmi, key_of_launcher, EPOLLRDHUP);
     uint64_t last_ns = os::now_ns();
     for (;;) {
-        if (forwarder.progress() != 0) {
-            last_ns = os::now_ns();
-            continue;
-        }
-        if (os::now_ns() - last_ns < bridge::gateway_spin_ns()) continue;
+        const bool spins =
+            bridge::gateway_spin_ns() != 0 && os::now_ns() - last_ns < bridge::gateway_spin_ns();
+        if (forwarder.progress(spins) != 0 && bridge::gateway_spin_ns() != 0) last_ns = os::now_ns();
+        links.flush();
+        if (spins) continue;
+        // What is still there is told at once: another look would be a system call in vain.
         const int again_ms = links.look_after(epoll.get());
-        if (!forwarder.arm()) continue;
+        const int wait_ms = !forwarder.arm() ? 0 : again_ms < 0 ? 1000 : again_ms;
         epoll_event events[64];
-        const int n = epoll_wait(epoll.get(), events, 64, again_ms < 0 ? 1000 : again_ms);
+        const int n = epoll_wait(epoll.get(), events, 64, wait_ms);
         for (int i = 0; i < n; ++i) {
-            if (links.owns(events[i].data.u64))
-                links.on_event(epoll.get(), events[i].data.u64, events[i].events);
-            else if (events[i].data.u64 == static_cast<uint64_t>(asked_to_end.get()) ||
-                     (events[i].data.u64 == static_cast<uint64_t>(pmi) && (events[i].events & EPOLLIN) == 0))
+            const uint64_t key = events[i].data.u64;
+            if (links.owns(key))
+                links.on_event(epoll.get(), key, events[i].events);
+            else if (key == key_of_end || (key == key_of_launcher && (events[i].events & EPOLLIN) == 0))
                 return; // or the launcher is gone
+            else if (key < networks)
+                forwarder.ready(key);
         }
     }
 }

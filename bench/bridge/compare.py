@@ -104,7 +104,8 @@ def first(options, report):
             "none": lambda: z1.across("bench_bridge_first", ranks=8, env=report_on),
         })
     steady, once = ("ours", "next_message", 8), ("ours", "first_message", 8)
-    report.note(f"first {f.median(*once):.1f} us, later {f.median(*steady):.1f} us; one run: {f.median('none', 'messages', 0):.0f} "
+    report.note(f"first {f.median(*once):.1f} us, once more from a barrier {f.median('ours', 'again_message', 8):.1f} us, later "
+                f"{f.median(*steady):.1f} us; one run: {f.median('none', 'messages', 0):.0f} "
                 f"messages in {f.median('none', 'frames', 0):.0f} frames, {f.median('none', 'control', 0):.0f} of them acks and grants")
     report.bar("B2", "first message of a pair / a later one", 1.5, f.median(*once) / f.median(*steady), [steady, once], figures=f)
     data = f.median("none", "frames", 0) - f.median("none", "control", 0)

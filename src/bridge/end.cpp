@@ -67,8 +67,7 @@ void End::take(int lane, std::span<const std::byte> head, std::span<const std::b
     std::vector<std::byte> opened = std::exchange(opened_, {});
     const bool whole = read_frame(head, data, job_, v);
     const bool sealed = whole && world_.sealer != nullptr && v.frame.type < wire::FrameType::credit;
-    const bool readable =
-        sealed ? unseal(v, head, data, opened) && read_frame(opened, {}, job_, inside) : whole && !v.sealed;
+    const bool readable = sealed ? unseal(v, head, data, opened, inside) : whole && !v.sealed;
     if (readable && v.frame.to == own_id_)
         take(lane, sealed ? inside : v);
     else
@@ -127,6 +126,7 @@ void End::put_on(int l, Piece& piece) {
     Lane& lane = lanes_[at(l)];
     piece.lane = l;
     piece.sent_ns = world_.now_ns();
+    if (piece.type == wire::FrameType::chunk) bulk_ns_ = piece.sent_ns;
     piece.lane_place = lane.first + lane.pieces.size();
     lane.pieces.push_back(&piece);
     if (lane.with_gateway == 0) {
@@ -217,8 +217,9 @@ int End::control_lane(const Flow& f) const {
 int End::advance() {
     const uint64_t now = world_.now_ns();
     int happened = busy_.empty() ? 0 : pump();
+    looked_now_ns_ = now;
     if (now >= acks_owed_ns_) {
-        flush();
+        pay(now, now);
         ++happened;
     }
     constexpr uint64_t looks_per_beat = 8;
@@ -229,13 +230,26 @@ int End::advance() {
     return happened + look_after_lanes(now) + look_after_flows(now);
 }
 
-void End::flush() {
+void End::flush_before_sleep() { pay(never, world_.now_ns()); }
+
+void End::pay(uint64_t acks_until, uint64_t grants_until) {
     acks_owed_ns_ = never;
     const uint64_t retry = world_.now_ns() + limits_.ack_ns;
-    for (const auto& f : flows_)
-        if (f->owed_ns != 0 && !f->failed && !send_ack(*f)) acks_owed_ns_ = retry;
-    for (const auto& [key, m] : receives_)
-        if (m->owed_ns != 0 && !send_grant(*m)) acks_owed_ns_ = retry;
+    const auto later = [this](uint64_t ns) { acks_owed_ns_ = std::min(acks_owed_ns_, ns); };
+    for (const auto& f : flows_) {
+        if (f->owed_ns == 0 || f->failed) continue;
+        if (f->owed_ns > acks_until)
+            later(f->owed_ns);
+        else if (!send_ack(*f))
+            later(retry);
+    }
+    for (const auto& [key, m] : receives_) {
+        if (m->owed_ns == 0) continue;
+        if (m->posted && m->owed_ns > grants_until)
+            later(m->owed_ns);
+        else if (!send_grant(*m))
+            later(retry);
+    }
 }
 
 bool End::ask(int l, uint64_t now) {

@@ -48,6 +48,7 @@ struct EndWorld {
     Posted (*send)(void* subject, int lane, std::span<const std::byte> head, std::span<const std::byte> data,
                    void* ticket) = nullptr;
     void (*close_lane)(void* subject, int lane) = nullptr; // it is silent: everything on it is given up
+    void (*withdraw)(void* subject, std::span<const std::byte> memory) = nullptr; // that place() gave
     std::vector<int> (*lanes_to)(void* subject, int world_rank) = nullptr;
     uint64_t (*now_ns)() = nullptr;
     transport::ucx::Sealer* sealer = nullptr; // null: links are trusted
@@ -84,6 +85,9 @@ class End {
     void take(int lane, std::span<const std::byte> head, std::span<const std::byte> data);
     // The world may find out only after the beginning whether links are trusted.
     void use(transport::ucx::Sealer& sealer) { world_.sealer = &sealer; }
+    // Where the data of a long frame may be read to that is coming, and is given to take() then; null:
+    // anywhere.
+    std::byte* place(std::span<const std::byte> head, size_t bytes);
     void left(void* ticket); // the network has finished with the data of a frame
     void lane_up(int lane);
     void lane_down(int lane);
@@ -97,12 +101,16 @@ class End {
     // This rank is about to go, or stays after all. idle() is then true only when gateways have what was said
     // last: nobody is here any more to say it again. One who has gone himself is not waited for for ever.
     void leaving(bool yes);
-    void flush(); // what is owed goes now
+    // What is owed goes now. Of long messages that are still coming only what is due: more comes soon.
+    void flush_before_sleep();
+    // Chunks of long messages have come or gone a moment ago.
+    [[nodiscard]] bool in_bulk() const { return looked_now_ns_ < bulk_ns_ + bulk_lasts_ns; }
     [[nodiscard]] const EndCounters& counters() const { return counters_; }
     [[nodiscard]] uint64_t retained_bytes() const;
     [[nodiscard]] bool is_up(int lane) const { return lanes_[static_cast<size_t>(lane)].up; }
 
   private:
+    static constexpr uint64_t bulk_lasts_ns = 1'000'000;
     struct Lane {
         bool up = false;
         uint64_t with_gateway = 0; // bytes
@@ -132,7 +140,9 @@ class End {
     bool seal(Flow& flow, const wire::Frame& frame, std::span<const std::byte> ack, std::span<std::byte> head,
               std::span<const std::byte>& data, Piece* piece, wire::Seal& seal);
     bool unseal(const FrameView& view, std::span<const std::byte> head, std::span<const std::byte> data,
-                std::vector<std::byte>& opened);
+                std::vector<std::byte>& opened, FrameView& inside);
+    [[nodiscard]] std::unique_ptr<std::byte[]> sealing_room(uint64_t bytes);
+    void drop_sealed(Piece& piece, size_t left);
     // end_send.cpp
     void acknowledged(Piece& piece);
     void let_go(Piece& piece);
@@ -149,6 +159,7 @@ class End {
                  std::span<const std::byte> payload, std::span<const std::byte> data);
     void deliver_kept(Flow& flow);
     void store(LongReceive& message, uint64_t offset, std::span<const std::byte> data);
+    LongReceive* wanted_at(const wire::Frame& frame, size_t bytes, std::byte*& at);
     void put(LongReceive& message, uint64_t offset, std::span<const std::byte> data);
     void finish_if_whole(LongReceive& message);
     void close_receive(LongReceive& message);
@@ -169,6 +180,7 @@ class End {
     int look_after_lanes(uint64_t now);
     int send_late_again(const Lane& lane, uint64_t now);
     int look_after_flows(uint64_t now);
+    void pay(uint64_t acks_until, uint64_t grants_until); // what is owed since before these
     bool ask(int lane, uint64_t now);
     [[nodiscard]] static bool unconfirmed(const Lane& lane) { return lane.up && lane.confirmed != lane.said; }
     [[nodiscard]] bool all_confirmed() const;
@@ -187,12 +199,15 @@ class End {
     std::unordered_map<int, Peer> by_rank_;
     std::deque<Flow*> busy_; // with something to send
     std::unordered_map<const void*, std::unique_ptr<LongReceive>> receives_;
-    uint64_t acks_owed_ns_ = ~uint64_t{0}; // when the first is due
-    uint64_t looked_ns_ = 0;               // at lanes and flows
-    uint64_t leaving_since_ns_ = 0;        // 0: this rank stays
-    uint64_t unacknowledged_ = 0;          // pieces,
-    uint64_t notices_ = 0;                 // and those of them that are notices
-    std::vector<std::byte> opened_;        // a frame that was sealed; memory for the next
+    uint64_t acks_owed_ns_ = ~uint64_t{0};                    // when the first is due
+    uint64_t looked_ns_ = 0;                                  // at lanes and flows
+    uint64_t looked_now_ns_ = bulk_lasts_ns;                  // the last advance()
+    uint64_t bulk_ns_ = 0;                                    // the last chunk
+    uint64_t leaving_since_ns_ = 0;                           // 0: this rank stays
+    uint64_t unacknowledged_ = 0;                             // pieces,
+    uint64_t notices_ = 0;                                    // and those of them that are notices
+    std::vector<std::byte> opened_;                           // a frame that was sealed; memory for the next
+    std::vector<std::unique_ptr<std::byte[]>> sealing_rooms_; // of a chunk each, for the next
     EndCounters counters_;
 };
 

@@ -25,9 +25,9 @@ struct Piece {
     int lane = -1;           // on which it was sent last; -1: it waits
     uint64_t lane_place = 0; // there
     uint64_t sent_ns = 0;
-    uint32_t in_network = 0;                   // times that the network still has it
-    std::deque<std::vector<std::byte>> sealed; // data of those times, encrypted
-    uint32_t times = 0;                        // sent
+    uint32_t in_network = 0;                          // times that the network still has it
+    std::vector<std::unique_ptr<std::byte[]>> sealed; // data of those times, encrypted
+    uint32_t times = 0;                               // sent
     bool queued = false;
     bool acknowledged = false;
     bool notice = false; // its receiver can do without: he may have left
@@ -42,6 +42,7 @@ struct LongSend {
     uint64_t granted = 0;
     uint64_t chunks = 0;
     uint64_t next = 1;             // chunk to be sent
+    uint32_t turn = 0;             // looks of push_chunk() at it
     uint64_t peer_next = 1;        // that the receiver misses
     uint32_t in_network = 0;       // frames of it
     uint64_t heard_ns = 0;         // of its receiver, or when it was asked
@@ -61,6 +62,7 @@ struct LongReceive {
     bool posted = false;
     bool dropped = false;
     Memory to;
+    bool placed = false;              // the network may be writing to it
     std::span<const std::byte> first; // data of chunk 0 while the message is being announced
     std::vector<std::byte> early;     // data before the receive is known
     uint64_t owed_bytes = 0;

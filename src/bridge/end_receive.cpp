@@ -120,11 +120,42 @@ void End::take_chunk(Flow& f, const FrameView& v) {
     f.early[sequence].chunks.try_emplace(v.frame.offset, copy_of(v.data));
 }
 
+// The message that waits for this chunk and the place of the chunk in the memory of its user; null: there is
+// none, or it is elsewhere.
+LongReceive* End::wanted_at(const wire::Frame& f, size_t bytes, std::byte*& at) {
+    if (f.type != wire::FrameType::chunk || f.to != own_id_ || f.offset % wire::frame_chunk != 0)
+        return nullptr;
+    const auto known = by_rank_.find(f.from);
+    if (known == by_rank_.end()) return nullptr;
+    const Flow& flow = *flows_[known->second];
+    const auto found = flow.long_receives.find(f.sequence);
+    if (found == flow.long_receives.end()) return nullptr;
+    LongReceive& m = *found->second;
+    const uint64_t chunk = f.offset / wire::frame_chunk;
+    if (!m.posted || m.dropped || m.to.at == nullptr || f.length != m.length || bytes > wire::frame_chunk ||
+        chunk >= m.have.size() || m.have[chunk] || bytes > m.length - f.offset)
+        return nullptr;
+    at = m.to.at + f.offset;
+    return &m;
+}
+
+std::byte* End::place(std::span<const std::byte> head, size_t bytes) {
+    wire::Frame f{};
+    std::byte* at = nullptr;
+    if (world_.sealer != nullptr || world_.withdraw == nullptr ||
+        !read_frame(head, job_, head.size() - sizeof f + bytes, f))
+        return nullptr;
+    LongReceive* const m = wanted_at(f, bytes, at);
+    if (m != nullptr) m->placed = true;
+    return at;
+}
+
 // Data of a long message, checked to lie within it.
 void End::store(LongReceive& m, uint64_t offset, std::span<const std::byte> data) {
     const uint64_t chunk = offset / wire::frame_chunk;
     if (chunk >= m.have.size() || offset + data.size() > m.length) return;
     m.heard_ns = world_.now_ns();
+    bulk_ns_ = m.heard_ns;
     if (m.have[chunk]) {
         ++counters_.duplicates;
         m.owed_bytes = limits_.ack_bytes;
@@ -147,6 +178,7 @@ void End::put(LongReceive& m, uint64_t offset, std::span<const std::byte> data) 
         if (m.early.size() < offset + data.size()) m.early.resize(offset + data.size());
         std::memcpy(m.early.data() + offset, data.data(), data.size());
     } else if (m.to.at != nullptr) {
+        if (m.to.at + offset == data.data()) return; // it was placed there
         std::memcpy(m.to.at + offset, data.data(), data.size());
     } else {
         sink_.store(m.to.operation, offset, data.data(), data.size());
@@ -187,6 +219,7 @@ void End::finish_if_whole(LongReceive& m) {
 }
 
 void End::close_receive(LongReceive& m) {
+    if (m.placed) world_.withdraw(world_.subject, {m.to.at, m.length});
     m.flow->long_receives.erase(m.sequence);
     receives_.erase(&m);
 }

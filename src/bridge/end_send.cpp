@@ -11,6 +11,7 @@ namespace zipmpi::bridge {
 namespace {
 
 constexpr uint64_t chunk_window = 64; // of a long message, beyond what the receiver misses: bits of a grant
+constexpr uint32_t chunks_in_turn = 8;
 constexpr uint64_t small = uint64_t{16} * 1024; // a flow's messages up to here keep to one lane
 constexpr double worse_by = 2;                  // until another is so much better
 constexpr uint64_t frame_cost = 512;            // bytes that a frame costs beside its own
@@ -150,7 +151,7 @@ bool End::push(Flow& f) {
     return true;
 }
 
-// Of the long messages of a flow in turn.
+// Of the long messages of a flow in turn: some chunks of each, so that they are acknowledged together.
 bool End::push_chunk(Flow& f) {
     for (size_t tries = f.sending.size(); tries != 0; --tries) {
         LongSend& m = *f.sending.front();
@@ -160,7 +161,10 @@ bool End::push_chunk(Flow& f) {
             m.listed = false; // take_grant() lists it again
             continue;
         }
-        f.sending.push_back(&m);
+        if (++m.turn % chunks_in_turn != 0)
+            f.sending.push_front(&m);
+        else
+            f.sending.push_back(&m);
         const uint64_t bytes = std::min<uint64_t>(m.memory.bytes - offset, wire::frame_chunk);
         const int lane = choose(f, bytes);
         if (lane < 0) return false;
@@ -217,7 +221,7 @@ bool End::transmit(Piece& piece, int lane) {
     const size_t sealed = piece.sealed.size();
     const Posted posted =
         send_frame(*piece.flow, lane, frame, {piece.head, piece.head_bytes}, piece.data, &piece);
-    if (posted != Posted::under_way) piece.sealed.resize(sealed);
+    if (posted != Posted::under_way) drop_sealed(piece, sealed);
     if (posted == Posted::would_block || posted == Posted::failed) return false;
     if (piece.times++ != 0) ++counters_.sent_again;
     if (posted == Posted::under_way) {
@@ -295,7 +299,7 @@ void End::let_go(Piece& piece) {
 void End::left(void* ticket) {
     Piece& piece = *static_cast<Piece*>(ticket);
     LongSend* const message = piece.message;
-    if (--piece.in_network == 0) piece.sealed.clear();
+    if (--piece.in_network == 0) drop_sealed(piece, 0);
     let_go(piece);
     if (message == nullptr) return;
     --message->in_network;

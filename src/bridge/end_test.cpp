@@ -42,11 +42,15 @@ class ToySealer final : public transport::ucx::Sealer {
         std::memcpy(tag, &sum, sizeof sum);
         return true;
     }
-    bool open(const About& about, std::span<std::byte> text,
+    bool open(const About& about, Part first, Part second,
               const uint8_t (&tag)[wire::seal_tag_bytes]) override {
         uint64_t sum = begin(about);
+        std::vector<std::byte> text(first.from.begin(), first.from.end());
+        text.insert(text.end(), second.from.begin(), second.from.end());
         hide(about, text);
         for (const std::byte b : text) add(sum, b);
+        std::copy_n(text.begin(), first.from.size(), first.to);
+        std::copy(text.begin() + static_cast<ptrdiff_t>(first.from.size()), text.end(), second.to);
         return std::memcmp(tag, &sum, sizeof sum) == 0;
     }
 

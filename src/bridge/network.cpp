@@ -5,6 +5,7 @@
 #include "base/param.hpp"
 #include "boot/limits.hpp"
 #include "os/clock.hpp"
+#include "transport/bulk.hpp"
 
 #include <algorithm>
 #include <sys/epoll.h>
@@ -69,6 +70,9 @@ bool has_untrusted_link(const Grid& grid) {
         grid.gateways, [](const GatewayPlace& g) { return std::ranges::any_of(g.links, &Link::untrusted); });
 }
 
+Param<bool> streams{"bridge.streams", true, Level::tuner, Scope::all_equal,
+                    "frames between ranks and gateways that are reached by TCP alone go over connections of "
+                    "their own, not through UCX"};
 Param<bool> report{"bridge.report", false, Level::user, Scope::local,
                    "each gateway says at the end of the job what has crossed it"};
 
@@ -91,6 +95,7 @@ uint64_t job_number(std::string_view job_id) {
 
 uint64_t gateway_pool() { return static_cast<uint64_t>(pool.get()); }
 bool gateway_reports() { return report; }
+bool frames_by_streams() { return streams; }
 uint64_t gateway_spin_ns() { return static_cast<uint64_t>(spin_us.get()) * 1000; }
 
 EndLimits end_limits() {
@@ -125,7 +130,12 @@ std::unique_ptr<BridgedNetwork> BridgedNetwork::open(const transport::ucx::Setti
     transport::ucx::Settings inner = settings;
     inner.sink = made->inner_sink();
     inner.watch_from = places.job_size;
-    made->inner_.reset(transport::ucx::open(inner, why));
+    transport::ucx::FrameSettings frames{};
+    frames.streams = streams;
+    frames.place = [](void* self, std::span<const std::byte> frame_head, size_t bytes) {
+        return static_cast<BridgedNetwork*>(self)->end_.place(frame_head, bytes);
+    };
+    made->inner_.reset(transport::ucx::open_for_frames(inner, frames, why));
     if (made->inner_ == nullptr) return nullptr;
     if (has_untrusted_link(*places.grid)) {
         made->sealer_.reset(transport::ucx::open_sealer(settings.key, why));
@@ -235,6 +245,7 @@ transport::ucx::Sink BridgedNetwork::inner_sink() {
         state.peer = static_cast<int>(peer);
         state.to_forget = false;
         state.again_ns = 0;
+        if (net.end_.is_up(lane)) net.end_.lane_down(lane); // what was on it may be lost
         net.end_.lane_up(lane);
     };
     return s;
@@ -256,6 +267,9 @@ EndWorld BridgedNetwork::end_world() {
         LaneState& state = static_cast<BridgedNetwork*>(self)->lanes_[static_cast<size_t>(lane)];
         state.to_forget = true;
         state.again_ns = os::now_ns() + hello_again_ns;
+    };
+    w.withdraw = [](void* self, std::span<const std::byte> memory) {
+        static_cast<BridgedNetwork*>(self)->inner_->withdraw(memory);
     };
     w.lanes_to = [](void* self, int world_rank) -> std::vector<int> {
         return static_cast<BridgedNetwork*>(self)->lanes_to(world_rank);
@@ -364,6 +378,11 @@ int BridgedNetwork::progress() {
         sink_.sent(sink_.subject, operation, Outcome::done);
         ++happened;
     }
+    // A look is a system call, so offering the CPU costs little; and a gateway on this host, or what else
+    // the frame that is waited for passes, may be kept from running by nobody but us.
+    const bool bulk = end_.in_bulk();
+    transport::bulk_passes.store(bulk, std::memory_order_relaxed);
+    if (happened == 0 && !bulk) os::yield_cpu();
     return happened;
 }
 
@@ -384,20 +403,27 @@ int BridgedNetwork::look_after_lanes() {
 }
 
 bool BridgedNetwork::arm() {
-    end_.flush(); // who sleeps does not keep others waiting for what it owes
+    end_.flush_before_sleep(); // who sleeps does not keep others waiting for what it owes
     uint64_t due = end_.next_deadline_ns();
     for (const LaneState& lane : lanes_) {
         if (lane.to_forget) return false;
         if (lane.again_ns != 0) due = std::min(due, lane.again_ns);
     }
+    return set_timer(due) && inner_->arm();
+}
+
+// False: it is time. One that ends earlier than need be is left: to set it is a system call, and it ends
+// once.
+bool BridgedNetwork::set_timer(uint64_t due) {
+    const uint64_t now = os::now_ns();
+    if (due <= now) return false;
+    if (timer_ns_ > now && timer_ns_ <= due) return true;
+    if (due == ~uint64_t{0} && timer_ns_ == 0) return true;
     itimerspec when{};
-    if (due != ~uint64_t{0}) {
-        if (due <= os::now_ns()) return false;
-        when.it_value.tv_sec = static_cast<time_t>(due / (1000 * ms));
-        when.it_value.tv_nsec = static_cast<long>(due % (1000 * ms));
-    }
-    timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
-    return inner_->arm();
+    timer_ns_ = due == ~uint64_t{0} ? 0 : due;
+    when.it_value.tv_sec = static_cast<time_t>(timer_ns_ / (1000 * ms));
+    when.it_value.tv_nsec = static_cast<long>(timer_ns_ % (1000 * ms));
+    return timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr) == 0;
 }
 
 bool BridgedNetwork::idle() const { return inner_->idle() && end_.idle(); }

@@ -8,6 +8,7 @@
 #include "bridge/end.hpp"
 #include "bridge/routes.hpp"
 #include "os/fd.hpp"
+#include "transport/ucx/frame_network.hpp"
 
 namespace zipmpi::bridge {
 
@@ -30,6 +31,7 @@ EndLimits end_limits();
 uint64_t gateway_pool();
 uint64_t gateway_spin_ns();
 bool gateway_reports();
+bool frames_by_streams();
 
 class BridgedNetwork final : public transport::ucx::Network {
   public:
@@ -86,6 +88,7 @@ class BridgedNetwork final : public transport::ucx::Network {
     [[nodiscard]] bool share_cluster_with(int world_rank) const;
     [[nodiscard]] std::vector<int> lanes_to(int world_rank) const;
     int look_after_lanes();
+    bool set_timer(uint64_t due);
     void take_news(int lane, std::span<const std::byte> head, std::span<const std::byte> data);
 
     int own_rank_;
@@ -102,7 +105,9 @@ class BridgedNetwork final : public transport::ucx::Network {
     bool gathers_ = false;      // frames that are sent now may wait for others
     std::vector<void*> riders_; // sends whose frames may wait
     os::Fd epoll_, timer_;
-    std::unique_ptr<transport::ucx::Network> inner_; // the last: its end gives up frames of the one above
+    uint64_t timer_ns_ = 0; // when the timer ends; 0: it is not set
+    std::unique_ptr<transport::ucx::FrameNetwork>
+        inner_; // the last: its end gives up frames of the one above
 };
 
 } // namespace zipmpi::bridge

@@ -5,6 +5,7 @@
 #include "base/param.hpp"
 #include "os/clock.hpp"
 #include "proto/team.hpp"
+#include "transport/bulk.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -118,6 +119,9 @@ int64_t yields_now(Lane& lane) {
     return lane.network() != nullptr ? std::max(network_yields.get(), yields.get()) : yields.get();
 }
 
+// Looks before a rank sleeps while long messages are passing.
+constexpr int64_t yields_in_bulk = 1;
+
 // With a network one thread at a time sleeps on descriptors. When it gets up, others may have to take over.
 bool sleep_now(Lane& lane, uint32_t ticket) {
     transport::ucx::Network* const network = lane.network();
@@ -177,7 +181,8 @@ void learn_from(Lane& lane, uint32_t rounds) {
 }
 
 void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
-    const int64_t spin_rounds = spins_now(lane);
+    const bool soon = transport::bulk_passes.load(relaxed);
+    const int64_t spin_rounds = soon ? 0 : spins_now(lane);
     ++rounds;
     if (rounds <= spin_rounds) {
         lane.shm().warm_cells();
@@ -188,7 +193,7 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
         } else if (rounds > eager_rounds) {
             os::cpu_relax();
         }
-    } else if (rounds <= spin_rounds + yields_now(lane)) {
+    } else if (rounds <= spin_rounds + (soon ? yields_in_bulk : yields_now(lane))) {
         lane.look_for_news();
         lane.step_out();
         sched_yield();

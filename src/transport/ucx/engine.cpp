@@ -39,12 +39,13 @@ std::string in_words(const char* call, ucs_status_t status) {
 
 } // namespace
 
-Engine::Engine(const Settings& settings)
+Engine::Engine(const Settings& settings, const FrameSettings& frames)
     : world_rank_(settings.world_rank)
     , watch_from_(settings.watch_peers ? 0 : settings.watch_from)
     , gathers_(settings.gathers)
     , sink_(settings.sink)
-    , book_(settings.book) {
+    , book_(settings.book)
+    , frames_(frames) {
     std::memcpy(key_.data(), settings.key.data(), key_.size());
 }
 
@@ -75,7 +76,7 @@ bool Engine::start(const char* devices, std::string& why) {
         why = in_words("ucp_worker_create", status);
         return false;
     }
-    if (!listen()) {
+    if (!listen() || (frames_.streams && !open_events(devices))) {
         why = "UCX has no memory, or no device that can be used";
         return false;
     }
@@ -97,7 +98,7 @@ bool Engine::listen() {
     if (!handle(wire::net_hello, on_greeting) || !handle(wire::net_welcome, on_greeting) ||
         !handle(wire::net_line, on_line) || !handle(wire::net_batch, on_batch) ||
         !handle(wire::net_message, on_message) || !handle(wire::net_long, on_message) ||
-        !handle(wire::net_frame, on_frame))
+        !handle(wire::net_frame, on_frame) || (frames_.streams && !handle(wire::net_offer, on_offer)))
         return false;
     ucp_address_t* address = nullptr;
     size_t length = 0;
@@ -108,6 +109,7 @@ bool Engine::listen() {
 }
 
 Engine::~Engine() {
+    for (Known& peer : peers_) close_stream(peer);
     for (Known& peer : peers_) {
         if (peer.endpoint == nullptr) continue;
         ucp_request_param_t force{};
@@ -128,19 +130,41 @@ int Engine::progress() {
     ++look_;
     send_batches();
     send_waiting();
+    if (events_ && !look_at_streams()) return happened_;
+    touched_ = true;
+    const int before = happened_;
     // UCX counts events of its own that mean nothing to us; once something has come, the caller may have been
     // waiting for just that.
-    while (ucp_worker_progress(worker_) != 0 && happened_ == 0) {
+    while (ucp_worker_progress(worker_) != 0 && happened_ == before) {
     }
+    if (happened_ != before) hot_ = -1;
     return happened_;
 }
 
+bool Engine::arm() {
+    watch_streams_out();
+    if (touched_ && ucp_worker_arm(worker_) != UCS_OK) {
+        hot_ = -1; // it wants to be looked at
+        return false;
+    }
+    touched_ = false;
+    return true;
+}
+
+bool Engine::idle() const { return under_way_ == 0 && writing_.empty() && waiting_streams_.empty(); }
+
 } // namespace zipmpi::transport::ucx
+
+extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::FrameNetwork*
+zipmpi_ucx_open_for_frames_1(const zipmpi::transport::ucx::Settings& settings,
+                             const zipmpi::transport::ucx::FrameSettings& frames, std::string& why) {
+    using namespace zipmpi::transport::ucx;
+    auto engine = std::make_unique<Engine>(settings, frames);
+    if (!engine->start(settings.devices, why)) return nullptr;
+    return engine.release();
+}
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Network*
 zipmpi_ucx_open_3(const zipmpi::transport::ucx::Settings& settings, std::string& why) {
-    using namespace zipmpi::transport::ucx;
-    auto engine = std::make_unique<Engine>(settings);
-    if (!engine->start(settings.devices, why)) return nullptr;
-    return engine.release();
+    return zipmpi_ucx_open_for_frames_1(settings, {}, why);
 }

@@ -4,14 +4,17 @@
 // The inside of the module zipmpi_ucx.so: one UCX context and worker, and the peers this process has met.
 #pragma once
 
+#include "transport/ucx/frame_network.hpp"
 #include "transport/ucx/greeting.hpp"
 #include "transport/ucx/lanes.hpp"
-#include "transport/ucx/network.hpp"
+#include "transport/ucx/stream.hpp"
 #include "wire/frame_layout.hpp"
+#include "wire/stream_layout.hpp"
 
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <map>
 #include <memory>
 #include <ucp/api/ucp.h>
 #include <unordered_map>
@@ -29,9 +32,9 @@ struct Arriving {
     bool scatters; // the device may write it to many places
 };
 
-class Engine final : public Network {
+class Engine final : public FrameNetwork {
   public:
-    explicit Engine(const Settings& settings);
+    Engine(const Settings& settings, const FrameSettings& frames);
     ~Engine() override;
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
@@ -53,9 +56,9 @@ class Engine final : public Network {
         return peers_[peer].way.reads_memory ? peers_[peer].way.rendezvous_from : 0;
     }
     int progress() override;
-    [[nodiscard]] int descriptor() const override { return descriptor_; }
-    bool arm() override { return ucp_worker_arm(worker_) == UCS_OK; }
-    [[nodiscard]] bool idle() const override { return under_way_ == 0; }
+    [[nodiscard]] int descriptor() const override { return events_ ? events_.get() : descriptor_; }
+    bool arm() override;
+    [[nodiscard]] bool idle() const override;
     [[nodiscard]] bool meets() const override {
         return std::ranges::any_of(
             peers_, [](const Known& k) { return k.endpoint != nullptr && k.pass == 0 && !k.lost; });
@@ -64,8 +67,11 @@ class Engine final : public Network {
     Posted send_frame(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
                       void* ticket, bool may_wait) override;
     void send_waiting() override;
-    [[nodiscard]] bool has_waiting() const override { return !waiting_frames_.empty(); }
-    void let_go(void* descriptor) override { ucp_am_data_release(worker_, descriptor); }
+    [[nodiscard]] bool has_waiting() const override {
+        return !waiting_frames_.empty() || !waiting_streams_.empty();
+    }
+    void let_go(void* descriptor) override;
+    void withdraw(std::span<const std::byte> memory) override;
     void forget(Peer peer) override;
 
   private:
@@ -77,6 +83,11 @@ class Engine final : public Network {
         Arriving* bytes; // of a long one
     };
     struct Sending;
+    // Where a stream leads to.
+    struct StreamEnd {
+        Engine* engine;
+        Peer peer;
+    };
     struct Known {
         int world_rank = -1;
         ucp_ep_h endpoint = nullptr;
@@ -94,6 +105,19 @@ class Engine final : public Network {
         size_t address_hash = 0;                        // of where it is
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
         std::vector<Early> early;
+        uint64_t token = 0; // of an offer; 0: there is none, or it was used
+        StreamEnd stream_end{};
+        std::unique_ptr<Stream> stream; // for frames; null: they go by UCX
+    };
+    // A connection that has not proven who it is.
+    struct Newcomer {
+        os::Fd fd;
+        Peer peer = 0;     // that we have connected to
+        bool ours = false; // we have
+        bool asked = false;
+        std::string in;
+        std::array<uint8_t, wire::nonce_bytes> nonce{};
+        uint64_t until_ns = 0;
     };
     // What stands for memory with gaps while UCX works: a list of its pieces, or packed bytes.
     struct Gaps {
@@ -130,7 +154,7 @@ class Engine final : public Network {
     void take_pass(Known& peer, uint64_t pass);
     void disconnect(Known& peer);
     void make_stranger(Known& peer);
-    void tell_met(const Known& peer);
+    void tell_met(Known& peer);
     // messages.cpp
     Posted post(Peer peer, unsigned kind, const wire::Envelope& envelope, const std::byte* payload,
                 const Memory& data, uint32_t flags);
@@ -173,6 +197,32 @@ class Engine final : public Network {
     bool gather(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data);
     void send_frames(Known& to);
     bool is_from(std::span<const std::byte>& bytes, Peer& from);
+    bool waits(Known& to, size_t bytes);
+    // streams.cpp
+    bool open_events(const std::string& device);
+    bool watch(int fd, uint64_t key, uint32_t events, bool again = false);
+    void offer_stream(Known& peer);
+    static ucs_status_t on_offer(void* self, const void*, size_t, void* data, size_t length,
+                                 const ucp_am_recv_param_t* param);
+    void take_offer(Peer from, const wire::StreamOffer& offer);
+    void add_newcomer(os::Fd fd, Peer peer, bool ours);
+    bool serve_newcomer(uint64_t number, Newcomer& newcomer);
+    [[nodiscard]] std::string stream_greeting(uint16_t kind, const Known& peer,
+                                              std::span<const uint8_t, wire::nonce_bytes> nonce) const;
+    bool take_stream_greeting(Newcomer& newcomer);
+    void begin_stream(Known& peer, os::Fd fd);
+    void close_stream(Known& peer);
+    void stream_is_over(Peer peer);
+    Posted send_by_stream(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
+                          void* ticket, bool may_wait);
+    void after_sending(Peer peer, bool went);
+    void flush_streams();
+    void read_stream(Peer peer);
+    void write_streams();
+    void watch_streams_out();
+    bool look_around();
+    bool look_at_streams();
+    [[nodiscard]] Stream::User stream_user(Known& peer);
     static void on_sent(void* request, ucs_status_t status, void* user_data);
     static void on_received(void* request, ucs_status_t status, size_t length, void* user_data);
     static void on_lost(void* self, ucp_ep_h endpoint, ucs_status_t status);
@@ -200,6 +250,19 @@ class Engine final : public Network {
     size_t batches_ = 0;                        // open, or not finished by UCX
     std::vector<Peer> waiting_batches_, waiting_frames_;
     std::vector<void*> spare_riders_; // memory for the next batch
+    // Frames over TCP: what is watched, besides UCX's descriptor, and where we listen.
+    FrameSettings frames_;
+    os::Fd events_, listener_;
+    wire::StreamOffer offer_{};
+    Rooms rooms_of_streams_;
+    std::map<uint64_t, Newcomer> newcomers_; // by age
+    uint64_t next_newcomer_ = 0;
+    size_t streams_ = 0;
+    std::vector<Peer> waiting_streams_; // with frames that were gathered
+    std::vector<Peer> writing_;         // with frames that did not leave at once
+    std::vector<Peer> broken_streams_;
+    int hot_ = -1;        // the stream of the peer from which something came last; -1: UCX
+    bool touched_ = true; // UCX has been called since it was armed
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began
 };

@@ -19,16 +19,19 @@ constexpr size_t most_gathered = 64; // messages of UCX that are not finished
 
 } // namespace
 
+// Whether a frame that may wait for others does.
+bool Engine::waits(Known& to, size_t bytes) {
+    if (bytes > longest_gathered || gathers_) return bytes <= longest_gathered;
+    if (to.look != look_) to.since_look = 0;
+    to.look = look_;
+    return ++to.since_look > frames_at_once;
+}
+
 // Short frames that follow each other share a message of UCX: they say themselves where they end.
 bool Engine::gather(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data) {
     Known& to = peers_[peer];
     const size_t bytes = head.size() + data.size();
-    if (bytes > longest_gathered || batches_ >= most_gathered) return false;
-    if (!gathers_) {
-        if (to.look != look_) to.since_look = 0;
-        to.look = look_;
-        if (++to.since_look <= frames_at_once) return false;
-    }
+    if (batches_ >= most_gathered || !waits(to, bytes)) return false;
     if (to.frames != nullptr && to.frames->used + bytes > batch_bytes) send_frames(to);
     if (to.frames == nullptr) {
         to.frames = &new_batch();
@@ -55,6 +58,7 @@ void Engine::send_frames(Known& to) {
 }
 
 void Engine::send_waiting() {
+    flush_streams();
     while (!waiting_frames_.empty()) {
         Known& to = peers_[waiting_frames_.back()];
         waiting_frames_.pop_back();
@@ -68,6 +72,10 @@ Posted Engine::send_frame(Peer peer, std::span<const std::byte> head, std::span<
     if (to.lost || to.endpoint == nullptr || head.size() > wire::frame_head_max + wire::frame_small)
         return Posted::failed;
     if (to.pass == 0) return Posted::would_block;
+    if (to.stream != nullptr) {
+        const Posted posted = send_by_stream(peer, head, data, ticket, may_wait);
+        if (posted != Posted::failed) return posted;
+    }
     if (may_wait && gather(peer, head, data)) return Posted::done;
     if (to.frames != nullptr) send_frames(to); // in order: a question asks about what was said before it
     if (to.lost) return Posted::failed;

@@ -35,6 +35,7 @@ void Engine::make_stranger(Known& peer) {
     peer.pass = 0;
     peer.sent = peer.taken = 0;
     peer.lost = false;
+    close_stream(peer);
     for (const Early& early : peer.early) delete early.bytes;
     peer.early.clear();
     if (peer.frames != nullptr) give_back(*std::exchange(peer.frames, nullptr));
@@ -55,8 +56,9 @@ void Engine::forget(Peer index) {
     make_stranger(peer);
 }
 
-void Engine::tell_met(const Known& peer) {
+void Engine::tell_met(Known& peer) {
     ++happened_;
+    if (frames_.offers) offer_stream(peer);
     if (sink_.met != nullptr) sink_.met(sink_.subject, by_rank_.at(peer.world_rank), peer.world_rank);
 }
 

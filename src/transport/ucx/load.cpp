@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "boot/module_folder.hpp"
 #include "transport/ucx/direct.hpp"
-#include "transport/ucx/network.hpp"
+#include "transport/ucx/frame_network.hpp"
 #include "transport/ucx/sealer.hpp"
 
 #include <cstdlib>
@@ -55,6 +55,11 @@ void* function_of_module(const char* symbol, std::string& why) {
 Network* open(const Settings& settings, std::string& why) {
     void* function = function_of_module(open_symbol, why);
     return function != nullptr ? reinterpret_cast<Open>(function)(settings, why) : nullptr;
+}
+
+FrameNetwork* open_for_frames(const Settings& settings, const FrameSettings& frames, std::string& why) {
+    void* function = function_of_module(open_for_frames_symbol, why);
+    return function != nullptr ? reinterpret_cast<OpenForFrames>(function)(settings, frames, why) : nullptr;
 }
 
 Probe* open_probe(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key, std::string& why) {

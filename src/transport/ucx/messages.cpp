@@ -45,6 +45,7 @@ Engine::Sending& Engine::take_sending() {
     Sending& s = *free_;
     free_ = s.next_free;
     s.ticket = nullptr;
+    touched_ = true;
     ++under_way_;
     return s;
 }

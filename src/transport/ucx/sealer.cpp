@@ -41,17 +41,19 @@ class AesSealer final : public Sealer {
                EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_GET_TAG, sizeof tag, tag) == 1;
     }
 
-    bool open(const About& about, std::span<std::byte> text,
+    bool open(const About& about, Part first, Part second,
               const uint8_t (&tag)[wire::seal_tag_bytes]) override {
         EVP_CIPHER_CTX* const c = begin(about, opening_, false);
-        auto* const in_place = reinterpret_cast<unsigned char*>(text.data());
         uint8_t expected[wire::seal_tag_bytes];
         std::memcpy(expected, tag, sizeof expected);
         unsigned char rest[16];
         int n = 0;
-        return c != nullptr &&
-               (text.empty() ||
-                EVP_DecryptUpdate(c, in_place, &n, in_place, static_cast<int>(text.size())) == 1) &&
+        const auto opened = [&](const Part& part) {
+            return part.from.empty() ||
+                   EVP_DecryptUpdate(c, reinterpret_cast<unsigned char*>(part.to), &n, in(part.from),
+                                     static_cast<int>(part.from.size())) == 1;
+        };
+        return c != nullptr && opened(first) && opened(second) &&
                EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_TAG, sizeof expected, expected) == 1 &&
                EVP_DecryptFinal_ex(c, rest, &n) == 1;
     }
@@ -100,6 +102,6 @@ class AesSealer final : public Sealer {
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Sealer*
-zipmpi_ucx_open_sealer_1(std::span<const uint8_t, zipmpi::wire::job_key_bytes> key) {
+zipmpi_ucx_open_sealer_2(std::span<const uint8_t, zipmpi::wire::job_key_bytes> key) {
     return new zipmpi::transport::ucx::AesSealer(key);
 }

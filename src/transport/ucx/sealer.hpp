@@ -27,13 +27,18 @@ class Sealer {
     // head is encrypted in place, data to `out`, which has room for as much.
     virtual bool seal(const About& about, std::span<std::byte> head, std::span<const std::byte> data,
                       std::byte* out, uint8_t (&tag)[wire::seal_tag_bytes]) = 0;
-    // In place. False: this is not what was sealed; the bytes are worth nothing.
-    virtual bool open(const About& about, std::span<std::byte> text,
+    // A text that lies in two parts, each opened to where it is wanted, which may be in place. False: this is
+    // not what was sealed; what was written is worth nothing.
+    struct Part {
+        std::span<const std::byte> from;
+        std::byte* to;
+    };
+    virtual bool open(const About& about, Part first, Part second,
                       const uint8_t (&tag)[wire::seal_tag_bytes]) = 0;
 };
 
 using OpenSealer = Sealer* (*)(std::span<const uint8_t, wire::job_key_bytes> key);
-inline constexpr const char* open_sealer_symbol = "zipmpi_ucx_open_sealer_1";
+inline constexpr const char* open_sealer_symbol = "zipmpi_ucx_open_sealer_2";
 // Null: why says so in words.
 Sealer* open_sealer(std::span<const uint8_t, wire::job_key_bytes> key, std::string& why);
 

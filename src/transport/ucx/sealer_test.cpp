@@ -9,7 +9,7 @@
 #include <vector>
 
 extern "C" zipmpi::transport::ucx::Sealer*
-zipmpi_ucx_open_sealer_1(std::span<const uint8_t, zipmpi::wire::job_key_bytes> key);
+zipmpi_ucx_open_sealer_2(std::span<const uint8_t, zipmpi::wire::job_key_bytes> key);
 
 namespace zipmpi::transport::ucx {
 namespace {
@@ -25,7 +25,7 @@ class Sealing : public testing::Test {
   protected:
     static std::unique_ptr<Sealer> with_key(uint8_t first) {
         std::array<uint8_t, wire::job_key_bytes> key{first, 2, 3};
-        return std::unique_ptr<Sealer>(zipmpi_ucx_open_sealer_1(key));
+        return std::unique_ptr<Sealer>(zipmpi_ucx_open_sealer_2(key));
     }
     static Bytes bytes(size_t n, int first) {
         Bytes b(n);
@@ -52,7 +52,8 @@ TEST_F(Sealing, WhatIsSealedCanBeOpenedByTheOtherSide) {
         Bytes plain = head;
         plain.insert(plain.end(), data.begin(), data.end());
         EXPECT_NE(s.text, plain);
-        EXPECT_TRUE(with_key(1)->open({3, 5, n, shown_}, s.text, s.tag));
+        EXPECT_TRUE(with_key(1)->open({3, 5, n, shown_}, {std::span(s.text).first(5), s.text.data()},
+                                      {std::span(s.text).subspan(5), s.text.data() + 5}, s.tag));
         EXPECT_EQ(s.text, plain);
     }
 }
@@ -66,7 +67,8 @@ TEST_F(Sealing, TheSameTextLooksDifferentEachTime) {
 TEST_F(Sealing, NothingCanBeChanged) {
     const Sealed good = seal(about_, bytes(12, 1), bytes(100, 2));
     const auto opens = [&](Sealer& by, const Sealer::About& about, Sealed s) {
-        return by.open(about, s.text, s.tag);
+        Bytes to(s.text.size());
+        return by.open(about, {s.text, to.data()}, {}, s.tag);
     };
     EXPECT_TRUE(opens(*sealer_, about_, good));
     for (size_t i = 0; i < good.text.size(); ++i) {
