@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+import failover
 from harness import HELPERS, GridCase, main, wait_until
 
 NUMBERED = os.path.join(HELPERS, "numbered")
@@ -115,6 +116,21 @@ class Killed(MessageCase):
         self.assertEqual(p.returncode, 0, err)
         self.assertIn("messages ", out)
         self.assertEqual(err.count("killed by SIGKILL"), 3, err)
+
+
+class Hung(MessageCase):
+    """A gateway that does not answer for a while, and then goes on."""
+    SHAPE = "z1x2"
+
+    def test_stopped_gateways_hold_up_nobody_for_long(self):
+        p = self.begin("-n", 4, NUMBERED, 100, 300000, 7)
+        for host in ("z", "y"):
+            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 5))
+            time.sleep(0.7)
+            failover.stop(self.grid, host, self.named(host, "zipmpi-gateway")[0])
+        out, err = p.communicate(timeout=60)
+        self.assertEqual((p.returncode, err), (0, ""))
+        self.assertLess(float(out.split("gaps")[1].split()[0]), 1500)  # ms
 
 
 if __name__ == "__main__":

@@ -93,6 +93,7 @@ class Engine final : public Network {
         Way way{};                                      // to it, once it has given a pass
         size_t address_hash = 0;                        // of where it is
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
+        uint64_t heard_hello = 0;                       // number of its last one
         std::vector<Early> early;
     };
     // What stands for memory with gaps while UCX works: a list of its pieces, or packed bytes.
