@@ -102,35 +102,70 @@ struct Network {
     std::unique_ptr<transport::ucx::Probe> probe;
 };
 
+std::string devices_key(int cluster) { return "devices." + std::to_string(cluster); }
+
+// The search in one network, while any of those who take part may be killed and started again.
+struct Searching {
+    Place* place;
+    Network* network;
+
+    static std::string addresses_now(void* subject) {
+        const auto& [place, network] = *static_cast<Searching*>(subject);
+        std::string addresses;
+        const std::string key = bridge::probe_key(network->cluster);
+        return place->launcher->get(network->who.next, key, addresses) ? addresses : std::string();
+    }
+    static void found(void* subject, const std::string& devices) {
+        const auto& [place, network] = *static_cast<Searching*>(subject);
+        static_cast<void>(place->launcher->put(devices_key(network->cluster), devices));
+    }
+};
+
+// Ranks publish where they are when they have searched. A get of what a gateway has not put would wait.
+bool is_over(Place& p, const Network& n) {
+    std::vector<int> others = n.who.askers;
+    others.push_back(n.who.next);
+    return std::ranges::all_of(others, [&](int id) {
+        return id >= p.me.size ? !n.devices.empty() : !boot::ask_address(*p.launcher, id).empty();
+    });
+}
+
+bool search(Place& p, Network& n) {
+    Searching searching{&p, &n};
+    std::string addresses;
+    if (!ask(p, n.who.next, bridge::probe_key(n.cluster), addresses)) return false;
+    transport::ucx::Probe::Search with{n.who.next, addresses, n.who.askers, probe_limit_ms, &searching};
+    with.found = Searching::found;
+    if (n.who.next >= p.me.size) with.addresses_now = Searching::addresses_now;
+    if (p.epoch > 1)
+        with.is_over = [](void* subject) {
+            const auto& [place, network] = *static_cast<Searching*>(subject);
+            return is_over(*place, *network);
+        };
+    return n.probe->run(with);
+}
+
 std::vector<int> first_ranks(const Place& p) {
     std::vector<int> first(p.grid.nodes.size(), -1);
     for (int rank = p.me.size - 1; rank >= 0; --rank) first[p.segment.node_of(rank)] = rank;
     return first;
 }
 
-std::string devices_key(int cluster) { return "devices." + std::to_string(cluster); }
-
-// All who look for devices wait for their neighbours, so this is done even where devices are named.
+// All who look for devices wait for their neighbours, so this is done even where devices are named, or were
+// found by the gateway that was here before.
 bool find_devices(Place& p, std::vector<Network>& networks, std::string& why) {
     for (const bridge::Attachment& a : p.grid.gateways[static_cast<size_t>(p.number)].attached)
         networks.push_back({a.cluster, a.devices,
                             bridge::neighbours_in(p.grid, a.cluster, first_ranks(p), p.me.size, p.me.rank),
                             nullptr});
     for (Network& n : networks) {
-        if (p.epoch > 1) { // nobody looks any more
-            if (n.devices.empty())
-                static_cast<void>(p.launcher->get(p.me.rank, devices_key(n.cluster), n.devices));
-            continue;
-        }
         n.probe.reset(transport::ucx::open_probe(p.me.rank, p.segment.header().job_key, why));
         if (n.probe == nullptr) return false;
         static_cast<void>(p.launcher->put(bridge::probe_key(n.cluster), n.probe->listen()));
     }
     for (Network& n : networks) {
-        if (n.probe == nullptr || n.who.next < 0) continue;
-        std::string addresses;
-        const bool found = ask(p, n.who.next, bridge::probe_key(n.cluster), addresses) &&
-                           n.probe->run(n.who.next, addresses, n.who.askers, probe_limit_ms);
+        if (n.who.next < 0 || (p.epoch > 1 && !n.devices.empty() && is_over(p, n))) continue;
+        const bool found = search(p, n);
         if (n.devices.empty()) n.devices = n.probe->devices();
         if (n.devices.empty()) {
             why = "no device leads into cluster " + p.grid.clusters[static_cast<size_t>(n.cluster)].name +

@@ -101,6 +101,9 @@ os::Fd begin_connect(const Endpoint& to) {
 void tune(int socket) {
     const int on = 1;
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    // Beats go again every 0.2 s, not after twice the time each: otherwise a network that was cut off for two
+    // seconds is silent for more than three, and its host is given up.
+    setsockopt(socket, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on, sizeof on);
 }
 
 void encode(Writer& w, const std::vector<Endpoint>& list) {

@@ -214,6 +214,7 @@ transport::ucx::Sink BridgedNetwork::inner_sink() {
         for (LaneState& lane : net.lanes_)
             if (lane.peer == static_cast<int>(peer)) {
                 lane.to_forget = true;
+                if (!lane.met) lane.again_ns = os::now_ns() + hello_again_ns;
                 return net.end_.lane_down(lane.gateway);
             }
         net.sink_.lost(net.sink_.subject, net.number(false, peer), why);
@@ -234,6 +235,7 @@ transport::ucx::Sink BridgedNetwork::inner_sink() {
         LaneState& state = net.lanes_[static_cast<size_t>(lane)];
         state.peer = static_cast<int>(peer);
         state.to_forget = false;
+        state.met = true;
         state.again_ns = 0;
         net.end_.lane_up(lane);
     };

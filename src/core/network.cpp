@@ -80,16 +80,31 @@ std::vector<Neighbourhood> neighbourhoods(const Engine& e, const bridge::Grid* g
     return found;
 }
 
+// Where a gateway is looked for: it may be killed, and started again, at any time.
+struct Asking {
+    boot::Launcher* launcher;
+    int id;
+    std::string key;
+
+    static std::string again(void* subject) {
+        const Asking& a = *static_cast<Asking*>(subject);
+        std::string addresses;
+        return a.launcher->get(a.id, a.key, addresses) ? addresses : std::string();
+    }
+};
+
 // In one rank of each node: with its neighbours in each network.
 bool probe_devices(Engine& e, const std::vector<Neighbourhood>& networks, std::string& found,
                    std::string& story) {
     bool all = !networks.empty();
     for (const Neighbourhood& n : networks) {
         std::string addresses;
-        all =
-            e.job.launcher->get(n.who.next, n.key, addresses) &&
-            n.probe->run(n.who.next, addresses, n.who.askers, static_cast<int>(probe_seconds.get() * 1000)) &&
-            all;
+        const bool known = e.job.launcher->get(n.who.next, n.key, addresses);
+        Asking asking{e.job.launcher.get(), n.who.next, n.key};
+        transport::ucx::Probe::Search search{n.who.next, addresses, n.who.askers,
+                                             static_cast<int>(probe_seconds.get() * 1000), &asking};
+        if (n.who.next >= e.job.size) search.addresses_now = Asking::again; // a gateway
+        all = known && n.probe->run(search) && all;
         found += (found.empty() || n.probe->devices().empty() ? "" : ",") + n.probe->devices();
         story += (story.empty() || n.probe->story().empty() ? "" : "; ") + n.probe->story();
     }

@@ -118,6 +118,43 @@ class Killed(MessageCase):
         self.assertEqual(err.count("killed by SIGKILL"), 3, err)
 
 
+class KilledEarly(MessageCase):
+    """A gateway that is killed before ranks look for devices together with it, or while they do."""
+
+    def job(self):
+        flag = os.path.join(self.grid.folder, "go")
+        if os.path.exists(flag):
+            os.remove(flag)
+        wait = f"while [ ! -e {flag} ]; do sleep 0.01; done; exec {NUMBERED} 50 300000"
+        p = self.begin("-n", 4, "sh", "-c", wait)
+        self.assertTrue(wait_until(lambda: self.named("z", "zipmpi-gateway"), 10))
+        return p, lambda: open(flag, "w").close()
+
+    def kill(self):
+        os.kill(self.named("z", "zipmpi-gateway")[0], signal.SIGKILL)
+
+    def ended(self, p):
+        out, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 0, err)
+        self.assertIn("messages ", out)
+
+    def test_after_it_said_where_it_is(self):
+        p, go = self.job()
+        time.sleep(0.3)
+        self.kill()
+        go()
+        self.ended(p)
+
+    def test_while_ranks_search(self):
+        for seconds in (0.0, 0.02, 0.04, 0.08):
+            p, go = self.job()
+            time.sleep(0.3)
+            go()
+            time.sleep(seconds)
+            self.kill()
+            self.ended(p)
+
+
 class Hung(MessageCase):
     """A gateway that does not answer for a while, and then goes on."""
     SHAPE = "z1x2"
