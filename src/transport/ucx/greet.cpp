@@ -120,7 +120,8 @@ void Engine::greet(Known& peer, uint16_t kind, const uint8_t (&nonce)[wire::nonc
     if (!UCS_PTR_IS_PTR(request)) give_back(s);
 }
 
-void Engine::take_hello(std::span<const std::byte> bytes) {
+// From within an event no endpoint may be closed: it may be the one on which the hello came.
+void Engine::take_hello(std::span<const std::byte> bytes, bool in_event) {
     Opened hello;
     if (!unseal(bytes, wire::net_hello, world_rank_, key_, hello)) {
         ++strangers_;
@@ -129,21 +130,30 @@ void Engine::take_hello(std::span<const std::byte> bytes) {
     Known& peer = meet(hello.greeting.from);
     const uint64_t number = number_of(hello.greeting.nonce);
     if (peer.given_up || number <= peer.heard_hello) return; // a later one has overtaken it
-    peer.heard_hello = number;
     const bool moved = std::hash<std::string_view>()(hello.address) != peer.address_hash;
     const bool gave_us_up = peer.pass != 0 && peer.pass != hello.greeting.pass;
     // It begins anew. So must we: UCX drops long messages to an endpoint that its owner has closed, and says
     // nothing.
     if (peer.endpoint != nullptr && (moved || gave_us_up || peer.lost) && peer.world_rank >= watch_from_) {
+        if (in_event) {
+            new_beginnings_.emplace_back(bytes.begin(), bytes.end());
+            ++happened_;
+            return;
+        }
         lose(peer, "it has begun anew");
         disconnect(peer);
         make_stranger(peer);
     }
+    peer.heard_hello = number;
     if (peer.endpoint == nullptr && !connect(peer, hello.address)) return;
     const bool is_new = peer.pass != hello.greeting.pass;
     take_pass(peer, hello.greeting.pass);
     greet(peer, wire::net_welcome, hello.greeting.nonce);
     if (is_new) tell_met(peer);
+}
+
+void Engine::take_new_beginnings() {
+    for (const std::vector<std::byte>& hello : std::exchange(new_beginnings_, {})) take_hello(hello, false);
 }
 
 void Engine::take_welcome(std::span<const std::byte> bytes) {
@@ -184,7 +194,7 @@ ucs_status_t Engine::on_greeting(void* self, const void*, size_t, void* data, si
     wire::Greeting g{}; // its kind is proven with the rest
     if (length >= sizeof g) std::memcpy(&g, data, sizeof g);
     if (g.kind == wire::net_hello)
-        engine->take_hello(bytes);
+        engine->take_hello(bytes, true);
     else
         engine->take_welcome(bytes);
     return UCS_OK;
