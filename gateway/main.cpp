@@ -187,7 +187,9 @@ std::string find_in(void* subject, int id) {
     const Book& b = *static_cast<Book*>(subject);
     if (id >= b.place->me.size)
         return boot::ask_address(*b.place->launcher, id, bridge::address_key(b.cluster));
-    return boot::ask_address(*b.place->launcher, id);
+    const auto& clusters = b.place->grid.nodes[b.place->segment.node_of(id)].clusters;
+    return clusters.size() < 2 ? boot::ask_address(*b.place->launcher, id)
+                               : boot::ask_address(*b.place->launcher, id, bridge::address_key(b.cluster));
 }
 
 int end_event = -1; // written to when the gateway is asked to end, in whatever thread that happens

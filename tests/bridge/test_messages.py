@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+import bars
 import failover
 from harness import HELPERS, GridCase, main, wait_until
 
@@ -116,6 +117,49 @@ class Killed(MessageCase):
         self.assertEqual(p.returncode, 0, err)
         self.assertIn("messages ", out)
         self.assertEqual(err.count("killed by SIGKILL"), 3, err)
+
+
+class Flooded(GridCase):
+    def test_a_gateway_keeps_little_and_others_pass(self):
+        grown, kept, _ = bars.flood(self.grid, self.begin, os.path.join(HELPERS, "flood"), 1000)
+        self.assertLessEqual(grown, bars.POOL)
+        self.assertGreaterEqual(kept, 0.8)
+
+
+class BesideGateways(MessageCase):
+    """Ranks on the host of a gateway reach both clusters without it."""
+    HOSTS = 1
+    ZIPPER_SLOTS = 2
+
+    def test_messages_of_all_lengths(self):
+        self.numbered(200, 1000000)
+
+    def test_everybody_with_everybody(self):
+        r = self.mpiexec("-n", 4, os.path.join(MPI, "collectives"))
+        self.quiet(r)
+        self.assertIn("collectives: ok", r.out)
+
+
+class Separated(GridCase):
+    """Ranks that separate the others sit on the host of the gateway: then it has nothing to do."""
+    HOSTS = 1
+    SLOTS = 6
+    ZIPPER_SLOTS = 4
+
+    def passed_on(self, *args):
+        r = self.mpiexec("-n", 16, *args, env={"ZIPMPI_BRIDGE_REPORT": "yes"})
+        self.assertEqual((r.code, r.out), (0, "halo: ok\n"), r)
+        return int(re.search(r"passed on .* frames .* with (\d+) bytes", r.err)[1])
+
+    def test_a_halo(self):
+        matrix = os.path.join(self.grid.folder, "halo.matrix")
+        halo = (os.path.join(HELPERS, "halo"), 4, 4)
+        r = self.mpiexec("-n", 16, *halo, 5, 1000, env={"ZIPMPI_MATRIX_FILE": matrix})
+        self.quiet(r)
+        placed = ("--map-by", f"comm:{matrix}", *halo)
+        without = self.passed_on(*placed, 0, 0)
+        self.assertEqual(self.passed_on(*placed, 20, 20000) - without, 0)
+        self.assertGreater(self.passed_on(*halo, 20, 20000) - without, 0)
 
 
 class KilledEarly(MessageCase):

@@ -201,7 +201,7 @@ class Engine final : public Network {
     uint32_t look_ = 1;                         // at the network: their number
     size_t batches_ = 0;                        // open, or not finished by UCX
     std::vector<Peer> waiting_batches_, waiting_frames_;
-    std::vector<void*> spare_riders_; // memory for the next batch
+    std::vector<void*> spare_riders_;                    // memory for the next batch
     std::vector<std::vector<std::byte>> new_beginnings_; // hellos of those that have given us up
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began

@@ -258,7 +258,8 @@ bool SocketProbe::run(const Search& search) {
         std::vector<pollfd> fds;
         for (const Listener& l : listeners_) fds.push_back({l.fd, POLLIN, 0});
         for (const Talk& t : talks_) fds.push_back({t.fd, static_cast<short>(t.asked ? POLLIN : POLLOUT), 0});
-        poll(fds.data(), fds.size(), static_cast<int>((std::max(std::min(end, look_at), now) - now) / ms) + 1);
+        poll(fds.data(), fds.size(),
+             static_cast<int>((std::max(std::min(end, look_at), now) - now) / ms) + 1);
         serve_all(fds, question, search.next);
         for (size_t i = 0; i < listeners_.size(); ++i)
             if (fds[i].revents != 0) accept_from(listeners_[i]);
