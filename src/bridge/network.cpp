@@ -239,7 +239,7 @@ transport::ucx::Sink BridgedNetwork::inner_sink() {
         for (LaneState& lane : net.lanes_)
             if (lane.peer == static_cast<int>(peer)) {
                 lane.to_forget = true;
-                if (!lane.met) lane.again_ns = os::now_ns() + hello_again_ns;
+                lane.again_ns = os::now_ns() + hello_again_ns; // unless it was started again and does
                 return net.end_.lane_down(lane.gateway);
             }
         if (net.lane_of(net.inner_->rank_of(peer)) >= 0) return; // a gateway, in a second network
@@ -261,7 +261,6 @@ transport::ucx::Sink BridgedNetwork::inner_sink() {
         LaneState& state = net.lanes_[static_cast<size_t>(lane)];
         state.peer = static_cast<int>(peer);
         state.to_forget = false;
-        state.met = true;
         state.again_ns = 0;
         net.end_.lane_up(lane);
     };

@@ -85,7 +85,6 @@ class BridgedNetwork final : public transport::ucx::Network {
         int gateway = -1;
         int peer = -1;            // of the network inside
         bool to_forget = false;   // at the next progress()
-        bool met = false;         // once: then the gateway says hello when it returns
         uint64_t again_ns = 0;    // when to say hello again; 0: it will
         std::vector<int> blocked; // clusters to which it has no way
     };

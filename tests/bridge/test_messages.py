@@ -213,6 +213,16 @@ class Hung(MessageCase):
         self.assertEqual((p.returncode, err), (0, ""))
         self.assertLess(float(out.split("gaps")[1].split()[0]), 1500)  # ms
 
+    def test_connections_that_are_reset(self):
+        p = self.begin("-n", 4, NUMBERED, 100, 300000, 4)
+        for host in ("z", "y", "z", "y"):
+            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 5))
+            time.sleep(0.5)
+            failover.reset(self.grid, host, self.named(host, "zipmpi-gateway")[0])
+        out, err = p.communicate(timeout=60)
+        self.assertEqual((p.returncode, err), (0, ""))
+        self.assertLess(float(out.split("gaps")[1].split()[0]), 1500)  # ms
+
 
 if __name__ == "__main__":
     main()
