@@ -22,6 +22,7 @@
 #include <cstdlib>
 #include <deque>
 #include <fcntl.h>
+#include <mutex>
 #include <new>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -102,8 +103,55 @@ struct Network {
     std::string devices;
     bridge::Neighbours who;
     std::unique_ptr<transport::ucx::Probe> probe;
+    bool searches = false;
     bool found = false;
 };
+
+std::string devices_key(int cluster) { return "devices." + std::to_string(cluster); }
+
+// The search in one network, while any of those who take part may be killed and started again. Those in several
+// networks have threads of their own, and take turns with the launcher.
+struct Searching {
+    Place* place;
+    Network* network;
+    std::mutex* turn;
+
+    static std::string addresses_now(void* subject) {
+        const auto& [place, network, turn] = *static_cast<Searching*>(subject);
+        const std::lock_guard<std::mutex> guard(*turn);
+        std::string addresses;
+        const std::string key = bridge::probe_key(network->cluster);
+        return place->launcher->get(network->who.next, key, addresses) ? addresses : std::string();
+    }
+    static void found(void* subject, const std::string& devices) {
+        const auto& [place, network, turn] = *static_cast<Searching*>(subject);
+        const std::lock_guard<std::mutex> guard(*turn);
+        static_cast<void>(place->launcher->put(devices_key(network->cluster), devices));
+    }
+};
+
+// Ranks publish where they are when they have searched. A get of what a gateway has not put would wait.
+bool is_over(Place& p, const Network& n) {
+    std::vector<int> others = n.who.askers;
+    others.push_back(n.who.next);
+    return std::ranges::all_of(others, [&](int id) {
+        return id >= p.me.size ? !n.devices.empty() : !boot::ask_address(*p.launcher, id).empty();
+    });
+}
+
+bool search(Place& p, Network& n, const std::string& addresses, std::mutex& turn) {
+    Searching searching{&p, &n, &turn};
+    transport::ucx::Probe::Search with{n.who.next, addresses, n.who.askers, probe_limit_ms, &searching};
+    with.found = Searching::found;
+    if (n.who.next >= p.me.size) with.addresses_now = Searching::addresses_now;
+    if (p.epoch > 1)
+        with.is_over = [](void* subject) {
+            const auto& [place, network, its_turn] = *static_cast<Searching*>(subject);
+            const std::lock_guard<std::mutex> guard(*its_turn);
+            return is_over(*place, *network);
+        };
+    return n.probe->run(with);
+}
 
 std::vector<int> first_ranks(const Place& p) {
     std::vector<int> first(p.grid.nodes.size(), -1);
@@ -111,36 +159,29 @@ std::vector<int> first_ranks(const Place& p) {
     return first;
 }
 
-std::string devices_key(int cluster) { return "devices." + std::to_string(cluster); }
-
-// All who look for devices wait for their neighbours, so this is done even where devices are named.
+// All who look for devices wait for their neighbours, so this is done even where devices are named, or were
+// found by the gateway that was here before.
 bool find_devices(Place& p, std::vector<Network>& networks, std::string& why) {
     for (const bridge::Attachment& a : p.grid.gateways[static_cast<size_t>(p.number)].attached)
         networks.push_back({a.cluster, a.devices,
                             bridge::neighbours_in(p.grid, a.cluster, first_ranks(p), p.me.size, p.me.rank),
-                            nullptr, false});
+                            nullptr});
     for (Network& n : networks) {
-        if (p.epoch > 1) { // nobody looks any more
-            if (n.devices.empty())
-                static_cast<void>(p.launcher->get(p.me.rank, devices_key(n.cluster), n.devices));
-            continue;
-        }
         n.probe.reset(transport::ucx::open_probe(p.me.rank, p.segment.header().job_key, why));
         if (n.probe == nullptr) return false;
         static_cast<void>(p.launcher->put(bridge::probe_key(n.cluster), n.probe->listen()));
     }
+    std::mutex turn;
     std::deque<std::thread> searches; // in all clusters at once: each waits for others and for its grace
     for (Network& n : networks) {
+        n.searches = n.who.next >= 0 && (p.epoch == 1 || n.devices.empty() || !is_over(p, n));
         std::string addresses;
-        if (n.probe == nullptr || n.who.next < 0 ||
-            !ask(p, n.who.next, bridge::probe_key(n.cluster), addresses))
-            continue;
-        searches.emplace_back(
-            [&n, addresses] { n.found = n.probe->run(n.who.next, addresses, n.who.askers, probe_limit_ms); });
+        if (!n.searches || !ask(p, n.who.next, bridge::probe_key(n.cluster), addresses)) continue;
+        searches.emplace_back([&p, &n, addresses, &turn] { n.found = search(p, n, addresses, turn); });
     }
-    for (std::thread& search : searches) search.join();
+    for (std::thread& one : searches) one.join();
     for (Network& n : networks) {
-        if (n.probe == nullptr || n.who.next < 0) continue;
+        if (!n.searches) continue;
         if (n.devices.empty()) n.devices = n.probe->devices();
         if (n.devices.empty()) {
             why = "no device leads into cluster " + p.grid.clusters[static_cast<size_t>(n.cluster)].name +
@@ -162,7 +203,9 @@ std::string find_in(void* subject, int id) {
     const Book& b = *static_cast<Book*>(subject);
     if (id >= b.place->me.size)
         return boot::ask_address(*b.place->launcher, id, bridge::address_key(b.cluster));
-    return boot::ask_address(*b.place->launcher, id);
+    const auto& clusters = b.place->grid.nodes[b.place->segment.node_of(id)].clusters;
+    return clusters.size() < 2 ? boot::ask_address(*b.place->launcher, id)
+                               : boot::ask_address(*b.place->launcher, id, bridge::address_key(b.cluster));
 }
 
 int end_event = -1; // written to when the gateway is asked to end, in whatever thread that happens

@@ -53,7 +53,9 @@ bool Channel::receive() {
             return !decoder_.broken();
         }
         if (n < 0 && errno == EINTR) continue;
-        return n < 0 && errno == EAGAIN;
+        if (n < 0 && errno == EAGAIN) return true;
+        error_ = n < 0 ? errno : 0;
+        return false;
     }
 }
 

@@ -19,6 +19,8 @@ class Channel {
     [[nodiscard]] size_t queued() const { return out_.size() - out_start_; }
     bool receive(); // reads what is there; false: the peer is gone, or does not speak the protocol
     [[nodiscard]] bool gone() const { return gone_; } // writing has failed
+    // Of the system, why nothing can be read any more; 0: the peer has closed it, or speaks something else.
+    [[nodiscard]] int error() const { return error_; }
     bool next(Frame& frame) { return decoder_.next(frame); }
 
   private:
@@ -27,6 +29,7 @@ class Channel {
     size_t out_start_ = 0;
     FrameDecoder decoder_;
     bool gone_ = false;
+    int error_ = 0;
 };
 
 } // namespace zipmpi::launch

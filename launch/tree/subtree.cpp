@@ -28,6 +28,18 @@ constexpr size_t complaint_limit = 2048;
 
 uint64_t key_of(uint32_t source, uint32_t index) { return uint64_t{source} << 32 | index; }
 
+constexpr const char* dmesg =
+    "look into the kernel log of that host (dmesg), and whether it is up; start the job again";
+
+std::string closed(int error) {
+    if (error == 0)
+        return "its connection closed: somebody killed the daemon, it ran out of memory, or the host went "
+               "down";
+    return std::string("the connection between its zipmpi-noded and the one that started it broke (") +
+           std::strerror(error) +
+           "): a firewall, a router or somebody (ss -K) cut it, or the daemon was killed";
+}
+
 // The first of `width` almost equal parts.
 uint32_t part_of(uint32_t nodes, uint32_t parts) { return (nodes + parts - 1) / parts; }
 
@@ -209,6 +221,7 @@ void Subtree::on_child(uint32_t index, uint32_t events) {
     if ((events & EPOLLOUT) != 0) c.channel->flush();
     if (paused_ || (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
     const bool alive = c.channel->receive();
+    const int error = c.channel->error();
     c.heard = os::now_ns();
     Frame f;
     while (children_[index].channel && children_[index].channel->next(f)) {
@@ -216,10 +229,7 @@ void Subtree::on_child(uint32_t index, uint32_t events) {
         if (f.type == FrameType::done) children_[index].over = true; // but it still answers for its ranks
         on_frame_(index, f);
     }
-    if (!alive)
-        lost(index,
-             "its connection closed: somebody killed the daemon, it ran out of memory, or the host went down",
-             "look into the kernel log of that host (dmesg), and whether it is up; start the job again");
+    if (!alive) lost(index, closed(error), dmesg);
 }
 
 void Subtree::on_complaints(Child& c) {

@@ -83,6 +83,7 @@ void End::take(int lane, const FrameView& v) {
     if (v.frame.type >= wire::FrameType::credit) return take_from_gateway(lane, v);
     Flow& f = *flows_[flow(v.frame.from)];
     if (f.failed) return;
+    f.heard_lane = lane;
     if (v.has_ack) take_ack(f, v.ack.next, {&v.ack.seen, 1});
     wire::AckBitmap ack{};
     wire::Grant grant{};
@@ -206,9 +207,10 @@ bool End::has_lane(const Flow& f) const {
     return std::ranges::any_of(f.lanes, [&](int l) { return lanes_[at(l)].up; });
 }
 
+// Where the other end was heard last: it sends there, so that lane is probably well.
 int End::control_lane(const Flow& f) const {
-    if (f.last_lane >= 0 && lanes_[at(f.last_lane)].up && std::ranges::count(f.lanes, f.last_lane) != 0)
-        return f.last_lane;
+    for (const int l : {f.heard_lane, f.last_lane})
+        if (l >= 0 && lanes_[at(l)].up && std::ranges::count(f.lanes, l) != 0) return l;
     for (const int l : f.lanes)
         if (lanes_[at(l)].up) return l;
     return -1;
@@ -226,7 +228,7 @@ int End::advance() {
     if (now - looked_ns_ < limits_.beat_ns / looks_per_beat) return happened;
     looked_ns_ = now;
     happened += look_after_leaving(now);
-    if (unacknowledged_ == 0 && busy_.empty() && receives_.empty()) return happened;
+    if (unacknowledged_ == 0 && busy_.empty() && receives_.empty() && all_confirmed()) return happened;
     return happened + look_after_lanes(now) + look_after_flows(now);
 }
 
@@ -294,9 +296,9 @@ int End::look_after_lanes(uint64_t now) {
     int happened = 0;
     for (int l = 0; l < static_cast<int>(lanes_.size()); ++l) {
         Lane& lane = lanes_[at(l)];
-        if (!lane.up || lane.pieces.empty()) continue;
-        const Piece& oldest = *lane.pieces.front();
-        const uint64_t silent = since(now, std::max(lane.heard_ns, oldest.sent_ns));
+        if (!lane.up || (lane.pieces.empty() && !unconfirmed(lane))) continue;
+        const uint64_t oldest = lane.pieces.empty() ? lane.said_ns : lane.pieces.front()->sent_ns;
+        const uint64_t silent = since(now, std::max(lane.heard_ns, oldest));
         if (close_if_silent(l, now))
             ++happened;
         else if (lane.asked_ns == 0 && silent >= limits_.beat_ns)
@@ -338,7 +340,7 @@ uint64_t End::next_deadline_ns() const {
 
 bool End::idle() const {
     return unacknowledged_ == (leaving_since_ns_ != 0 ? notices_ : 0) && acks_owed_ns_ == never &&
-           all_confirmed() &&
+           (leaving_since_ns_ == 0 || all_confirmed()) &&
            std::ranges::all_of(flows_, [](const auto& f) { return f->long_sends.empty(); });
 }
 
@@ -347,8 +349,10 @@ void End::leaving(bool yes) {
     if (yes) static_cast<void>(look_after_leaving(leaving_since_ns_));
 }
 
-bool End::all_confirmed() const {
-    return leaving_since_ns_ == 0 || std::ranges::none_of(lanes_, unconfirmed);
+// What was said on a lane that died meanwhile is not said again by anybody: so it is asked for that, too.
+void End::count_said(Lane& lane) {
+    if (!unconfirmed(lane)) lane.said_ns = world_.now_ns();
+    ++lane.said;
 }
 
 int End::look_after_leaving(uint64_t now) {

@@ -16,6 +16,7 @@
 #include "transport/ucx/network.hpp"
 #include "transport/ucx/sealer.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -120,7 +121,8 @@ class End {
         uint64_t heard_ns = 0;
         uint64_t asked_ns = 0;     // 0: no question is open
         uint64_t said = 0;         // acknowledgements and grants that were sent,
-        uint64_t confirmed = 0;    // those of them that the gateway has read
+        uint64_t confirmed = 0;    // those of them that the gateway has read,
+        uint64_t said_ns = 0;      // when the first of the others was
         std::deque<Piece*> pieces; // in order of sending; null: gone
         uint64_t first = 0;        // number of pieces.front()
     };
@@ -183,7 +185,8 @@ class End {
     void pay(uint64_t acks_until, uint64_t grants_until); // what is owed since before these
     bool ask(int lane, uint64_t now);
     [[nodiscard]] static bool unconfirmed(const Lane& lane) { return lane.up && lane.confirmed != lane.said; }
-    [[nodiscard]] bool all_confirmed() const;
+    [[nodiscard]] bool all_confirmed() const { return std::ranges::none_of(lanes_, unconfirmed); }
+    void count_said(Lane& lane);
     int look_after_leaving(uint64_t now);
     bool close_if_silent(int lane, uint64_t now);
     [[nodiscard]] bool has_lane(const Flow& flow) const;

@@ -91,7 +91,8 @@ struct Flow {
     Peer index = 0;
     bool failed = false;
     std::vector<int> lanes;
-    int last_lane = -1;
+    int last_lane = -1;          // on which something was sent,
+    int heard_lane = -1;         // on which something came
     uint64_t alone_since_ns = 0; // without a lane; 0: there is one
     // out
     uint64_t base = 0;             // the oldest that is not acknowledged

@@ -278,7 +278,7 @@ Posted End::send_frame(Flow& f, int lane, wire::Frame frame, std::span<const std
         f.owed_ns = f.owed_bytes = 0;
         f.owed_messages = 0;
     }
-    lanes_[static_cast<size_t>(lane)].said += ticket == nullptr ? 1 : 0;
+    if (ticket == nullptr) count_said(lanes_[static_cast<size_t>(lane)]);
     ++(ticket != nullptr ? counters_.frames_out : counters_.control_out);
     return posted;
 }

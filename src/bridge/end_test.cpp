@@ -97,6 +97,7 @@ class World {
     Wire wires[2][lanes];
     bool alive[lanes] = {true, true, true};
     bool gone[2] = {false, false};
+    bool stopped[2][lanes] = {}; // the gateway hangs: nothing of this side is read any more
     uint64_t most_retained = 0;
     bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(random) < p; }
 
@@ -256,6 +257,7 @@ World::World(unsigned seed, const Flaws& f)
 Posted World::post(int from, int lane, std::span<const std::byte> head, std::span<const std::byte> data,
                    void* ticket) {
     if (!alive[lane]) return Posted::failed;
+    if (stopped[from][lane] && ticket == nullptr) return Posted::done;
     const bool referenced = ticket != nullptr && !data.empty();
     const auto add = [&](void* t) {
         const uint64_t jitter = chance(flaws.reordered) ? random() % (3000 * us) : 0;
@@ -384,6 +386,17 @@ TEST(End, one_leaves_first) {
         while (world.sides[0]->arrived < 20) world.step();
         EXPECT_TRUE(world.leave()) << "seed " << seed;
     }
+}
+
+// A side that only receives has nothing under way that it would miss an answer to.
+TEST(End, a_lane_that_loses_acknowledgements_is_found) {
+    World world(1, {});
+    for (bool& lane : world.stopped[1]) lane = &lane == world.stopped[1];
+    const uint64_t begin = clock_ns;
+    for (int i = 0; i < 20; ++i) world.sides[0]->begin(i % 2 == 0 ? 8 : 300000);
+    while (!world.sides[0]->finished() && clock_ns - begin < 1'000'000 * us) world.step();
+    EXPECT_LT(clock_ns - begin, 100'000 * us);
+    EXPECT_GT(world.sides[1]->end().counters().lanes_lost, 0U);
 }
 
 TEST(End, notices_do_not_hold_back_who_leaves) {

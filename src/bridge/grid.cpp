@@ -181,8 +181,20 @@ std::string flaw_of(const Grid& grid) {
     return {};
 }
 
+int first_shared(const std::vector<int>& own, const std::vector<int>& theirs) {
+    for (const int c : own)
+        if (std::ranges::count(theirs, c) != 0) return c;
+    return -1;
+}
+
+std::vector<int> clusters_of(const GatewayPlace& gateway) {
+    std::vector<int> all;
+    for (const Attachment& a : gateway.attached) all.push_back(a.cluster);
+    return all;
+}
+
 bool share_cluster(const NodePlace& a, const NodePlace& b) {
-    return std::ranges::any_of(a.clusters, [&](int c) { return std::ranges::count(b.clusters, c) != 0; });
+    return first_shared(a.clusters, b.clusters) >= 0;
 }
 
 bool needs_gateways(const Grid& grid) {

@@ -65,6 +65,9 @@ bool parse(std::string_view text, Grid& grid);
 // What is wrong with a grid, in words; empty: nothing.
 std::string flaw_of(const Grid& grid);
 
+// The first of the own clusters that is also one of theirs; -1: none.
+int first_shared(const std::vector<int>& own, const std::vector<int>& theirs);
+std::vector<int> clusters_of(const GatewayPlace& gateway);
 // Whether two nodes reach each other without a gateway.
 bool share_cluster(const NodePlace& a, const NodePlace& b);
 // Whether some do not. Else gateways have nothing to do, and are not started.

@@ -4,6 +4,7 @@
 
 #include "base/param.hpp"
 #include "boot/limits.hpp"
+#include "bridge/joined.hpp"
 #include "os/clock.hpp"
 #include "transport/bulk.hpp"
 
@@ -130,12 +131,7 @@ std::unique_ptr<BridgedNetwork> BridgedNetwork::open(const transport::ucx::Setti
     transport::ucx::Settings inner = settings;
     inner.sink = made->inner_sink();
     inner.watch_from = places.job_size;
-    transport::ucx::FrameSettings frames{};
-    frames.streams = streams;
-    frames.place = [](void* self, std::span<const std::byte> frame_head, size_t bytes) {
-        return static_cast<BridgedNetwork*>(self)->end_.place(frame_head, bytes);
-    };
-    made->inner_.reset(transport::ucx::open_for_frames(inner, frames, why));
+    made->inner_ = made->open_inner(inner, why);
     if (made->inner_ == nullptr) return nullptr;
     if (has_untrusted_link(*places.grid)) {
         made->sealer_.reset(transport::ucx::open_sealer(settings.key, why));
@@ -152,13 +148,45 @@ std::unique_ptr<BridgedNetwork> BridgedNetwork::open(const transport::ucx::Setti
     return made;
 }
 
-void BridgedNetwork::meet_gateways() {
+std::unique_ptr<transport::ucx::FrameNetwork>
+BridgedNetwork::open_inner(const transport::ucx::Settings& inner, std::string& why) {
+    transport::ucx::FrameSettings frames{};
+    frames.streams = streams;
     const std::vector<int>& own = places_.clusters_of(own_rank_);
+    if (own.size() < 2) {
+        frames.place = [](void* self, std::span<const std::byte> frame_head, size_t bytes) {
+            return static_cast<BridgedNetwork*>(self)->end_.place(frame_head, bytes);
+        };
+        return std::unique_ptr<transport::ucx::FrameNetwork>(
+            transport::ucx::open_for_frames(inner, frames, why));
+    }
+    JoinedNetwork::Plan plan;
+    std::string_view rest = inner.devices;
+    for (size_t i = 0; i < own.size(); ++i) {
+        const size_t end = rest.find(between_devices);
+        plan.devices.emplace_back(rest.substr(0, end));
+        if (end != std::string_view::npos) rest.remove_prefix(end + 1); // else they were named, for all
+    }
+    plan.subject = this;
+    plan.part_of = [](void* self, int id) {
+        const auto& net = *static_cast<BridgedNetwork*>(self);
+        const std::vector<int>& clusters = net.places_.clusters_of(net.own_rank_);
+        const auto shared = std::ranges::find(clusters, net.places_.cluster_to(net.own_rank_, id));
+        return shared == clusters.end() ? 0 : static_cast<int>(shared - clusters.begin());
+    };
+    return JoinedNetwork::open(inner, frames, plan, why);
+}
+
+const std::string& BridgedNetwork::address_in(size_t own_cluster) const {
+    return places_.clusters_of(own_rank_).size() < 2
+               ? inner_->address()
+               : static_cast<const JoinedNetwork&>(*inner_).address_in(own_cluster);
+}
+
+void BridgedNetwork::meet_gateways() {
     for (LaneState& lane : lanes_) {
-        const GatewayPlace& g = places_.grid->gateways[static_cast<size_t>(lane.gateway)];
-        const bool here = std::ranges::any_of(
-            g.attached, [&](const Attachment& a) { return std::ranges::count(own, a.cluster) != 0; });
-        if (here) lane.peer = inner_->reach(gateway_id(places_.job_size, lane.gateway));
+        const int id = gateway_id(places_.job_size, lane.gateway);
+        if (places_.cluster_to(own_rank_, id) >= 0) lane.peer = inner_->reach(id);
     }
 }
 
@@ -224,8 +252,10 @@ transport::ucx::Sink BridgedNetwork::inner_sink() {
         for (LaneState& lane : net.lanes_)
             if (lane.peer == static_cast<int>(peer)) {
                 lane.to_forget = true;
+                lane.again_ns = os::now_ns() + hello_again_ns; // unless it was started again and does
                 return net.end_.lane_down(lane.gateway);
             }
+        if (net.lane_of(net.inner_->rank_of(peer)) >= 0) return; // a gateway, in a second network
         net.sink_.lost(net.sink_.subject, net.number(false, peer), why);
     };
     s.frame = [](void* self, const FrameArrival& f) {

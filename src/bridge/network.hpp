@@ -22,7 +22,17 @@ struct Places {
     [[nodiscard]] const std::vector<int>& clusters_of(int world_rank) const {
         return grid->nodes[static_cast<size_t>(node_of(subject, world_rank))].clusters;
     }
+    // In which cluster a rank reaches another, or a gateway; -1: in none.
+    [[nodiscard]] int cluster_to(int own_rank, int id) const {
+        return first_shared(clusters_of(own_rank),
+                            id < job_size
+                                ? clusters_of(id)
+                                : bridge::clusters_of(grid->gateways[static_cast<size_t>(id - job_size)]));
+    }
 };
+
+// What stands between the devices of several clusters.
+inline constexpr char between_devices = ';';
 
 // The number by which frames name a job.
 uint64_t job_number(std::string_view job_id);
@@ -35,12 +45,15 @@ bool frames_by_streams();
 
 class BridgedNetwork final : public transport::ucx::Network {
   public:
-    // Says hello to the gateways of this rank. Null: why says so in words.
+    // Says hello to the gateways of this rank. Null: why says so in words. Of a rank in several clusters the
+    // devices are those of each.
     static std::unique_ptr<BridgedNetwork> open(const transport::ucx::Settings& settings,
                                                 const Places& places, std::string_view job_id,
                                                 std::string& why);
 
     [[nodiscard]] const std::string& address() const override { return inner_->address(); }
+    // Where a rank in several clusters is reached in one of its clusters, by their order.
+    [[nodiscard]] const std::string& address_in(size_t own_cluster) const;
     int reach(int world_rank) override;
     [[nodiscard]] int rank_of(Peer peer) const override;
     void give_up(int world_rank) override;
@@ -87,6 +100,8 @@ class BridgedNetwork final : public transport::ucx::Network {
     [[nodiscard]] int lane_of(int id) const;
     [[nodiscard]] bool share_cluster_with(int world_rank) const;
     [[nodiscard]] std::vector<int> lanes_to(int world_rank) const;
+    std::unique_ptr<transport::ucx::FrameNetwork> open_inner(const transport::ucx::Settings& inner,
+                                                        std::string& why);
     int look_after_lanes();
     bool set_timer(uint64_t due);
     void take_news(int lane, std::span<const std::byte> head, std::span<const std::byte> data);

@@ -9,6 +9,7 @@
 #include "core/state.hpp"
 #include "os/host.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace zipmpi::core {
@@ -74,23 +75,40 @@ std::vector<Neighbourhood> neighbourhoods(const Engine& e, const bridge::Grid* g
         return found;
     }
     for (const int c : grid->nodes[e.segment.node()].clusters) {
-        const bridge::Neighbours who = bridge::neighbours_in(*grid, c, ranks, e.job.size, e.job.rank);
-        if (who.next >= 0) found.push_back({who, bridge::probe_key(c), nullptr});
+        found.push_back(
+            {bridge::neighbours_in(*grid, c, ranks, e.job.size, e.job.rank), bridge::probe_key(c), nullptr});
     }
     return found;
 }
 
-// In one rank of each node: with its neighbours in each network.
+// Where a gateway is looked for: it may be killed, and started again, at any time.
+struct Asking {
+    boot::Launcher* launcher;
+    int id;
+    std::string key;
+
+    static std::string again(void* subject) {
+        const Asking& a = *static_cast<Asking*>(subject);
+        std::string addresses;
+        return a.launcher->get(a.id, a.key, addresses) ? addresses : std::string();
+    }
+};
+
+// In one rank of each node: with its neighbours in each network. Devices of several are kept apart.
 bool probe_devices(Engine& e, const std::vector<Neighbourhood>& networks, std::string& found,
                    std::string& story) {
-    bool all = !networks.empty();
+    bool all = std::ranges::any_of(networks, [](const Neighbourhood& n) { return n.who.next >= 0; });
     for (const Neighbourhood& n : networks) {
+        if (&n != networks.data()) found += bridge::between_devices;
+        if (n.who.next < 0) continue; // nobody else is there
         std::string addresses;
-        all =
-            e.job.launcher->get(n.who.next, n.key, addresses) &&
-            n.probe->run(n.who.next, addresses, n.who.askers, static_cast<int>(probe_seconds.get() * 1000)) &&
-            all;
-        found += (found.empty() || n.probe->devices().empty() ? "" : ",") + n.probe->devices();
+        const bool known = e.job.launcher->get(n.who.next, n.key, addresses);
+        Asking asking{e.job.launcher.get(), n.who.next, n.key};
+        transport::ucx::Probe::Search search{n.who.next, addresses, n.who.askers,
+                                             static_cast<int>(probe_seconds.get() * 1000), &asking};
+        if (n.who.next >= e.job.size) search.addresses_now = Asking::again; // a gateway
+        all = known && n.probe->run(search) && all;
+        found += n.probe->devices();
         story += (story.empty() || n.probe->story().empty() ? "" : "; ") + n.probe->story();
     }
     return all;
@@ -135,15 +153,19 @@ bool choose_devices(Engine& e, const bridge::Grid* grid, std::string& chosen, Pr
     return !chosen.empty();
 }
 
-std::string find_address(const Engine& e, const bridge::Grid* grid, int id) {
+bridge::Places places_in(Engine& e, const std::shared_ptr<const bridge::Grid>& grid) {
+    return {grid, e.job.size, &e, [](void* subject, int rank) {
+                return static_cast<int>(static_cast<const Engine*>(subject)->segment.node_of(rank));
+            }};
+}
+
+std::string find_address(Engine& e, const std::shared_ptr<const bridge::Grid>& grid, int id) {
     if (e.job.launcher == nullptr) return {};
-    if (id < e.job.size) return boot::find_address(*e.job.launcher, e.segment, id);
-    const auto gateway = static_cast<size_t>(id - e.job.size);
-    if (grid == nullptr || gateway >= grid->gateways.size()) return {};
-    for (const bridge::Attachment& a : grid->gateways[gateway].attached)
-        for (const int c : grid->nodes[e.segment.node()].clusters)
-            if (a.cluster == c) return boot::ask_address(*e.job.launcher, id, bridge::address_key(c));
-    return {};
+    if (grid == nullptr && id >= e.job.size) return {};
+    if (id < e.job.size && (grid == nullptr || grid->nodes[e.segment.node_of(id)].clusters.size() < 2))
+        return boot::find_address(*e.job.launcher, e.segment, id);
+    const int shared = places_in(e, grid).cluster_to(e.job.rank, id); // one address for each cluster
+    return shared < 0 ? std::string() : boot::ask_address(*e.job.launcher, id, bridge::address_key(shared));
 }
 
 // What the launcher says of clusters. Empty without a word: there is one.
@@ -164,21 +186,29 @@ bool read_grid(const Engine& e, std::shared_ptr<const bridge::Grid>& grid, Probl
 std::unique_ptr<transport::ucx::Network> open_network(Engine& e,
                                                       const std::shared_ptr<const bridge::Grid>& grid,
                                                       const std::string& chosen, std::string& reason) {
-    static const bridge::Grid* the_grid = nullptr; // as long as the network, which is never closed
-    the_grid = grid.get();
+    static std::shared_ptr<const bridge::Grid> the_grid; // as long as the network, which is never closed
+    the_grid = grid;
     transport::ucx::Settings settings{e.job.rank, e.segment.header().job_key, chosen.c_str(),
                                       watch_peers || e.segment.news().keeps_going != 0};
     settings.sink = e.lane->network_sink();
-    settings.book = {&e, [](void* subject, int id) {
-                         return find_address(*static_cast<const Engine*>(subject), the_grid, id);
-                     }};
+    settings.book = {
+        &e, [](void* subject, int id) { return find_address(*static_cast<Engine*>(subject), the_grid, id); }};
     if (grid == nullptr)
         return std::unique_ptr<transport::ucx::Network>(transport::ucx::open(settings, reason));
-    const bridge::Places places{grid, e.job.size, &e, [](void* subject, int rank) {
-                                    return static_cast<int>(
-                                        static_cast<const Engine*>(subject)->segment.node_of(rank));
-                                }};
-    return bridge::BridgedNetwork::open(settings, places, e.job.id, reason);
+    return bridge::BridgedNetwork::open(settings, places_in(e, grid), e.job.id, reason);
+}
+
+// A rank in several clusters is reached in each of them at an address of its own.
+bool publish_addresses(Engine& e, const bridge::Grid* grid, const transport::ucx::Network& network) {
+    bool all = boot::publish_address(*e.job.launcher, network.address());
+    if (grid == nullptr) return all;
+    const std::vector<int>& own = grid->nodes[e.segment.node()].clusters;
+    for (size_t i = 0; i < own.size() && own.size() > 1; ++i)
+        all = boot::publish_address(*e.job.launcher,
+                                    static_cast<const bridge::BridgedNetwork&>(network).address_in(i),
+                                    bridge::address_key(own[i])) &&
+              all;
+    return all;
 }
 
 } // namespace
@@ -195,7 +225,7 @@ bool join_network(Engine& e, Problem& why) {
         why = no_network(e, reason, no_module);
         return false;
     }
-    if (!e.lane->shm().hear_a_bell() || !boot::publish_address(*e.job.launcher, network->address()) ||
+    if (!e.lane->shm().hear_a_bell() || !publish_addresses(e, grid.get(), *network) ||
         !e.job.launcher->fence()) {
         why = no_network(e, "the launcher did not take or spread the address of this rank", no_launcher);
         return false;

@@ -54,8 +54,8 @@ struct Greeting {
     uint16_t address_bytes;
     int32_t from; // ranks in MPI_COMM_WORLD
     int32_t to;
-    uint64_t pass; // for messages of `to` to `from`
-    uint8_t nonce[nonce_bytes];
+    uint64_t pass;              // for messages of `to` to `from`
+    uint8_t nonce[nonce_bytes]; // the first 8 bytes rise from hello to hello
     uint8_t proof[proof_bytes]; // of all the rest, with the key of the job
 };
 static_assert(sizeof(Greeting) == 72);

@@ -32,10 +32,11 @@ class GridCase(Case):
     SHAPE = "z1"
     SLOTS = 1
     HOSTS = 2
+    ZIPPER_SLOTS = 0
 
     @classmethod
     def setUpClass(cls):
-        cls.grid = Grid(cls.SHAPE, cls.SLOTS, cls.HOSTS)
+        cls.grid = Grid(cls.SHAPE, cls.SLOTS, cls.HOSTS, cls.ZIPPER_SLOTS)
         cls.grid.__enter__()
         cls.addClassCleanup(cls.grid.__exit__)
 

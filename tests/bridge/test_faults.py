@@ -6,6 +6,7 @@ import re
 import signal
 import time
 
+from grids import MIDDLE
 from harness import ASK, STANDIN, GridCase, main, wait_until
 
 JOB = ("sh", "-c", "echo here; sleep 60")
@@ -63,6 +64,18 @@ class Gateways(FaultCase):
             os.kill(self.named(host, name)[0], signal.SIGKILL)
             p.wait(10)
             self.nothing_left()
+
+    def test_a_cut_connection_of_a_daemon_is_named(self):
+        p = self.job()
+        noded = [words for words in self.connections("z") if "zipmpi-noded" in words[-1] and words[3].startswith(MIDDLE)]
+        self.assertEqual(len(noded), 1)
+        self.grid.run("z", ["ss", "-K", "-tnH", "src", noded[0][2], "dst", noded[0][3]], capture_output=True)
+        err = self.ended(p, 1)
+        self.assertIn("the connection between its zipmpi-noded and the one that started it broke", err)
+
+    def connections(self, host):
+        r = self.grid.run(host, ["ss", "-tnHp", "state", "established"], capture_output=True, text=True)
+        return [line.split() for line in r.stdout.splitlines()]
 
     def test_a_killed_rank_is_reported(self):
         p = self.job()

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import time
 
+import bars
+import failover
 from harness import HELPERS, GridCase, main, wait_until
 
 NUMBERED = os.path.join(HELPERS, "numbered")
@@ -94,6 +96,111 @@ class Killed(MessageCase):
         self.assertEqual(p.returncode, 0, err)
         self.assertIn("messages ", out)
         self.assertEqual(err.count("killed by SIGKILL"), 3, err)
+
+
+class Flooded(GridCase):
+    def test_a_gateway_keeps_little_and_others_pass(self):
+        grown, kept, _ = bars.flood(self.grid, self.begin, os.path.join(HELPERS, "flood"), 1000)
+        self.assertLessEqual(grown, bars.POOL)
+        self.assertGreaterEqual(kept, 0.8)
+
+
+class BesideGateways(MessageCase):
+    """Ranks on the host of a gateway reach both clusters without it."""
+    HOSTS = 1
+    ZIPPER_SLOTS = 2
+
+    def test_messages_of_all_lengths(self):
+        self.numbered(200, 1000000)
+
+    def test_everybody_with_everybody(self):
+        r = self.mpiexec("-n", 4, os.path.join(MPI, "collectives"))
+        self.quiet(r)
+        self.assertIn("collectives: ok", r.out)
+
+
+class Separated(GridCase):
+    """Ranks that separate the others sit on the host of the gateway: then it has nothing to do."""
+    HOSTS = 1
+    SLOTS = 6
+    ZIPPER_SLOTS = 4
+
+    def passed_on(self, *args):
+        r = self.mpiexec("-n", 16, *args, env={"ZIPMPI_BRIDGE_REPORT": "yes"})
+        self.assertEqual((r.code, r.out), (0, "halo: ok\n"), r)
+        return int(re.search(r"passed on .* frames .* with (\d+) bytes", r.err)[1])
+
+    def test_a_halo(self):
+        matrix = os.path.join(self.grid.folder, "halo.matrix")
+        halo = (os.path.join(HELPERS, "halo"), 4, 4)
+        r = self.mpiexec("-n", 16, *halo, 5, 1000, env={"ZIPMPI_MATRIX_FILE": matrix})
+        self.quiet(r)
+        placed = ("--map-by", f"comm:{matrix}", *halo)
+        without = self.passed_on(*placed, 0, 0)
+        self.assertEqual(self.passed_on(*placed, 20, 20000) - without, 0)
+        self.assertGreater(self.passed_on(*halo, 20, 20000) - without, 0)
+
+
+class KilledEarly(MessageCase):
+    """A gateway that is killed before ranks look for devices together with it, or while they do."""
+
+    def job(self):
+        flag = os.path.join(self.grid.folder, "go")
+        if os.path.exists(flag):
+            os.remove(flag)
+        wait = f"while [ ! -e {flag} ]; do sleep 0.01; done; exec {NUMBERED} 50 300000"
+        p = self.begin("-n", 4, "sh", "-c", wait)
+        self.assertTrue(wait_until(lambda: self.named("z", "zipmpi-gateway"), 10))
+        return p, lambda: open(flag, "w").close()
+
+    def kill(self):
+        os.kill(self.named("z", "zipmpi-gateway")[0], signal.SIGKILL)
+
+    def ended(self, p):
+        out, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 0, err)
+        self.assertIn("messages ", out)
+
+    def test_after_it_said_where_it_is(self):
+        p, go = self.job()
+        time.sleep(0.3)
+        self.kill()
+        go()
+        self.ended(p)
+
+    def test_while_ranks_search(self):
+        for seconds in (0.0, 0.02, 0.04, 0.08):
+            p, go = self.job()
+            time.sleep(0.3)
+            go()
+            time.sleep(seconds)
+            self.kill()
+            self.ended(p)
+
+
+class Hung(MessageCase):
+    """A gateway that does not answer for a while, and then goes on."""
+    SHAPE = "z1x2"
+
+    def test_stopped_gateways_hold_up_nobody_for_long(self):
+        p = self.begin("-n", 4, NUMBERED, 100, 300000, 7)
+        for host in ("z", "y"):
+            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 5))
+            time.sleep(0.7)
+            failover.stop(self.grid, host, self.named(host, "zipmpi-gateway")[0])
+        out, err = p.communicate(timeout=60)
+        self.assertEqual((p.returncode, err), (0, ""))
+        self.assertLess(float(out.split("gaps")[1].split()[0]), 1500)  # ms
+
+    def test_connections_that_are_reset(self):
+        p = self.begin("-n", 4, NUMBERED, 100, 300000, 4)
+        for host in ("z", "y", "z", "y"):
+            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 5))
+            time.sleep(0.5)
+            failover.reset(self.grid, host, self.named(host, "zipmpi-gateway")[0])
+        out, err = p.communicate(timeout=60)
+        self.assertEqual((p.returncode, err), (0, ""))
+        self.assertLess(float(out.split("gaps")[1].split()[0]), 1500)  # ms
 
 
 if __name__ == "__main__":

@@ -138,6 +138,7 @@ int Engine::progress() {
     while (ucp_worker_progress(worker_) != 0 && happened_ == before) {
     }
     if (happened_ != before) hot_ = -1;
+    if (!new_beginnings_.empty()) take_new_beginnings();
     return happened_;
 }
 

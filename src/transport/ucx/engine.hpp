@@ -104,6 +104,7 @@ class Engine final : public FrameNetwork {
         Way way{};                                      // to it, once it has given a pass
         size_t address_hash = 0;                        // of where it is
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
+        uint64_t heard_hello = 0;                       // number of its last one
         std::vector<Early> early;
         uint64_t token = 0; // of an offer; 0: there is none, or it was used
         StreamEnd stream_end{};
@@ -148,7 +149,8 @@ class Engine final : public FrameNetwork {
     Known& meet(int world_rank);
     bool connect(Known& peer, std::string_view address);
     void greet(Known& peer, uint16_t kind, const uint8_t (&nonce)[wire::nonce_bytes]);
-    void take_hello(std::span<const std::byte> bytes);
+    void take_hello(std::span<const std::byte> bytes, bool in_event);
+    void take_new_beginnings();
     void take_welcome(std::span<const std::byte> bytes);
     void lose(Known& peer, const char* why);
     void take_pass(Known& peer, uint64_t pass);
@@ -263,6 +265,7 @@ class Engine final : public FrameNetwork {
     std::vector<Peer> broken_streams_;
     int hot_ = -1;        // the stream of the peer from which something came last; -1: UCX
     bool touched_ = true; // UCX has been called since it was armed
+    std::vector<std::vector<std::byte>> new_beginnings_; // hellos of those that have given us up
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began
 };

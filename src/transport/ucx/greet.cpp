@@ -6,6 +6,9 @@
 // send. Two hellos that cross are both answered.
 #include "transport/ucx/engine.hpp"
 
+#include "os/clock.hpp"
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +17,17 @@
 #include <utility>
 
 namespace zipmpi::transport::ucx {
+namespace {
+
+// A nonce begins with a number that rises from hello to hello, also when a process is started again on its
+// host.
+uint64_t number_of(const uint8_t* nonce) {
+    uint64_t number = 0;
+    std::memcpy(&number, nonce, sizeof number);
+    return number;
+}
+
+} // namespace
 
 Engine::Known& Engine::meet(int world_rank) {
     const auto known = by_rank_.find(world_rank);
@@ -30,7 +44,9 @@ Engine::Known& Engine::meet(int world_rank) {
 void Engine::make_stranger(Known& peer) {
     uint64_t bits = 0;
     RAND_bytes(reinterpret_cast<unsigned char*>(&bits), sizeof bits);
-    RAND_bytes(peer.nonce.data(), static_cast<int>(peer.nonce.size()));
+    const uint64_t number = std::max(number_of(peer.nonce.data()) + 1, os::now_ns());
+    std::memcpy(peer.nonce.data(), &number, sizeof number);
+    RAND_bytes(peer.nonce.data() + sizeof number, static_cast<int>(peer.nonce.size() - sizeof number));
     peer.given_pass = bits << pass_index_bits | by_rank_.at(peer.world_rank);
     peer.pass = 0;
     peer.sent = peer.taken = 0;
@@ -106,26 +122,40 @@ void Engine::greet(Known& peer, uint16_t kind, const uint8_t (&nonce)[wire::nonc
     if (!UCS_PTR_IS_PTR(request)) give_back(s);
 }
 
-void Engine::take_hello(std::span<const std::byte> bytes) {
+// From within an event no endpoint may be closed: it may be the one on which the hello came.
+void Engine::take_hello(std::span<const std::byte> bytes, bool in_event) {
     Opened hello;
     if (!unseal(bytes, wire::net_hello, world_rank_, key_, hello)) {
         ++strangers_;
         return;
     }
     Known& peer = meet(hello.greeting.from);
-    if (peer.given_up) return;
+    const uint64_t number = number_of(hello.greeting.nonce);
+    if (peer.given_up || number <= peer.heard_hello) return; // a later one has overtaken it
     const bool moved = std::hash<std::string_view>()(hello.address) != peer.address_hash;
-    if (peer.endpoint != nullptr && (moved || peer.lost) &&
-        peer.world_rank >= watch_from_) { // it begins anew
-        lose(peer, "it was started again");
+    const bool gave_us_up = peer.pass != 0 && peer.pass != hello.greeting.pass;
+    // It begins anew. So must we: UCX drops long messages to an endpoint that its owner has closed, and says
+    // nothing.
+    if (peer.endpoint != nullptr && (moved || gave_us_up || peer.lost) && peer.world_rank >= watch_from_) {
+        if (in_event) {
+            new_beginnings_.emplace_back(bytes.begin(), bytes.end());
+            ++happened_;
+            return;
+        }
+        lose(peer, "it has begun anew");
         disconnect(peer);
         make_stranger(peer);
     }
+    peer.heard_hello = number;
     if (peer.endpoint == nullptr && !connect(peer, hello.address)) return;
-    const bool is_new = peer.pass != hello.greeting.pass; // one that had given us up has another
+    const bool is_new = peer.pass != hello.greeting.pass;
     take_pass(peer, hello.greeting.pass);
     greet(peer, wire::net_welcome, hello.greeting.nonce);
     if (is_new) tell_met(peer);
+}
+
+void Engine::take_new_beginnings() {
+    for (const std::vector<std::byte>& hello : std::exchange(new_beginnings_, {})) take_hello(hello, false);
 }
 
 void Engine::take_welcome(std::span<const std::byte> bytes) {
@@ -166,7 +196,7 @@ ucs_status_t Engine::on_greeting(void* self, const void*, size_t, void* data, si
     wire::Greeting g{}; // its kind is proven with the rest
     if (length >= sizeof g) std::memcpy(&g, data, sizeof g);
     if (g.kind == wire::net_hello)
-        engine->take_hello(bytes);
+        engine->take_hello(bytes, true);
     else
         engine->take_welcome(bytes);
     return UCS_OK;

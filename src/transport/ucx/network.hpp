@@ -138,13 +138,26 @@ class Network {
 // of each node does it, with those of the next and the previous node.
 class Probe {
   public:
+    // With whom, and how long. The functions may be null.
+    struct Search {
+        int next;
+        std::string addresses; // of the node of rank `next`
+        std::span<const int> askers;
+        int limit_ms;
+        void* subject = nullptr;
+        // One that may be killed and started again: where it listens now.
+        std::string (*addresses_now)(void* subject) = nullptr;
+        // Devices that work, so far. The one who has asked knows of it afterwards.
+        void (*found)(void* subject, const std::string& devices) = nullptr;
+        bool (*is_over)(void* subject) = nullptr; // nobody else searches any more
+    };
     virtual ~Probe() = default;
     // Listens on every address of this host that others might reach; gives text to be published. Empty: there
     // is none.
     virtual std::string listen() = 0;
     // Tries all addresses of the node of rank `next`, and answers those of the ranks `askers`, until all are
     // known or the time is over.
-    virtual bool run(int next, const std::string& addresses, std::span<const int> askers, int limit_ms) = 0;
+    virtual bool run(const Search& search) = 0;
     [[nodiscard]] virtual const std::string& devices() const = 0; // that work, separated by commas
     [[nodiscard]] virtual const std::string& story() const = 0;   // what happened
 };
@@ -153,7 +166,7 @@ class Probe {
 using Open = Network* (*)(const Settings& settings, std::string& why);
 using OpenProbe = Probe* (*)(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key);
 inline constexpr const char* open_symbol = "zipmpi_ucx_open_3";
-inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_2";
+inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_3";
 inline constexpr const char* module_file = "zipmpi_ucx.so";
 
 // Load the module and use it. Null: why says so in words.

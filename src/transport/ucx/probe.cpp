@@ -28,6 +28,7 @@ constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t talk_limit = 2000 * ms; // from connecting to the proof
 constexpr size_t most_talks = 64;
 constexpr uint64_t grace = 10 * ms;
+constexpr uint64_t between_looks = 100 * ms; // at those who may be started again
 
 sockaddr_in socket_address(const std::string& address, int port) {
     sockaddr_in a{};
@@ -94,6 +95,7 @@ std::string SocketProbe::listen() {
 }
 
 void SocketProbe::begin_connecting(const std::string& addresses) {
+    tried_ = addresses;
     std::string words = addresses;
     std::replace(words.begin(), words.end(), '+', ' ');
     std::istringstream in(words);
@@ -120,6 +122,18 @@ void SocketProbe::accept_from(const Listener& listener) {
         return;
     }
     talks_.push_back({fd, false, true, listener.interface.address, {}, os::now_ns() + talk_limit});
+}
+
+void SocketProbe::connect_where_it_is_now(const Search& search) {
+    if (reached_ || search.addresses_now == nullptr) return;
+    const std::string now = search.addresses_now(search.subject);
+    if (!now.empty() && now != tried_) begin_connecting(now);
+}
+
+void SocketProbe::tell_found() {
+    if (search_->found == nullptr || told_ == devices_) return;
+    told_ = devices_;
+    search_->found(search_->subject, devices_);
 }
 
 void SocketProbe::tell(const std::string& what) { story_ += (story_.empty() ? "" : "; ") + what; }
@@ -180,9 +194,10 @@ bool SocketProbe::take_question(Talk& talk) {
     g.to = asker;
     std::memcpy(g.nonce, question.greeting.nonce, sizeof g.nonce);
     const std::string answer = seal(g, {}, key_);
+    use_device_of(talk.fd, "is reached by rank " + std::to_string(asker));
+    tell_found(); // first: the asker may be gone when we are asked what we have found
     if (send(talk.fd, answer.data(), answer.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(answer.size())) {
         if (std::erase(askers_, asker) != 0) answered_.push_back(asker); // it may come by another device too
-        use_device_of(talk.fd, "is reached by rank " + std::to_string(asker));
     }
     shutdown(talk.fd, SHUT_WR);
     return false;
@@ -225,27 +240,35 @@ void SocketProbe::serve_all(const std::vector<pollfd>& fds, const std::string& q
     talks_ = std::move(kept);
 }
 
-bool SocketProbe::run(int next, const std::string& addresses, std::span<const int> askers, int limit_ms) {
-    askers_.assign(askers.begin(), askers.end());
-    begin_connecting(addresses);
+bool SocketProbe::run(const Search& search) {
+    search_ = &search;
+    askers_.assign(search.askers.begin(), search.askers.end());
+    begin_connecting(search.addresses);
     wire::Greeting g{};
     g.kind = wire::net_probe;
     g.from = own_rank_;
-    g.to = next;
+    g.to = search.next;
     std::memcpy(g.nonce, nonce_, sizeof nonce_);
     const std::string question = seal(g, {}, key_);
-    uint64_t end = os::now_ns() + static_cast<uint64_t>(limit_ms) * ms;
+    const bool looks = search.addresses_now != nullptr || search.is_over != nullptr;
+    uint64_t end = os::now_ns() + static_cast<uint64_t>(search.limit_ms) * ms;
+    uint64_t look_at = looks ? os::now_ns() + between_looks : end;
     bool all = false;
     for (uint64_t now = os::now_ns(); now < end; now = os::now_ns()) {
         std::vector<pollfd> fds;
         for (const Listener& l : listeners_) fds.push_back({l.fd, POLLIN, 0});
         for (const Talk& t : talks_) fds.push_back({t.fd, static_cast<short>(t.asked ? POLLIN : POLLOUT), 0});
-        poll(fds.data(), fds.size(), static_cast<int>((end - now) / ms) + 1);
-        serve_all(fds, question, next);
+        poll(fds.data(), fds.size(),
+             static_cast<int>((std::max(std::min(end, look_at), now) - now) / ms) + 1);
+        serve_all(fds, question, search.next);
         for (size_t i = 0; i < listeners_.size(); ++i)
             if (fds[i].revents != 0) accept_from(listeners_[i]);
         if (reached_ && askers_.empty() && !std::exchange(all, true))
             end = std::min(end, os::now_ns() + grace); // for further devices
+        if (!looks || os::now_ns() < look_at) continue;
+        look_at = os::now_ns() + between_looks;
+        if (search.is_over != nullptr && search.is_over(search.subject)) break;
+        connect_where_it_is_now(search);
     }
     return reached_ && askers_.empty();
 }
@@ -253,6 +276,6 @@ bool SocketProbe::run(int next, const std::string& addresses, std::span<const in
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Probe*
-zipmpi_ucx_open_probe_2(int world_rank, zipmpi::transport::ucx::Key key) {
+zipmpi_ucx_open_probe_3(int world_rank, zipmpi::transport::ucx::Key key) {
     return new zipmpi::transport::ucx::SocketProbe(world_rank, key);
 }

@@ -27,7 +27,7 @@ class SocketProbe final : public Probe {
     SocketProbe& operator=(const SocketProbe&) = delete;
 
     std::string listen() override;
-    bool run(int next, const std::string& addresses, std::span<const int> askers, int limit_ms) override;
+    bool run(const Search& search) override;
     [[nodiscard]] const std::string& devices() const override { return devices_; }
     [[nodiscard]] const std::string& story() const override { return story_; }
 
@@ -45,6 +45,7 @@ class SocketProbe final : public Probe {
         uint64_t deadline_ns;
     };
     void begin_connecting(const std::string& addresses);
+    void connect_where_it_is_now(const Search& search);
     void accept_from(const Listener& listener);
     bool serve(Talk& talk, int next); // false: it is over
     void serve_all(const std::vector<pollfd>& fds, const std::string& question, int next);
@@ -54,6 +55,7 @@ class SocketProbe final : public Probe {
     bool use(const std::string& device); // false: it is in use
     void use_rdma_on(const std::string& interface);
     void tell(const std::string& what);
+    void tell_found();
 
     int own_rank_;
     Key key_;
@@ -62,6 +64,9 @@ class SocketProbe final : public Probe {
     std::vector<Talk> talks_;
     std::string devices_;
     std::string story_;
+    std::string tried_; // addresses
+    std::string told_;  // devices
+    const Search* search_ = nullptr;
     bool reached_ = false;
     std::vector<int> askers_;   // to come
     std::vector<int> answered_; // that came
