@@ -109,8 +109,8 @@ struct Network {
 
 std::string devices_key(int cluster) { return "devices." + std::to_string(cluster); }
 
-// The search in one network, while any of those who take part may be killed and started again. Those in several
-// networks have threads of their own, and take turns with the launcher.
+// The search in one network, while any of those who take part may be killed and started again. Those in
+// several networks have threads of their own, and take turns with the launcher.
 struct Searching {
     Place* place;
     Network* network;

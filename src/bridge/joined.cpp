@@ -20,8 +20,8 @@ JoinedNetwork::JoinedNetwork(const transport::ucx::Settings& settings, const Pla
     , epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
 std::unique_ptr<JoinedNetwork> JoinedNetwork::open(const transport::ucx::Settings& settings,
-                                                   const transport::ucx::FrameSettings& frames, const Plan& plan,
-                                                   std::string& why) {
+                                                   const transport::ucx::FrameSettings& frames,
+                                                   const Plan& plan, std::string& why) {
     std::unique_ptr<JoinedNetwork> made(new JoinedNetwork(settings, plan));
     for (size_t i = 0; i < plan.devices.size(); ++i) {
         Part& part = made->parts_.emplace_back();

@@ -101,7 +101,7 @@ class BridgedNetwork final : public transport::ucx::Network {
     [[nodiscard]] bool share_cluster_with(int world_rank) const;
     [[nodiscard]] std::vector<int> lanes_to(int world_rank) const;
     std::unique_ptr<transport::ucx::FrameNetwork> open_inner(const transport::ucx::Settings& inner,
-                                                        std::string& why);
+                                                             std::string& why);
     int look_after_lanes();
     bool set_timer(uint64_t due);
     void take_news(int lane, std::span<const std::byte> head, std::span<const std::byte> data);
