@@ -55,7 +55,7 @@ constexpr auto& listed(core::{name}) {{ return listed_{name}; }}
 """
 
 ENUMS = ("ThreadLevel", "Comparison", "TopologyKind", "SplitType", "PredefinedAttribute", "Combiner",
-         "TypeClass", "LockType", "WinFlavor", "WinAttribute", "ToolErr", "Verbosity", "Binding", "CvarScope", "PvarClass")
+         "TypeClass", "Seek", "LockType", "WinFlavor", "WinAttribute", "ToolErr", "Verbosity", "Binding", "CvarScope", "PvarClass")
 
 
 def builtin_id(name):

@@ -110,6 +110,12 @@ int raise_on(uint32_t function, Err err, core::Win& win) noexcept {
     return code_of(err);
 }
 
+int raise_on(uint32_t function, Err err, core::File* file) noexcept {
+    if (void* const f = act(function, err, core::handler_of(file), nullptr); f != nullptr)
+        call_handler(f, file, code_of(err));
+    return code_of(err);
+}
+
 int raise_with(uint32_t function, Err err, const core::Errhandler& handler, core::Comm* made) noexcept {
     return raise_for<MPI_Comm_errhandler_function>(function, err, handler, made);
 }

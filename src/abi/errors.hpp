@@ -29,6 +29,8 @@ Err explained(Err err) noexcept;
                         const core::Session* session) noexcept;
 // The same for an error on a window.
 [[gnu::cold]] int raise_on(uint32_t function, Err err, core::Win& win) noexcept;
+// On a file, or, if it is null, where files are opened or removed.
+[[gnu::cold]] int raise_on(uint32_t function, Err err, core::File* file) noexcept;
 // Calls a handler that came as an argument, for what the call should have made: null.
 [[gnu::cold]] int raise_with(uint32_t function, Err err, const core::Errhandler& handler,
                              core::Comm* made) noexcept;
