@@ -11,6 +11,7 @@ HEADER = """\
 #include "base/err.hpp"
 #include "core/api.hpp"
 #include "core/engine.hpp"
+#include "core/io/calls.hpp"
 
 namespace zipmpi::abi::values {{
 

@@ -41,12 +41,11 @@ Err explained(Err err) noexcept;
 // Keeps function and code for error_text(); raise() does it by itself.
 int remember(uint32_t function, int code) noexcept;
 
-// Calls a handler of the program.
-void call_handler(void* face_function, const core::Comm* comm, const core::Session* session,
-                  int code) noexcept;
-
-void call_handler(void* face_function, core::Win* win, int code) noexcept;
-void call_handler(void* face_function, core::File* file, int code) noexcept;
+// Calls a handler of the program. Gives the code, which it may have changed.
+int call_handler(void* face_function, const core::Comm* comm, const core::Session* session,
+                 int code) noexcept;
+int call_handler(void* face_function, core::Win* win, int code) noexcept;
+int call_handler(void* face_function, core::File* file, int code) noexcept;
 
 // What MPI_Error_string gives: with function and cause if it was the last error of this thread.
 bool error_text(int code, std::string& text);

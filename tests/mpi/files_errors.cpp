@@ -108,8 +108,10 @@ void one_is_wrong() {
 
 int calls = 0;
 MPI_File called_with = MPI_FILE_NULL;
-void count_call(MPI_File* fh, int*, ...) {
+int returned = 0; // instead of the code, if not 0
+void count_call(MPI_File* fh, int* code, ...) {
     ++calls;
+    if (returned != 0) *code = returned;
     called_with = *fh;
 }
 
@@ -128,6 +130,8 @@ void handlers() {
     FAILS(MPI_File_delete((f.name + "_not").c_str(), MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
     FAILS(MPI_File_write_at(MPI_FILE_NULL, 0, &x, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_FILE);
     CHECK(calls == 4 && called_with == MPI_FILE_NULL);
+    returned = MPI_ERR_OTHER; // a handler may change what the call returns
+    FAILS(MPI_File_write_at(f.fh, -1, &x, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
     CHECK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN) == MPI_SUCCESS);
     MPI_Errhandler_free(&handler);
     MPI_Barrier(MPI_COMM_WORLD);

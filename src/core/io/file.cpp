@@ -128,7 +128,8 @@ Err file_set_view(File& file, int64_t displacement, Datatype& etype, Datatype& f
                  static_cast<long long>(displacement));
     }
     ViewPtr view;
-    if (e == Err::success) e = make_view(displacement, etype, filetype, representation, view);
+    if (e == Err::success)
+        e = make_view(displacement, etype, filetype, representation, (file.amode & mode_rdonly) == 0, view);
     if (e = agree(file, e, "set the view"); e != Err::success) return e;
     if (file.team().rank == 0) e = file.shared.set(0);
     if (e = agree_with_first(file, e, "set the shared file pointer"); e != Err::success) return e;

@@ -4,9 +4,9 @@
 // An open file. Its processes have a communicator of their own.
 #pragma once
 
-#include "core/api.hpp"
 #include "core/comm/comm.hpp"
 #include "core/errhandler/errhandler.hpp"
+#include "core/io/calls.hpp"
 #include "core/io/shared_pointer.hpp"
 #include "core/io/view.hpp"
 
@@ -47,6 +47,7 @@ struct File : Object {
     int amode = 0;
     bool gaps_can_be_read = true; // before they are written again
     bool atomic = false;
+    bool on_one_host = false; // all its processes
     io::ViewPtr view;
     int64_t position = 0; // the own pointer, in etypes
     io::SharedPointer shared;

@@ -67,6 +67,7 @@ void choose_aggregators(File& file, const std::vector<Greeting>& all) {
     }
     std::ranges::sort(order);
     for (const auto& [turn, rank] : order) file.aggregators.push_back(rank);
+    file.on_one_host = nodes == 1;
     constexpr int64_t per_node = 4;
     file.tuning.aggregators = std::min<int64_t>(per_node * nodes, static_cast<int64_t>(all.size()));
 }
@@ -130,7 +131,7 @@ Err open_everywhere(File& file, Info* info) {
 Err start_pointers(File& file) {
     if (const Err e = file.shared.open(file.team(), file.name); e != Err::success) return e;
     if (const Err e =
-            make_view(0, builtin_type(TypeId::BYTE), builtin_type(TypeId::BYTE), "native", file.view);
+            make_view(0, builtin_type(TypeId::BYTE), builtin_type(TypeId::BYTE), "native", true, file.view);
         e != Err::success)
         return e;
     if ((file.amode & mode_append) == 0) return Err::success;

@@ -23,7 +23,10 @@ namespace {
 
 namespace coll = proto::coll;
 
-constexpr uint64_t long_stretch = 128 << 10; // each process moves such by itself
+// Each process moves stretches of this length by itself: on one host the cache of the system joins them, and
+// a call costs less than the way through another process. Over hosts that cache is not one.
+constexpr uint64_t long_stretch_on_a_host = 4 << 10;
+constexpr uint64_t long_stretch_over_hosts = 128 << 10;
 constexpr int64_t window_least = 4 << 10;
 constexpr int64_t part_unit = 64 << 10; // parts of aggregators begin at multiples of it
 
@@ -51,8 +54,8 @@ bool in_two_phases(const File& file, const std::vector<Request>& all, bool write
     const Tuning::Buffering wish = writes ? file.tuning.writes : file.tuning.reads;
     if (wish == Tuning::Buffering::never || file.atomic || (writes && !file.gaps_can_be_read)) return false;
     if (wish == Tuning::Buffering::always) return true;
-    const bool short_ones =
-        std::ranges::any_of(all, [](const Request& r) { return r.stretch < long_stretch; });
+    const uint64_t enough = file.on_one_host ? long_stretch_on_a_host : long_stretch_over_hosts;
+    const bool short_ones = std::ranges::any_of(all, [&](const Request& r) { return r.stretch < enough; });
     return short_ones && interleave(all);
 }
 

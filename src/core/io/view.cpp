@@ -22,31 +22,37 @@ int64_t elements_up_to(const Datatype& tile, uint64_t byte) {
     return static_cast<int64_t>(byte / static_cast<uint64_t>(tile.size)) + 2;
 }
 
-Err check_types(const Datatype& etype, const Datatype& filetype, const View& view) {
+Err check_types(const Datatype& etype, const Datatype& filetype) {
     if (etype.size <= 0) return fail(Err::type, "pass an etype that has data", "the etype has no data");
     if (filetype.size % etype.size != 0)
         return fail(Err::type, "make the filetype out of whole etypes",
                     "the filetype has %lld bytes of data, the etype %lld",
                     static_cast<long long>(filetype.size), static_cast<long long>(etype.size));
-    if (view.tile->size > 0 && (view.tile->true_lower < 0 || view.tile->extent < 0))
-        return fail(Err::type, "use displacements of 0 or more in the filetype",
-                    "the filetype begins before its address");
     return Err::success;
 }
 
-// Places may not go back from one stretch to the next. Cost: O(stretches of the filetype), for derived ones.
-Err check_order(const View& view) {
-    std::vector<Stretch> found;
-    int64_t end = view.displacement;
-    const auto size = static_cast<uint64_t>(std::max<int64_t>(view.tile->size, 0));
-    for (uint64_t at = 0; at < size && !view.whole();) {
-        found.clear();
-        at += view.list(at, size - at, found, listed_at_once);
-        for (const Stretch& s : found) {
-            if (s.at < end)
-                return fail(Err::type, "list the parts of the filetype in the order of the file",
-                            "the displacements of the filetype decrease");
-            end = s.at;
+// Places may not go back from one stretch to the next, nor overlap if the file is written. Cost: O(stretches
+// of the datatype), for one with gaps.
+Err check_places(const Datatype& type, bool may_overlap) {
+    if (type.size > 0 && (type.true_lower < 0 || type.extent < 0))
+        return fail(Err::io, "use displacements of 0 or more",
+                    "a type of the view begins before its address");
+    if (type.program == nullptr || type.program->runs <= 1) return Err::success;
+    int64_t least = 0;
+    for (uint64_t at = 0; at < static_cast<uint64_t>(type.size);) {
+        iovec found[listed_at_once];
+        uint64_t covered = 0;
+        const size_t n =
+            layout::list_pieces(*type.program, nullptr, 1, at, static_cast<uint64_t>(type.size) - at, found,
+                                listed_at_once, covered);
+        at += covered;
+        for (size_t i = 0; i < n; ++i) {
+            const int64_t place = as_place(found[i].iov_base);
+            if (place < least)
+                return fail(Err::io,
+                            "list the parts of etype and filetype in the order of the file, each once",
+                            "the displacements of a type of the view decrease, or its parts overlap");
+            least = may_overlap ? place : place + static_cast<int64_t>(found[i].iov_len);
         }
     }
     return Err::success;
@@ -111,7 +117,7 @@ uint64_t View::list(uint64_t from, uint64_t bytes, std::vector<Stretch>& stretch
 }
 
 Err make_view(int64_t displacement, Datatype& etype, Datatype& filetype, const char* representation,
-              ViewPtr& view) {
+              bool writable, ViewPtr& view) {
     auto made = std::make_shared<View>();
     made->displacement = displacement;
     made->etype = share(etype);
@@ -123,8 +129,9 @@ Err make_view(int64_t displacement, Datatype& etype, Datatype& filetype, const c
     if (const Err e = type_in_file(*made->representation, filetype, made->tile); e != Err::success) return e;
     if (const Err e = bytes_in_file(*made->representation, etype, made->etype_bytes); e != Err::success)
         return e;
-    if (const Err e = check_types(etype, filetype, *made); e != Err::success) return e;
-    if (const Err e = check_order(*made); e != Err::success) return e;
+    if (const Err e = check_types(etype, filetype); e != Err::success) return e;
+    for (const Datatype* const type : {&etype, &filetype})
+        if (const Err e = check_places(*type, !writable); e != Err::success) return e;
     view = std::move(made);
     return Err::success;
 }

@@ -54,6 +54,6 @@ using ViewPtr = std::shared_ptr<const View>;
 
 // The types must be fit for a view: see the standard, 14.3.
 Err make_view(int64_t displacement, Datatype& etype, Datatype& filetype, const char* representation,
-              ViewPtr& view);
+              bool writable, ViewPtr& view);
 
 } // namespace zipmpi::core::io
