@@ -11,13 +11,11 @@
 #include <string>
 #include <unistd.h>
 
-// The same on all ranks. The folder is the working one: all hosts of a test see it.
+// The same on all ranks, in a folder that all hosts of a test see: each has a /tmp of its own.
 inline std::string fresh_name(const char* what) {
     char name[256] = {};
     static int number = 0;
-    const char* const folder = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp";
-    std::snprintf(name, sizeof name, "%s/zipmpi_%s_%d_%d", folder, what, static_cast<int>(getpid()),
-                  number++);
+    std::snprintf(name, sizeof name, "/var/tmp/zipmpi_%s_%d_%d", what, static_cast<int>(getpid()), number++);
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
     return name;
 }

@@ -13,9 +13,9 @@
 namespace zipmpi::core::io {
 namespace {
 
-constexpr uint64_t long_piece = 64 << 10;   // moves without a copy
-constexpr int64_t joined_most = 4 << 20;    // bytes that move as one
-constexpr int64_t read_gap_most = 16 << 10; // between pieces that are read as one: about what a call costs
+constexpr uint64_t long_piece = 64 << 10;  // moves without a copy
+constexpr int64_t joined_most = 4 << 20;   // bytes that move as one
+constexpr int64_t read_gap_most = 2 << 10; // between pieces that are read as one: a call costs more
 constexpr int64_t write_gap_most = 4 << 10;
 
 int64_t end_of(const Piece& p) { return p.at + static_cast<int64_t>(p.bytes); }
