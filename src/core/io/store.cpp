@@ -45,7 +45,7 @@ bool write_fully(int fd, const std::byte* from, int64_t bytes, int64_t at) {
 }
 
 // Pieces that move as one.
-struct Group {
+struct Bundle {
     size_t pieces = 1;
     int64_t from = 0;
     int64_t end = 0;
@@ -53,8 +53,8 @@ struct Group {
     [[nodiscard]] int64_t bytes() const { return end - from; }
 };
 
-Group first_group(Pieces pieces, int64_t gap_most) {
-    Group g{1, pieces[0].at, end_of(pieces[0]), false};
+Bundle first_bundle(Pieces pieces, int64_t gap_most) {
+    Bundle g{1, pieces[0].at, end_of(pieces[0]), false};
     if (pieces[0].bytes >= long_piece) return g;
     for (const Piece& p : pieces.subspan(1)) {
         if (p.bytes >= long_piece || p.at - g.end > gap_most || end_of(p) - g.from > joined_most) break;
@@ -65,7 +65,7 @@ Group first_group(Pieces pieces, int64_t gap_most) {
     return g;
 }
 
-// Memory for groups, taken when the first one needs it.
+// Memory for bundles, taken when the first one needs it.
 class Joint {
   public:
     std::byte* get() {
@@ -80,7 +80,7 @@ class Joint {
 Err cannot_read() { return system_error("read", "the file"); }
 Err cannot_write() { return system_error("write", "the file"); }
 
-Err read_group(int fd, Pieces pieces, const Group& g, std::byte* joint, int64_t& end) {
+Err read_bundle(int fd, Pieces pieces, const Bundle& g, std::byte* joint, int64_t& end) {
     std::byte* const to = g.pieces == 1 ? pieces[0].data : joint;
     const int64_t got = read_fully(fd, to, g.bytes(), g.from);
     if (got < 0) return cannot_read();
@@ -93,7 +93,7 @@ Err read_group(int fd, Pieces pieces, const Group& g, std::byte* joint, int64_t&
     return Err::success;
 }
 
-Err write_group(int fd, Pieces pieces, const Group& g, std::byte* joint) {
+Err write_bundle(int fd, Pieces pieces, const Bundle& g, std::byte* joint) {
     if (g.pieces == 1)
         return write_fully(fd, pieces[0].data, g.bytes(), g.from) ? Err::success : cannot_write();
     RangeLock lock;
@@ -143,10 +143,10 @@ Err read_pieces(int fd, Pieces pieces, int64_t& end) {
     Joint joint;
     end = not_reached;
     while (!pieces.empty() && end == not_reached) {
-        const Group g = first_group(pieces, read_gap_most);
+        const Bundle g = first_bundle(pieces, read_gap_most);
         std::byte* const memory = g.pieces > 1 ? joint.get() : nullptr;
         if (g.pieces > 1 && memory == nullptr) return no_bytes(joined_most);
-        if (const Err e = read_group(fd, pieces, g, memory, end); e != Err::success) return e;
+        if (const Err e = read_bundle(fd, pieces, g, memory, end); e != Err::success) return e;
         pieces = pieces.subspan(g.pieces);
     }
     return Err::success;
@@ -155,10 +155,10 @@ Err read_pieces(int fd, Pieces pieces, int64_t& end) {
 Err write_pieces(int fd, Pieces pieces, Gaps gaps) {
     Joint joint;
     while (!pieces.empty()) {
-        const Group g = first_group(pieces, gaps == Gaps::fill ? write_gap_most : 0);
+        const Bundle g = first_bundle(pieces, gaps == Gaps::fill ? write_gap_most : 0);
         std::byte* const memory = g.pieces > 1 ? joint.get() : nullptr;
         if (g.pieces > 1 && memory == nullptr) return no_bytes(joined_most);
-        if (const Err e = write_group(fd, pieces, g, memory); e != Err::success) return e;
+        if (const Err e = write_bundle(fd, pieces, g, memory); e != Err::success) return e;
         pieces = pieces.subspan(g.pieces);
     }
     return Err::success;

@@ -31,7 +31,7 @@ constexpr int64_t window_least = 4 << 10;
 constexpr int64_t part_unit = 64 << 10; // parts of aggregators begin at multiples of it
 
 // What each process says first.
-struct Request {
+struct Wish {
     int64_t low;
     int64_t high;     // not above low: nothing
     uint64_t stretch; // how long, on average
@@ -42,20 +42,20 @@ struct Window {
     int64_t high;
 };
 
-bool interleave(std::vector<Request> all) {
-    std::erase_if(all, [](const Request& r) { return r.high <= r.low; });
-    std::ranges::sort(all, {}, &Request::low);
+bool interleave(std::vector<Wish> all) {
+    std::erase_if(all, [](const Wish& r) { return r.high <= r.low; });
+    std::ranges::sort(all, {}, &Wish::low);
     for (size_t i = 1; i < all.size(); ++i)
         if (all[i].low < all[i - 1].high) return true;
     return false;
 }
 
-bool in_two_phases(const File& file, const std::vector<Request>& all, bool writes) {
-    const Tuning::Buffering wish = writes ? file.tuning.writes : file.tuning.reads;
-    if (wish == Tuning::Buffering::never || file.atomic || (writes && !file.gaps_can_be_read)) return false;
-    if (wish == Tuning::Buffering::always) return true;
+bool in_two_phases(const File& file, const std::vector<Wish>& all, bool writes) {
+    const Tuning::Buffering hint = writes ? file.tuning.writes : file.tuning.reads;
+    if (hint == Tuning::Buffering::never || file.atomic || (writes && !file.gaps_can_be_read)) return false;
+    if (hint == Tuning::Buffering::always) return true;
     const uint64_t enough = file.on_one_host ? long_stretch_on_a_host : long_stretch_over_hosts;
-    const bool short_ones = std::ranges::any_of(all, [&](const Request& r) { return r.stretch < enough; });
+    const bool short_ones = std::ranges::any_of(all, [&](const Wish& r) { return r.stretch < enough; });
     return short_ones && interleave(all);
 }
 
@@ -76,9 +76,9 @@ struct Plan {
     }
 };
 
-Plan divide(const File& file, const std::vector<Request>& all) {
+Plan divide(const File& file, const std::vector<Wish>& all) {
     Plan p;
-    for (const Request& r : all) {
+    for (const Wish& r : all) {
         if (r.high <= r.low) continue;
         p.low = std::min(p.low, r.low);
         p.high = std::max(p.high, r.high);
@@ -266,12 +266,12 @@ Err move_in_two_phases(File& file, const View& view, const Row& row, bool writes
 } // namespace
 
 Err move_together(File& file, const View& view, const Row& row, bool writes, Err mine, uint64_t& moved) {
-    std::vector<Request> all(static_cast<size_t>(file.team().size));
-    Request& own = all[static_cast<size_t>(file.team().rank)];
+    std::vector<Wish> all(static_cast<size_t>(file.team().size));
+    Wish& own = all[static_cast<size_t>(file.team().rank)];
     own = {0, 0, ~uint64_t{0}};
     if (row.bytes > 0 && !view.empty())
         own = {view.place_of(row.from), view.place_of(row.from + row.bytes - 1) + 1, view.mean_stretch()};
-    if (const Err e = coll::allgather(file.team(), all.data(), sizeof(Request)); e != Err::success) return e;
+    if (const Err e = coll::allgather(file.team(), all.data(), sizeof(Wish)); e != Err::success) return e;
     Err e = Err::success;
     if (in_two_phases(file, all, writes))
         e = move_in_two_phases(file, view, row, writes, divide(file, all), moved);
