@@ -14,8 +14,9 @@ constexpr size_t listed_at_once = 64;
 
 // Layouts speak of memory: a place in the file is an address there.
 const void* as_address(int64_t place) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): nothing is read there
     return reinterpret_cast<const void*>(place);
-} // NOLINT(performance-no-int-to-ptr)
+}
 int64_t as_place(const void* address) { return reinterpret_cast<int64_t>(address); }
 
 int64_t elements_up_to(const Datatype& tile, uint64_t byte) {
