@@ -25,6 +25,11 @@ class Implemented(unittest.TestCase):
         send = text("MPI_Send")
         self.assertLess(send.index("entry.on("), send.index("entry.count("))
 
+    def test_errors_of_files_go_to_their_handlers(self):
+        self.assertIn("FileEntry entry{{", text("MPI_File_open"))
+        self.assertIn("FileEntry entry{{", text("MPI_File_delete"))
+        self.assertIn('entry.on(fh, fh_, "fh")', text("MPI_File_read_at"))
+
     def test_only_receives_take_wildcards(self):
         self.assertIn("entry.source(source", text("MPI_Recv"))
         self.assertIn("entry.tag_or_any(tag", text("MPI_Recv"))

@@ -51,6 +51,11 @@ class Context:
         return self.first("handle", "Win") or self.first("handle", "Win", "inout")
 
     @property
+    def file(self):
+        """The file that the call is on."""
+        return self.first("handle", "File") or self.first("handle", "File", "inout")
+
+    @property
     def made(self):
         """What the call makes, if it is given the error handler of that."""
         raises = any("raises" in p.marks for p in self.params)
@@ -126,7 +131,8 @@ def handle(param, around):
         return piece
     ignored = around.ignored(param)
     optional = "optional" in param.marks or (cls == "Info" and "required" not in param.marks)
-    if param in (around.comm, around.session) or (param is around.win and "optional" not in param.marks):
+    on_it = param in (around.win, around.file) and "optional" not in param.marks
+    if param in (around.comm, around.session) or on_it:
         find = "on"
     elif "raises" in param.marks:
         find = "raises_with"

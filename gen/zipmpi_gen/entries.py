@@ -24,7 +24,7 @@ extern "C" {{
 """
 
 # Checks that later ones rest on come first.
-FIRST = {"Comm": 0, "Win": 0, "Session": 1}
+FIRST = {"Comm": 0, "Win": 0, "File": 0, "Session": 1}
 
 
 def callee(function):
@@ -113,6 +113,15 @@ def owner_line(around):
     return f"    entry.on_owner_of({own_name(owned)}{'.first()' if owned.is_array else ''});\n"
 
 
+def entry_of(entry, around):
+    """The variable that knows whose error handler gets the errors of the call."""
+    if entry.function.errors == "file":
+        return f"FileEntry entry{{{{{entry.id}}}}}"
+    if around.made:
+        return f"MakingEntry<core::{around.made.kind.detail}> entry{{{{{entry.id}}}}}"
+    return f"Entry entry{{{entry.id}}}"
+
+
 def call_body(entry):
     around = Context(entry)
     pieces = [(p, convert(p, around)) for p in entry.params]
@@ -120,8 +129,7 @@ def call_body(entry):
     if entry.function.pass_large:
         passed.append("true" if entry.wide else "false")
     arguments = ", ".join(passed)
-    made = around.made
-    out = f"    MakingEntry<core::{made.kind.detail}> entry{{{{{entry.id}}}}};\n" if made else f"    Entry entry{{{entry.id}}};\n"
+    out = f"    {entry_of(entry, around)};\n"
     out += "".join(f"    {line}\n" for _, piece in pieces for line in piece.declare)
     out += check_lines(entry, around, pieces)
     out += owner_line(around)

@@ -11,6 +11,7 @@ HEADER = """\
 #include "base/err.hpp"
 #include "core/api.hpp"
 #include "core/engine.hpp"
+#include "core/io/calls.hpp"
 
 namespace zipmpi::abi::values {{
 
@@ -55,7 +56,7 @@ constexpr auto& listed(core::{name}) {{ return listed_{name}; }}
 """
 
 ENUMS = ("ThreadLevel", "Comparison", "TopologyKind", "SplitType", "PredefinedAttribute", "Combiner",
-         "TypeClass", "LockType", "WinFlavor", "WinAttribute", "ToolErr", "Verbosity", "Binding", "CvarScope", "PvarClass")
+         "TypeClass", "Seek", "LockType", "WinFlavor", "WinAttribute", "ToolErr", "Verbosity", "Binding", "CvarScope", "PvarClass")
 
 
 def builtin_id(name):

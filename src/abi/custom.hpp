@@ -68,6 +68,14 @@ Err grequest_complete(core::Request& request);
 Err op_create(MPI_User_function* function, bool commutes, core::Op*& op);
 Err op_create(MPI_User_function_c* function, bool commutes, core::Op*& op);
 
+// --- files
+Err file_get_view(core::File& file, int64_t& displacement, core::Datatype*& etype, core::Datatype*& filetype,
+                  char* representation);
+Err register_datarep(const char* name, MPI_Datarep_conversion_function* read,
+                     MPI_Datarep_conversion_function* write, void* extent, void* extra_state);
+Err register_datarep(const char* name, MPI_Datarep_conversion_function_c* read,
+                     MPI_Datarep_conversion_function_c* write, void* extent, void* extra_state);
+
 // --- statuses
 Err status_get_source(const MPI_Status& status, int& source);
 Err status_get_tag(const MPI_Status& status, int& tag);

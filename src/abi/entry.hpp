@@ -225,6 +225,21 @@ struct MakingEntry : Entry {
     }
 };
 
+// A call about files.
+struct FileEntry : Entry {
+    core::File* file = nullptr; // null: errors go to the handler of files that are opened later
+
+    using Entry::on;
+    bool on(MPI_File value, core::File*& object, const char* param) noexcept {
+        const bool good = handle(value, object, param);
+        file = object;
+        return good;
+    }
+
+    [[nodiscard]] int raise() const noexcept { return abi::raise_on(id, err, file); }
+    [[nodiscard]] int done() const noexcept { return err == Err::success ? MPI_SUCCESS : raise(); }
+};
+
 // The flight recorder has its own wildcard.
 inline int32_t peer_record(int rank) noexcept { return rank == core::any_source ? recorder_any : rank; }
 inline int32_t tag_record(int tag) noexcept { return tag == core::any_tag ? recorder_any : tag; }

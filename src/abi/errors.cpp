@@ -16,10 +16,12 @@ struct Last {
 };
 thread_local Last last;
 
+// Gives what the call returns: the handler may change it.
 template <class Function, class T>
-void call_with(void* face_function, T* object, int code) noexcept {
+int call_with(void* face_function, T* object, int code) noexcept {
     auto handle = handle_of(object);
     reinterpret_cast<Function*>(face_function)(&handle, &code);
+    return code;
 }
 
 // Acts on an error as a handler wants it. The function of the program that is to be called, or null.
@@ -40,7 +42,7 @@ void* act(uint32_t function, Err err, const core::HandlerAction& action, const c
 template <class Function, class T>
 int raise_for(uint32_t function, Err err, const core::Errhandler& handler, T* made) noexcept {
     if (void* const f = act(function, err, core::action_of(handler), nullptr); f != nullptr)
-        call_with<Function>(f, made, code_of(err));
+        return call_with<Function>(f, made, code_of(err));
     return code_of(err);
 }
 
@@ -86,27 +88,33 @@ int remember(uint32_t function, int code) noexcept {
     return code;
 }
 
-void call_handler(void* face_function, const core::Comm* comm, const core::Session* session,
-                  int code) noexcept {
+int call_handler(void* face_function, const core::Comm* comm, const core::Session* session,
+                 int code) noexcept {
     if (session != nullptr)
-        call_with<MPI_Session_errhandler_function>(face_function, const_cast<core::Session*>(session), code);
-    else
-        call_with<MPI_Comm_errhandler_function>(
-            face_function, comm != nullptr ? const_cast<core::Comm*>(comm) : core::comm_of_stray_errors(),
-            code);
+        return call_with<MPI_Session_errhandler_function>(face_function, const_cast<core::Session*>(session),
+                                                          code);
+    core::Comm* const known = const_cast<core::Comm*>(comm);
+    return call_with<MPI_Comm_errhandler_function>(
+        face_function, known != nullptr ? known : core::comm_of_stray_errors(), code);
 }
 
 int raise(uint32_t function, Err err, const core::Comm* comm, const core::Session* session) noexcept {
     const core::HandlerAction action =
         session != nullptr ? core::handler_of(*session) : core::handler_of(comm);
     if (void* const f = act(function, err, action, comm); f != nullptr)
-        call_handler(f, comm, session, code_of(err));
+        return call_handler(f, comm, session, code_of(err));
     return code_of(err);
 }
 
 int raise_on(uint32_t function, Err err, core::Win& win) noexcept {
     if (void* const f = act(function, err, core::handler_of(win), nullptr); f != nullptr)
-        call_handler(f, &win, code_of(err));
+        return call_handler(f, &win, code_of(err));
+    return code_of(err);
+}
+
+int raise_on(uint32_t function, Err err, core::File* file) noexcept {
+    if (void* const f = act(function, err, core::handler_of(file), nullptr); f != nullptr)
+        return call_handler(f, file, code_of(err));
     return code_of(err);
 }
 
@@ -128,12 +136,12 @@ void die_outside(uint32_t function) noexcept {
     core::die(name, err, nullptr);
 }
 
-void call_handler(void* face_function, core::Win* win, int code) noexcept {
-    call_with<MPI_Win_errhandler_function>(face_function, win, code);
+int call_handler(void* face_function, core::Win* win, int code) noexcept {
+    return call_with<MPI_Win_errhandler_function>(face_function, win, code);
 }
 
-void call_handler(void* face_function, core::File* file, int code) noexcept {
-    call_with<MPI_File_errhandler_function>(face_function, file, code);
+int call_handler(void* face_function, core::File* file, int code) noexcept {
+    return call_with<MPI_File_errhandler_function>(face_function, file, code);
 }
 
 bool error_text(int code, std::string& text) {

@@ -29,6 +29,8 @@ Err explained(Err err) noexcept;
                         const core::Session* session) noexcept;
 // The same for an error on a window.
 [[gnu::cold]] int raise_on(uint32_t function, Err err, core::Win& win) noexcept;
+// On a file, or, if it is null, where files are opened or removed.
+[[gnu::cold]] int raise_on(uint32_t function, Err err, core::File* file) noexcept;
 // Calls a handler that came as an argument, for what the call should have made: null.
 [[gnu::cold]] int raise_with(uint32_t function, Err err, const core::Errhandler& handler,
                              core::Comm* made) noexcept;
@@ -39,12 +41,11 @@ Err explained(Err err) noexcept;
 // Keeps function and code for error_text(); raise() does it by itself.
 int remember(uint32_t function, int code) noexcept;
 
-// Calls a handler of the program.
-void call_handler(void* face_function, const core::Comm* comm, const core::Session* session,
-                  int code) noexcept;
-
-void call_handler(void* face_function, core::Win* win, int code) noexcept;
-void call_handler(void* face_function, core::File* file, int code) noexcept;
+// Calls a handler of the program. Gives the code, which it may have changed.
+int call_handler(void* face_function, const core::Comm* comm, const core::Session* session,
+                 int code) noexcept;
+int call_handler(void* face_function, core::Win* win, int code) noexcept;
+int call_handler(void* face_function, core::File* file, int code) noexcept;
 
 // What MPI_Error_string gives: with function and cause if it was the last error of this thread.
 bool error_text(int code, std::string& text);

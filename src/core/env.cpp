@@ -5,6 +5,7 @@
 #include "core/datatype/datatype.hpp"
 #include "core/group/group.hpp"
 #include "core/info/info.hpp"
+#include "core/io/file.hpp"
 #include "core/message.hpp"
 #include "core/op/op.hpp"
 #include "core/request/request.hpp"
@@ -126,6 +127,8 @@ Object* object_by_index(Class cls, uint32_t index) noexcept {
         return info_by_index(index);
     case Class::win:
         return win_by_index(index);
+    case Class::file:
+        return file_by_index(index);
     default:
         return nullptr;
     }

@@ -56,5 +56,6 @@ Op* op_by_index(uint32_t index);
 Group* group_by_index(uint32_t index);
 Info* info_by_index(uint32_t index);
 Win* win_by_index(uint32_t index);
+File* file_by_index(uint32_t index);
 
 } // namespace zipmpi::core

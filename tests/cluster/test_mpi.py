@@ -15,7 +15,7 @@ FOLDER = os.environ["TEST_MPI_FOLDER"]
 ROUNDS = int(os.environ.get("TEST_ROUNDS", "40"))
 SHAPE = os.environ.get("TEST_SHAPE", "2x1")
 # program, arguments, settings
-PLAIN = ("attributes", "buffered", "bursts", "cancel", "communicators", "datatypes", "error_codes", "generalized", "groups", "infos",
+PLAIN = ("attributes", "buffered", "bursts", "cancel", "communicators", "datatypes", "error_codes", "files", "files_errors", "generalized", "groups", "infos",
          "intercommunicators", "matched_probe", "matrix", "partitioned", "persistent", "requests", "sessions", "tool_interface", "topologies", "wrong_buffers",
          "collectives", "reorder", "windows", "windows_errors")
 RUNS = [(name, (), {}) for name in PLAIN] + [
@@ -28,6 +28,7 @@ RUNS = [(name, (), {}) for name in PLAIN] + [
     ("random_collectives", ("seed=6", f"rounds={ROUNDS // 4}"), {"ZIPMPI_COLL_TWO_LEVELS": "no"}),
     ("random_collectives", ("seed=7", f"rounds={ROUNDS // 4}"), {"ZIPMPI_COLL_REPRODUCIBLE": "yes"}),
     ("random_collectives", ("seed=8", f"rounds={ROUNDS // 4}"), {"ZIPMPI_COLL_NETWORK_MESSAGE_NS": "1"}),
+    ("random_files", ("seed=13", f"rounds={ROUNDS // 2}"), {}),
     ("threads", (f"rounds={ROUNDS}",), {}),
     ("windows_alone", (), {}),
     ("random_windows", ("seed=9", f"rounds={ROUNDS}"), {}),

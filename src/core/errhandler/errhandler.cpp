@@ -4,7 +4,7 @@
 // Error handlers.
 #include "core/errhandler/errhandler.hpp"
 
-#include "core/file/file.hpp"
+#include "core/io/file.hpp"
 #include "core/state.hpp"
 #include "core/win/win.hpp"
 
@@ -44,7 +44,10 @@ Errhandler*& files_start_with() {
     return handler;
 }
 
-Errhandler*& handler_of_file(File* file) { return file != nullptr ? file->errhandler : files_start_with(); }
+// A file that was just closed has none any more.
+Errhandler*& handler_of_file(File* file) {
+    return file != nullptr && file->cls == Class::file ? file->errhandler : files_start_with();
+}
 
 } // namespace
 
@@ -67,6 +70,7 @@ void release(Errhandler*& handler) {
 
 Errhandler* errhandler_by_index(uint32_t index) { return slab().find(index); }
 
+Errhandler& handler_of_new_files() { return *files_start_with(); }
 Errhandler& errors_are_fatal() noexcept { return permanent[0]; }
 Errhandler& errors_abort() noexcept { return permanent[1]; }
 Errhandler& errors_return() noexcept { return permanent[2]; }

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the programs about files share: a file of the whole job, with a name of its own, that is gone at the
+// end.
+#pragma once
+
+#include "check.hpp"
+
+#include <cstdint>
+#include <string>
+#include <unistd.h>
+
+// The same on all ranks, in a folder that all hosts of a test see: each has a /tmp of its own.
+inline std::string fresh_name(const char* what) {
+    char name[256] = {};
+    static int number = 0;
+    std::snprintf(name, sizeof name, "/var/tmp/zipmpi_%s_%d_%d", what, static_cast<int>(getpid()), number++);
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return name;
+}
+
+struct TestFile {
+    std::string name;
+    MPI_File fh = MPI_FILE_NULL;
+    explicit TestFile(const char* what, int amode = MPI_MODE_CREATE | MPI_MODE_RDWR,
+                      MPI_Info info = MPI_INFO_NULL)
+        : name(fresh_name(what)) {
+        CHECK(MPI_File_open(MPI_COMM_WORLD, name.c_str(), amode | MPI_MODE_DELETE_ON_CLOSE, info, &fh) ==
+              MPI_SUCCESS);
+    }
+    ~TestFile() { CHECK(MPI_File_close(&fh) == MPI_SUCCESS); }
+    TestFile(const TestFile&) = delete;
+    TestFile& operator=(const TestFile&) = delete;
+    // What is written before is seen by reads after it.
+    void sync() const {
+        CHECK(MPI_File_sync(fh) == MPI_SUCCESS);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK(MPI_File_sync(fh) == MPI_SUCCESS);
+    }
+};
