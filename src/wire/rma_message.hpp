@@ -38,6 +38,9 @@ inline constexpr uint32_t rma_wants_answer = 1;
 inline constexpr uint32_t rma_posts = 2; // MPI_Win_post, and nothing else: has no number, does not wait
 // The origin's end of a connection between devices follows as text; no number either.
 inline constexpr uint32_t rma_connects = 4;
+// One request follows, give_way or let_readers_in; no number: what it waits for may wait for the other
+// batches of its origin.
+inline constexpr uint32_t rma_apart = 8;
 
 // A part of the target's window, from its first byte; of a dynamic window, from address 0.
 struct RmaPiece {

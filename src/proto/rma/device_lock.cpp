@@ -136,9 +136,7 @@ void Window::lock_word(int rank, bool exclusive) {
         if (!asked && counts.is_kept()) { // the belief was wrong; the next time the target is asked
             asked = true;
             side.believes_network = false;
-            Messages::Link& l = messages_->link(rank);
-            messages_->add(l, {exclusive ? wire::RmaKind::give_way : wire::RmaKind::let_readers_in});
-            messages_->push(l, false);
+            messages_->ask_apart(rank, exclusive ? wire::RmaKind::give_way : wire::RmaKind::let_readers_in);
         }
         const uint64_t until = os::now_ns() + std::min(look_ns * counts.ahead(side.ticket), longest_look_ns);
         on.device.wait_until([&] { return os::now_ns() >= until; });

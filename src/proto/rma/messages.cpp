@@ -61,7 +61,8 @@ void Window::Messages::Receiver::post() {
 Window::Messages::Messages(Window& window)
     : window_(window)
     , links_(static_cast<size_t>(window.team_.size))
-    , streams_(static_cast<size_t>(window.team_.size)) {
+    , streams_(static_cast<size_t>(window.team_.size))
+    , apart_streams_(streams_.size()) {
     watch_.messages = this;
     watch_.look = [](Watcher& w) { return static_cast<Watch&>(w).messages->look_at_kept(); };
     batches_.take = &Messages::take_batch;
@@ -199,6 +200,15 @@ void Window::Messages::post_to(int origin) {
     Bytes message;
     append(message, &head, sizeof head);
     send(origin, batch_tag, std::move(message));
+}
+
+void Window::Messages::ask_apart(int target, wire::RmaKind kind) {
+    const wire::RmaBatch head{0, 0, wire::rma_apart, 0};
+    const wire::RmaRequest request{kind, 0, 0, 0, 0, 0, {}};
+    Bytes message;
+    append(message, &head, sizeof head);
+    append(message, &request, sizeof request);
+    send(target, batch_tag, std::move(message));
 }
 
 void Window::Messages::ask_for_way(int target, const std::string& text) {

@@ -73,6 +73,7 @@ struct Window::Messages {
     void push_all(bool want_answers);
     void ask(Link& link); // for an answer to everything so far
     void post_to(int origin);
+    void ask_apart(int target, wire::RmaKind kind);
     void ask_for_way(int target, const std::string& text); // between the devices
     [[nodiscard]] bool all_settled() const;
     [[nodiscard]] uint32_t fetches() const { return fetches_; }
@@ -132,7 +133,9 @@ struct Window::Messages {
 
     // serve.cpp
     enum class Served : uint8_t { done, waits, nonsense };
-    [[nodiscard]] Stream& stream(int rank);
+    using Streams = std::vector<std::unique_ptr<Stream>>;
+    [[nodiscard]] static Stream& stream(Streams& streams, int rank);
+    void take_apart(int from, const std::byte* message, size_t bytes);
     void take_batch(int from, const std::byte* message, size_t bytes);
     bool go_on(Stream& s);
     Served serve_batch(Stream& s, const std::byte* batch, size_t bytes);
@@ -158,8 +161,9 @@ struct Window::Messages {
     std::vector<Waiting> waiting_;             // by id
     std::vector<uint32_t> free_;
     uint32_t fetches_ = 0;
-    std::vector<std::unique_ptr<Stream>> streams_; // by rank
-    std::vector<Stream*> keeping_;                 // that may not go on
+    Streams streams_;              // by rank
+    Streams apart_streams_;        // of requests that have no number
+    std::vector<Stream*> keeping_; // that may not go on
     Watch watch_;
     uint32_t epoch_ = 0;
     uint32_t served_ = 0;

@@ -27,8 +27,8 @@ bool read_head(const std::byte* batch, size_t bytes, wire::RmaBatch& head) {
 
 } // namespace
 
-Window::Messages::Stream& Window::Messages::stream(int rank) {
-    auto& s = streams_[static_cast<size_t>(rank)];
+Window::Messages::Stream& Window::Messages::stream(Streams& streams, int rank) {
+    auto& s = streams[static_cast<size_t>(rank)];
     if (s == nullptr) {
         s = std::make_unique<Stream>();
         s->rank = rank;
@@ -45,7 +45,8 @@ void Window::Messages::take_batch(int from, const std::byte* message, size_t byt
     }
     if ((head.flags & wire::rma_connects) != 0)
         return accept_way(from, message + sizeof head, bytes - sizeof head);
-    Stream& s = stream(from);
+    if ((head.flags & wire::rma_apart) != 0) return take_apart(from, message, bytes);
+    Stream& s = stream(streams_, from);
     if (head.number != s.taken + 1) return;
     s.taken = head.number;
     const bool waits = !s.kept.empty();
@@ -54,6 +55,20 @@ void Window::Messages::take_batch(int from, const std::byte* message, size_t byt
     if (!waits && !early && serve_batch(s, message, bytes) != Served::waits) return;
     s.kept.emplace_back(message, message + bytes);
     if (waits) return;
+    keeping_.push_back(&s);
+    window_.team_.lane->watch(watch_);
+}
+
+void Window::Messages::take_apart(int from, const std::byte* message, size_t bytes) {
+    wire::RmaRequest request{};
+    if (bytes != sizeof(wire::RmaBatch) + sizeof request) return;
+    std::memcpy(&request, message + sizeof(wire::RmaBatch), sizeof request);
+    if (request.kind < wire::RmaKind::give_way || request.more_pieces != 0 || request.data_bytes != 0) return;
+    Stream& s = stream(apart_streams_, from);
+    s.kept.emplace_back(message, message + bytes);
+    if (s.kept.size() > 1) return;
+    s.at = sizeof(wire::RmaBatch);
+    if (go_on(s)) return;
     keeping_.push_back(&s);
     window_.team_.lane->watch(watch_);
 }
@@ -73,7 +88,7 @@ Window::Messages::Served Window::Messages::serve_batch(Stream& s, const std::byt
         result = serve_request(s, request, batch + s.at + sizeof request);
         s.at += sizeof request + rest;
     }
-    if (result != Served::waits) {
+    if (result != Served::waits && (head.flags & wire::rma_apart) == 0) {
         s.served = head.number;
         ++served_;
     }
