@@ -236,6 +236,7 @@ bool join_network(Engine& e, Problem& why) {
         for (const bridge::NodePlace& n : grid->nodes) of_node.push_back(n.clusters.front());
         e.lane->use_clusters(static_cast<int>(grid->clusters.size()), std::move(of_node));
     }
+    e.devices = chosen;
     e.lane->use_network(std::move(network));
     count_contexts_given_back(*e.lane);
     return true;

@@ -12,9 +12,11 @@
 #include "core/slab.hpp"
 #include "proto/p2p/lane.hpp"
 #include "proto/progress/helper.hpp"
+#include "proto/rma/device.hpp"
 
 #include <memory>
 #include <pthread.h>
+#include <string>
 
 namespace zipmpi::core {
 
@@ -26,8 +28,11 @@ struct Engine {
     Comm* self = nullptr;
     ThreadLevel thread_level = ThreadLevel::single;
     pthread_t main_thread{};
-    std::unique_ptr<proto::Helper> helper; // core/helper.hpp
-    int helped = 0;                        // windows that need it
+    std::unique_ptr<proto::Helper> helper;      // core/helper.hpp
+    std::unique_ptr<proto::rma::Device> device; // core/win/device.hpp
+    bool device_tried = false;
+    std::string devices; // of the network, separated by commas
+    int helped = 0;      // windows that need it
     int sessions = 0;
     uint64_t loose_sends = 0; // under way without a request of the program: buffered, freed, for others' sake
     bool self_handler_set = false; // by the program

@@ -22,7 +22,10 @@ enum class RmaKind : uint8_t {
     lock_shared, // what follows waits until the origin has the lock
     lock_exclusive,
     unlock,
-    complete // MPI_Win_complete
+    complete, // MPI_Win_complete
+    // The lock that the target's node keeps from the network is waited for there, by a writer or a reader.
+    give_way,
+    let_readers_in
 };
 
 struct RmaBatch {
@@ -33,6 +36,11 @@ struct RmaBatch {
 };
 inline constexpr uint32_t rma_wants_answer = 1;
 inline constexpr uint32_t rma_posts = 2; // MPI_Win_post, and nothing else: has no number, does not wait
+// The origin's end of a connection between devices follows as text; no number either.
+inline constexpr uint32_t rma_connects = 4;
+// One request follows, give_way or let_readers_in; no number: what it waits for may wait for the other
+// batches of its origin.
+inline constexpr uint32_t rma_apart = 8;
 
 // A part of the target's window, from its first byte; of a dynamic window, from address 0.
 struct RmaPiece {
@@ -53,8 +61,26 @@ struct RmaRequest {
 struct RmaAnswer {
     uint32_t served;  // the batch up to which all is done
     uint32_t refused; // requests without a reply that were not in the window, since the last answer
-    uint32_t reserved[2];
+    uint32_t flags;
+    uint32_t reserved;
 };
+// The target's end of a connection follows as text, empty if there can be none; says nothing about batches.
+inline constexpr uint32_t rma_connected = 1;
+
+// What each member of a window tells all others of its memory as devices see it.
+inline constexpr size_t rma_key_bytes = 56;
+struct RmaCard {
+    uint32_t usable;   // not 0: everything was exposed
+    uint32_t coherent; // atomics of the device and of CPUs may meet
+    uint64_t region;   // addresses
+    uint64_t lock;
+    uint8_t region_key_bytes;
+    uint8_t lock_key_bytes;
+    uint8_t reserved[6];
+    char region_key[rma_key_bytes];
+    char lock_key[rma_key_bytes];
+};
+static_assert(sizeof(RmaCard) == 144);
 
 struct RmaReply {
     uint32_t id;

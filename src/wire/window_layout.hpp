@@ -27,6 +27,21 @@ struct WindowLock {
 };
 static_assert(sizeof(WindowLock) == 3 * line_size);
 
+// A fair lock for readers and writers whose members are network devices (proto/rma/network_lock.hpp). Only
+// `given` and, by readers that leave, `writers` are changed by atomics; everything else is written by whoever
+// has the sole right to.
+struct NetworkLock {
+    alignas(line_size) std::atomic<uint64_t> given; // tickets
+    std::atomic<uint64_t> readers;                  // tickets that let the next reader in
+    std::atomic<uint64_t> writers;                  // tickets that have left
+    std::atomic<uint64_t> kept; // 1 + the ticket that the target's node keeps for its own lock; 0: none
+    // Of the node alone, by its CPUs:
+    std::atomic<uint64_t> next_ticket; // that a rank of the node draws if nobody else has come meanwhile
+    std::atomic<uint32_t> node_run;    // locks in a row by ranks of the node, without anybody else between
+    std::atomic<uint32_t> network_run; // requests for the lock in a row by ranks of other nodes
+};
+static_assert(sizeof(NetworkLock) == line_size && offsetof(NetworkLock, kept) == 24);
+
 // What others do to one member. In a window over several hosts each of them has a block; there only its own
 // members are filled in.
 struct WindowMember {
@@ -37,8 +52,9 @@ struct WindowMember {
         line_size) std::atomic<uint32_t> completed; // origins that are through with what the member posted
     std::atomic<uint32_t>
         fenced; // fences in which the member has got everything (windows over several hosts)
+    NetworkLock network_lock;
 };
-static_assert(sizeof(WindowMember) == 5 * line_size);
+static_assert(sizeof(WindowMember) == 6 * line_size);
 
 struct WindowGeometry {
     uint32_t members = 0;

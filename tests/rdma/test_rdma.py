@@ -64,6 +64,29 @@ class Rdma(ClusterCase):
         self.assertEqual(packets(), before)
 
 
+class IdleTarget(ClusterCase):
+    """Windows of a rank that is stopped by SIGSTOP, with each kind of lock that needs nothing from it; cpu needs its helper."""
+    HOSTS = 2
+    SHARED_NETWORK = True
+
+    def idle_target(self, how, lock):
+        before = packets()
+        r = self.mpiexec("-n", "2", "--host", "n1:1,n2:1", "nice", "env", "ZIPMPI_NET_SPINS=10", "ZIPMPI_RMA_ATOMICS=network",
+                         f"ZIPMPI_RMA_LOCK={lock}", os.path.join(FOLDER, "../rdma/idle_target"), how)
+        self.quiet(r)
+        self.assertIn("idle_target: ok", r.out)
+        self.assertGreater(packets(), before + 500)
+
+    def test_stopped_network(self):
+        self.idle_target("stop", "network")
+
+    def test_stopped_hybrid(self):
+        self.idle_target("stop", "hybrid")
+
+    def test_computing_cpu(self):
+        self.idle_target("compute", "cpu")
+
+
 class Direct(unittest.TestCase):
     def test_stopped_target(self):
         """Put, get, atomics and a lock on memory of a process that is stopped."""

@@ -61,6 +61,7 @@ bool fill(OpId op, TypeId type, Combine& c) {
     c.alignment = static_cast<uint32_t>(basic.alignment);
     c.step = step_of(op, type);
     c.by_cpu = c.step != nullptr;
+    c.adds = op == OpId::SUM;
     if (c.kind != Combine::Kind::combine) return true;
     c.apply = kernel_of(op, type);
     c.gaps = basic.program;

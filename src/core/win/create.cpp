@@ -7,6 +7,7 @@
 #include "core/helper.hpp"
 #include "core/state.hpp"
 #include "core/win/combine.hpp"
+#include "core/win/device.hpp"
 #include "core/win/win.hpp"
 #include "proto/coll/coll.hpp"
 #include "proto/coll/shm/area.hpp"
@@ -24,7 +25,7 @@ using proto::rma::Window;
 // Of the first member on each node; the context is drawn by the first of all.
 struct Announcement {
     uint32_t context; // 0: there is none
-    uint32_t reserved;
+    uint32_t device;  // not 0: this member has one, and the window spans hosts
     uint64_t control; // 0: no memory
     uint64_t place;   // of the block for the members on the node; 0: none
     uint64_t block_bytes;
@@ -188,19 +189,28 @@ Err exchange_regions(const Wish& w, Comm& comm, Win& win) {
     return coll::allgather(comm.team, win.regions.data(), sizeof(Region));
 }
 
+struct Findings {
+    bool all_in_blocks = true;
+    bool all_have_devices = false;
+};
+
 // What the first members of all nodes have taken; that of this node comes first.
-Err announce(Win& win, const Wish& w, Comm& comm, Announcement& a, bool& all_in_blocks) {
+Err announce(Win& win, const Wish& w, Comm& comm, Announcement& a, Findings& f) {
     const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
     if (allocates) a.block_bytes = lay_out(comm.team, win.regions, w.contiguous);
     if (comm.team.rank == 0) a.context = draw_context(comm.team.size);
     if (comm.team.rank == win.leader) take_memory(win, a);
+    bool spans = false;
+    for (int r = 0; r < comm.team.size; ++r) spans = spans || !on_this_node(comm.team, r);
+    a.device = spans && window_device() != nullptr ? 1 : 0;
     std::vector<Announcement> all(static_cast<size_t>(comm.team.size));
     all[static_cast<size_t>(comm.team.rank)] = a;
     if (const Err e = coll::allgather(comm.team, all.data(), sizeof a); e != Err::success) return e;
     a = all[static_cast<size_t>(win.leader)];
     a.context = all[0].context;
     const auto leads = [](const Announcement& one) { return one.control != 0; };
-    all_in_blocks = std::ranges::all_of(
+    f.all_have_devices = std::ranges::all_of(all, [](const Announcement& one) { return one.device != 0; });
+    f.all_in_blocks = std::ranges::all_of(
         all, [&](const Announcement& one) { return !leads(one) || one.place != 0 || one.block_bytes == 0; });
     return Err::success;
 }
@@ -210,8 +220,8 @@ Err fill(Win& win, const Wish& w, Comm& comm) {
     const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
     win.leader = leader_of(comm.team);
     Announcement a{};
-    bool all_in_blocks = true;
-    if (const Err e = announce(win, w, comm, a, all_in_blocks); e != Err::success) return e;
+    Findings found;
+    if (const Err e = announce(win, w, comm, a, found); e != Err::success) return e;
     if (a.context == 0) return no_context();
     proto::Team team = comm.team;
     team.context = a.context;
@@ -228,10 +238,12 @@ Err fill(Win& win, const Wish& w, Comm& comm) {
         for (Region& r : win.regions) r.base = 0;
         win.regions[static_cast<size_t>(team.rank)].base = reinterpret_cast<uint64_t>(win.base);
     }
-    if (!all_in_blocks)
+    if (!found.all_in_blocks)
         if (const Err e = coll::allgather(win.team(), win.regions.data(), sizeof(Region)); e != Err::success)
             return e;
     place_regions(win, in_block);
+    if (found.all_have_devices)
+        if (const Err e = win.window->use_device(*window_device()); e != Err::success) return e;
     const Region& own = win.regions[static_cast<size_t>(team.rank)];
     // NOLINTNEXTLINE(performance-no-int-to-ptr): own memory
     if (allocates) win.base = own.size != 0 ? reinterpret_cast<void*>(own.base) : nullptr;

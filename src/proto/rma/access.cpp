@@ -67,6 +67,8 @@ Err Window::put(int rank, const Data& here, const Data& there, const Maker& make
         copy(here, there);
     else if (t.reach() == Reach::kernel)
         return move_by_kernel(rank, t, true, here, there);
+    else if (t.reach() == Reach::device)
+        return put_by_device(rank, here, there, maker);
     else
         return send_requests(rank, wire::RmaKind::put, nullptr, here, there, {}, maker);
     return Err::success;
@@ -78,6 +80,8 @@ Err Window::get(int rank, const Data& here, const Data& there, const Maker& make
         copy(there, here);
     else if (t.reach() == Reach::kernel)
         return move_by_kernel(rank, t, false, here, there);
+    else if (t.reach() == Reach::device)
+        return get_by_device(rank, here, there, maker);
     else
         return send_requests(rank, wire::RmaKind::get, nullptr, {}, there, here, maker);
     return Err::success;
@@ -115,9 +119,12 @@ Err Window::accumulate(int rank, const Combine& c, const Data& here, const Data&
                        const Maker& maker) {
     const Target& t = target(rank);
     const bool fetches = result.bytes != 0;
-    if (t.reach() == Reach::messages)
+    if (combines_by_device(rank, c, there)) return accumulate_by_device(rank, c, here, result, there, maker);
+    if (t.reach() >= Reach::device) {
+        order_accumulates(rank, false);
         return send_requests(rank, fetches ? wire::RmaKind::get_accumulate : wire::RmaKind::accumulate, &c,
                              here, there, result, maker);
+    }
     const Cut cut{staged_bytes, c.element_bytes, Chunk::most_pieces};
     Scratch& local = scratch_; // 3: what goes in; the fetched bytes get memory of their own
     std::vector<std::byte> packed_result(fetches && result.layout != nullptr ? staged_bytes : 0);
@@ -162,8 +169,12 @@ Err Window::swap_by_kernel(int rank, const Target& t, const Swap& s, const void*
 Err Window::compare_and_swap(int rank, const Swap& s, const void* compare, const void* value, void* fetched,
                              std::byte* there, const Maker& maker) {
     const Target& t = target(rank);
+    if (swaps_by_device(rank, s, there)) return swap_by_device(rank, compare, value, fetched, there, maker);
     if (t.reach() == Reach::kernel) return swap_by_kernel(rank, t, s, compare, value, fetched, there);
-    if (t.reach() == Reach::messages) return send_swap(rank, s, compare, value, fetched, there, maker);
+    if (t.reach() >= Reach::device) {
+        order_accumulates(rank, false);
+        return send_swap(rank, s, compare, value, fetched, there, maker);
+    }
     swap_element(s, there, compare, value, fetched, guard_of(rank, t));
     return Err::success;
 }

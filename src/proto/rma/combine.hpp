@@ -19,6 +19,7 @@ struct Combine {
     enum class Kind : uint8_t { combine, replace, fetch_only };
     Kind kind = Kind::combine;
     bool by_cpu = false; // the type is one that the CPU changes in one step
+    bool adds = false;   // MPI_SUM
     uint32_t code = 0;   // by which a peer finds the same
     uint32_t element_bytes = 1;
     uint32_t alignment = 1;

@@ -12,6 +12,7 @@
 #include "base/param.hpp"
 #include "proto/coll/coll.hpp"
 #include "proto/rma/messages.hpp"
+#include "proto/rma/on_device.hpp"
 
 namespace zipmpi::proto::rma {
 namespace {
@@ -34,7 +35,9 @@ void add_counts(const void* in, void* inout, int64_t count) {
 } // namespace
 
 Err Window::fence() {
-    if (spans_ && team_.size <= counted_members.get()) return fence_by_counts();
+    // What a device does at a target cannot be held back until the target has passed the fence.
+    const bool holds_back = on_device_ == nullptr || !on_device_->moves;
+    if (spans_ && holds_back && team_.size <= counted_members.get()) return fence_by_counts();
     flush_all();
     return coll::barrier(team_);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/rma/messages.hpp"
 
+#include "proto/rma/on_device.hpp"
 #include "proto/rma/pieces.hpp"
 
 namespace zipmpi::proto::rma {
@@ -60,7 +61,8 @@ void Window::Messages::Receiver::post() {
 Window::Messages::Messages(Window& window)
     : window_(window)
     , links_(static_cast<size_t>(window.team_.size))
-    , streams_(static_cast<size_t>(window.team_.size)) {
+    , streams_(static_cast<size_t>(window.team_.size))
+    , apart_streams_(streams_.size()) {
     watch_.messages = this;
     watch_.look = [](Watcher& w) { return static_cast<Watch&>(w).messages->look_at_kept(); };
     batches_.take = &Messages::take_batch;
@@ -200,6 +202,42 @@ void Window::Messages::post_to(int origin) {
     send(origin, batch_tag, std::move(message));
 }
 
+void Window::Messages::ask_apart(int target, wire::RmaKind kind) {
+    const wire::RmaBatch head{0, 0, wire::rma_apart, 0};
+    const wire::RmaRequest request{kind, 0, 0, 0, 0, 0, {}};
+    Bytes message;
+    append(message, &head, sizeof head);
+    append(message, &request, sizeof request);
+    send(target, batch_tag, std::move(message));
+}
+
+void Window::Messages::ask_for_way(int target, const std::string& text) {
+    const wire::RmaBatch head{0, epoch_, wire::rma_connects, 0};
+    Bytes message;
+    append(message, &head, sizeof head);
+    append(message, text.data(), text.size());
+    send(target, batch_tag, std::move(message));
+}
+
+void Window::Messages::accept_way(int from, const std::byte* text, size_t bytes) {
+    std::string answer;
+    if (window_.on_device_ != nullptr)
+        answer = window_.on_device_->device.accept({reinterpret_cast<const char*>(text), bytes});
+    const wire::RmaAnswer head{0, 0, wire::rma_connected, 0};
+    Bytes message;
+    append(message, &head, sizeof head);
+    append(message, answer.data(), answer.size());
+    send(from, answer_tag, std::move(message));
+}
+
+void Window::Messages::take_way(int from, const std::byte* text, size_t bytes) {
+    if (window_.on_device_ == nullptr || from < 0 || from >= window_.team_.size) return;
+    Device& device = window_.on_device_->device;
+    device.connect(device.way_to(window_.team_.map.world(from)),
+                   {reinterpret_cast<const char*>(text), bytes});
+    window_.team().lane->wake_threads();
+}
+
 bool Window::Messages::all_settled() const {
     for (const auto& l : links_)
         if (l != nullptr && !l->settled()) return false;
@@ -235,9 +273,12 @@ bool Window::Messages::take_reply(Link& l, const wire::RmaReply& reply, const st
 
 void Window::Messages::take_answer(int from, const std::byte* message, size_t bytes) {
     wire::RmaAnswer head{};
-    Link* const l = known_link(from);
-    if (bytes < sizeof head || l == nullptr) return;
+    if (bytes < sizeof head) return;
     std::memcpy(&head, message, sizeof head);
+    if ((head.flags & wire::rma_connected) != 0)
+        return take_way(from, message + sizeof head, bytes - sizeof head);
+    Link* const l = known_link(from);
+    if (l == nullptr) return;
     for (size_t at = sizeof head; at < bytes;) {
         wire::RmaReply reply{};
         if (bytes - at < sizeof reply) return;

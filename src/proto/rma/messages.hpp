@@ -73,6 +73,8 @@ struct Window::Messages {
     void push_all(bool want_answers);
     void ask(Link& link); // for an answer to everything so far
     void post_to(int origin);
+    void ask_apart(int target, wire::RmaKind kind);
+    void ask_for_way(int target, const std::string& text); // between the devices
     [[nodiscard]] bool all_settled() const;
     [[nodiscard]] uint32_t fetches() const { return fetches_; }
     // Batches to each rank since the last time.
@@ -110,6 +112,10 @@ struct Window::Messages {
         Lock lock = Lock::no;
         Lock awaited = Lock::no; // with this ticket
         uint16_t ticket = 0;
+        // Hybrid locks: what happens when it is got.
+        bool gives_way = false;
+        bool is_told = false; // in a reply with this id
+        uint32_t lock_id = 0;
         std::deque<Bytes> kept; // batches that wait; of the first, everything before `at` is done
         size_t at = 0;
         Bytes answer; // being made
@@ -127,12 +133,18 @@ struct Window::Messages {
 
     // serve.cpp
     enum class Served : uint8_t { done, waits, nonsense };
-    [[nodiscard]] Stream& stream(int rank);
+    using Streams = std::vector<std::unique_ptr<Stream>>;
+    [[nodiscard]] static Stream& stream(Streams& streams, int rank);
+    void take_apart(int from, const std::byte* message, size_t bytes);
     void take_batch(int from, const std::byte* message, size_t bytes);
     bool go_on(Stream& s);
     Served serve_batch(Stream& s, const std::byte* batch, size_t bytes);
     Served serve_request(Stream& s, const wire::RmaRequest& head, const std::byte* rest);
-    Served lock(Stream& s, bool exclusive);
+    void accept_way(int from, const std::byte* text, size_t bytes);
+    void take_way(int from, const std::byte* text, size_t bytes);
+    Served lock(Stream& s, const wire::RmaRequest& head);
+    Served draw(Stream& s, bool exclusive);
+    void got_lock(Stream& s);
     void unlock(Stream& s);
     bool access(Stream& s, const wire::RmaRequest& head, const std::byte* data);
     bool swap(const wire::RmaRequest& head, const std::byte* data, std::byte* fetched);
@@ -149,8 +161,9 @@ struct Window::Messages {
     std::vector<Waiting> waiting_;             // by id
     std::vector<uint32_t> free_;
     uint32_t fetches_ = 0;
-    std::vector<std::unique_ptr<Stream>> streams_; // by rank
-    std::vector<Stream*> keeping_;                 // that may not go on
+    Streams streams_;              // by rank
+    Streams apart_streams_;        // of requests that have no number
+    std::vector<Stream*> keeping_; // that may not go on
     Watch watch_;
     uint32_t epoch_ = 0;
     uint32_t served_ = 0;

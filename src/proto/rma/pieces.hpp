@@ -38,6 +38,9 @@ struct Chunk {
     uint64_t from = 0;
     uint64_t bytes = 0;
 
+    [[nodiscard]] const std::byte* piece(size_t i) const {
+        return static_cast<const std::byte*>(pieces[i].iov_base);
+    }
     // The chunk of `there` that begins at packed byte `from`.
     void fill(const Data& there, const Cut& cut) {
         bytes = std::min(there.bytes - from, cut.most / cut.element * cut.element);

@@ -12,12 +12,12 @@ namespace {
 constexpr uint64_t head_bytes =
     sizeof(wire::RmaBatch) + 2 * sizeof(wire::RmaRequest) + wire::rma_request_pieces * sizeof(wire::RmaPiece);
 
-Err no_memory_for_requests() {
+} // namespace
+
+Err Window::no_memory_for_requests() {
     return fail(Err::no_mem, "complete operations before starting more",
                 "no memory for another one-sided operation");
 }
-
-} // namespace
 
 Err Window::send_requests(int rank, wire::RmaKind kind, const Combine* c, const Data& here, const Data& there,
                           const Data& result, const Maker& maker) {

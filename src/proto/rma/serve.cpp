@@ -4,6 +4,7 @@
 // The target's side of operations by messages. Everything in a batch is checked before it is used.
 #include "os/clock.hpp"
 #include "proto/rma/messages.hpp"
+#include "proto/rma/on_device.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -26,8 +27,8 @@ bool read_head(const std::byte* batch, size_t bytes, wire::RmaBatch& head) {
 
 } // namespace
 
-Window::Messages::Stream& Window::Messages::stream(int rank) {
-    auto& s = streams_[static_cast<size_t>(rank)];
+Window::Messages::Stream& Window::Messages::stream(Streams& streams, int rank) {
+    auto& s = streams[static_cast<size_t>(rank)];
     if (s == nullptr) {
         s = std::make_unique<Stream>();
         s->rank = rank;
@@ -42,7 +43,10 @@ void Window::Messages::take_batch(int from, const std::byte* message, size_t byt
         window_.take_post(from);
         return window_.team_.lane->wake_threads();
     }
-    Stream& s = stream(from);
+    if ((head.flags & wire::rma_connects) != 0)
+        return accept_way(from, message + sizeof head, bytes - sizeof head);
+    if ((head.flags & wire::rma_apart) != 0) return take_apart(from, message, bytes);
+    Stream& s = stream(streams_, from);
     if (head.number != s.taken + 1) return;
     s.taken = head.number;
     const bool waits = !s.kept.empty();
@@ -51,6 +55,20 @@ void Window::Messages::take_batch(int from, const std::byte* message, size_t byt
     if (!waits && !early && serve_batch(s, message, bytes) != Served::waits) return;
     s.kept.emplace_back(message, message + bytes);
     if (waits) return;
+    keeping_.push_back(&s);
+    window_.team_.lane->watch(watch_);
+}
+
+void Window::Messages::take_apart(int from, const std::byte* message, size_t bytes) {
+    wire::RmaRequest request{};
+    if (bytes != sizeof(wire::RmaBatch) + sizeof request) return;
+    std::memcpy(&request, message + sizeof(wire::RmaBatch), sizeof request);
+    if (request.kind < wire::RmaKind::give_way || request.more_pieces != 0 || request.data_bytes != 0) return;
+    Stream& s = stream(apart_streams_, from);
+    s.kept.emplace_back(message, message + bytes);
+    if (s.kept.size() > 1) return;
+    s.at = sizeof(wire::RmaBatch);
+    if (go_on(s)) return;
     keeping_.push_back(&s);
     window_.team_.lane->watch(watch_);
 }
@@ -70,7 +88,7 @@ Window::Messages::Served Window::Messages::serve_batch(Stream& s, const std::byt
         result = serve_request(s, request, batch + s.at + sizeof request);
         s.at += sizeof request + rest;
     }
-    if (result != Served::waits) {
+    if (result != Served::waits && (head.flags & wire::rma_apart) == 0) {
         s.served = head.number;
         ++served_;
     }
@@ -90,6 +108,7 @@ bool Window::Messages::go_on(Stream& s) {
             if (turn == FairLock::Turn::unknown) restless_ = true;
             if (turn != FairLock::Turn::come) return false;
             s.lock = std::exchange(s.awaited, Stream::Lock::no);
+            got_lock(s);
         }
         wire::RmaBatch head{};
         const Bytes& first = s.kept.front();
@@ -117,8 +136,45 @@ void Window::Messages::next_epoch(uint32_t served_before) {
     if (!keeping_.empty()) look_at_kept();
 }
 
-Window::Messages::Served Window::Messages::lock(Stream& s, bool exclusive) {
+// Of a hybrid lock the origin is told whether it has it, or finds it on the network. After enough requests in
+// a row the network gets it.
+Window::Messages::Served Window::Messages::lock(Stream& s, const wire::RmaRequest& head) {
     if (s.lock != Stream::Lock::no) return Served::nonsense;
+    const OnDevice* const on = window_.on_device_.get();
+    const bool exclusive = head.kind == wire::RmaKind::lock_exclusive || head.kind == wire::RmaKind::give_way;
+    const bool hybrid = on != nullptr && on->locks == OnDevice::Locks::hybrid;
+    const bool wants_lock = head.kind <= wire::RmaKind::lock_exclusive;
+    if (!wants_lock && !hybrid) return Served::nonsense;
+    s.is_told = hybrid && wants_lock;
+    s.lock_id = head.id;
+    s.gives_way = hybrid && !s.is_told;
+    if (s.is_told) {
+        NodeShare share(window_.members_[window_.team_.rank].network_lock);
+        s.gives_way = share.note_request(on->turns);
+    }
+    const Served result = draw(s, exclusive);
+    if (result == Served::done) got_lock(s);
+    return result;
+}
+
+void Window::Messages::got_lock(Stream& s) {
+    if (!s.is_told && !s.gives_way) return;
+    const bool exclusive = s.lock == Stream::Lock::exclusive;
+    NodeShare share(window_.members_[window_.team_.rank].network_lock);
+    if (exclusive && share.is_open())
+        window_.leave_as_reader(window_.team_.rank);
+    else if (exclusive && s.gives_way && share.keeps())
+        share.give_way();
+    else if (s.gives_way)
+        share.open();
+    const uint64_t got = share.keeps() && !s.gives_way ? 1 : 0;
+    if (got == 0) unlock(s);
+    if (s.is_told)
+        if (std::byte* const told = add_reply(s, s.lock_id, sizeof got, false); told != nullptr)
+            std::memcpy(told, &got, sizeof got);
+}
+
+Window::Messages::Served Window::Messages::draw(Stream& s, bool exclusive) {
     const Stream::Lock wanted = exclusive ? Stream::Lock::exclusive : Stream::Lock::shared;
     FairLock l(window_.members_[window_.team_.rank].lock);
     if (l.draw(exclusive, s.ticket)) {
@@ -141,7 +197,9 @@ Window::Messages::Served Window::Messages::serve_request(Stream& s, const wire::
     switch (head.kind) {
     case wire::RmaKind::lock_shared:
     case wire::RmaKind::lock_exclusive:
-        return lock(s, head.kind == wire::RmaKind::lock_exclusive);
+    case wire::RmaKind::give_way:
+    case wire::RmaKind::let_readers_in:
+        return lock(s, head);
     case wire::RmaKind::unlock:
         if (s.lock == Stream::Lock::no) return Served::nonsense;
         unlock(s);
@@ -195,7 +253,7 @@ std::byte* Window::Messages::add_reply(Stream& s, uint32_t id, uint64_t bytes, b
 
 void Window::Messages::send_answer(Stream& s) {
     if (s.answer.empty()) s.answer.resize(sizeof(wire::RmaAnswer));
-    const wire::RmaAnswer head{s.served, std::exchange(s.refused, 0), {}};
+    const wire::RmaAnswer head{s.served, std::exchange(s.refused, 0), 0, 0};
     std::memcpy(s.answer.data(), &head, sizeof head);
     send(s.rank, answer_tag, std::exchange(s.answer, {}));
 }

@@ -5,6 +5,7 @@
 #include "proto/rma/window.hpp"
 
 #include "proto/rma/messages.hpp"
+#include "proto/rma/on_device.hpp"
 
 #include <algorithm>
 
@@ -52,14 +53,16 @@ void Window::find_reach(int rank, Target& t) {
     Lane& lane = *team_.lane;
     t.size = r.size;
     t.unit = r.unit;
-    if (t.remote) return t.set_reach(Reach::messages);
+    if (t.remote)
+        return t.set_reach(on_device_ != nullptr && on_device_->moves ? Reach::device : Reach::messages);
     t.peer = static_cast<transport::Peer>(lane.shm().reach(team_.map.world(rank)));
-    t.shared = r.place != 0;
+    const bool in_file = r.place != 0;
+    t.shared = in_file && (on_device_ == nullptr || on_device_->atomics != OnDevice::Atomics::network);
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that its owner has told
     t.base = reinterpret_cast<std::byte*>(r.base);
     if (rank == team_.rank || r.size == 0) {
         t.set_reach(Reach::direct);
-    } else if (t.shared) {
+    } else if (in_file) {
         const auto owner = static_cast<transport::Peer>(lane.shm().reach(team_.map.world(r.owner)));
         t.mapped = lane.arena().map(owner, r.place, r.size);
         t.base = t.mapped;
@@ -102,6 +105,7 @@ void Window::await(bool (*condition)(const Window& w, int64_t argument), int64_t
 }
 
 void Window::flush_messages(int rank) {
+    settle(rank);
     if (rank < 0) {
         messages_->push_all(true);
         return await([](const Window& w, int64_t) { return w.messages_->all_settled(); }, 0, -1);
@@ -114,6 +118,7 @@ void Window::flush_messages(int rank) {
 }
 
 void Window::await_fetches(int rank) {
+    settle(rank); // the device may still read or write memory of this process
     if (rank < 0) {
         if (messages_->fetches() != 0) messages_->push_all(false);
         return await([](const Window& w, int64_t) { return w.messages_->fetches() == 0; }, 0, -1);
@@ -128,10 +133,17 @@ void Window::await_fetches(int rank) {
 
 void Window::lock(int rank, bool exclusive) {
     if (peek(rank).remote) {
+        if (on_device_ != nullptr && (on_device_->moves || locks_by_device()))
+            return lock_far(rank, exclusive);
         messages_->link(rank).held =
             exclusive ? Messages::Held::wanted_exclusive : Messages::Held::wanted_shared;
         return;
     }
+    if (locks_by_device()) return lock_near(rank, exclusive);
+    lock_by_cpu(rank, exclusive);
+}
+
+void Window::lock_by_cpu(int rank, bool exclusive) {
     FairLock l(members_[rank].lock);
     shown_.peer = shown_.source = rank;
     shown_.world_peer = team_.map.world(rank);
@@ -141,11 +153,18 @@ void Window::lock(int rank, bool exclusive) {
 void Window::begin_unlock(int rank, bool exclusive) {
     if (peek(rank).remote) {
         Messages::Link& l = messages_->link(rank);
-        if (std::exchange(l.held, Messages::Held::no) == Messages::Held::asked)
-            messages_->add(l, {wire::RmaKind::unlock});
+        const bool held = std::exchange(l.held, Messages::Held::no) == Messages::Held::asked;
+        if (held) settle(rank);
+        if (held && locks_by_device()) return unlock_far(rank, exclusive);
+        if (held) messages_->add(l, {wire::RmaKind::unlock});
         return messages_->ask(l);
     }
     flush(rank);
+    if (locks_by_device()) return unlock_near(rank, exclusive);
+    unlock_by_cpu(rank, exclusive);
+}
+
+void Window::unlock_by_cpu(int rank, bool exclusive) {
     FairLock l(members_[rank].lock);
     exclusive ? l.unlock_exclusive(*team_.lane) : l.unlock_shared(*team_.lane);
 }
@@ -185,6 +204,7 @@ void Window::await_post(int target) {
 
 void Window::complete_to(int target) {
     if (peek(target).remote) {
+        settle(target);
         Messages::Link& l = messages_->link(target);
         messages_->add(l, {wire::RmaKind::complete});
         return messages_->push(l, false);

@@ -8,14 +8,16 @@
 // How a target is reached is found out at the first access, in find_reach(), and then stays:
 //   direct    own memory, or memory that lies in the node segment's file: load, store, CPU atomics
 //   kernel    private memory of another process: process_vm_readv and writev, several pieces in one call
-//   messages  neither, or on another host: requests that the target serves (messages.hpp)
-// The first two need nothing from the target and are complete at once.
+//   device    on another host, by the network device alone (on_device.hpp); what it cannot do is a request
+//   messages  none of these: requests that the target serves (messages.hpp)
+// The first three need nothing from the target; the first two are complete at once.
 //
 // Threads: under the lane's lock, except peek() and place_in(), swap_element() and steps on direct targets.
 #pragma once
 
 #include "proto/rma/combine.hpp"
 #include "proto/team.hpp"
+#include "transport/ucx/direct.hpp"
 #include "wire/rma_message.hpp"
 
 #include <memory>
@@ -34,7 +36,7 @@ struct Region {
     uint32_t reserved;
 };
 
-enum class Reach : uint8_t { unknown, direct, kernel, messages };
+enum class Reach : uint8_t { unknown, direct, kernel, device, messages };
 
 struct Target {
     // Written last when the reach is found out: who has read it may read base, size and unit without the
@@ -43,7 +45,7 @@ struct Target {
     std::byte* base = nullptr; // direct: where it is seen here; else in the target's memory
     uint64_t size = 0;
     int64_t unit = 1;
-    bool shared = false; // all origins reach it directly
+    bool shared = false; // all origins reach it directly, and may change it by instructions of the CPU
     bool alone = false;  // set by core: no other origin has access
     bool open = false;   // set by core: in an access epoch
     bool remote = false; // on another host: shares no memory with this rank
@@ -75,6 +77,8 @@ struct Exchange {
     }
 };
 
+class Device;
+
 class Window {
   public:
     // How a peer's code for an operation is understood.
@@ -90,7 +94,11 @@ class Window {
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
 
+    // Collective, before anything else: other hosts are reached by the device if all members have one.
+    Err use_device(Device& device);
+
     [[nodiscard]] Team& team() const { return team_; }
+    [[nodiscard]] bool spans_hosts() const { return spans_; }
     // Some target needs messages.
     [[nodiscard]] bool reaches_by_messages();
     // With its reach not found out yet.
@@ -112,7 +120,7 @@ class Window {
         bool at_once = false; // somebody waits for the exchange alone
     };
     [[nodiscard]] static std::byte* place_in(const Target& t, uint64_t offset) {
-        return t.reach() == Reach::messages ? reinterpret_cast<std::byte*>(offset) : t.base + offset;
+        return t.reach() >= Reach::device ? reinterpret_cast<std::byte*>(offset) : t.base + offset;
     }
     Err put(int rank, const Data& here, const Data& there, const Maker& maker);
     Err get(int rank, const Data& here, const Data& there, const Maker& maker);
@@ -140,7 +148,8 @@ class Window {
     [[nodiscard]] Err take_failure() { return std::exchange(failure_, Err::success); }
 
     // On other hosts the lock is taken along with the first operation that needs it, and given back together
-    // with the last: locks that nothing is done under cost nothing.
+    // with the last: locks that nothing is done under cost nothing. Where devices do operations it is taken
+    // at once: an operation cannot wait for it without holding other locks meanwhile.
     void lock(int rank, bool exclusive);
     void unlock(int rank, bool exclusive); // flushes
     // The same in two steps, for several targets at once: everything is settled after flush_all().
@@ -167,6 +176,8 @@ class Window {
 
   private:
     struct Messages;
+    struct OnDevice;
+    enum class DeviceLocks : uint8_t { cpu, network, hybrid };
     struct Attached {
         uint64_t base;
         uint64_t size;
@@ -188,6 +199,42 @@ class Window {
         return {&members_[team_.rank].combining, target(team_.rank).shared};
     }
 
+    // on_device.cpp
+    [[nodiscard]] DeviceLocks choose_locks() const;
+    int device_end(int rank);
+    void settle(int rank);
+    [[gnu::cold]] static Err no_way(int rank);
+    // device_access.cpp
+    [[nodiscard]] uint64_t address_there(int rank, const std::byte* place) const;
+    Err end_with(int end, const Maker& maker);
+    std::byte* hold_result(int end, Exchange& exchange, uint64_t from, uint64_t bytes, const Maker& maker);
+    Err put_by_device(int rank, const Data& here, const Data& there, const Maker& maker);
+    Err get_by_device(int rank, const Data& here, const Data& there, const Maker& maker);
+    [[nodiscard]] bool combines_by_device(int rank, const Combine& c, const Data& there) const;
+    [[nodiscard]] bool swaps_by_device(int rank, const Swap& s, const std::byte* there) const;
+    void order_accumulates(int rank, bool by_device);
+    uint64_t change_word(int rank, int end, const Combine& c, uint64_t in, const transport::ucx::There& word);
+    void change_by_device(int rank, int end, const Combine& c, const Data& here, const Data& result,
+                          const Data& there);
+    Err add_by_device(int rank, int end, const Combine& c, const Data& here, const Data& result,
+                      const Data& there, const Maker& maker);
+    Err accumulate_by_device(int rank, const Combine& c, const Data& here, const Data& result,
+                             const Data& there, const Maker& maker);
+    Err swap_by_device(int rank, const void* compare, const void* value, void* fetched, std::byte* there,
+                       const Maker& maker);
+    // device_lock.cpp
+    [[nodiscard]] bool locks_by_device() const;
+    void lock_near(int rank, bool exclusive);
+    void unlock_near(int rank, bool exclusive);
+    void lock_far(int rank, bool exclusive);
+    void leave_as_reader(int rank);
+    void unlock_far(int rank, bool exclusive);
+    bool lock_by_request(int rank, bool exclusive);
+    void lock_word(int rank, bool exclusive);
+    void unlock_word(int rank, bool exclusive);
+    void lock_by_cpu(int rank, bool exclusive);
+    void unlock_by_cpu(int rank, bool exclusive);
+
     // access.cpp
     Err copied(transport::kcopy::Reader::Result result, int rank) const;
     Err move_by_kernel(int rank, const Target& t, bool write, const Data& here, const Data& there);
@@ -198,6 +245,7 @@ class Window {
     Err swap_by_kernel(int rank, const Target& t, const Swap& s, const void* compare, const void* value,
                        void* fetched, std::byte* there);
     // requests.cpp
+    [[gnu::cold]] static Err no_memory_for_requests();
     Err send_requests(int rank, wire::RmaKind kind, const Combine* c, const Data& here, const Data& there,
                       const Data& result, const Maker& maker);
     Err send_swap(int rank, const Swap& s, const void* compare, const void* value, void* fetched,
@@ -215,6 +263,7 @@ class Window {
     bool spans_ = false; // several hosts
     uint32_t fences_ = 0;
     Err failure_ = Err::success;
+    std::unique_ptr<OnDevice> on_device_; // null: there is none
     std::unique_ptr<Messages> messages_;
 };
 

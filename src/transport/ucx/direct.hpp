@@ -38,6 +38,9 @@ class Direct {
   public:
     virtual ~Direct() = default;
     [[nodiscard]] virtual const std::string& name() const = 0; // of the device and its protocol
+    // Its atomics and those of the CPUs at the target may meet at a word. Else they are whole only among
+    // themselves.
+    [[nodiscard]] virtual bool coherent() const = 0;
 
     // A connection has two ends. Each side opens one, tells the other its text, and connects.
     virtual int open_end(std::string& text) = 0; // -1: no memory
@@ -64,7 +67,8 @@ class Direct {
 
 // Null: no device of the list (separated by commas) can do all this; why says so in words.
 using OpenDirect = Direct* (*)(const char* devices, std::string& why);
-inline constexpr const char* open_direct_symbol = "zipmpi_ucx_open_direct_1";
-Direct* open_direct(const char* devices, std::string& why);
+inline constexpr const char* open_direct_symbol = "zipmpi_ucx_open_direct_2";
+// module: a file that has the function; empty: ours.
+Direct* open_direct(const char* devices, std::string& why, const std::string& module = {});
 
 } // namespace zipmpi::transport::ucx

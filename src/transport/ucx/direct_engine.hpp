@@ -36,6 +36,9 @@ class DirectEngine final : public Direct {
     bool start(std::string_view devices, std::string& why);
 
     [[nodiscard]] const std::string& name() const override { return name_; }
+    [[nodiscard]] bool coherent() const override {
+        return (facts_.cap.flags & UCT_IFACE_FLAG_ATOMIC_CPU) != 0;
+    }
     int open_end(std::string& text) override;
     bool connect(int end, std::string_view text_of_peer) override;
     bool expose(void* at, size_t bytes, Exposed& exposed) override;

@@ -181,7 +181,7 @@ void DirectEngine::forget(RemoteKey& remote) {
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Direct*
-zipmpi_ucx_open_direct_1(const char* devices, std::string& why) {
+zipmpi_ucx_open_direct_2(const char* devices, std::string& why) {
     auto engine = std::make_unique<zipmpi::transport::ucx::DirectEngine>();
     return engine->start(devices, why) ? engine.release() : nullptr;
 }

@@ -38,9 +38,9 @@ class Quiet {
 };
 
 // Null: why says so in words.
-void* function_of_module(const char* symbol, std::string& why) {
+void* function_of_module(const char* symbol, std::string& why, const std::string& other = {}) {
     const Quiet quiet;
-    const std::string file = boot::module_path(module_file);
+    const std::string file = other.empty() ? boot::module_path(module_file) : other;
     void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     void* function = module != nullptr ? dlsym(module, symbol) : nullptr;
     if (function == nullptr) {
@@ -72,9 +72,9 @@ Sealer* open_sealer(std::span<const uint8_t, wire::job_key_bytes> key, std::stri
     return function != nullptr ? reinterpret_cast<OpenSealer>(function)(key) : nullptr;
 }
 
-Direct* open_direct(const char* devices, std::string& why) {
+Direct* open_direct(const char* devices, std::string& why, const std::string& module) {
     const Quiet quiet; // its settings are read while a device is opened
-    void* function = function_of_module(open_direct_symbol, why);
+    void* function = function_of_module(open_direct_symbol, why, module);
     return function != nullptr ? reinterpret_cast<OpenDirect>(function)(devices, why) : nullptr;
 }
 
