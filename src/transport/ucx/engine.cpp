@@ -132,7 +132,7 @@ int Engine::progress() {
     // waiting for just that.
     while (ucp_worker_progress(worker_) != 0 && happened_ == 0) {
     }
-    if (!new_beginnings_.empty()) take_new_beginnings();
+    if (!hellos_.empty()) take_hellos();
     return happened_;
 }
 

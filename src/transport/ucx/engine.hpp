@@ -125,8 +125,8 @@ class Engine final : public Network {
     Known& meet(int world_rank);
     bool connect(Known& peer, std::string_view address);
     void greet(Known& peer, uint16_t kind, const uint8_t (&nonce)[wire::nonce_bytes]);
-    void take_hello(std::span<const std::byte> bytes, bool in_event);
-    void take_new_beginnings();
+    void take_hello(std::span<const std::byte> bytes);
+    void take_hellos();
     void take_welcome(std::span<const std::byte> bytes);
     void lose(Known& peer, const char* why);
     void take_pass(Known& peer, uint64_t pass);
@@ -201,8 +201,8 @@ class Engine final : public Network {
     uint32_t look_ = 1;                         // at the network: their number
     size_t batches_ = 0;                        // open, or not finished by UCX
     std::vector<Peer> waiting_batches_, waiting_frames_;
-    std::vector<void*> spare_riders_;                    // memory for the next batch
-    std::vector<std::vector<std::byte>> new_beginnings_; // hellos of those that have given us up
+    std::vector<void*> spare_riders_;            // memory for the next batch
+    std::vector<std::vector<std::byte>> hellos_; // that came in this round
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began
 };
