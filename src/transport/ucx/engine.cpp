@@ -137,8 +137,8 @@ int Engine::progress() {
     // waiting for just that.
     while (ucp_worker_progress(worker_) != 0 && happened_ == before) {
     }
+    if (!hellos_.empty()) take_hellos();
     if (happened_ != before) hot_ = -1;
-    if (!new_beginnings_.empty()) take_new_beginnings();
     return happened_;
 }
 

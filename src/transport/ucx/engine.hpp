@@ -149,8 +149,8 @@ class Engine final : public FrameNetwork {
     Known& meet(int world_rank);
     bool connect(Known& peer, std::string_view address);
     void greet(Known& peer, uint16_t kind, const uint8_t (&nonce)[wire::nonce_bytes]);
-    void take_hello(std::span<const std::byte> bytes, bool in_event);
-    void take_new_beginnings();
+    void take_hello(std::span<const std::byte> bytes);
+    void take_hellos();
     void take_welcome(std::span<const std::byte> bytes);
     void lose(Known& peer, const char* why);
     void take_pass(Known& peer, uint64_t pass);
@@ -265,7 +265,7 @@ class Engine final : public FrameNetwork {
     std::vector<Peer> broken_streams_;
     int hot_ = -1;        // the stream of the peer from which something came last; -1: UCX
     bool touched_ = true; // UCX has been called since it was armed
-    std::vector<std::vector<std::byte>> new_beginnings_; // hellos of those that have given us up
+    std::vector<std::vector<std::byte>> hellos_; // that came in this round
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began
 };

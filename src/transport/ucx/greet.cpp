@@ -122,8 +122,9 @@ void Engine::greet(Known& peer, uint16_t kind, const uint8_t (&nonce)[wire::nonc
     if (!UCS_PTR_IS_PTR(request)) give_back(s);
 }
 
-// From within an event no endpoint may be closed: it may be the one on which the hello came.
-void Engine::take_hello(std::span<const std::byte> bytes, bool in_event) {
+// Not from within an event: an endpoint that is closed, or made, then may be one that UCX still has an event
+// of.
+void Engine::take_hello(std::span<const std::byte> bytes) {
     Opened hello;
     if (!unseal(bytes, wire::net_hello, world_rank_, key_, hello)) {
         ++strangers_;
@@ -137,11 +138,6 @@ void Engine::take_hello(std::span<const std::byte> bytes, bool in_event) {
     // It begins anew. So must we: UCX drops long messages to an endpoint that its owner has closed, and says
     // nothing.
     if (peer.endpoint != nullptr && (moved || gave_us_up || peer.lost) && peer.world_rank >= watch_from_) {
-        if (in_event) {
-            new_beginnings_.emplace_back(bytes.begin(), bytes.end());
-            ++happened_;
-            return;
-        }
         lose(peer, "it has begun anew");
         disconnect(peer);
         make_stranger(peer);
@@ -154,8 +150,8 @@ void Engine::take_hello(std::span<const std::byte> bytes, bool in_event) {
     if (is_new) tell_met(peer);
 }
 
-void Engine::take_new_beginnings() {
-    for (const std::vector<std::byte>& hello : std::exchange(new_beginnings_, {})) take_hello(hello, false);
+void Engine::take_hellos() {
+    for (const std::vector<std::byte>& hello : std::exchange(hellos_, {})) take_hello(hello);
 }
 
 void Engine::take_welcome(std::span<const std::byte> bytes) {
@@ -195,8 +191,10 @@ ucs_status_t Engine::on_greeting(void* self, const void*, size_t, void* data, si
     const std::span bytes(static_cast<const std::byte*>(data), length);
     wire::Greeting g{}; // its kind is proven with the rest
     if (length >= sizeof g) std::memcpy(&g, data, sizeof g);
-    if (g.kind == wire::net_hello)
-        engine->take_hello(bytes, true);
+    if (length > sizeof g + wire::net_address_max)
+        ++engine->strangers_;
+    else if (g.kind == wire::net_hello)
+        engine->hellos_.emplace_back(bytes.begin(), bytes.end());
     else
         engine->take_welcome(bytes);
     return UCS_OK;
