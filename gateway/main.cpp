@@ -103,7 +103,8 @@ struct Network {
     std::string devices;
     bridge::Neighbours who;
     std::unique_ptr<transport::ucx::Probe> probe;
-    bool searches = false;
+    enum { settled, missed, searches } state = settled; // missed: the next one did not say where it is
+    std::string next_addresses{};
     bool found = false;
 };
 
@@ -139,9 +140,10 @@ bool is_over(Place& p, const Network& n) {
     });
 }
 
-bool search(Place& p, Network& n, const std::string& addresses, std::mutex& turn) {
+bool search(Place& p, Network& n, std::mutex& turn) {
     Searching searching{&p, &n, &turn};
-    transport::ucx::Probe::Search with{n.who.next, addresses, n.who.askers, probe_limit_ms, &searching};
+    transport::ucx::Probe::Search with{n.who.next, n.next_addresses, n.who.askers, probe_limit_ms,
+                                       &searching};
     with.found = Searching::found;
     if (n.who.next >= p.me.size) with.addresses_now = Searching::addresses_now;
     if (p.epoch > 1)
@@ -171,17 +173,19 @@ bool find_devices(Place& p, std::vector<Network>& networks, std::string& why) {
         if (n.probe == nullptr) return false;
         static_cast<void>(p.launcher->put(bridge::probe_key(n.cluster), n.probe->listen()));
     }
-    std::mutex turn;
-    std::deque<std::thread> searches; // in all clusters at once: each waits for others and for its grace
     for (Network& n : networks) {
-        n.searches = n.who.next >= 0 && (p.epoch == 1 || n.devices.empty() || !is_over(p, n));
-        std::string addresses;
-        if (!n.searches || !ask(p, n.who.next, bridge::probe_key(n.cluster), addresses)) continue;
-        searches.emplace_back([&p, &n, addresses, &turn] { n.found = search(p, n, addresses, turn); });
+        if (n.who.next < 0 || (p.epoch > 1 && !n.devices.empty() && is_over(p, n))) continue;
+        const bool told = ask(p, n.who.next, bridge::probe_key(n.cluster), n.next_addresses);
+        n.state = told ? Network::searches : Network::missed;
     }
+    std::mutex turn;                  // with the launcher
+    std::deque<std::thread> searches; // in all clusters at once: each waits for others and for its grace
+    for (Network& n : networks)
+        if (n.state == Network::searches)
+            searches.emplace_back([&p, &n, &turn] { n.found = search(p, n, turn); });
     for (std::thread& one : searches) one.join();
     for (Network& n : networks) {
-        if (!n.searches) continue;
+        if (n.state == Network::settled) continue;
         if (n.devices.empty()) n.devices = n.probe->devices();
         if (n.devices.empty()) {
             why = "no device leads into cluster " + p.grid.clusters[static_cast<size_t>(n.cluster)].name +

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Messages through gateways: every one comes once, in order and whole, also when gateways are killed."""
 import os
+import re
 import signal
 import subprocess
 import time
