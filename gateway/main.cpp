@@ -258,6 +258,7 @@ void serve(gateway::Forwarder& forwarder, gateway::Links& links, int pmi) {
             else if (key < networks)
                 forwarder.ready(key);
         }
+        for (uint64_t i = 0; n == 0 && i < networks; ++i) forwarder.ready(i); // if something was not told
     }
 }
 

@@ -50,7 +50,7 @@ static void statuses(void) {
     CHECK(MPI_Get_count(&s, MPI_INT, &n) == MPI_SUCCESS && n == MPI_UNDEFINED);
 }
 
-/* More than fit on the stack. Null requests complete with an empty status; MPI_ERROR is not touched. */
+/* More than fit on the stack. Null requests complete with an empty status, which says success. */
 static void arrays(void) {
     enum { n = 40 };
     MPI_Request requests[n];
@@ -64,13 +64,14 @@ static void arrays(void) {
     for (i = 0; i < n; ++i) {
         MPI_Get_count(&statuses[i], MPI_INT, &count);
         empty += statuses[i].MPI_SOURCE == MPI_ANY_SOURCE && statuses[i].MPI_TAG == MPI_ANY_TAG &&
-                 count == 0 && statuses[i].MPI_ERROR == 77 && requests[i] == MPI_REQUEST_NULL;
+                 count == 0 && statuses[i].MPI_ERROR == MPI_SUCCESS && requests[i] == MPI_REQUEST_NULL;
     }
     CHECK(empty == n);
     CHECK(MPI_Waitall(n, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
     CHECK(MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
     CHECK(MPI_Waitany(n, requests, &i, statuses) == MPI_SUCCESS && i == MPI_UNDEFINED);
-    CHECK(MPI_Wait(&requests[0], &statuses[0]) == MPI_SUCCESS && statuses[0].MPI_ERROR == 77);
+    statuses[0].MPI_ERROR = 77;
+    CHECK(MPI_Wait(&requests[0], &statuses[0]) == MPI_SUCCESS && statuses[0].MPI_ERROR == MPI_SUCCESS);
 }
 
 static void others(void) {

@@ -138,6 +138,7 @@ int Engine::progress() {
     while (ucp_worker_progress(worker_) != 0 && happened_ == before) {
     }
     if (!hellos_.empty()) take_hellos();
+    if (!aside_.empty()) close_aside();
     if (happened_ != before) hot_ = -1;
     return happened_;
 }

@@ -104,11 +104,18 @@ class Engine final : public FrameNetwork {
         Way way{};                                      // to it, once it has given a pass
         size_t address_hash = 0;                        // of where it is
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
+        uint64_t made_ns = 0;                           // when its endpoint was
+        bool failed = false;                            // which UCX has said
         uint64_t heard_hello = 0;                       // number of its last one
         std::vector<Early> early;
         uint64_t token = 0; // of an offer; 0: there is none, or it was used
         StreamEnd stream_end{};
         std::unique_ptr<Stream> stream; // for frames; null: they go by UCX
+    };
+    // An endpoint that nobody uses any more.
+    struct Aside {
+        ucp_ep_h endpoint;
+        uint64_t until_ns; // when it is closed
     };
     // A connection that has not proven who it is.
     struct Newcomer {
@@ -155,6 +162,8 @@ class Engine final : public FrameNetwork {
     void lose(Known& peer, const char* why);
     void take_pass(Known& peer, uint64_t pass);
     void disconnect(Known& peer);
+    static void close_now(ucp_ep_h endpoint);
+    void close_aside();
     void make_stranger(Known& peer);
     void tell_met(Known& peer);
     // messages.cpp
@@ -266,6 +275,7 @@ class Engine final : public FrameNetwork {
     int hot_ = -1;        // the stream of the peer from which something came last; -1: UCX
     bool touched_ = true; // UCX has been called since it was armed
     std::vector<std::vector<std::byte>> hellos_; // that came in this round
+    std::vector<Aside> aside_;
     uint64_t strangers_ = 0;
     int happened_ = 0; // since progress() began
 };

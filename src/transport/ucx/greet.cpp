@@ -27,6 +27,10 @@ uint64_t number_of(const uint8_t* nonce) {
     return number;
 }
 
+constexpr uint64_t connecting_ns = 1'000'000'000;
+constexpr uint64_t connected_for_sure_ns = 10'000'000'000;
+constexpr size_t most_aside = 64;
+
 } // namespace
 
 Engine::Known& Engine::meet(int world_rank) {
@@ -57,13 +61,33 @@ void Engine::make_stranger(Known& peer) {
     if (peer.frames != nullptr) give_back(*std::exchange(peer.frames, nullptr));
 }
 
-void Engine::disconnect(Known& peer) {
-    if (peer.endpoint == nullptr) return;
+void Engine::close_now(ucp_ep_h endpoint) {
     ucp_request_param_t force{};
     force.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK;
     force.flags = UCP_EP_CLOSE_FLAG_FORCE;
     force.cb.send = [](void* request, ucs_status_t, void*) { ucp_request_free(request); };
-    static_cast<void>(ucp_ep_close_nbx(std::exchange(peer.endpoint, nullptr), &force));
+    static_cast<void>(ucp_ep_close_nbx(endpoint, &force));
+}
+
+// UCX 1.13 aborts when an endpoint is closed that is still about to connect, so such a one is put aside.
+void Engine::disconnect(Known& peer) {
+    if (peer.endpoint == nullptr) return;
+    touched_ = true; // a device without endpoints wakes nobody unless it is armed
+    const bool young = os::now_ns() - peer.made_ns < connecting_ns;
+    ucp_ep_h endpoint = std::exchange(peer.endpoint, nullptr);
+    if (!peer.failed && (young || peer.pass == 0))
+        aside_.push_back({endpoint, os::now_ns() + connected_for_sure_ns});
+    else
+        close_now(endpoint);
+}
+
+void Engine::close_aside() {
+    const uint64_t now = os::now_ns();
+    std::erase_if(aside_, [&](const Aside& a) {
+        const bool over = a.until_ns < now || aside_.size() > most_aside;
+        if (over) close_now(a.endpoint);
+        return over;
+    });
 }
 
 void Engine::forget(Peer index) {
@@ -79,6 +103,9 @@ void Engine::tell_met(Known& peer) {
 }
 
 bool Engine::connect(Known& peer, std::string_view address) {
+    touched_ = true;
+    peer.failed = false;
+    peer.made_ns = os::now_ns();
     ucp_ep_params_t params{};
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                         UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -202,8 +229,13 @@ ucs_status_t Engine::on_greeting(void* self, const void*, size_t, void* data, si
 
 void Engine::on_lost(void* self, ucp_ep_h endpoint, ucs_status_t status) {
     auto& engine = *static_cast<Engine*>(self);
-    for (Known& peer : engine.peers_)
-        if (peer.endpoint == endpoint) engine.lose(peer, ucs_status_string(status));
+    for (Aside& a : engine.aside_)
+        if (a.endpoint == endpoint) a.until_ns = 0;
+    for (Known& peer : engine.peers_) {
+        if (peer.endpoint != endpoint) continue;
+        peer.failed = true;
+        engine.lose(peer, ucs_status_string(status));
+    }
 }
 
 // Closing without the peer's help ends all requests on the endpoint. UCX allows it where it watches peers.
