@@ -198,7 +198,7 @@ class Hung(MessageCase):
         for host in ("z", "y", "z", "y"):
             self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 5))
             time.sleep(0.5)
-            failover.reset(self.grid, host, self.named(host, "zipmpi-gateway")[0])
+            failover.reset(self.grid, host, self.named(host, "zipmpi-gateway")[0], rounds=1)
         out, err = p.communicate(timeout=60)
         self.assertEqual((p.returncode, err), (0, ""))
         self.assertLess(float(out.split("gaps")[1].split()[0]), 1500)  # ms
