@@ -20,7 +20,7 @@ namespace zipmpi::transport::ucx {
 
 // Memory for the data of one long frame; kept for the next one, since fresh memory is slow.
 struct Room {
-    std::byte bytes[wire::frame_payload_max];
+    alignas(16) std::byte bytes[wire::frame_payload_max];
 };
 
 class Rooms {

@@ -58,7 +58,7 @@ bool find_address(const std::string& device, wire::StreamOffer& offer) {
 
 os::Fd new_socket() { return os::Fd(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
 
-// Rooms among descriptors of UCX.
+// Rooms among descriptors of UCX are those with an odd address: that of the second byte.
 constexpr uintptr_t room_mark = 1;
 
 } // namespace
@@ -211,9 +211,7 @@ Stream::User Engine::stream_user(Known& peer) {
         const StreamEnd& end = *static_cast<StreamEnd*>(self);
         Engine& e = *end.engine;
         ++e.happened_;
-        void* const descriptor = room != nullptr
-                                     ? reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(room) | room_mark)
-                                     : nullptr;
+        void* const descriptor = room != nullptr ? room->bytes + room_mark : nullptr;
         return e.sink_.frame != nullptr &&
                e.sink_.frame(e.sink_.subject,
                              {end.peer, e.peers_[end.peer].world_rank, head, data, descriptor});
@@ -227,9 +225,8 @@ Stream::User Engine::stream_user(Known& peer) {
 }
 
 void Engine::let_go(void* descriptor) {
-    const auto bits = reinterpret_cast<uintptr_t>(descriptor);
-    if ((bits & room_mark) != 0)
-        rooms_of_streams_.give(reinterpret_cast<Room*>(bits & ~room_mark));
+    if ((reinterpret_cast<uintptr_t>(descriptor) & room_mark) != 0)
+        rooms_of_streams_.give(reinterpret_cast<Room*>(static_cast<std::byte*>(descriptor) - room_mark));
     else
         ucp_am_data_release(worker_, descriptor);
 }
