@@ -83,10 +83,13 @@ void Engine::disconnect(Known& peer) {
 
 void Engine::close_aside() {
     const uint64_t now = os::now_ns();
+    size_t too_many = aside_.size() - std::min(aside_.size(), most_aside); // the oldest come first
     std::erase_if(aside_, [&](const Aside& a) {
-        const bool over = a.until_ns < now || aside_.size() > most_aside;
-        if (over) close_now(a.endpoint);
-        return over;
+        const bool over = a.until_ns < now || too_many > 0;
+        if (!over) return false;
+        too_many -= too_many > 0 ? 1 : 0;
+        close_now(a.endpoint);
+        return true;
     });
 }
 
