@@ -32,15 +32,16 @@ static_assert(sizeof(WindowLock) == 3 * line_size);
 // has the sole right to.
 struct NetworkLock {
     alignas(line_size) std::atomic<uint64_t> given; // tickets
-    std::atomic<uint64_t> readers;                  // tickets that let the next reader in
     std::atomic<uint64_t> writers;                  // tickets that have left
+    std::atomic<uint64_t> readers;                  // tickets that let the next reader in
     std::atomic<uint64_t> kept; // 1 + the ticket that the target's node keeps for its own lock; 0: none
     // Of the node alone, by its CPUs:
     std::atomic<uint64_t> next_ticket; // that a rank of the node draws if nobody else has come meanwhile
     std::atomic<uint32_t> node_run;    // locks in a row by ranks of the node, without anybody else between
     std::atomic<uint32_t> network_run; // requests for the lock in a row by ranks of other nodes
 };
-static_assert(sizeof(NetworkLock) == line_size && offsetof(NetworkLock, kept) == 24);
+static_assert(sizeof(NetworkLock) == line_size && offsetof(NetworkLock, kept) == 24 &&
+              offsetof(NetworkLock, readers) == offsetof(NetworkLock, writers) + 8);
 
 // What others do to one member. In a window over several hosts each of them has a block; there only its own
 // members are filled in.

@@ -159,10 +159,10 @@ void Window::unlock_word(int rank, bool exclusive) {
     OnDevice& on = *on_device_;
     const auto& side = on.sides[static_cast<size_t>(rank)];
     const uint64_t base = on.cards[static_cast<size_t>(rank)].lock;
-    const uint64_t after[2] = {side.ticket + 1, side.ticket + 1}; // readers, writers
+    const uint64_t after[2] = {side.ticket + 1, side.ticket + 1}; // writers, readers: devices write upwards
     if (exclusive)
         on.device.direct().put(end, after, sizeof after,
-                               {base + offsetof(wire::NetworkLock, readers), side.lock.key});
+                               {base + offsetof(wire::NetworkLock, writers), side.lock.key});
     else
         on.device.direct().fetch_add(end, 1, &on.nowhere,
                                      {base + offsetof(wire::NetworkLock, writers), side.lock.key});

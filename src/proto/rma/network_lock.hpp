@@ -5,10 +5,11 @@
 // node keep it for themselves while nobody else wants it.
 //
 // Network side: everybody draws a ticket (fetch_add on `given`) and reads the counts in the same breath. A
-// writer is in when all before it have left (writers == ticket), a reader when all before it are readers that
-// are in (readers == ticket); it then lets the next one look (writes readers = ticket + 1). A writer leaves
-// by writing ticket + 1 to both counts: nobody else may write them then. A reader adds 1 to `writers`, by an
-// atomic: others may leave with it. Atomics of the device meet no instruction of a CPU at any word.
+// reader is in when all before it are readers that are in (readers == ticket); it then lets the next one look
+// (writes readers = ticket + 1). A writer is in when all before it have left as well (both == ticket). A
+// writer leaves by writing ticket + 1 to `writers` and then to `readers`: nobody comes in before the second,
+// so that nobody else writes either of them meanwhile. A reader adds 1 to `writers`, by an atomic: others may
+// leave with it. Atomics of the device meet no instruction of a CPU at any word.
 //
 // Node side (hybrid): ranks of the node take the target's FairLock first. Under it, `kept` says that the node
 // holds the network's lock, so that nothing more is needed. It changes only under the exclusive FairLock:
@@ -25,12 +26,12 @@ namespace zipmpi::proto::rma {
 // The words as a device has read them.
 struct LockCounts {
     uint64_t given;
-    uint64_t readers;
     uint64_t writers;
+    uint64_t readers;
     uint64_t kept;
 
     [[nodiscard]] bool lets_in(uint64_t ticket, bool exclusive) const {
-        return (exclusive ? writers : readers) == ticket;
+        return readers == ticket && (!exclusive || writers == ticket);
     }
     [[nodiscard]] uint64_t ahead(uint64_t ticket) const { return ticket - writers; }
     // The ranks of the target's node have it, perhaps without using it.
@@ -39,7 +40,7 @@ struct LockCounts {
 
 inline LockCounts read_counts(const wire::NetworkLock& l) {
     constexpr auto order = std::memory_order_seq_cst; // pairs with those who leave
-    return {l.given.load(order), l.readers.load(order), l.writers.load(order), l.kept.load(order)};
+    return {l.given.load(order), l.writers.load(order), l.readers.load(order), l.kept.load(order)};
 }
 
 // The node side; every call but at_start(), note_node() and note_request() under the FairLock.
@@ -74,8 +75,8 @@ class NodeShare {
     }
     // Exclusive: a writer leaves, by this CPU.
     void leave(uint64_t ticket) {
-        l_.readers.store(ticket + 1, order);
         l_.writers.store(ticket + 1, order);
+        l_.readers.store(ticket + 1, order);
     }
     // Exclusive, when a rank of the node unlocks while the node keeps it.
     [[nodiscard]] bool is_awaited() const { return l_.given.load(order) > l_.kept.load(order); }

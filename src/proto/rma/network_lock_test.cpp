@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace zipmpi::proto::rma {
@@ -73,6 +74,18 @@ TEST(NetworkLock, WritersAreAloneInTheOrderOfTickets) {
     for (std::thread& t : threads) t.join();
     EXPECT_EQ(pair[0], 4 * rounds * 2 / 3);
     EXPECT_EQ(lock->given, lock->writers);
+}
+
+// A writer that leaves is held up between its two stores.
+TEST(NetworkLock, NobodyComesInWhileAWriterIsLeaving) {
+    for (const auto& [writers, readers] : {std::pair<uint64_t, uint64_t>{1, 0}, {0, 0}}) {
+        wire::NetworkLock lock{};
+        lock.given = 2;
+        lock.writers = writers;
+        lock.readers = readers;
+        EXPECT_FALSE(read_counts(lock).lets_in(1, true));
+        EXPECT_FALSE(read_counts(lock).lets_in(1, false));
+    }
 }
 
 TEST(NetworkLock, NodeKeepsItAfterTurnsInARow) {
