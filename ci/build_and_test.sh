@@ -12,6 +12,7 @@ shift
 
 if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    export CCACHE_SLOPPINESS=pch_defines,time_macros # precompiled headers are kept, too
 fi
 mkdir -p "build/$preset"
 cmake --preset "$preset" >"build/$preset/configure.log" 2>&1 || {
