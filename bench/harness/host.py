@@ -9,6 +9,8 @@ from .libraries import BENCH
 
 
 def commit():
+    if not os.path.exists(os.path.join(BENCH, "..", "CMakeLists.txt")):
+        return "of the installation"  # and whatever repository its folder may lie in is not ours
     command = ["git", "describe", "--always", "--dirty"]
     known = subprocess.run(command, cwd=BENCH, capture_output=True, text=True, check=False)
     return known.stdout.strip() or "unknown"
@@ -26,11 +28,16 @@ def value_in(path, name, separator):
     return "unknown"
 
 
+def memory():
+    kib, _, unit = value_in("/proc/meminfo", "MemTotal", ":").partition(" ")
+    return f"{int(kib) / (1 << 20):.1f} GiB" if unit == "kB" else "unknown"
+
+
 def facts():
     return {
         "processor": value_in("/proc/cpuinfo", "model name", ":"),
         "cores": len(os.sched_getaffinity(0)),
-        "memory": value_in("/proc/meminfo", "MemTotal", ":"),
+        "memory": memory(),
         "virtual": "hypervisor" in value_in("/proc/cpuinfo", "flags", ":").split(),
         "kernel": platform.release(),
         "system": value_in("/etc/os-release", "PRETTY_NAME", "="),

@@ -14,6 +14,7 @@ table { border-collapse: collapse; margin: .8em 0; font-size: .92em; }
 th, td { border-bottom: 1px solid #ddd; padding: .25em .7em; text-align: left; vertical-align: top; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th { border-bottom: 2px solid #999; }
+td.bar { white-space: nowrap; }
 td.held { color: #00674f; } td.missed { color: #b03a00; font-weight: 600; } td.not { color: #777; }
 figure { margin: 1.5em 0; } figure svg { max-width: 100%; height: auto; }
 """
@@ -25,6 +26,8 @@ def kind_of(text):
     for outcome in (bars.HELD, bars.MISSED):
         if text == outcome or text.startswith(outcome + " ("):
             return f' class="{outcome}"'
+    if re.match(r"^at (most|least) [0-9.]+$", text):
+        return ' class="bar"'
     return ' class="number"' if re.match(r"^[-+]?[0-9.]+( ±[0-9]+%| \?)?$|^-$", text) else ""
 
 

@@ -13,12 +13,14 @@ namespace {
 
 constexpr double seconds_per_cost = 100e-9; // one message between neighbours
 constexpr double seconds_per_move = 200e-6; // caches that a rank has to fill again
-constexpr double horizon = 2;               // looks during which a move must have paid for itself
+constexpr double horizon = 4;               // looks during which a move must have paid for itself
 constexpr double least_gain = 0.1;          // of the cost: below it nobody moves
 constexpr double least_rate = 1000;         // messages per second and node: below it nobody cares
 constexpr double like_before = 0.2;         // share of messages that go elsewhere
 constexpr double still_as_fast = 0.95;
-constexpr uint32_t looks_after_a_mistake = 30;
+constexpr uint32_t looks_per_trial = 2;
+constexpr uint32_t looks_known = 120; // programs and neighbours change: then a trial is worth its time again
+constexpr size_t most_known = 16;
 constexpr uint64_t search_looks = 200'000;
 
 double total(const mapping::Graph& g) {
@@ -26,6 +28,22 @@ double total(const mapping::Graph& g) {
     for (uint32_t v = 0; v < g.size(); ++v)
         for (const auto& l : g.links(v)) sum += l.weight;
     return sum / 2;
+}
+
+// Do the same pairs talk? Each pair is seen from both ends.
+bool alike(const mapping::Graph& a, const mapping::Graph& b) {
+    const double all_a = total(a);
+    const double all_b = total(b);
+    if (a.size() != b.size() || all_a <= 0 || all_b <= 0) return false;
+    double differs = 0;
+    std::vector<double> row(a.size());
+    for (uint32_t v = 0; v < a.size(); ++v) {
+        std::fill(row.begin(), row.end(), 0);
+        for (const auto& l : a.links(v)) row[l.to] += l.weight / all_a;
+        for (const auto& l : b.links(v)) row[l.to] -= l.weight / all_b;
+        for (const double d : row) differs += std::abs(d);
+    }
+    return differs / 4 < like_before;
 }
 
 std::string percent(double part) {
@@ -49,33 +67,58 @@ double LiveMap::present_cost(const mapping::Graph& sent) const {
     return total(sent) * sum / static_cast<double>(targets_.distance.size());
 }
 
-bool LiveMap::is_like_before(const mapping::Graph& sent, double rate) const {
-    if (thought_of_.size() != sent.size() || thought_rate_ <= 0) return false;
-    double differs = 0;
-    std::vector<double> row(sent.size());
-    const double now = total(sent);
-    const double then = total(thought_of_);
-    for (uint32_t v = 0; v < sent.size(); ++v) {
-        std::fill(row.begin(), row.end(), 0);
-        for (const auto& l : sent.links(v)) row[l.to] += l.weight / now;
-        for (const auto& l : thought_of_.links(v)) row[l.to] -= l.weight / then;
-        for (const double d : row) differs += std::abs(d);
-    }
-    return differs / 4 < like_before && rate < 2 * thought_rate_; // each pair is seen from both ends
+void LiveMap::begin(Trial trial) {
+    trial_ = trial;
+    looks_of_trial_ = 0;
+    sum_of_trial_ = 0;
 }
 
-LiveMap::Decision LiveMap::judge_last_move(const mapping::Graph& sent, double rate) {
-    just_moved_ = false;
-    if (!is_like_before(sent, 0) || rate >= still_as_fast * rate_before_) return {};
-    std::swap(at_, before_);
-    patience_ = looks_after_a_mistake;
-    return {true, "it does not pay: messages are " + percent(1 - rate / rate_before_) +
-                      " fewer than before the move, which is taken back"};
+const LiveMap::Known* LiveMap::known(const mapping::Graph& sent) const {
+    for (const Known& k : known_)
+        if (k.looks_left > 0 && alike(k.pattern, sent)) return &k;
+    return nullptr;
+}
+
+void LiveMap::remember(const mapping::Graph& sent, bool pays) {
+    begin(Trial::none);
+    if (known_.size() == most_known) known_.erase(known_.begin());
+    known_.push_back({sent, pays, looks_known});
+}
+
+LiveMap::Decision LiveMap::judge(const mapping::Graph& sent, double rate) {
+    sum_of_trial_ += rate;
+    if (++looks_of_trial_ < looks_per_trial) return {};
+    const double mean = sum_of_trial_ / looks_of_trial_;
+    return trial_ == Trial::moved ? judge_move(sent, mean) : judge_return(sent, mean);
+}
+
+LiveMap::Decision LiveMap::judge_move(const mapping::Graph& sent, double rate) {
+    if (rate >= still_as_fast * rate_before_) {
+        remember(sent, true);
+        return {false, "the move stays: messages are " + percent(rate / rate_before_) + " of before"};
+    }
+    rate_moved_ = rate;
+    std::swap(at_, other_);
+    begin(Trial::taken_back);
+    return {true,
+            "messages are " + percent(rate / rate_before_) + " of before the move: ranks go back to compare"};
+}
+
+LiveMap::Decision LiveMap::judge_return(const mapping::Graph& sent, double rate) {
+    const bool pays = rate_moved_ >= still_as_fast * rate;
+    remember(sent, pays);
+    const std::string part = percent(rate_moved_ / rate);
+    if (!pays)
+        return {false, "it does not pay: where ranks had moved to, messages were " + part + " of here"};
+    std::swap(at_, other_);
+    return {true, "the move stays after all: there messages were " + part + " of here"};
 }
 
 LiveMap::Decision LiveMap::think(const mapping::Graph& sent, double rate) {
     thought_of_ = sent;
     thought_rate_ = rate;
+    const Known* before = known(sent);
+    if (before != nullptr && !before->pays) return {false, "another pattern, for which to move does not pay"};
     mapping::Effort effort;
     effort.looks = search_looks;
     mapping::Assignment best = mapping::best_assignment(
@@ -87,24 +130,31 @@ LiveMap::Decision LiveMap::think(const mapping::Graph& sent, double rate) {
     if (moves == 0 || gain < least_gain * now) return {};
     const double pays = gain * seconds_per_cost * horizon;
     if (pays < moves * seconds_per_move) return {false, "a move would cost more than it brings"};
-    before_ = std::move(at_);
+    other_ = std::move(at_);
     at_ = std::move(best);
-    rate_before_ = rate;
-    just_moved_ = true;
+    rate_before_ = (rate + last_rate_) / 2;
+    begin(before == nullptr ? Trial::moved : Trial::none);
     return {true,
             std::to_string(moves) + " ranks move: " + percent(gain / now) + " less to travel for messages"};
 }
 
 LiveMap::Decision LiveMap::look(const mapping::Graph& sent, double seconds) {
     if (targets_.size() < 2 || seconds <= 0) return {};
+    for (Known& k : known_)
+        if (k.looks_left > 0) --k.looks_left;
     const double rate = total(sent) / seconds;
-    if (just_moved_) return judge_last_move(sent, rate);
-    if (patience_ > 0) {
-        --patience_;
-        return {};
+    const bool steady = rate >= least_rate && alike(sent, last_);
+    Decision decision;
+    if (!steady) {
+        begin(Trial::none); // whatever was tried, it was tried for another pattern
+    } else if (trial_ != Trial::none) {
+        decision = judge(sent, rate);
+    } else if (!alike(sent, thought_of_) || rate >= 2 * thought_rate_) {
+        decision = think(sent, rate);
     }
-    if (rate < least_rate || is_like_before(sent, rate)) return {};
-    return think(sent, rate);
+    last_ = sent;
+    last_rate_ = rate;
+    return decision;
 }
 
 std::vector<CpuList> LiveMap::cpus() const {

@@ -13,6 +13,8 @@
 
 namespace zipmpi::launch {
 
+// A look is short, half of the time within which a change is to be noticed: one look may see both patterns of
+// a program that changes, two looks that see the same saw one.
 class LiveMap {
   public:
     LiveMap() = default;
@@ -29,19 +31,35 @@ class LiveMap {
     [[nodiscard]] std::vector<CpuList> cpus() const;
 
   private:
-    Decision judge_last_move(const mapping::Graph& sent, double rate);
+    // A move is tried: messages are counted after it, and if they are fewer, once more where the ranks were.
+    enum class Trial : uint8_t { none, moved, taken_back };
+    struct Known { // what trials have shown
+        mapping::Graph pattern;
+        bool pays = false;
+        uint32_t looks_left = 0; // then it is tried again
+    };
+
+    Decision judge(const mapping::Graph& sent, double rate);
+    Decision judge_move(const mapping::Graph& sent, double rate);
+    Decision judge_return(const mapping::Graph& sent, double rate);
     Decision think(const mapping::Graph& sent, double rate);
+    void begin(Trial trial);
+    void remember(const mapping::Graph& sent, bool pays);
+    [[nodiscard]] const Known* known(const mapping::Graph& sent) const;
     [[nodiscard]] double present_cost(const mapping::Graph& sent) const;
-    [[nodiscard]] bool is_like_before(const mapping::Graph& sent, double rate) const;
 
     std::vector<CpuList> cores_;
     std::vector<topo::Place> places_;
     mapping::Targets targets_;
-    mapping::Assignment at_, before_; // empty: the kernel places the ranks
-    mapping::Graph thought_of_;       // about which there is nothing new to think
-    double thought_rate_ = 0, rate_before_ = 0;
-    bool just_moved_ = false;
-    uint32_t patience_ = 0; // looks without a thought
+    mapping::Assignment at_,
+        other_;                 // `other_` is the other side of a trial; empty: the kernel places the ranks
+    mapping::Graph last_;       // what the look before saw
+    mapping::Graph thought_of_; // about which there is nothing new to think
+    double last_rate_ = 0, thought_rate_ = 0, rate_before_ = 0, rate_moved_ = 0;
+    Trial trial_ = Trial::none;
+    uint32_t looks_of_trial_ = 0;
+    double sum_of_trial_ = 0;
+    std::vector<Known> known_;
 };
 
 } // namespace zipmpi::launch

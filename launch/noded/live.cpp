@@ -22,6 +22,9 @@ namespace {
 
 constexpr uint64_t second = 1'000'000'000;
 
+// Two looks are needed to know a pattern.
+uint64_t time_of_a_look() { return static_cast<uint64_t>(boot::live_map_seconds()) * second / 2; }
+
 // All threads of a process: each has a set of its own.
 void move_process(pid_t pid, const CpuList& cpus) {
     std::vector<std::byte> room(CPU_ALLOC_SIZE(1 << 14));
@@ -45,7 +48,7 @@ void Daemon::start_live_map() {
     live_map_ = LiveMap(std::move(cores), std::move(places), static_cast<uint32_t>(ranks_.size()));
     counted_before_.assign(ranks_.size(), {});
     looked_at_ = os::now_ns();
-    look_at_ = looked_at_ + static_cast<uint64_t>(boot::live_map_seconds()) * second;
+    look_at_ = looked_at_ + time_of_a_look();
 }
 
 // What the ranks of this node have sent to each other since the last time.
@@ -73,7 +76,7 @@ void Daemon::look_at_talk() {
     if (look_at_ == 0 || now < look_at_ || phase_ != Phase::running) return;
     const LiveMap::Decision d = live_map_.look(sent_since(), static_cast<double>(now - looked_at_) / second);
     looked_at_ = now;
-    look_at_ = now + static_cast<uint64_t>(boot::live_map_seconds()) * second;
+    look_at_ = now + time_of_a_look();
     if (boot::live_map_reports() && !d.why.empty()) say("host " + host_ + ": " + d.why);
     if (!d.move) return;
     const std::vector<CpuList> cpus = live_map_.cpus();

@@ -38,7 +38,7 @@ Param<int64_t> live_map{
     Unit::seconds,
     Level::user,
     Scope::all_equal,
-    "time after which mpiexec looks again who talks to whom, and moves ranks that would gain "
+    "time in which mpiexec notices that ranks talk to others than before, and moves those that would gain "
     "by it to other cores; 0: never"};
 Param<bool> live_report{"map.live_report", false, Level::user, Scope::all_equal,
                         "say on stderr when the live mapper moves ranks, and why"};

@@ -5,7 +5,9 @@
 usage: test_guide.py PAGE...
   ```c with a first line /* name.c ... */   becomes the file name.c
   ```sh                                     each line is a command; status 0 and an empty stderr are wanted
-  ```sh elsewhere                           needs what a test does not have (Slurm, the sources, another cluster)
+  ```sh with TEXT                           the same, with TEXT behind each line: options that make it short
+  ```sh beside a job                        the same, while a job runs
+  ```sh elsewhere                           is not run here: see README.md
   ```text after commands                    lines that they have printed, in any order
 Programs that pages take for granted (a.out, master, halo and others, a file of hosts) are there. ssh starts everything on this
 machine. bridge.md has a test of its own, in tests/bridge."""
@@ -16,6 +18,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -24,6 +27,11 @@ BIN = os.environ["TEST_BIN"]
 TOOLS = {"ssh": 'while [ "${1#-}" != "$1" ]; do case $1 in -o|-p|-l) shift;; esac; shift; done; shift; exec sh -c "$*"',
          "sudo": 'exec "$@"'}
 MISSING = 127
+SLEEPS = "mpiexec -n 2 ./sleeps"
+SLEEPER = """#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char** argv) { MPI_Init(&argc, &argv); sleep(60); MPI_Finalize(); return 0; }
+"""
 HELLO = """#include <mpi.h>
 #include <stdio.h>
 int main(int argc, char** argv) { MPI_Init(&argc, &argv); puts("here"); MPI_Finalize(); return 0; }
@@ -71,6 +79,29 @@ class Guide(unittest.TestCase):
         self.assertEqual((p.returncode, p.stderr), (0, ""), f"{command}\n{p.stdout}")
         return p.stdout
 
+    def start_job(self):
+        with open(os.path.join(self.folder, "sleeps.c"), "w") as f:
+            f.write(SLEEPER)
+        self.run_command("mpicc sleeps.c -o sleeps")
+        job = subprocess.Popen(SLEEPS.split(), cwd=self.folder, env=self.env, stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            if subprocess.run([f"{BIN}/zipmpi", "top", "--once", "--delay", "0.1", "--pid", str(job.pid)], env=self.env,
+                              capture_output=True, check=False).returncode == 0:
+                break
+            time.sleep(0.05)
+        return job
+
+    def run_block(self, text, marks):
+        job = self.start_job() if marks == "beside a job" else None
+        printed = ""
+        for command in commands_of(text):
+            with self.subTest(command=command):
+                printed += self.run_command(command + marks.removeprefix("with") if marks.startswith("with ") else command)
+        if job:
+            job.terminate()
+            job.wait(30)
+        return printed
+
     def follow(self, page):
         self.prepare()
         printed, ran = "", 0
@@ -79,12 +110,9 @@ class Guide(unittest.TestCase):
             if kind == "c" and name:
                 with open(os.path.join(self.folder, name[1]), "w") as f:
                     f.write(text)
-            elif kind == "sh" and "elsewhere" not in marks:
-                printed = ""
-                for command in commands_of(text):
-                    with self.subTest(command=command):
-                        ran += 1
-                        printed += self.run_command(command)
+            elif kind == "sh" and marks.strip() != "elsewhere":
+                printed = self.run_block(text, marks.strip())
+                ran += 1
             elif kind == "text":
                 for line in text.splitlines():
                     self.assertIn(line, printed.splitlines(), page)

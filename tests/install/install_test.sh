@@ -87,4 +87,9 @@ PATH=${PATH#*:} find_mpi "FindMPI by MPI_HOME" -DMPI_HOME="$prefix"
 PATH=${PATH#*:} find_mpi "FindMPI by MPI_C_COMPILER" -DMPI_C_COMPILER="$prefix/bin/mpicc" -DMPI_CXX_COMPILER="$prefix/bin/mpicxx"
 
 "$prefix/bin/zipmpi" info >/dev/null || die "zipmpi info"
+# Ours against ours: what peers are installed does not matter. 77: on a busy machine nothing is measured.
+(cd "$scratch" && zipmpi bench --set quick --only message_rate --rounds 1 --vary ZIPMPI_SHM_QUEUES=pairs >bench.log 2>&1) ||
+    [ $? -eq 77 ] || die "zipmpi bench: $(cat "$scratch/bench.log")"
+grep -q '<figure id="variants"><svg' "$scratch/zipmpi-bench/report.html" || die "zipmpi bench wrote no report"
+echo "ok: zipmpi bench"
 echo "install: all as expected"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// flips PHASES SECONDS: ranks exchange short messages with one partner, and with another one in every second
-// phase. Rank 0 says for each phase after how long partners shared their CPUs, and how many exchanges there
-// were.
+// flips PHASES SECONDS: ranks exchange short messages with one partner, in the next phase with another one,
+// then with a third, and again with the first. On two cores no placement is right for all three. Rank 0 says
+// for each phase after how long partners shared their CPUs, and how many exchanges there were.
 #include "check.hpp"
 
 #include <cstdio>
@@ -63,7 +63,9 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const int phases = argc > 1 ? std::atoi(argv[1]) : 2;
     const double seconds = argc > 2 ? std::atof(argv[2]) : 5;
-    for (int p = 0; p < phases; ++p) phase(p, p % 2 == 0 ? rank ^ 1 : (rank + size / 2) % size, seconds);
+    const int partners[] = {rank ^ 1, (rank + size / 2) % size, rank ^ 2};
+    CHECK(size % 4 == 0);
+    for (int p = 0; p < phases; ++p) phase(p, partners[p % 3], seconds);
     MPI_Finalize();
     return 0;
 }

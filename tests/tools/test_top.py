@@ -71,6 +71,13 @@ class Once(Top):
         self.assertEqual({line.split()[0] for line in lines[2:4]}, {"2", "3"})
         self.assertEqual(self.rows("--sort", "unexpected")[2].split()[0], "0")
 
+    def test_links(self):
+        lines = self.rows("--links")
+        self.assertRegex(lines[1], r"^2 of \d+ links are busy: [0-9.]+[kM]B/s within this node$")
+        self.assertRegex(lines[2], r"from +to +msg/s +coll/s +byte/s +where")
+        self.assertEqual(sorted(line.split()[:2] for line in lines[3:]), [["2", "3"], ["3", "2"]])
+        self.assertRegex(lines[3], r" [0-9.]+[kM]? +- +[0-9.]+[kM]? +node +#{20}$")
+
     def test_nothing_to_see(self):
         p = subprocess.run([*TOP, "--once", "--job", "no such job"], capture_output=True, text=True, timeout=60)
         self.assertEqual((p.returncode, p.stdout), (1, ""))
@@ -118,7 +125,9 @@ class Terminal(Top):
         self.tmux("send-keys", "w")
         screen = self.screen_with("rank 1: waits in MPI_Recv for a message from rank 0, tag 5")
         self.assertIn("rank 0: is in the program's own code", screen)
-        self.tmux("send-keys", "w")
+        self.tmux("send-keys", "l")
+        self.screen_with(r"^ +2 +3 +[0-9.]+[kM]? .* node +#")
+        self.tmux("send-keys", "l")
         self.tmux("resize-window", "-x", "50", "-y", "5")
         screen = self.screen_with(r"arrows|q quit")
         self.assertTrue(all(len(line) <= 50 for line in screen.splitlines()))

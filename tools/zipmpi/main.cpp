@@ -106,6 +106,7 @@ CLI::App* add_top(CLI::App& app, TopOptions& o) {
     top->add_option("--sort", o.sort, "the column to sort by at first")
         ->check(CLI::IsMember({"rank", "state", "call", "peer", "messages", "bytes", "unexpected"}));
     top->add_flag("--once", o.once, "print one table and end; also without a terminal");
+    top->add_flag("--links", o.links, "what goes from rank to rank per second, the busiest first");
     top->add_flag("--gateway", o.gateways, "gateways between clusters on this host, with their lanes");
     return top;
 }

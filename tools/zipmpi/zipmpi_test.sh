@@ -110,6 +110,21 @@ prints 'not used: tune.file cannot be read'
 ZIPMPI_TUNE_FILE=none ZIPMPI_P2P_EAGER_LIMIT=8k check 0 info
 prints 'cell to 8 KiB.*'
 prints 'eager_limit by knob p2p.eager_limit'
+# Killed after the first class: the next run goes on from there. (A machine with one CPU has no second class.)
+if [ "$(nproc)" -gt 1 ]; then
+    mkdir "$scratch/killed"
+    XDG_CONFIG_HOME=$scratch/killed "$zipmpi" tune --seconds 2 >/dev/null 2>&1 &
+    tuner=$!
+    for _ in $(seq 200); do
+        if ls "$scratch"/killed/zipmpi/*.part >/dev/null 2>&1; then break; fi
+        sleep 0.05
+    done
+    kill -9 $tuner
+    wait $tuner || true
+    XDG_CONFIG_HOME=$scratch/killed check 0 tune --seconds 0.5
+    prints '^[0-9]+ of [0-9]+ classes were measured before the last run was interrupted'
+    if ls "$scratch"/killed/zipmpi/*.part >/dev/null 2>&1; then complain "a part of a measurement is left"; fi
+fi
 check 1 tune --seconds 0.5 --output /proc/none/costs
 says_four_parts
 check 2 tune --seconds never

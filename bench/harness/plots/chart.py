@@ -24,7 +24,7 @@ ONE_NODE = ("one node", [("bare", "line_ping_pong", "bare: one cache line to and
             [("bare", "vm_readv", "bare: process_vm_readv"), ("bare", "memfd_copy", "bare: copy out of a memfd")])
 HOSTS = ("two hosts", [("ucx", "ucx_am_latency", "bare: active messages of UCX")],
          [("ucx", "ucx_am_bandwidth", "bare: active messages of UCX")])
-CROWDED, LEGEND_STEP, FEW_TICKS = 5, 20, 8
+LEGEND_STEP, LEGEND_SIGN, LEGEND_GAP, CHARACTER, FEW_TICKS = 22, 38, 28, 7.6, 8
 GRID, FRAME = "#e4e4e4", "#888888"
 
 
@@ -82,8 +82,6 @@ class Axes:
         values = [value for line in lines for point in line.points.values() for value in point]
         self.first, self.last = self.place(min(sizes)), max(self.place(max(sizes)), self.place(min(sizes)) + 1)
         self.low, self.high = math.log10(min(values)) - 0.06, math.log10(max(values)) + 0.06
-        if len(lines) > CROWDED:  # the legend needs room of its own
-            self.high += (self.high - self.low) * (free := len(lines) * LEGEND_STEP / (HEIGHT - TOP - BOTTOM)) / (1 - free)
 
     @staticmethod
     def place(size):
@@ -137,25 +135,35 @@ def draw_line(canvas, axes, line):
         canvas.disc(x, y, line.thick + 0.4, line.color)
 
 
-def draw_legend(canvas, lines):
-    """In the upper left, where neither picture has lines."""
-    x, y = LEFT + 18, TOP + 16
+def legend(lines):
+    """Below the picture, where no line can run through it: (x, y, line), and how high it is. Ours comes first."""
+    x, y, places = LEFT, HEIGHT, []
     for line in reversed(lines):
-        canvas.chain([(x, y), (x + 30, y)], line.color, line.thick, line.dashes)
-        canvas.text(x + 40, y + 4.5, line.title, 13)
-        y += LEGEND_STEP
+        width = LEGEND_SIGN + len(line.title) * CHARACTER
+        if x > LEFT and x + width > WIDTH - RIGHT:
+            x, y = LEFT, y + LEGEND_STEP
+        places.append((x, y, line))
+        x += width + LEGEND_GAP
+    return places, y + LEGEND_STEP - HEIGHT
+
+
+def draw_legend(canvas, places):
+    for x, y, line in places:
+        canvas.chain([(x, y), (x + LEGEND_SIGN - 8, y)], line.color, line.thick, line.dashes)
+        canvas.text(x + LEGEND_SIGN, y + 4.5, line.title, 13)
 
 
 def draw(lines, title, unit, path, along="bytes of a message", kinds=((svg, ".svg"), (png, ".png"))):
     if not lines:
         return
     axes = Axes(lines)
+    places, below = legend(lines)
     for module, ending in kinds:
-        canvas = module.Canvas(WIDTH, HEIGHT)
+        canvas = module.Canvas(WIDTH, HEIGHT + below)
         draw_frame(canvas, axes, title, unit, along)
         for line in lines:
             draw_line(canvas, axes, line)
-        draw_legend(canvas, lines)
+        draw_legend(canvas, places)
         canvas.save(path + ending)
 
 

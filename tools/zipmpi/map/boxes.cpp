@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 
 namespace zipmpi::tool {
@@ -26,7 +27,10 @@ constexpr LevelBox levels[] = {{topo::Level::package, Box::Kind::socket, "socket
                                {topo::Level::l3, Box::Kind::l3, "L3", "#e3f1e4"},
                                {topo::Level::l2, Box::Kind::l2, "L2", "#fdf3d8"}};
 
-constexpr int gap = 8, head = 20, core_width = 96, line = 15, ranks_in_line = 4, widest = 1500;
+constexpr int gap = 8, head = 20, core_width = 96, line = 15, widest = 1500;
+constexpr size_t characters_of_core = 11; // bold, in its width
+constexpr double width_of_character = 7;  // of the usual text
+constexpr uint32_t told_one_by_one = 4;   // neighbours; more are a range
 
 std::string joined(const CpuList& cpus) {
     std::string text;
@@ -67,32 +71,62 @@ std::vector<Box> grouped(std::vector<Core> cores, size_t level) {
     return result;
 }
 
-std::string ranks_text(const std::vector<uint32_t>& ranks, size_t from, size_t count) {
-    std::string text;
-    for (size_t i = from; i < std::min(ranks.size(), from + count); ++i)
-        text += (i == from ? "" : " ") + std::to_string(ranks[i]);
-    return text;
+// "0 1 2 3", "0-15 32-47"
+std::vector<std::string> rank_words(const std::vector<uint32_t>& ranks) {
+    std::vector<std::string> words;
+    for (size_t i = 0; i < ranks.size();) {
+        size_t end = i + 1;
+        while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+        if (end - i > told_one_by_one) {
+            words.push_back(fmt::format("{}-{}", ranks[i], ranks[end - 1]));
+            i = end;
+        }
+        for (; i < end; ++i) words.push_back(std::to_string(ranks[i]));
+    }
+    return words;
 }
+
+std::string ranks_text(const std::vector<uint32_t>& ranks) {
+    return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(rank_words(ranks), " "));
+}
+
+std::vector<std::string> lines_of_core(const std::vector<uint32_t>& ranks) {
+    std::vector<std::string> lines;
+    for (const std::string& word : rank_words(ranks))
+        if (lines.empty() || lines.back().size() + 1 + word.size() > characters_of_core)
+            lines.push_back(word);
+        else
+            lines.back() += " " + word;
+    return lines;
+}
+
+std::string any_core_text(const Box& box) { return "any core: " + ranks_text(box.ranks); }
 
 void add_text(const Box& box, int depth, std::string& text) {
     const std::string before(static_cast<size_t>(depth) * 2, ' ');
     if (box.kind == Box::Kind::core) {
-        text += fmt::format("{}{:<18} {}\n", before, box.name,
-                            box.ranks.empty() ? "-"
-                                              : (box.ranks.size() == 1 ? "rank " : "ranks ") +
-                                                    ranks_text(box.ranks, 0, box.ranks.size()));
+        text +=
+            fmt::format("{}{:<18} {}\n", before, box.name, box.ranks.empty() ? "-" : ranks_text(box.ranks));
         return;
     }
     text += before + box.name + "\n";
     for (const Box& b : box.inside) add_text(b, depth + 1, text);
-    if (!box.ranks.empty())
-        text += before + "  any core: ranks " + ranks_text(box.ranks, 0, box.ranks.size()) + "\n";
+    if (!box.ranks.empty()) text += before + "  " + any_core_text(box) + "\n";
 }
 
-size_t most_ranks(const Box& box) {
-    size_t most = box.kind == Box::Kind::core ? box.ranks.size() : 0;
-    for (const Box& b : box.inside) most = std::max(most, most_ranks(b));
+size_t most_lines(const Box& box) {
+    size_t most = box.kind == Box::Kind::core ? lines_of_core(box.ranks).size() : 0;
+    for (const Box& b : box.inside) most = std::max(most, most_lines(b));
     return most;
+}
+
+// Boxes beside each other, so that rows are full where that is possible.
+size_t columns_for(size_t n, bool outer) {
+    if (n <= 4) return std::max<size_t>(n, 1);
+    const auto wanted = static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(n)) * (outer ? 1 : 1.4)));
+    for (const size_t columns : {wanted, wanted + 1, wanted - 1})
+        if (n % columns == 0) return columns;
+    return wanted;
 }
 
 // Sizes, and places relative to the box around.
@@ -108,10 +142,7 @@ void lay_out(Box& box, int core_height) {
     int all = 0;
     for (const Box& b : box.inside) all += b.width + gap;
     const bool below_each_other = box.kind == Box::Kind::node && all > widest;
-    const size_t columns =
-        below_each_other ? 1
-        : n <= 4         ? std::max<size_t>(n, 1)
-                 : static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(n)) * (outer ? 1 : 1.4)));
+    const size_t columns = below_each_other ? 1 : columns_for(n, outer);
     int y = head;
     for (size_t i = 0; i < n;) {
         int x = gap;
@@ -125,7 +156,12 @@ void lay_out(Box& box, int core_height) {
         box.width = std::max(box.width, x);
         y += tallest + gap;
     }
-    if (!box.ranks.empty()) y += line + gap / 2;
+    if (!box.ranks.empty()) {
+        y += line + gap / 2;
+        box.width =
+            std::max(box.width, 2 * gap + static_cast<int>(static_cast<double>(any_core_text(box).size()) *
+                                                           width_of_character));
+    }
     box.width = std::max(box.width, 16 + static_cast<int>(box.name.size()) * 8);
     box.height = y;
 }
@@ -137,9 +173,11 @@ void draw(const Box& box, int x, int y, Svg& svg) {
         const bool used = !box.ranks.empty();
         svg.rect(x, y, box.width, box.height, used ? "#2f6db5" : "#ffffff", used ? "#1d4f8a" : "#b8bec6");
         svg.text(x + box.width / 2, y + 14, box.name, used ? "#cfe0f5" : "#8a929c", 10, Svg::Align::middle);
-        for (size_t i = 0, row = 0; i < box.ranks.size(); i += ranks_in_line, ++row)
-            svg.text(x + box.width / 2, y + 31 + static_cast<int>(row) * line,
-                     ranks_text(box.ranks, i, ranks_in_line), "#ffffff", 13, Svg::Align::middle, true);
+        int at = y + 31;
+        for (const std::string& text : lines_of_core(box.ranks)) {
+            svg.text(x + box.width / 2, at, text, "#ffffff", 13, Svg::Align::middle, true);
+            at += line;
+        }
         return;
     }
     const char* fill = "#f4f5f7";
@@ -149,9 +187,7 @@ void draw(const Box& box, int x, int y, Svg& svg) {
     svg.text(x + gap, y + 14, box.name, "#303a46", 12, Svg::Align::start, box.kind == Box::Kind::node);
     for (const Box& b : box.inside) draw(b, x, y, svg);
     if (!box.ranks.empty())
-        svg.text(x + gap, y + box.height - gap,
-                 "any core: ranks " + ranks_text(box.ranks, 0, 12) + (box.ranks.size() > 12 ? " ..." : ""),
-                 "#303a46", 12, Svg::Align::start);
+        svg.text(x + gap, y + box.height - gap, any_core_text(box), "#303a46", 12, Svg::Align::start);
 }
 
 } // namespace
@@ -184,8 +220,8 @@ std::string text_of(const std::vector<Box>& nodes) {
 
 std::string svg_of(std::vector<Box> nodes, const std::string& title) {
     size_t most = 1;
-    for (const Box& n : nodes) most = std::max(most, most_ranks(n));
-    const int core_height = 24 + line * static_cast<int>((most + ranks_in_line - 1) / ranks_in_line);
+    for (const Box& n : nodes) most = std::max(most, most_lines(n));
+    const int core_height = 24 + line * static_cast<int>(most);
     const auto columns = static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(nodes.size()))));
     int x = gap;
     int y = 40;

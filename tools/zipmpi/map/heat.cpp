@@ -5,6 +5,7 @@
 #include "map/svg.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -76,7 +77,7 @@ void draw_cells(const Cells& cells, int left, int top, int side, Svg& svg) {
                          fmt::format("{} to {}: {:.0f} messages, {}", range_text(cells, r),
                                      range_text(cells, c), cells.messages[i], size_text(cells.bytes[i])));
         }
-    const uint32_t step = std::max(1U, static_cast<uint32_t>(std::ceil(26.0 / side)));
+    const uint32_t step = std::bit_ceil(static_cast<uint32_t>(std::ceil(26.0 / side)));
     for (uint32_t i = 0; i < cells.count; i += step) {
         const int at = static_cast<int>(i) * side + side / 2;
         svg.text(left - 6, top + at + 4, std::to_string(i * cells.each), "#303a46", 11, Svg::Align::end);
@@ -106,14 +107,17 @@ void draw_costs(const std::vector<NamedCost>& costs, int x, int y, Svg& svg) {
         svg.rect(x + 150, at, std::max(2, static_cast<int>(240 * costs[i].cost / most)), 16,
                  best ? "#41aba8" : "#9fb6d3");
         const double ratio = costs.back().cost > 0 ? costs[i].cost / costs.back().cost : 1;
-        svg.text(x + 400, at + 13, fmt::format("{:.3g} x", ratio), "#303a46", 12, Svg::Align::start);
+        svg.text(x + 400, at + 13, fmt::format("{:.2f} x", ratio), "#303a46", 12, Svg::Align::start);
     }
 }
 
 } // namespace
 
-std::string heat_text(const mapping::Matrix& matrix) {
-    const Cells cells(matrix, 64);
+std::string heat_text(const mapping::Matrix& matrix, size_t columns) {
+    constexpr size_t label = 10;
+    constexpr size_t most_cells = 64;
+    const size_t room = columns > label ? (columns - label) / 2 : 1;
+    const Cells cells(matrix, static_cast<uint32_t>(std::clamp<size_t>(room, 8, most_cells)));
     constexpr const char* shades[] = {"░░", "▒▒", "▓▓", "██"};
     std::string text =
         fmt::format("{} ranks; from top to bottom send, from left to right receive{}\n", cells.ranks,
@@ -134,7 +138,7 @@ std::string heat_text(const mapping::Matrix& matrix) {
 std::string costs_text(const std::vector<NamedCost>& costs) {
     std::string text = "cost of the placement, against the best found\n";
     for (const NamedCost& c : costs)
-        text += fmt::format("  {:<24} {:>12.4g} {:>8.3g} x\n", c.name, c.cost,
+        text += fmt::format("  {:<24} {:>14.0f} {:>8.2f} x\n", c.name, c.cost,
                             costs.back().cost > 0 ? c.cost / costs.back().cost : 1.0);
     return text;
 }

@@ -17,7 +17,8 @@ struct NamedCost {
 };
 
 // Ranks from top to bottom send, those from left to right receive. Many ranks share a cell.
-std::string heat_text(const mapping::Matrix& matrix);
+// In lines of at most so many columns.
+std::string heat_text(const mapping::Matrix& matrix, size_t columns);
 std::string heat_svg(const mapping::Matrix& matrix, const std::vector<NamedCost>& costs,
                      const std::string& title);
 std::string costs_text(const std::vector<NamedCost>& costs); // the last one is the best found

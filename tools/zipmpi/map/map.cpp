@@ -16,9 +16,19 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace zipmpi::tool {
 namespace {
+
+// A file has room for all.
+size_t terminal_columns() {
+    constexpr size_t usual = 80;
+    if (isatty(STDOUT_FILENO) == 0) return SIZE_MAX;
+    winsize size{};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
+}
 
 using launch::CpuList;
 
@@ -169,7 +179,7 @@ bool show_matrix(const MapOptions& o, const Plan& p) {
                     "add --matrix FILE or --pattern NAME"});
     }
     const std::vector<NamedCost> costs = costs_of(p);
-    std::fputs(("\n" + heat_text(p.matrix) + "\n" + costs_text(costs)).c_str(), stdout);
+    std::fputs(("\n" + heat_text(p.matrix, terminal_columns()) + "\n" + costs_text(costs)).c_str(), stdout);
     const std::string name = !o.pattern.empty() ? o.pattern : o.matrix.empty() ? o.map_by : o.matrix;
     return o.heat.empty() ||
            write_file(o.heat, heat_svg(p.matrix, costs, "messages of " + name.substr(name.rfind('/') + 1)));

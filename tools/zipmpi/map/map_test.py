@@ -100,6 +100,24 @@ class Map(unittest.TestCase):
                 self.assertIn(text, r.stderr)
                 self.assertEqual(r.stderr.count("\n"), 4)
 
+    def test_many_ranks_on_a_core_fit_into_its_box(self):
+        svg = self.path("many.svg")
+        r = zipmpi_map("--pattern", "random:300:4:1", "--map-by", "comm", "--machine", "package:2 core:2 pu:1", "--svg", svg)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        bold = [t.text for t in ElementTree.parse(svg).getroot().iter() if t.get("font-weight") == "bold"][2:]
+        self.assertEqual(sorted(int(n) for text in bold for part in text.split() for n in self.ranks_of(part)), [*range(300)])
+        self.assertLessEqual(max(map(len, bold)), 11)
+
+    @staticmethod
+    def ranks_of(part):
+        first, _, last = part.partition("-")
+        return range(int(first), int(last or first) + 1)
+
+    def test_neighbours_are_told_as_ranges(self):
+        r = zipmpi_map("--pattern", "ring:32", "--map-by", "comm", "--machine", "package:1 core:2 pu:1")
+        self.assertRegex(r.stdout, r"(?m)cpu 0 +ranks \d+-\d+( \d+-\d+)?$")
+        self.assertRegex(r.stdout, r"best found +\d+ +1\.00 x")
+
     @unittest.skipUnless(BROWSER, "no browser")
     def test_pictures(self):
         svg, heat = self.path("map.svg"), self.path("heat.svg")

@@ -32,18 +32,20 @@ class GatewayView final : public View {
         pid_t pid;
         os::Mapping map;
         std::vector<Lane> lanes;
+        uint64_t messages_before = 0;
+        double messages = 0; // per second
         [[nodiscard]] const gateway::Shown& shown() const {
             return *reinterpret_cast<const gateway::Shown*>(map.base());
         }
     };
-    static void take(Lane& lane, double seconds);
-    static std::string line_of(const Lane& lane, size_t columns);
+    static double take(Lane& lane, double seconds); // bytes per second
+    [[nodiscard]] std::string line_of(const Lane& lane, size_t columns) const;
+    [[nodiscard]] static std::string line_of(const Gateway& gateway);
 
     std::vector<Gateway> gateways_;
+    std::deque<double> sum_; // of all lanes, bytes per second
+    bool unicode_;
     uint64_t before_ns_ = 0;
 };
-
-// Heights of the newest values as characters, for a plot of one line.
-std::string plot(const std::deque<double>& values, size_t columns);
 
 } // namespace zipmpi::tool

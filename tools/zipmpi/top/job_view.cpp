@@ -66,6 +66,7 @@ JobView::JobView(const TopOptions& options)
     : jobs_(find_jobs(options)) {
     for (size_t i = 0; i < std::size(sort_names); ++i)
         if (options.sort == sort_names[i]) order_.by = static_cast<Column>(i);
+    if (options.links) page_ = Page::links;
     if (found()) choose(0);
 }
 
@@ -74,8 +75,17 @@ void JobView::choose(size_t job) {
     scrolled_ = 0;
     now_.assign(jobs_[shown_]->segment.local_ranks(), {});
     now_ns_ = 0;
+    links_.begin();
     sample();
     before_ = now_;
+}
+
+// The same page again: back to the ranks.
+void JobView::turn_to(Page page) {
+    page_ = page == page_ ? Page::ranks : page;
+    scrolled_ = 0;
+    links_.begin();
+    if (page_ == Page::links) links_.sample(jobs_[shown_]->segment, places_);
 }
 
 bool JobView::sample() {
@@ -88,6 +98,7 @@ bool JobView::sample() {
         now_[i] = read_sums(segment.block(i).counters);
         places_.push_back(launch::read_place(segment, i));
     }
+    if (page_ == Page::links) links_.sample(segment, places_);
     return alive(*jobs_[shown_]);
 }
 
@@ -100,21 +111,37 @@ std::string JobView::title() const {
     return text + summary(places_);
 }
 
-std::vector<std::string> JobView::table(size_t rows, size_t& bright) {
+std::vector<std::string> JobView::page_of(std::vector<std::string> head, size_t all,
+                                          const std::function<std::string(size_t)>& line_at, std::string keys,
+                                          size_t rows) {
+    const size_t room = std::max(rows, head.size() + 2) - head.size() - 1;
+    scrolled_ = std::min(scrolled_, all > room ? all - room : 0);
+    const size_t end = std::min(all, scrolled_ + room);
+    for (size_t i = scrolled_; i < end; ++i) head.push_back(line_at(i));
+    if (all > room) keys += fmt::format("  arrows: {}-{} of {}", scrolled_ + 1, end, all);
+    head.push_back(std::move(keys));
+    return head;
+}
+
+std::vector<std::string> JobView::rank_table(size_t rows, size_t& bright) {
     std::vector<Row> all;
     const double seconds = std::max(1e-6, static_cast<double>(now_ns_ - before_ns_) / 1e9);
     for (size_t i = 0; i < places_.size(); ++i)
         all.push_back(make_row(places_[i], before_[i], now_[i], seconds));
     sort_rows(all, order_);
-    std::vector<std::string> out{title(), heading(order_)};
     bright = 1;
-    const size_t room = std::max<size_t>(rows, 4) - 3;
-    scrolled_ = std::min(scrolled_, all.size() > room ? all.size() - room : 0);
-    for (size_t i = scrolled_; i < all.size() && i < scrolled_ + room; ++i) out.push_back(line_of(all[i]));
-    std::string keys = "q quit  w who waits for whom  r s c p m b u sort (again: reverse)";
-    if (all.size() > room) keys += fmt::format("  arrows: {}-{}", scrolled_ + 1, scrolled_ + room);
-    out.push_back(keys);
-    return out;
+    return page_of(
+        {title(), heading(order_)}, all.size(), [&](size_t i) { return line_of(all[i]); },
+        "q quit  w who waits  l links  rscpmbu sort", rows);
+}
+
+std::vector<std::string> JobView::link_table(size_t rows, size_t& bright) {
+    const std::vector<LinkRates::Row>& all = links_.rows();
+    bright = 2;
+    return page_of(
+        {title(), links_.summary(), LinkRates::heading()}, all.size(),
+        [&](size_t i) { return LinkRates::line_of(all[i], all.front().bytes); },
+        "q quit  l back to the ranks", rows);
 }
 
 std::vector<std::string> JobView::roll_call(size_t columns) const {
@@ -135,12 +162,14 @@ std::vector<std::string> JobView::roll_call(size_t columns) const {
 
 std::vector<std::string> JobView::lines(size_t rows, size_t columns, size_t& bright) {
     bright = 0;
-    return calls_roll_ ? roll_call(columns) : table(rows, bright);
+    if (page_ == Page::roll_call) return roll_call(columns);
+    return page_ == Page::links ? link_table(rows, bright) : rank_table(rows, bright);
 }
 
 void JobView::key(char key) {
     constexpr size_t page = 10;
-    if (key == 'w') calls_roll_ = !calls_roll_;
+    if (key == 'w') turn_to(Page::roll_call);
+    if (key == 'l') turn_to(Page::links);
     if (key == 'n') choose(shown_ + 1);
     if (key == 'D') ++scrolled_;
     if (key == 'U' && scrolled_ > 0) --scrolled_;

@@ -5,9 +5,11 @@
 #pragma once
 
 #include "top/jobs.hpp"
+#include "top/link_rates.hpp"
 #include "top/rows.hpp"
 #include "top/top.hpp"
 
+#include <functional>
 #include <memory>
 
 namespace zipmpi::tool {
@@ -30,15 +32,23 @@ class JobView final : public View {
     void key(char key) override;
 
   private:
+    enum class Page : uint8_t { ranks, links, roll_call };
     void choose(size_t job);
-    [[nodiscard]] std::vector<std::string> table(size_t rows, size_t& bright);
+    void turn_to(Page page);
+    [[nodiscard]] std::vector<std::string> rank_table(size_t rows, size_t& bright);
+    [[nodiscard]] std::vector<std::string> link_table(size_t rows, size_t& bright);
+    // The lines that fit between the heading and the keys, of so many; says with the keys which these are.
+    [[nodiscard]] std::vector<std::string> page_of(std::vector<std::string> head, size_t all,
+                                                   const std::function<std::string(size_t)>& line_at,
+                                                   std::string keys, size_t rows);
     [[nodiscard]] std::vector<std::string> roll_call(size_t columns) const;
     [[nodiscard]] std::string title() const;
 
     std::vector<std::unique_ptr<WatchedJob>> jobs_;
     size_t shown_ = 0;
     Order order_;
-    bool calls_roll_ = false;
+    Page page_ = Page::ranks;
+    LinkRates links_;
     size_t scrolled_ = 0;
     std::vector<Sums> before_, now_;
     uint64_t before_ns_ = 0, now_ns_ = 0;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "top/screen.hpp"
 
+#include "top/plots.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <poll.h>
@@ -70,7 +72,7 @@ void Screen::show(const std::vector<std::string>& lines, size_t bright) {
         if (i > 0) page += "\r\n";
         if (i < lines.size()) {
             if (i == bright) page += "\033[7m";
-            page += lines[i].substr(0, columns_);
+            page += first_columns(lines[i], columns_);
             if (i == bright) page += "\033[0m";
         }
         page += "\033[K";

@@ -17,6 +17,7 @@ struct TopOptions {
     double delay = 0.5;
     bool once = false;
     bool gateways = false;
+    bool links = false; // begin with what goes from rank to rank
     std::string sort = "rank";
 };
 int run_top(const TopOptions& options);

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""zipmpi top --gateway in a terminal (tmux), on two gateways that pass messages on."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from harness import HELPERS, MPIEXEC, GridCase, main
+
+TOP = [os.path.join(os.path.dirname(MPIEXEC), "zipmpi"), "top", "--gateway", "--delay", "0.2"]
+RATE = r" +[0-9.]+k? +[0-9.]+[kMG]? +\d+ +\d+"
+
+
+class Top(GridCase):
+    SHAPE = "z2"
+
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("tmux") is None:
+            print("tmux is not installed")
+            sys.exit(77)
+        super().setUpClass()
+
+    def tmux(self, *arguments):
+        name = f"zipmpi-gateways-{os.getpid()}"
+        return subprocess.run(["tmux", "-u", "-L", name, *arguments], capture_output=True, text=True, timeout=30).stdout
+
+    def screen_with(self, pattern):
+        for _ in range(200):
+            screen = self.tmux("capture-pane", "-p")
+            if re.search(pattern, screen, re.M):
+                return screen
+            time.sleep(0.05)
+        return self.fail(f"no {pattern} in\n{screen}")
+
+    def test_lanes_rates_and_plot(self):
+        job = self.begin("-n", "4", os.path.join(HELPERS, "goodput"), "20")
+        self.addCleanup(job.wait, 30)
+        self.addCleanup(job.terminate)
+        self.addCleanup(self.tmux, "kill-server")
+        self.assertTrue(job.stdout.readline())  # bytes have crossed
+        command = f"LC_ALL=C.UTF-8 {' '.join(TOP)} --pid {os.getpid()}; echo ended with $?; sleep 30"
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "20", command)
+        screen = self.screen_with(rf"^  gateway g2{RATE}  [▁-█]{{4}}")
+        for lane in ("cluster a", "gateway g2", "cluster b", "gateway g1"):
+            self.assertRegex(screen, rf"(?m)^  {lane}{RATE}  [▁-█]")
+        self.assertRegex(screen, r"(?m)^gateway 1, pid \d+: [0-9.]+k? msg/s \(\d+ in all\), \d+ KiB here$")
+        self.assertRegex(screen, r"(?m)^ +[0-9.]+[kMG] \|[▁-█ ]+$")
+        self.assertRegex(screen, r"(?m)^ +0 \|[▁-█]+$")
+        self.assertTrue(all(len(line) <= 80 for line in screen.splitlines()))
+        self.tmux("resize-window", "-x", "50", "-y", "6")
+        self.assertTrue(all(len(line) <= 50 for line in self.screen_with("cluster a").splitlines()))
+        self.tmux("send-keys", "q")
+        self.screen_with("ended with 0")
+
+
+if __name__ == "__main__":
+    main()
