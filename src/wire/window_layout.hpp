@@ -53,9 +53,32 @@ struct WindowMember {
         line_size) std::atomic<uint32_t> completed; // origins that are through with what the member posted
     std::atomic<uint32_t>
         fenced; // fences in which the member has got everything (windows over several hosts)
+    // Of an origin that would like the member to do it: place of its Offer << 16 | 1 + local index; 0: none
+    std::atomic<uint64_t> offer;
     NetworkLock network_lock;
 };
 static_assert(sizeof(WindowMember) == 6 * line_size);
+
+// Pieces of a target's private memory and their bytes, offered to the target to move them, in memory of the
+// origin that both see (proto/rma/offer.hpp).
+struct OfferRun { // pieces at equal distances
+    uint64_t address;
+    uint64_t length; // of each
+    int64_t stride;
+    uint64_t count;
+};
+enum class OfferState : uint32_t { open, done, refused };
+inline constexpr uint32_t offer_runs = 1024;
+struct Offer {
+    alignas(line_size) std::atomic<OfferState> state;
+    uint32_t writes; // 1: into the pieces
+    uint64_t place;  // of the packed bytes in the origin's private memory; 0: below
+    uint32_t bytes;  // of all pieces
+    uint32_t runs;
+    OfferRun run[offer_runs]; // most have one, which comes with the first line
+    alignas(line_size) std::byte data[(uint32_t{32} << 10) - line_size];
+};
+static_assert(sizeof(Offer) == uint64_t{64} << 10 && offsetof(Offer, run) == 24);
 
 struct WindowGeometry {
     uint32_t members = 0;

@@ -54,7 +54,9 @@ Err find_place(Win& win, const Place& place, proto::rma::Data& there);
         __builtin_mul_overflow(static_cast<uint64_t>(disp), static_cast<uint64_t>(t.unit), &offset);
     const bool inside = !overflows && offset <= t.size && bytes <= t.size - offset &&
                         t.size != proto::rma::Window::everywhere;
-    return inside && bytes == packed_bytes(target_count, target_type) ? t.base + offset : nullptr;
+    const bool same =
+        (&type == &target_type && count == target_count) || bytes == packed_bytes(target_count, target_type);
+    return inside && same ? t.base + offset : nullptr;
 }
 
 // Makes the exchange of a call that goes by messages, and its request if it has one.

@@ -63,20 +63,27 @@ Err need_locked(const Win& win, int rank) {
                                  "the target is not locked by this process");
 }
 
-// Ever: what goes there is done when its call returns.
-bool nothing_under_way(Win& win, int rank) {
+// The rank is locked, and nothing is ever under way to it: what goes there is done when its call returns.
+bool is_settled(Win& win, int rank) {
+    if (rank < 0 || (!win.all_locked && win.held[static_cast<size_t>(rank)] == Win::Held::no)) return false;
     const proto::rma::Reach reach = win.window->peek(rank).reach();
     return reach == proto::rma::Reach::direct || reach == proto::rma::Reach::kernel;
 }
 
 // Apart: a flush that waits for nothing then saves no registers.
 [[gnu::noinline]] Err await_done(int rank, Win& win) {
+    if (rank == proc_null) return Err::success;
+    if (const Err e = need_locked(win, rank); e != Err::success) return e;
+    order_memory();
     const Locked locked;
     win.window->flush(rank);
     return late_failure(win);
 }
 
 [[gnu::noinline]] Err await_here(int rank, Win& win) {
+    if (rank == proc_null) return Err::success;
+    if (const Err e = need_locked(win, rank); e != Err::success) return e;
+    order_memory();
     const Locked locked;
     win.window->flush_local(rank);
     return late_failure(win);
@@ -240,12 +247,10 @@ Err win_unlock_all(Win& win) {
 }
 
 Err win_flush(int rank, Win& win) {
-    if (rank == proc_null) return Err::success;
-    if (const Err e = need_locked(win, rank); e != Err::success) return e;
+    if (!is_settled(win, rank)) [[unlikely]]
+        return await_done(rank, win);
     order_memory();
-    if (nothing_under_way(win, rank)) [[likely]]
-        return Err::success;
-    return await_done(rank, win);
+    return Err::success;
 }
 
 Err win_flush_all(Win& win) {
@@ -257,12 +262,10 @@ Err win_flush_all(Win& win) {
 
 // What goes out is copied at once; only what comes in is waited for.
 Err win_flush_local(int rank, Win& win) {
-    if (rank == proc_null) return Err::success;
-    if (const Err e = need_locked(win, rank); e != Err::success) return e;
+    if (!is_settled(win, rank)) [[unlikely]]
+        return await_here(rank, win);
     order_memory();
-    if (nothing_under_way(win, rank)) [[likely]]
-        return Err::success;
-    return await_here(rank, win);
+    return Err::success;
 }
 
 Err win_flush_local_all(Win& win) {

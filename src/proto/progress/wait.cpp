@@ -122,6 +122,11 @@ int64_t yields_now(Lane& lane) {
 // Looks before a rank sleeps while long messages are passing.
 constexpr int64_t yields_in_bulk = 1;
 
+int64_t yields_for(Lane& lane, const WaitNote& note, bool bulk_passes) {
+    if (bulk_passes) return yields_in_bulk;
+    return note.in_a_row && lane.network() == nullptr && lane.oversubscribed() ? 0 : yields_now(lane);
+}
+
 // With a network one thread at a time sleeps on descriptors. When it gets up, others may have to take over.
 bool sleep_now(Lane& lane, uint32_t ticket) {
     transport::ucx::Network* const network = lane.network();
@@ -193,7 +198,7 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
         } else if (rounds > eager_rounds) {
             os::cpu_relax();
         }
-    } else if (rounds <= spin_rounds + (soon ? yields_in_bulk : yields_now(lane))) {
+    } else if (rounds <= spin_rounds + yields_for(lane, note, soon)) {
         lane.look_for_news();
         lane.step_out();
         sched_yield();

@@ -22,6 +22,9 @@ struct WaitNote {
     // wake, and looks once more. True: no need to sleep.
     bool (*last_look)(void* waiter) = nullptr;
     void* waiter = nullptr;
+    // Many wait in a row and each wakes the next: where ranks outnumber CPUs, one that offers its CPU instead
+    // of sleeping only gets in the way of the one whose turn it is.
+    bool in_a_row = false;
 };
 
 inline WaitNote note_on(const Operation& op, uint32_t collective_sequence = 0) {

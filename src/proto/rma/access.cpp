@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Operations on a target's memory, by the way it is reached.
+#include "proto/rma/offer.hpp"
 #include "proto/rma/pieces.hpp"
 #include "proto/rma/window.hpp"
 
@@ -43,12 +44,18 @@ Err Window::copied(Copy result, int rank) const {
 }
 
 Err Window::move_by_kernel(int rank, const Target& t, bool write, const Data& here, const Data& there) {
+    const bool offered = offers_ != nullptr && offers_->is_simple(there);
+    if (offered && offers_->carry_simple(rank, write, here, there)) return Err::success;
     const bool whole = here.layout == nullptr;
     const Cut cut{whole ? most_at_once : staged_bytes, 1, Chunk::most_pieces};
     Chunk chunk;
     auto& kcopy = team_.lane->kcopy();
     for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
         chunk.fill(there, cut);
+        if (offers_ != nullptr && !offered && offers_->suits(rank, chunk.count, chunk.bytes)) {
+            if (chunk.bytes > Offers::longest) chunk.fill(there, {Offers::longest, 1, Chunk::most_pieces});
+            if (offers_->carry(rank, write, here, chunk)) continue;
+        }
         std::byte* const local = whole ? here.base + chunk.from : scratch_.get(packed_here, staged_bytes);
         if (write && !whole) load(here, chunk.from, local, chunk.bytes);
         const iovec one{local, chunk.bytes};

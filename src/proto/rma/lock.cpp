@@ -41,6 +41,7 @@ void FairLock::await(Lane& lane, uint16_t ticket, bool exclusive, const Operatio
     WaitNote note = note_on(shown);
     note.last_look = Waiting::last_look;
     note.waiter = &waiting;
+    note.in_a_row = true;
     wait_until(
         lane, [&] { return waiting.ahead() == 0; }, note);
     waiting.slot().store(0, std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include "proto/rma/window.hpp"
 
 #include "proto/rma/messages.hpp"
+#include "proto/rma/offer.hpp"
 #include "proto/rma/on_device.hpp"
 
 #include <algorithm>
@@ -41,6 +42,8 @@ Window::Window(Team& team, uint64_t control, const std::vector<Region>& regions,
         spans_ = spans_ || peek(r).remote;
     }
     if ((serves || spans_) && team.size > 1) messages_ = std::make_unique<Messages>(*this);
+    // The helper would listen to its node all the time if the window spanned hosts.
+    if (serves && !spans_ && team.size > 1) offers_ = std::make_unique<Offers>(*this);
 }
 
 Window::~Window() {

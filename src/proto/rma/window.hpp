@@ -177,6 +177,7 @@ class Window {
   private:
     struct Messages;
     struct OnDevice;
+    struct Offers;
     enum class DeviceLocks : uint8_t { cpu, network, hybrid };
     struct Attached {
         uint64_t base;
@@ -265,6 +266,7 @@ class Window {
     Err failure_ = Err::success;
     std::unique_ptr<OnDevice> on_device_; // null: there is none
     std::unique_ptr<Messages> messages_;
+    std::unique_ptr<Offers> offers_; // null: nobody's memory is private, or the window spans hosts
 };
 
 } // namespace zipmpi::proto::rma
