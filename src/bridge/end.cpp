@@ -224,15 +224,18 @@ int End::advance() {
         pay(now, now);
         ++happened;
     }
+    happened += look_after_leaving(now);
     constexpr uint64_t looks_per_beat = 8;
     if (now - looked_ns_ < limits_.beat_ns / looks_per_beat) return happened;
     looked_ns_ = now;
-    happened += look_after_leaving(now);
     if (unacknowledged_ == 0 && busy_.empty() && receives_.empty() && all_confirmed()) return happened;
     return happened + look_after_lanes(now) + look_after_flows(now);
 }
 
-void End::flush_before_sleep() { pay(never, world_.now_ns()); }
+void End::flush_before_sleep() {
+    pay(never, world_.now_ns());
+    static_cast<void>(look_after_leaving(world_.now_ns())); // what was paid is the last that is said
+}
 
 void End::pay(uint64_t acks_until, uint64_t grants_until) {
     acks_owed_ns_ = never;

@@ -388,6 +388,20 @@ TEST(End, one_leaves_first) {
     }
 }
 
+// The end of a job waits for this: a round trip to the gateway, no beat of its own.
+TEST(End, who_leaves_asks_at_once) {
+    World world(1, {});
+    End& leaves = world.sides[0]->end();
+    leaves.leaving(true);
+    world.sides[1]->begin(8);
+    while (world.sides[0]->arrived < 1) world.step();
+    leaves.flush_before_sleep();
+    EXPECT_FALSE(leaves.idle());
+    const uint64_t begin = clock_ns;
+    while (!leaves.idle() && clock_ns - begin < 5'000 * us) world.step();
+    EXPECT_LT(clock_ns - begin, 200 * us);
+}
+
 // A side that only receives has nothing under way that it would miss an answer to.
 TEST(End, a_lane_that_loses_acknowledgements_is_found) {
     World world(1, {});
