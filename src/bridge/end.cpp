@@ -228,7 +228,7 @@ int End::advance() {
     constexpr uint64_t looks_per_beat = 8;
     if (now - looked_ns_ < limits_.beat_ns / looks_per_beat) return happened;
     looked_ns_ = now;
-    if (unacknowledged_ == 0 && busy_.empty() && receives_.empty() && all_confirmed()) return happened;
+    if (unacknowledged_ == 0 && busy_.empty() && receives_.empty() && no_gateway_owes()) return happened;
     return happened + look_after_lanes(now) + look_after_flows(now);
 }
 
@@ -299,7 +299,7 @@ int End::look_after_lanes(uint64_t now) {
     int happened = 0;
     for (int l = 0; l < static_cast<int>(lanes_.size()); ++l) {
         Lane& lane = lanes_[at(l)];
-        if (!lane.up || (lane.pieces.empty() && !unconfirmed(lane))) continue;
+        if (!lane.up || (lane.pieces.empty() && !waits_for_gateway(lane))) continue;
         const uint64_t oldest = lane.pieces.empty() ? lane.said_ns : lane.pieces.front()->sent_ns;
         const uint64_t silent = since(now, std::max(lane.heard_ns, oldest));
         if (close_if_silent(l, now))
@@ -337,7 +337,7 @@ int End::look_after_flows(uint64_t now) {
 }
 
 uint64_t End::next_deadline_ns() const {
-    const bool waits = unacknowledged_ != 0 || !busy_.empty() || !receives_.empty() || !all_confirmed();
+    const bool waits = unacknowledged_ != 0 || !busy_.empty() || !receives_.empty() || !no_gateway_owes();
     return std::min(acks_owed_ns_, waits ? looked_ns_ + limits_.beat_ns / 4 : never);
 }
 

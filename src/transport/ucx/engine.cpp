@@ -158,7 +158,7 @@ bool Engine::idle() const { return under_way_ == 0 && writing_.empty() && waitin
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::FrameNetwork*
-zipmpi_ucx_open_for_frames_1(const zipmpi::transport::ucx::Settings& settings,
+zipmpi_ucx_open_for_frames_2(const zipmpi::transport::ucx::Settings& settings,
                              const zipmpi::transport::ucx::FrameSettings& frames, std::string& why) {
     using namespace zipmpi::transport::ucx;
     auto engine = std::make_unique<Engine>(settings, frames);
@@ -168,5 +168,5 @@ zipmpi_ucx_open_for_frames_1(const zipmpi::transport::ucx::Settings& settings,
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Network*
 zipmpi_ucx_open_3(const zipmpi::transport::ucx::Settings& settings, std::string& why) {
-    return zipmpi_ucx_open_for_frames_1(settings, {}, why);
+    return zipmpi_ucx_open_for_frames_2(settings, {}, why);
 }

@@ -72,6 +72,7 @@ class Engine final : public FrameNetwork {
     }
     void let_go(void* descriptor) override;
     void withdraw(std::span<const std::byte> memory) override;
+    [[nodiscard]] bool settled(Peer gateway) const override;
     void forget(Peer peer) override;
 
   private:
@@ -108,7 +109,8 @@ class Engine final : public FrameNetwork {
         bool failed = false;                            // which UCX has said
         uint64_t heard_hello = 0;                       // number of its last one
         std::vector<Early> early;
-        uint64_t token = 0; // of an offer; 0: there is none, or it was used
+        uint64_t token = 0;       // of an offer; 0: there is none, or it was used
+        bool offers_none = false; // it has said so
         StreamEnd stream_end{};
         std::unique_ptr<Stream> stream; // for frames; null: they go by UCX
     };

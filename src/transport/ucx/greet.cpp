@@ -54,7 +54,7 @@ void Engine::make_stranger(Known& peer) {
     peer.given_pass = bits << pass_index_bits | by_rank_.at(peer.world_rank);
     peer.pass = 0;
     peer.sent = peer.taken = 0;
-    peer.lost = false;
+    peer.lost = peer.offers_none = false;
     close_stream(peer);
     for (const Early& early : peer.early) delete early.bytes;
     peer.early.clear();
