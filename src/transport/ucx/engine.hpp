@@ -104,6 +104,7 @@ class Engine final : public FrameNetwork {
         bool given_up = false;                          // for good
         Way way{};                                      // to it, once it has given a pass
         size_t address_hash = 0;                        // of where it is
+        std::string address;                            // the same of those who may return
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
         uint64_t made_ns = 0;                           // when its endpoint was
         bool failed = false;                            // which UCX has said
