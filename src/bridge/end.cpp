@@ -15,6 +15,7 @@ namespace {
 constexpr uint64_t never = ~uint64_t{0};
 constexpr uint64_t sample_ns = 1'000'000;
 constexpr double weight_of_new = 0.25;
+constexpr uint64_t returning_beats = 3; // ranks greet what they have lost every two and a half
 
 // What happened meanwhile may be younger than `now`.
 uint64_t since(uint64_t now, uint64_t then) { return now > then ? now - then : 0; }
@@ -161,6 +162,8 @@ void End::lane_up(int l) {
     lane.with_gateway = 0;
     lane.asked_ns = 0;
     lane.heard_ns = world_.now_ns();
+    if (std::exchange(lane.was_lost, false))
+        lane.trusted_from_ns = lane.heard_ns + returning_beats * limits_.beat_ns;
     for (const auto& f : flows_)
         if (std::exchange(f->alone_since_ns, 0) != 0) send_state(*f);
     pump();
@@ -170,6 +173,7 @@ void End::lane_down(int l) {
     Lane& lane = lanes_[at(l)];
     if (!lane.up) return;
     lane.up = false;
+    lane.was_lost = true;
     lane.with_gateway = 0;
     ++counters_.lanes_lost;
     const std::deque<Piece*> lost = lane.pieces;

@@ -119,7 +119,9 @@ class End {
         uint64_t sampled_ns = 0;
         uint64_t sampled_bytes = 0;
         uint64_t heard_ns = 0;
-        uint64_t asked_ns = 0;     // 0: no question is open
+        uint64_t asked_ns = 0; // 0: no question is open
+        uint64_t trusted_from_ns = 0;
+        bool was_lost = false;
         uint64_t said = 0;         // acknowledgements and grants that were sent,
         uint64_t confirmed = 0;    // those of them that the gateway has read,
         uint64_t said_ns = 0;      // when the first of the others was

@@ -33,8 +33,8 @@ bool connect_without_waiting(ucp_config_t* config) {
            (std::getenv("UCX_TCP_CONN_NB") != nullptr || ucp_config_modify(config, "CONN_NB", "y") == UCS_OK);
 }
 
-// peers_return: some may be cut off, and are connected to again. UCX would wait for that, seconds at worst, while
-// others are well.
+// peers_return: some may be cut off, and are connected to again. UCX would wait for that, seconds at worst,
+// while others are well.
 bool configure(ucp_config_t* config, const char* devices, bool peers_return) {
     if (!configure_one(config, "UCX_TLS", "^sm,self")) return false; // ranks of one host do not come here
     if (peers_return && !connect_without_waiting(config)) return false;
