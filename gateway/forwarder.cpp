@@ -11,8 +11,13 @@
 namespace zipmpi::gateway {
 namespace {
 
-constexpr uint64_t credit_at_once = wire::frame_chunk; // given back in parts of at least so much
-constexpr size_t most_waiting = 4096;                  // frames for one that has not answered yet
+constexpr size_t most_waiting = 4096; // frames for one that has not answered yet
+
+// Credits are given back in parts of at least so much: each is a frame that wakes a rank.
+uint64_t credit_at_once() {
+    static const uint64_t bytes = std::max<uint64_t>(wire::frame_chunk, bridge::end_limits().lane_bytes / 4);
+    return bytes;
+}
 
 void count_passed(LaneCounters& lane, uint64_t bytes) {
     add(lane.frames);
@@ -297,7 +302,7 @@ void Forwarder::give_credit(int network, int to, uint64_t bytes) {
 
 void Forwarder::give_credit(Attached& a, int to, uint64_t& owed, uint64_t bytes) {
     owed += bytes;
-    if (owed < credit_at_once) return;
+    if (owed < credit_at_once()) return;
     wire::Frame frame{};
     frame.type = wire::FrameType::credit;
     frame.length = owed;

@@ -15,6 +15,7 @@ namespace {
 constexpr uint64_t never = ~uint64_t{0};
 constexpr uint64_t sample_ns = 1'000'000;
 constexpr double weight_of_new = 0.25;
+constexpr uint64_t returning_beats = 3; // ranks greet what they have lost every two and a half
 
 // What happened meanwhile may be younger than `now`.
 uint64_t since(uint64_t now, uint64_t then) { return now > then ? now - then : 0; }
@@ -161,6 +162,8 @@ void End::lane_up(int l) {
     lane.with_gateway = 0;
     lane.asked_ns = 0;
     lane.heard_ns = world_.now_ns();
+    if (std::exchange(lane.was_lost, false))
+        lane.trusted_from_ns = lane.heard_ns + returning_beats * limits_.beat_ns;
     for (const auto& f : flows_)
         if (std::exchange(f->alone_since_ns, 0) != 0) send_state(*f);
     pump();
@@ -170,6 +173,7 @@ void End::lane_down(int l) {
     Lane& lane = lanes_[at(l)];
     if (!lane.up) return;
     lane.up = false;
+    lane.was_lost = true;
     lane.with_gateway = 0;
     ++counters_.lanes_lost;
     const std::deque<Piece*> lost = lane.pieces;
@@ -224,15 +228,18 @@ int End::advance() {
         pay(now, now);
         ++happened;
     }
+    happened += look_after_leaving(now);
     constexpr uint64_t looks_per_beat = 8;
     if (now - looked_ns_ < limits_.beat_ns / looks_per_beat) return happened;
     looked_ns_ = now;
-    happened += look_after_leaving(now);
-    if (unacknowledged_ == 0 && busy_.empty() && receives_.empty() && all_confirmed()) return happened;
+    if (unacknowledged_ == 0 && busy_.empty() && receives_.empty() && no_gateway_owes()) return happened;
     return happened + look_after_lanes(now) + look_after_flows(now);
 }
 
-void End::flush_before_sleep() { pay(never, world_.now_ns()); }
+void End::flush_before_sleep() {
+    pay(never, world_.now_ns());
+    static_cast<void>(look_after_leaving(world_.now_ns())); // what was paid is the last that is said
+}
 
 void End::pay(uint64_t acks_until, uint64_t grants_until) {
     acks_owed_ns_ = never;
@@ -296,7 +303,7 @@ int End::look_after_lanes(uint64_t now) {
     int happened = 0;
     for (int l = 0; l < static_cast<int>(lanes_.size()); ++l) {
         Lane& lane = lanes_[at(l)];
-        if (!lane.up || (lane.pieces.empty() && !unconfirmed(lane))) continue;
+        if (!lane.up || (lane.pieces.empty() && !waits_for_gateway(lane))) continue;
         const uint64_t oldest = lane.pieces.empty() ? lane.said_ns : lane.pieces.front()->sent_ns;
         const uint64_t silent = since(now, std::max(lane.heard_ns, oldest));
         if (close_if_silent(l, now))
@@ -334,7 +341,7 @@ int End::look_after_flows(uint64_t now) {
 }
 
 uint64_t End::next_deadline_ns() const {
-    const bool waits = unacknowledged_ != 0 || !busy_.empty() || !receives_.empty() || !all_confirmed();
+    const bool waits = unacknowledged_ != 0 || !busy_.empty() || !receives_.empty() || !no_gateway_owes();
     return std::min(acks_owed_ns_, waits ? looked_ns_ + limits_.beat_ns / 4 : never);
 }
 

@@ -34,8 +34,8 @@ struct EndLimits {
     uint64_t head = 2 * wire::frame_chunk;      // data of a long message that travels before it is granted
     uint64_t retained = uint64_t{8} << 20;      // copies that a flow keeps
     uint64_t lane_bytes = uint64_t{2} << 20;    // with a gateway that has not passed them on
-    uint64_t ack_bytes = 2 * wire::frame_chunk; // so much, so many messages or so long without an ack
-    uint32_t ack_messages = 64;
+    uint64_t ack_bytes = 4 * wire::frame_chunk; // so much, so many messages or so long without an ack
+    uint32_t ack_messages = wire::flow_window / 4;
     uint64_t ack_ns = 1'000'000;
     uint64_t beat_ns = 200'000'000;               // a lane that has been silent so long is asked
     uint64_t silence_ns = 1'000'000'000;          // and so long: it is down
@@ -119,7 +119,9 @@ class End {
         uint64_t sampled_ns = 0;
         uint64_t sampled_bytes = 0;
         uint64_t heard_ns = 0;
-        uint64_t asked_ns = 0;     // 0: no question is open
+        uint64_t asked_ns = 0; // 0: no question is open
+        uint64_t trusted_from_ns = 0;
+        bool was_lost = false;
         uint64_t said = 0;         // acknowledgements and grants that were sent,
         uint64_t confirmed = 0;    // those of them that the gateway has read,
         uint64_t said_ns = 0;      // when the first of the others was
@@ -186,6 +188,11 @@ class End {
     bool ask(int lane, uint64_t now);
     [[nodiscard]] static bool unconfirmed(const Lane& lane) { return lane.up && lane.confirmed != lane.said; }
     [[nodiscard]] bool all_confirmed() const { return std::ranges::none_of(lanes_, unconfirmed); }
+    // For what was said, or for a question.
+    [[nodiscard]] static bool waits_for_gateway(const Lane& lane) {
+        return lane.up && (lane.asked_ns != 0 || unconfirmed(lane));
+    }
+    [[nodiscard]] bool no_gateway_owes() const { return std::ranges::none_of(lanes_, waits_for_gateway); }
     void count_said(Lane& lane);
     int look_after_leaving(uint64_t now);
     bool close_if_silent(int lane, uint64_t now);

@@ -192,12 +192,26 @@ bool End::push_chunk(Flow& f) {
     return false;
 }
 
+// Where it is expected to be through first, among lanes that have been heard lately if there are such. Others
+// are asked: without that each end would find out for itself that a gateway hangs, one after the other. A
+// lane that has returned is used when the other end has had the time to find it, too.
 int End::choose(Flow& f, uint64_t bytes) {
     int best = -1;
     double best_ns = 0;
     double last_ns = -1;
+    const uint64_t now = f.lanes.size() > 1 ? world_.now_ns() : 0;
+    const auto silent = [&](const Lane& lane) { return lane.heard_ns + limits_.beat_ns < now; };
+    const auto trusted = [&](const Lane& lane) {
+        return lane.up && !silent(lane) && lane.trusted_from_ns <= now;
+    };
+    const bool any_trusted =
+        std::ranges::any_of(f.lanes, [&](int l) { return trusted(lanes_[static_cast<size_t>(l)]); });
     for (const int l : f.lanes) {
         const Lane& lane = lanes_[static_cast<size_t>(l)];
+        if (lane.up && any_trusted && !trusted(lane)) {
+            if (silent(lane) && lane.asked_ns == 0) static_cast<void>(ask(l, now));
+            continue;
+        }
         if (!lane.up || (lane.with_gateway != 0 && lane.with_gateway + bytes > limits_.lane_bytes)) continue;
         const double ns = static_cast<double>(lane.with_gateway + bytes + frame_cost) * lane.ns_per_byte;
         if (l == f.last_lane) last_ns = ns;

@@ -98,6 +98,7 @@ class World {
     bool alive[lanes] = {true, true, true};
     bool gone[2] = {false, false};
     bool stopped[2][lanes] = {}; // the gateway hangs: nothing of this side is read any more
+    bool cut[lanes] = {};        // nothing comes through, in neither direction, and nobody is told
     uint64_t most_retained = 0;
     bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(random) < p; }
 
@@ -257,7 +258,7 @@ World::World(unsigned seed, const Flaws& f)
 Posted World::post(int from, int lane, std::span<const std::byte> head, std::span<const std::byte> data,
                    void* ticket) {
     if (!alive[lane]) return Posted::failed;
-    if (stopped[from][lane] && ticket == nullptr) return Posted::done;
+    if (cut[lane] || (stopped[from][lane] && ticket == nullptr)) return Posted::done;
     const bool referenced = ticket != nullptr && !data.empty();
     const auto add = [&](void* t) {
         const uint64_t jitter = chance(flaws.reordered) ? random() % (3000 * us) : 0;
@@ -388,6 +389,20 @@ TEST(End, one_leaves_first) {
     }
 }
 
+// The end of a job waits for this: a round trip to the gateway, no beat of its own.
+TEST(End, who_leaves_asks_at_once) {
+    World world(1, {});
+    End& leaves = world.sides[0]->end();
+    leaves.leaving(true);
+    world.sides[1]->begin(8);
+    while (world.sides[0]->arrived < 1) world.step();
+    leaves.flush_before_sleep();
+    EXPECT_FALSE(leaves.idle());
+    const uint64_t begin = clock_ns;
+    while (!leaves.idle() && clock_ns - begin < 5'000 * us) world.step();
+    EXPECT_LT(clock_ns - begin, 200 * us);
+}
+
 // A side that only receives has nothing under way that it would miss an answer to.
 TEST(End, a_lane_that_loses_acknowledgements_is_found) {
     World world(1, {});
@@ -397,6 +412,23 @@ TEST(End, a_lane_that_loses_acknowledgements_is_found) {
     while (!world.sides[0]->finished() && clock_ns - begin < 1'000'000 * us) world.step();
     EXPECT_LT(clock_ns - begin, 100'000 * us);
     EXPECT_GT(world.sides[1]->end().counters().lanes_lost, 0U);
+}
+
+// One end finds out; the other, which is spoken to on another lane then, does not have to.
+TEST(End, a_lane_that_is_cut_is_not_answered_on) {
+    World world(1, {});
+    for (const auto& side : world.sides) side->begin(0);
+    while (!world.sides[0]->finished() || !world.sides[1]->finished()) world.step();
+    for (int lane = 0; lane < lanes - 1; ++lane) world.cut[lane] = true;
+    clock_ns += 10'000 * us;
+    world.sides[0]->begin(0);
+    while (world.sides[1]->arrived < 2) world.step();
+    const uint64_t begin = clock_ns;
+    world.sides[1]->begin(0);
+    while (world.sides[0]->arrived < 2) world.step();
+    EXPECT_LT(clock_ns - begin, 1'000 * us);
+    while (clock_ns - begin < 25'000 * us) world.step();
+    EXPECT_EQ(world.sides[1]->end().counters().lanes_lost, 2U);
 }
 
 TEST(End, notices_do_not_hold_back_who_leaves) {

@@ -180,6 +180,8 @@ bool JoinedNetwork::has_waiting() const {
 
 void JoinedNetwork::forget(Peer peer) { network_of(peer).forget(peers_[peer].inner); }
 
+bool JoinedNetwork::settled(Peer gateway) const { return network_of(gateway).settled(peers_[gateway].inner); }
+
 void JoinedNetwork::withdraw(std::span<const std::byte> memory) {
     for (const Part& part : parts_) part.network->withdraw(memory);
 }

@@ -58,6 +58,7 @@ class JoinedNetwork final : public transport::ucx::FrameNetwork {
     [[nodiscard]] bool has_waiting() const override;
     void forget(Peer peer) override;
     void withdraw(std::span<const std::byte> memory) override;
+    [[nodiscard]] bool settled(Peer gateway) const override;
 
   private:
     struct Part {
@@ -74,7 +75,7 @@ class JoinedNetwork final : public transport::ucx::FrameNetwork {
     [[nodiscard]] transport::ucx::Sink sink_of(Part& part) const;
     Part& part_of(int id);
     Peer number(Part& part, Peer inner);
-    [[nodiscard]] transport::ucx::Network& network_of(Peer peer) const {
+    [[nodiscard]] transport::ucx::FrameNetwork& network_of(Peer peer) const {
         return *parts_[peers_[peer].part].network;
     }
     transport::ucx::Network& take_owner(const transport::ucx::Arriving& bytes);

@@ -9,6 +9,7 @@
 #include "transport/bulk.hpp"
 
 #include <algorithm>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <utility>
@@ -85,6 +86,7 @@ bool is_news(std::span<const std::byte> frame) {
 
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t hello_again_ns = 500 * ms;
+constexpr uint64_t settle_ns = 100 * ms;
 
 } // namespace
 
@@ -103,6 +105,7 @@ EndLimits end_limits() {
     EndLimits l;
     l.head = static_cast<uint64_t>(head.get()) / wire::frame_chunk * wire::frame_chunk;
     l.retained = static_cast<uint64_t>(retained.get());
+    l.ack_bytes = std::min(l.ack_bytes, l.retained / 2); // others have the same setting, or wait 1 ms for it
     l.lane_bytes = static_cast<uint64_t>(lane_bytes.get());
     l.silence_ns = static_cast<uint64_t>(silence_ms.get()) * ms;
     l.beat_ns = std::min(l.beat_ns, l.silence_ns / 3);
@@ -187,6 +190,22 @@ void BridgedNetwork::meet_gateways() {
     for (LaneState& lane : lanes_) {
         const int id = gateway_id(places_.job_size, lane.gateway);
         if (places_.cluster_to(own_rank_, id) >= 0) lane.peer = inner_->reach(id);
+    }
+}
+
+bool BridgedNetwork::settled() const {
+    return std::ranges::all_of(lanes_, [this](const LaneState& lane) {
+        return lane.peer < 0 || lane.to_forget || lane.again_ns != 0 ||
+               (end_.is_up(lane.gateway) && inner_->settled(static_cast<Peer>(lane.peer)));
+    });
+}
+
+void BridgedNetwork::settle() {
+    const uint64_t end = os::now_ns() + settle_ns;
+    for (uint64_t now = os::now_ns(); !settled() && now < end; now = os::now_ns()) {
+        if (progress() != 0 || !arm()) continue;
+        pollfd ready{descriptor(), POLLIN, 0};
+        static_cast<void>(poll(&ready, 1, 1)); // UCX does not tell all that happens while it connects
     }
 }
 

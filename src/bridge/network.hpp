@@ -76,6 +76,9 @@ class BridgedNetwork final : public transport::ucx::Network {
     [[nodiscard]] uint64_t strangers() const override { return inner_->strangers(); }
 
     void meet_gateways();
+    // Makes progress until they have answered and connections for frames are made: while a rank starts
+    // others do too, later the first message would wait for it. Not for long: some may be dead.
+    void settle();
     [[nodiscard]] const EndCounters& counters() const { return end_.counters(); }
 
   private:
@@ -104,6 +107,7 @@ class BridgedNetwork final : public transport::ucx::Network {
                                                              std::string& why);
     int look_after_lanes();
     bool set_timer(uint64_t due);
+    [[nodiscard]] bool settled() const;
     void take_news(int lane, std::span<const std::byte> head, std::span<const std::byte> data);
 
     int own_rank_;

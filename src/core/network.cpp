@@ -230,14 +230,17 @@ bool join_network(Engine& e, Problem& why) {
         why = no_network(e, "the launcher did not take or spread the address of this rank", no_launcher);
         return false;
     }
-    if (grid != nullptr) {
-        static_cast<bridge::BridgedNetwork&>(*network).meet_gateways();
+    bridge::BridgedNetwork* const bridged =
+        grid != nullptr ? static_cast<bridge::BridgedNetwork*>(network.get()) : nullptr;
+    if (bridged != nullptr) {
+        bridged->meet_gateways();
         std::vector<int> of_node;
         for (const bridge::NodePlace& n : grid->nodes) of_node.push_back(n.clusters.front());
         e.lane->use_clusters(static_cast<int>(grid->clusters.size()), std::move(of_node));
     }
     e.devices = chosen;
     e.lane->use_network(std::move(network));
+    if (bridged != nullptr) bridged->settle();
     count_contexts_given_back(*e.lane);
     return true;
 }

@@ -20,7 +20,7 @@ inline constexpr unsigned net_stream_answer = 19;
 struct StreamOffer {
     uint64_t token; // good for one connection
     uint8_t address[4];
-    uint16_t port;
+    uint16_t port; // 0: there will be no connection
     uint16_t none;
 };
 static_assert(sizeof(StreamOffer) == 16);

@@ -17,9 +17,9 @@ def kill(grid, host, gateway):
     os.kill(gateway, signal.SIGKILL)
 
 
-def stop(grid, host, gateway):
+def stop(grid, host, gateway, away=AWAY):
     os.kill(gateway, signal.SIGSTOP)
-    time.sleep(AWAY)
+    time.sleep(away)
     os.kill(gateway, signal.SIGCONT)
 
 

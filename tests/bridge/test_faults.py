@@ -34,9 +34,25 @@ class FaultCase(GridCase):
 
 
 class Gateways(FaultCase):
+    def asking_job(self):
+        """Ranks that ask for the gateways once go() was called."""
+        flag = os.path.join(self.grid.folder, "go")
+        if os.path.exists(flag):
+            os.remove(flag)
+        p = self.job(program=("sh", "-c", f"echo here; while [ ! -e {flag} ]; do sleep 0.05; done; exec {ASK} 1"))
+        return p, lambda: open(flag, "w").close()
+
+    def kill_gateway(self, host):
+        before = self.gateway(host)
+        os.kill(before, signal.SIGKILL)
+        self.assertTrue(wait_until(lambda: before not in self.named(host, "standin_gateway"), 2))
+
     def test_a_killed_gateway_comes_back(self):
-        p = self.job(program=("sh", "-c", f"echo here; sleep 1; exec {ASK} 1"))
-        os.kill(self.gateway("z"), signal.SIGKILL)
+        p, go = self.asking_job()
+        self.kill_gateway("z")
+        self.gateway("z")
+        time.sleep(0.3)  # it says where it is
+        go()
         out = p.stdout.read()
         err = self.ended(p, 0)
         self.assertEqual(out.splitlines(), ["epochs 2"] * 4)
@@ -44,11 +60,10 @@ class Gateways(FaultCase):
                               "mpiexec: gateway 0 on host z is back\n")
 
     def test_killed_again_and_again(self):
-        p = self.job(program=("sh", "-c", f"echo here; sleep 2; exec {ASK} 1"))
+        p, go = self.asking_job()
         for _ in range(3):
-            before = self.gateway("z")
-            os.kill(before, signal.SIGKILL)
-            self.assertTrue(wait_until(lambda: before not in self.named("z", "standin_gateway"), 2))
+            self.kill_gateway("z")
+        go()
         self.ended(p, 0, 12)
 
     def test_one_that_cannot_run_ends_the_job_after_the_grace(self):

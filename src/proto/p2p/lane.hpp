@@ -110,8 +110,12 @@ class Lane {
     int progress();
     // The same, and looks at the network in any case.
     int progress_all() {
-        if (network_ != nullptr) rounds_alone_ = UINT32_MAX / 2;
+        look_at_network_too();
         return progress();
+    }
+    // The next progress() looks at the network, even if something has come from this node a moment ago.
+    void look_at_network_too() {
+        if (network_ != nullptr) rounds_alone_ = UINT32_MAX / 2;
     }
     // The network's descriptor is for one thread at a time to sleep on.
     bool take_descriptors() { return !std::exchange(descriptors_taken_, true); }

@@ -203,6 +203,7 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
         lane.step_out();
         sched_yield();
         lane.step_in();
+        lane.look_at_network_too(); // others have run in between: a round is long now
     } else {
         sleep_once(lane, note);
     }

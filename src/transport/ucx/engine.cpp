@@ -27,8 +27,17 @@ bool some_are_emulated(std::string_view devices) {
     return false;
 }
 
-bool configure(ucp_config_t* config, const char* devices) {
+// UCX 1.13 takes this setting by its short name only, and says nothing if it does not know one.
+bool connect_without_waiting(ucp_config_t* config) {
+    return configure_one(config, "UCX_TCP_CONN_NB", "y") &&
+           (std::getenv("UCX_TCP_CONN_NB") != nullptr || ucp_config_modify(config, "CONN_NB", "y") == UCS_OK);
+}
+
+// peers_return: some may be cut off, and are connected to again. UCX would wait for that, seconds at worst,
+// while others are well.
+bool configure(ucp_config_t* config, const char* devices, bool peers_return) {
     if (!configure_one(config, "UCX_TLS", "^sm,self")) return false; // ranks of one host do not come here
+    if (peers_return && !connect_without_waiting(config)) return false;
     if (some_are_emulated(devices) && !configure_one(config, "UCX_UD_ETH_DGID_CHECK", "n")) return false;
     return *devices == '\0' || configure_one(config, "UCX_NET_DEVICES", devices);
 }
@@ -53,7 +62,7 @@ bool Engine::start(const char* devices, std::string& why) {
     rdma_ = has_rdma(devices);
     ucp_config_t* config = nullptr;
     ucs_status_t status = ucp_config_read(nullptr, nullptr, &config);
-    if (status != UCS_OK || !configure(config, devices)) {
+    if (status != UCS_OK || !configure(config, devices, watch_from_ != INT32_MAX)) {
         why = in_words("ucp_config_read", status);
         return false;
     }
@@ -158,7 +167,7 @@ bool Engine::idle() const { return under_way_ == 0 && writing_.empty() && waitin
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::FrameNetwork*
-zipmpi_ucx_open_for_frames_1(const zipmpi::transport::ucx::Settings& settings,
+zipmpi_ucx_open_for_frames_2(const zipmpi::transport::ucx::Settings& settings,
                              const zipmpi::transport::ucx::FrameSettings& frames, std::string& why) {
     using namespace zipmpi::transport::ucx;
     auto engine = std::make_unique<Engine>(settings, frames);
@@ -168,5 +177,5 @@ zipmpi_ucx_open_for_frames_1(const zipmpi::transport::ucx::Settings& settings,
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Network*
 zipmpi_ucx_open_3(const zipmpi::transport::ucx::Settings& settings, std::string& why) {
-    return zipmpi_ucx_open_for_frames_1(settings, {}, why);
+    return zipmpi_ucx_open_for_frames_2(settings, {}, why);
 }

@@ -72,6 +72,7 @@ class Engine final : public FrameNetwork {
     }
     void let_go(void* descriptor) override;
     void withdraw(std::span<const std::byte> memory) override;
+    [[nodiscard]] bool settled(Peer gateway) const override;
     void forget(Peer peer) override;
 
   private:
@@ -103,12 +104,14 @@ class Engine final : public FrameNetwork {
         bool given_up = false;                          // for good
         Way way{};                                      // to it, once it has given a pass
         size_t address_hash = 0;                        // of where it is
+        std::string address;                            // the same of those who may return
         std::array<uint8_t, wire::nonce_bytes> nonce{}; // of our hello
         uint64_t made_ns = 0;                           // when its endpoint was
         bool failed = false;                            // which UCX has said
         uint64_t heard_hello = 0;                       // number of its last one
         std::vector<Early> early;
-        uint64_t token = 0; // of an offer; 0: there is none, or it was used
+        uint64_t token = 0;       // of an offer; 0: there is none, or it was used
+        bool offers_none = false; // it has said so
         StreamEnd stream_end{};
         std::unique_ptr<Stream> stream; // for frames; null: they go by UCX
     };

@@ -21,11 +21,13 @@ class FrameNetwork : public Network {
   public:
     // Nothing is written any more to memory that place() gave.
     virtual void withdraw(std::span<const std::byte> memory) = 0;
+    // A gateway has answered, and the connection for frames to it is made, or will not be.
+    [[nodiscard]] virtual bool settled(Peer gateway) const = 0;
 };
 
 using OpenForFrames = FrameNetwork* (*)(const Settings& settings, const FrameSettings& frames,
                                         std::string& why);
-inline constexpr const char* open_for_frames_symbol = "zipmpi_ucx_open_for_frames_1";
+inline constexpr const char* open_for_frames_symbol = "zipmpi_ucx_open_for_frames_2";
 // Null: why says so in words.
 FrameNetwork* open_for_frames(const Settings& settings, const FrameSettings& frames, std::string& why);
 

@@ -54,7 +54,7 @@ void Engine::make_stranger(Known& peer) {
     peer.given_pass = bits << pass_index_bits | by_rank_.at(peer.world_rank);
     peer.pass = 0;
     peer.sent = peer.taken = 0;
-    peer.lost = false;
+    peer.lost = peer.offers_none = false;
     close_stream(peer);
     for (const Early& early : peer.early) delete early.bytes;
     peer.early.clear();
@@ -118,6 +118,7 @@ bool Engine::connect(Known& peer, std::string_view address) {
     params.err_handler.cb = on_lost;
     params.err_handler.arg = this;
     peer.address_hash = std::hash<std::string_view>()(address);
+    if (peer.world_rank >= watch_from_ && peer.address != address) peer.address = address;
     return ucp_ep_create(worker_, &params, &peer.endpoint) == UCS_OK;
 }
 
@@ -126,7 +127,11 @@ int Engine::reach(int world_rank) {
     if (known != by_rank_.end() && peers_[known->second].endpoint != nullptr)
         return static_cast<int>(known->second);
     if (known != by_rank_.end() && peers_[known->second].lost) return -1;
-    const std::string address = book_.find(book_.subject, world_rank);
+    // One that was silent is greeted where it was: to ask where it is may take as long as its network is cut
+    // off, if that leads to the launcher too.
+    const bool was_silent = known != by_rank_.end() && !peers_[known->second].failed;
+    std::string address = was_silent ? peers_[known->second].address : std::string();
+    if (address.empty()) address = book_.find(book_.subject, world_rank);
     if (address.empty()) return -1;
     Known& peer = meet(world_rank);
     if (!connect(peer, address)) return -1;

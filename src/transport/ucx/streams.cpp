@@ -88,7 +88,7 @@ bool Engine::watch(int fd, uint64_t key, uint32_t events, bool again) {
 }
 
 void Engine::offer_stream(Known& peer) {
-    if (!listener_ || peer.pass == 0 || peer.lost || peer.endpoint == nullptr) return;
+    if (peer.pass == 0 || peer.lost || peer.endpoint == nullptr) return;
     RAND_bytes(reinterpret_cast<unsigned char*>(&peer.token), sizeof peer.token);
     offer_.token = peer.token;
     Sending& s = take_sending();
@@ -115,8 +115,15 @@ ucs_status_t Engine::on_offer(void* self, const void*, size_t, void* data, size_
     return UCS_OK;
 }
 
+bool Engine::settled(Peer gateway) const {
+    const Known& peer = peers_[gateway];
+    return peer.pass != 0 && (!frames_.streams || peer.stream != nullptr || peer.offers_none);
+}
+
 void Engine::take_offer(Peer from, const wire::StreamOffer& offer) {
     close_stream(peers_[from]);
+    peers_[from].offers_none = offer.port == 0;
+    if (offer.port == 0) return;
     peers_[from].token = offer.token;
     os::Fd fd = new_socket();
     const sockaddr_in a = address_of(offer);
