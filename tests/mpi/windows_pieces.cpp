@@ -67,7 +67,8 @@ void check_memory(const Shape& s, const std::vector<int32_t>& mine, int32_t firs
     std::vector<int32_t> expected(room, -1);
     int32_t next = first;
     for (const int place : places_of(s))
-        for (int w = 0; w < s.words; ++w) expected[static_cast<size_t>(place + w)] = next++;
+        for (int w = 0; w < s.words; ++w)
+            expected[static_cast<size_t>(place) + static_cast<size_t>(w)] = next++;
     CHECK(mine == expected);
 }
 
