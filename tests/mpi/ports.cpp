@@ -31,7 +31,7 @@ void use(MPI_Comm inter, bool serves) {
     int size = 0;
     MPI_Comm_size(merged, &size);
     CHECK(highest == size - 1);
-    MPI_Comm_free(&merged);
+    MPI_Comm_disconnect(&merged); // freed only, the jobs would stay connected
 }
 
 void serve(const char* service, int callers) {
