@@ -25,8 +25,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <sys/resource.h>
 #include <set>
+#include <sys/resource.h>
 #include <unordered_map>
 #include <vector>
 

@@ -52,7 +52,8 @@ Err comm_spawn_multiple(int64_t count, char** commands, char*** argvs, const int
     std::vector<core::Crew> crews;
     for (int64_t i = 0; is_root(comm, root) && i < count; ++i) {
         core::Info* const info = infos != nullptr ? find<core::Info>(infos[i]) : nullptr;
-        crews.push_back({commands[i], argvs != MPI_ARGVS_NULL ? words_of(argvs[i]) : std::vector<std::string>(),
+        crews.push_back({commands[i],
+                         argvs != MPI_ARGVS_NULL ? words_of(argvs[i]) : std::vector<std::string>(),
                          maxprocs[i], info != nullptr ? core::hints_of(*info) : core::Hints()});
     }
     return start(crews, root, comm, intercomm, errcodes);

@@ -10,8 +10,9 @@ namespace {
 
 // Set by our mpiexec for its ranks; not knobs.
 [[maybe_unused]] const bool declared = [] {
-    for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX",
-                             "ZIPMPI_NODES", "ZIPMPI_GRID", "ZIPMPI_GATEWAY", "ZIPMPI_APP_NUMBER", "ZIPMPI_PARENT_PORT", "ZIPMPI_SPAWN_AGENT"})
+    for (const char* name :
+         {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES",
+          "ZIPMPI_GRID", "ZIPMPI_GATEWAY", "ZIPMPI_APP_NUMBER", "ZIPMPI_PARENT_PORT", "ZIPMPI_SPAWN_AGENT"})
         declare_plain_variable(name);
     return true;
 }();

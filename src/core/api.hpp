@@ -17,10 +17,10 @@
 #include "base/err.hpp"
 #include "core/attr/keyval.hpp"
 #include "core/object.hpp"
+#include "core/worlds/api.hpp"
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace zipmpi::core {
 
@@ -46,8 +46,6 @@ inline const void* const in_place = reinterpret_cast<const void*>(1);
 inline const int* const unweighted = reinterpret_cast<const int*>(3);    // MPI_UNWEIGHTED
 inline const int* const weights_empty = reinterpret_cast<const int*>(4); // MPI_WEIGHTS_EMPTY
 inline void* const automatic_buffer = reinterpret_cast<void*>(2);        // MPI_BUFFER_AUTOMATIC
-
-struct Crew; // core/worlds/spawn.hpp
 
 struct Status {
     int source = any_source;
@@ -111,15 +109,6 @@ Err session_get_info(Session& session, Info*& info);
 Err session_get_pset_info(Session& session, const char* pset, Info*& info);
 Err comm_disconnect(Comm*& comm);
 Err comm_get_parent(Comm*& parent); // null: started by nobody
-Err comm_join(int fd, Comm*& result);
-Err comm_spawn(const std::vector<Crew>& crews, int root, Comm& comm, Comm*& result); // crews: in the root
-Err open_port(Info* info, std::string& name);
-Err close_port(const char* name);
-Err comm_accept(const char* port_name, Info* info, int root, Comm& comm, Comm*& result);
-Err comm_connect(const char* port_name, Info* info, int root, Comm& comm, Comm*& result);
-Err publish_name(const char* service, Info* info, const char* port);
-Err unpublish_name(const char* service, Info* info, const char* port);
-Err lookup_name(const char* service, Info* info, std::string& port);
 
 // --- environment (chapter 9)
 double wtime();

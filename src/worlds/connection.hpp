@@ -38,11 +38,11 @@ static_assert(sizeof(FrameHead) == 48);
 
 struct Connection {
     enum class State {
-        dialling,      // and not yet connected
-        said_hello,    // waits for the welcome
-        answering,     // waits for the hello
-        parked,        // its hello has come, with a key that this process does not have yet
-        said_welcome,  // waits for the proof
+        dialling,     // and not yet connected
+        said_hello,   // waits for the welcome
+        answering,    // waits for the hello
+        parked,       // its hello has come, with a key that this process does not have yet
+        said_welcome, // waits for the proof
         open,
     };
     // What waits to be written.
@@ -58,7 +58,7 @@ struct Connection {
     os::Fd fd;
     int foreign = -1; // whose: its index; -1: not proven yet
     uint32_t way = 0;
-    uint32_t tries = 0; // ways that were begun
+    uint32_t tries = 0;    // ways that were begun
     uint64_t until_ns = 0; // while it is not open
     Hello hello{};
     Welcome welcome{};

@@ -20,7 +20,7 @@ constexpr uint64_t dial_ns = 5 * second_ns;
 constexpr uint64_t stranger_ns = 10 * second_ns;
 constexpr uint64_t parked_ns = 120 * second_ns; // until this process hears of the key
 constexpr uint64_t proven_ns = 600 * second_ns; // who has the key may be computing
-constexpr uint32_t most_rounds = 3;              // through all ways
+constexpr uint32_t most_rounds = 3;             // through all ways
 constexpr size_t most_strangers = 1024;
 
 bool send_now(int fd, const void* bytes, size_t n) {
@@ -139,7 +139,8 @@ void WorldsNetwork::look_at_parked() {
     for (const auto& [number, c] : connections_) {
         if (c->state != Connection::State::parked) continue;
         const auto key = keys_.find(c->hello.key);
-        if (key != keys_.end() && by_name_.count(c->hello.from) != 0) c->broken = !answer_hello(*c, key->second);
+        if (key != keys_.end() && by_name_.count(c->hello.from) != 0)
+            c->broken = !answer_hello(*c, key->second);
     }
 }
 

@@ -21,6 +21,7 @@ constexpr size_t room_bytes = 256U << 10;
 constexpr uint64_t of_inner = UINT64_MAX;
 constexpr uint64_t of_listener = uint64_t{1} << 62;
 constexpr uint64_t clock_ns = 50'000'000;
+constexpr size_t most_at_once = 256; // connections that are made before they are needed
 constexpr uint64_t patience_ns = 20'000'000'000; // for an answer, before another way is tried
 
 bool add_to(int epoll, int fd, uint64_t key) {
@@ -91,8 +92,13 @@ Name WorldsNetwork::name_of(int world_rank) const {
     return {card_.name.world, world_rank, 0};
 }
 
+// Both dial at once, so that the end of a process is noticed by those who have not talked with it yet, however
+// early it comes. With very many only those who talk are connected.
 void WorldsNetwork::hold(int foreign_rank) {
-    ++foreign_[static_cast<size_t>(foreign_rank - first_foreign)].holders;
+    const int foreign = foreign_rank - first_foreign;
+    Foreign& f = foreign_[static_cast<size_t>(foreign)];
+    const bool dials = f.holders++ == 0 && foreign_.size() <= most_at_once;
+    if (dials) static_cast<void>(way_out(foreign));
 }
 
 void WorldsNetwork::let_go(int foreign_rank) {
@@ -128,7 +134,8 @@ void WorldsNetwork::give_up(int world_rank) {
 Connection* WorldsNetwork::way_out(int foreign) {
     Foreign& f = foreign_[static_cast<size_t>(foreign)];
     if (f.lost) return nullptr;
-    if (const auto c = connections_.find(f.out); f.out != 0 && c != connections_.end()) return c->second.get();
+    if (const auto c = connections_.find(f.out); f.out != 0 && c != connections_.end())
+        return c->second.get();
     Connection& c = add_connection(os::Fd(), Connection::State::dialling);
     c.foreign = foreign;
     f.out = c.number;
@@ -276,6 +283,10 @@ void WorldsNetwork::part_from(int foreign) {
     foreign_[static_cast<size_t>(foreign)].out = 0;
     for (const auto& [number, c] : connections_) {
         if (c->foreign != foreign || c->said_bye) continue;
+        if (!c->is_open() && c->out.empty()) { // nobody has used it: no need to wait until it is there
+            c->heard_bye = c->broken = to_sweep_ = true;
+            continue;
+        }
         c->said_bye = true;
         c->out.emplace_back().head.assign(reinterpret_cast<const char*>(&bye), sizeof bye);
         if (c->is_open() && c->out.size() == 1) write_out(*c);
@@ -311,15 +322,20 @@ void WorldsNetwork::lose(int foreign, const char* why) {
     }
     for (void* const operation : unsent) sink_.sent(sink_.subject, operation, Outcome::failed);
     for (void* const operation : unreceived) sink_.received(sink_.subject, operation, Outcome::failed);
-    sink_.lost(sink_.subject, peer_of(foreign), why);
+    if (f.holders > 0) sink_.lost(sink_.subject, peer_of(foreign), why);
 }
 
 void WorldsNetwork::sweep() {
     for (auto c = connections_.begin(); c != connections_.end();) {
         Connection& one = *c->second;
         const bool over = one.said_bye && one.heard_bye && one.out.empty();
-        if (one.broken && one.foreign >= 0 && !one.heard_bye)
-            lost_now_.push_back(one.foreign);
+        // One that nobody has used yet may come to nothing because the other side has left in order: another
+        // connection with it knows.
+        const bool unused = !one.is_open() && one.out.empty();
+        const bool others = unused && std::ranges::any_of(connections_, [&one](const auto& other) {
+            return other.second->foreign == one.foreign && other.second->is_open();
+        });
+        if (one.broken && one.foreign >= 0 && !one.heard_bye && !others) lost_now_.push_back(one.foreign);
         if (!over && !one.broken) {
             ++c;
             continue;
@@ -357,7 +373,8 @@ void WorldsNetwork::look_at_clock() {
             if (ways_to(foreign_[static_cast<size_t>(c->foreign)].card) == 1) continue;
             c->tries = 0;
         }
-        const bool ours = c->state == Connection::State::dialling || c->state == Connection::State::said_hello;
+        const bool ours =
+            c->state == Connection::State::dialling || c->state == Connection::State::said_hello;
         c->broken = !ours || !next_way(*c);
     }
 }

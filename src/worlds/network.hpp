@@ -29,15 +29,14 @@ using transport::ucx::Posted;
 class WorldsNetwork final : public transport::ucx::Network {
   public:
     struct Settings {
-        Name name;               // of this process
-        std::string devices;     // to listen on; empty: all
-        Peer first_peer = 0;     // above all peers of the network inside
+        Name name;           // of this process
+        std::string devices; // to listen on; empty: all
+        Peer first_peer = 0; // above all peers of the network inside
         transport::ucx::Sink sink{};
     };
     // Null: why says so in words; inner is untouched.
-    static std::unique_ptr<WorldsNetwork> open(const Settings& settings,
-                                               std::unique_ptr<transport::ucx::Network>& inner,
-                                               std::string& why);
+    static std::unique_ptr<WorldsNetwork>
+    open(const Settings& settings, std::unique_ptr<transport::ucx::Network>& inner, std::string& why);
     ~WorldsNetwork() override;
 
     [[nodiscard]] const Card& card() const { return card_; }
@@ -102,8 +101,7 @@ class WorldsNetwork final : public transport::ucx::Network {
 
     // network.cpp
     Connection* way_out(int foreign);
-    Posted post(int foreign, const FrameHead& head, const std::byte* payload, const Memory& data,
-                bool tells);
+    Posted post(int foreign, const FrameHead& head, const std::byte* payload, const Memory& data, bool tells);
     void part_from(int foreign);
     void lose(int foreign, const char* why);
     // greet.cpp

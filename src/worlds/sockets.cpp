@@ -82,7 +82,8 @@ uint64_t host_number() {
     const ssize_t n = f ? read(f.get(), id, sizeof id) : 0;
     struct stat space {};
     if (stat("/proc/self/ns/net", &space) != 0) space.st_ino = 0;
-    const std::string text = std::string(id, n > 0 ? static_cast<size_t>(n) : 0) + std::to_string(space.st_ino);
+    const std::string text =
+        std::string(id, n > 0 ? static_cast<size_t>(n) : 0) + std::to_string(space.st_ino);
     return first_word(view(sha256(text)));
 }
 
@@ -110,7 +111,9 @@ std::vector<os::Fd> listen_everywhere(const std::string& devices, Card& card) {
 
 uint32_t ways_to(const Card& card) {
     static const uint64_t here = host_number();
-    return card.host == here ? 1 : card.endpoints < Card::most_endpoints ? card.endpoints : Card::most_endpoints;
+    return card.host == here                       ? 1
+           : card.endpoints < Card::most_endpoints ? card.endpoints
+                                                   : Card::most_endpoints;
 }
 
 os::Fd dial(const Card& card, uint32_t way) {

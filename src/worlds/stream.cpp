@@ -132,8 +132,8 @@ size_t WorldsNetwork::feed(Connection& c, std::span<const std::byte> bytes) {
     if (!c.is_open()) {
         good = take_greeting(c);
     } else if (wanted == sizeof(FrameHead) &&
-               static_cast<uint8_t>(c.in[offsetof(FrameHead, envelope) + offsetof(wire::Envelope, inline_bytes)]) !=
-                   0) {
+               static_cast<uint8_t>(
+                   c.in[offsetof(FrameHead, envelope) + offsetof(wire::Envelope, inline_bytes)]) != 0) {
         return n; // its payload comes next
     } else {
         good = begin_frame(c);
@@ -220,7 +220,8 @@ void WorldsNetwork::end_frame(Connection& c) {
         bulk.kind = Kind::bulk;
         bulk.number = h.number;
         bulk.bytes = data.bytes;
-        const Posted posted = h.kind == Kind::pull ? post(c.foreign, bulk, nullptr, data, true) : Posted::done;
+        const Posted posted =
+            h.kind == Kind::pull ? post(c.foreign, bulk, nullptr, data, true) : Posted::done;
         if (posted != Posted::under_way)
             sink_.sent(sink_.subject, data.operation,
                        posted == Posted::done ? Outcome::done : Outcome::failed);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // From ranks that are gone to communicators.
-#include "core/fault/fault.hpp"
 #include "core/comm/make.hpp"
+#include "core/fault/fault.hpp"
 #include "core/state.hpp"
 
 #include <algorithm>

@@ -65,7 +65,8 @@ void add_environment(const std::string& lines, std::vector<std::string>& words) 
 Err command_for(const std::vector<Crew>& crews, const std::string& mpiexec, std::vector<std::string>& words,
                 std::string& folder) {
     words = {mpiexec, "--bind-to", "none"}; // the cores belong to those who are there already
-    if (const char* const agent = std::getenv("ZIPMPI_SPAWN_AGENT"); agent != nullptr) // of this job's mpiexec
+    if (const char* const agent = std::getenv("ZIPMPI_SPAWN_AGENT");
+        agent != nullptr) // of this job's mpiexec
         words.insert(words.end(), {"--launch-agent", agent});
     add_option(crews, "host", "--host", words);
     add_option(crews, "hostfile", "--hostfile", words);

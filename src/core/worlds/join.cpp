@@ -23,7 +23,8 @@ constexpr int answer_ms = 60'000;
 Err make_secret(int fd, bool& dials, std::string& secret) {
     const std::string own = worlds::random_bytes(worlds::key_bytes);
     std::string other(own.size(), '\0');
-    if (!os::write_all(fd, own.data(), own.size()) || !os::read_all(fd, other.data(), other.size(), answer_ms))
+    if (!os::write_all(fd, own.data(), own.size()) ||
+        !os::read_all(fd, other.data(), other.size(), answer_ms))
         return fail(Err::arg, "pass a connected stream socket whose other end calls MPI_Comm_join too",
                     "descriptor %d: the other end does not answer", fd);
     dials = own > other;

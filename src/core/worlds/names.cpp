@@ -21,13 +21,14 @@
 namespace zipmpi::core {
 namespace {
 
-Param<std::string> names_folder{"names.folder",
-                                "",
-                                nullptr,
-                                Level::user,
-                                Scope::all_equal,
-                                "folder for the names that MPI_Publish_name publishes; to be found on other hosts "
-                                "it must be shared; empty: a folder of this user on this host"};
+Param<std::string> names_folder{
+    "names.folder",
+    "",
+    nullptr,
+    Level::user,
+    Scope::all_equal,
+    "folder for the names that MPI_Publish_name publishes; to be found on other hosts "
+    "it must be shared; empty: a folder of this user on this host"};
 
 constexpr size_t longest_name = 100; // a file name has at most 255 characters
 constexpr size_t longest_file = 4096;
@@ -49,7 +50,8 @@ Err folder_of_names(std::string& folder) {
     }
     struct stat st {};
     const bool there = lstat(folder.c_str(), &st) == 0;
-    const bool ours = there && S_ISDIR(st.st_mode) && (!own || (st.st_uid == geteuid() && (st.st_mode & 077) == 0));
+    const bool ours =
+        there && S_ISDIR(st.st_mode) && (!own || (st.st_uid == geteuid() && (st.st_mode & 077) == 0));
     if (ours) return Err::success;
     return fail(Err::service, "name a folder that only you may write to in ZIPMPI_NAMES_FOLDER",
                 "the folder %s cannot be used for names: %s", folder.c_str(),
@@ -124,8 +126,8 @@ Err unpublish_name(const char* service, Info* /*info*/, const char* /*port*/) {
     std::string path;
     if (const Err e = file_of(service, path); e != Err::success) return e;
     if (published().erase(service) != 0 && unlink(path.c_str()) == 0) return Err::success;
-    return fail(Err::service, "unpublish what this process has published", "\"%.100s\" is not published by it",
-                service);
+    return fail(Err::service, "unpublish what this process has published",
+                "\"%.100s\" is not published by it", service);
 }
 
 Err lookup_name(const char* service, Info* /*info*/, std::string& port) {
@@ -134,7 +136,8 @@ Err lookup_name(const char* service, Info* /*info*/, std::string& port) {
     pid_t pid = 0;
     if (const Err e = file_of(service, path); e != Err::success) return e;
     if (read_file(path, host, pid, port) && !is_stale(path)) return Err::success;
-    return fail(Err::name, "publish it first; between hosts the folder that ZIPMPI_NAMES_FOLDER names must be shared",
+    return fail(Err::name,
+                "publish it first; between hosts the folder that ZIPMPI_NAMES_FOLDER names must be shared",
                 "no service \"%.100s\" is published in %s", service, path.substr(0, path.rfind('/')).c_str());
 }
 

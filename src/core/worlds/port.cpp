@@ -194,8 +194,9 @@ Err connect_to(const std::string& port_name, const Cards& own, Deal& deal) {
         const os::Fd fd = dial_port(card, way);
         if (fd && ask_answerer(fd.get(), secret, own, deal)) return Err::success;
     }
-    return fail(Err::port, "see that the other program still runs and has not closed the port, and that its "
-                           "host is reached by TCP from here",
+    return fail(Err::port,
+                "see that the other program still runs and has not closed the port, and that its "
+                "host is reached by TCP from here",
                 "nobody accepts connections at this port (any more)");
 }
 

@@ -18,12 +18,10 @@
 namespace zipmpi::core {
 namespace {
 
-Param<std::string> spawn_mpiexec{"spawn.mpiexec",
-                                 "",
-                                 nullptr,
-                                 Level::user,
-                                 Scope::local,
-                                 "the mpiexec that MPI_Comm_spawn starts; empty: that of this installation"};
+Param<std::string> spawn_mpiexec{
+    "spawn.mpiexec", "",
+    nullptr,         Level::user,
+    Scope::local,    "the mpiexec that MPI_Comm_spawn starts; empty: that of this installation"};
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
     std::vector<char*> p;
@@ -101,7 +99,8 @@ Err raise_children(const std::vector<Crew>& crews, const Cards& own, Deal& deal)
         if (ended == 0 || (ended < 0 && errno != ECHILD)) return Err::success;
         return fail(Err::spawn, "see what its mpiexec has printed; the program must call MPI_Init",
                     "the job of %s ended, with status %d, before its ranks had called MPI_Init",
-                    crews[0].program.c_str(), WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+                    crews[0].program.c_str(),
+                    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
     };
     const Err e = accept_on(port, own, still_there, deal);
     boot::Launcher* const launcher = engine()->job.launcher.get();

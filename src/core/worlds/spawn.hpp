@@ -21,7 +21,8 @@ struct Crew {
     Hints hints;
 };
 
-// The command line of mpiexec for these crews. Programs are looked for in the `path` of the hints. folder: where to start it; empty: here.
+// The command line of mpiexec for these crews. Programs are looked for in the `path` of the hints. folder:
+// where to start it; empty: here.
 Err command_for(const std::vector<Crew>& crews, const std::string& mpiexec, std::vector<std::string>& words,
                 std::string& folder);
 

@@ -14,13 +14,14 @@ namespace {
 
 namespace coll = proto::coll;
 
-Param<std::string> interfaces{"worlds.interfaces",
-                              "",
-                              nullptr,
-                              Level::user,
-                              Scope::local,
-                              "network interfaces on which this program answers other MPI programs that it is "
-                              "connected with, separated by commas; empty: all that are up"};
+Param<std::string> interfaces{
+    "worlds.interfaces",
+    "",
+    nullptr,
+    Level::user,
+    Scope::local,
+    "network interfaces on which this program answers other MPI programs that it is "
+    "connected with, separated by commas; empty: all that are up"};
 
 // The same in all processes of the job, and in no other job.
 uint64_t own_world(const Engine& e) {

@@ -152,7 +152,8 @@ Team Levels::across(const Team& whole, int place, int instead) const {
 Spread spread_of(Team& t) {
     if (t.part != Team::Part::whole && t.part != Team::Part::cluster)
         return t.part == Team::Part::node ? Spread::one_node : Spread::one_each;
-    if (!t.lane->expects_foreign() && !several_nodes(*t.lane) && (t.part == Team::Part::cluster || !several_clusters(*t.lane)))
+    if (!t.lane->expects_foreign() && !several_nodes(*t.lane) &&
+        (t.part == Team::Part::cluster || !several_clusters(*t.lane)))
         return Spread::one_node;
     if (t.levels.get() == nullptr) {
         t.levels.set(new Levels);
