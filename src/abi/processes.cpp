@@ -51,6 +51,9 @@ Err comm_spawn_multiple(int64_t count, char** commands, char*** argvs, const int
                         int* errcodes) {
     std::vector<core::Crew> crews;
     for (int64_t i = 0; is_root(comm, root) && i < count; ++i) {
+        if (commands == nullptr || commands[i] == nullptr || maxprocs == nullptr)
+            return fail(Err::arg, "pass a command and a number of processes for each program",
+                        "array_of_commands or array_of_maxprocs, or a command, is a null pointer");
         core::Info* const info = infos != nullptr ? find<core::Info>(infos[i]) : nullptr;
         crews.push_back({commands[i],
                          argvs != MPI_ARGVS_NULL ? words_of(argvs[i]) : std::vector<std::string>(),
