@@ -21,7 +21,7 @@ constexpr size_t room_bytes = 256U << 10;
 constexpr uint64_t of_inner = UINT64_MAX;
 constexpr uint64_t of_listener = uint64_t{1} << 62;
 constexpr uint64_t clock_ns = 50'000'000;
-constexpr size_t most_at_once = 256; // connections that are made before they are needed
+constexpr size_t most_at_once = 256;             // connections that are made before they are needed
 constexpr uint64_t patience_ns = 20'000'000'000; // for an answer, before another way is tried
 
 bool add_to(int epoll, int fd, uint64_t key) {
@@ -92,8 +92,8 @@ Name WorldsNetwork::name_of(int world_rank) const {
     return {card_.name.world, world_rank, 0};
 }
 
-// Both dial at once, so that the end of a process is noticed by those who have not talked with it yet, however
-// early it comes. With very many only those who talk are connected.
+// Both dial at once, so that the end of a process is noticed by those who have not talked with it yet,
+// however early it comes. With very many only those who talk are connected.
 void WorldsNetwork::hold(int foreign_rank) {
     const int foreign = foreign_rank - first_foreign;
     Foreign& f = foreign_[static_cast<size_t>(foreign)];
@@ -333,8 +333,8 @@ void WorldsNetwork::sweep() {
         // connection with it knows.
         const bool unused = !one.is_open() && one.out.empty();
         const bool others = unused && std::ranges::any_of(connections_, [&one](const auto& other) {
-            return other.second->foreign == one.foreign && other.second->is_open();
-        });
+                                return other.second->foreign == one.foreign && other.second->is_open();
+                            });
         if (one.broken && one.foreign >= 0 && !one.heard_bye && !others) lost_now_.push_back(one.foreign);
         if (!over && !one.broken) {
             ++c;
