@@ -101,7 +101,7 @@ void WorldsNetwork::hold(int foreign_rank) {
     if (dials) static_cast<void>(way_out(foreign));
 }
 
-void WorldsNetwork::let_go(int foreign_rank) {
+void WorldsNetwork::end_hold(int foreign_rank) {
     const int foreign = foreign_rank - first_foreign;
     Foreign& f = foreign_[static_cast<size_t>(foreign)];
     if (f.holders > 0 && --f.holders == 0) part_from(foreign);

@@ -47,7 +47,7 @@ class WorldsNetwork final : public transport::ucx::Network {
     [[nodiscard]] Name name_of(int world_rank) const;
     // Communicators with this process: as long as it is held, MPI_Finalize waits for its bye.
     void hold(int foreign_rank);
-    void let_go(int foreign_rank);
+    void end_hold(int foreign_rank);
 
     [[nodiscard]] const std::string& address() const override;
     int reach(int world_rank) override;

@@ -83,7 +83,7 @@ void hold_foreign(const proto::Team& team) {
 
 void let_go_foreign(const proto::Team& team) {
     for (int r = 0; r < team.size; ++r)
-        if (wire::is_foreign(team.map.world(r))) engine()->worlds->let_go(team.map.world(r));
+        if (wire::is_foreign(team.map.world(r))) engine()->worlds->end_hold(team.map.world(r));
 }
 
 Err gather_cards(proto::Team& team, Cards& cards) {
