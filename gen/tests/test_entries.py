@@ -93,10 +93,9 @@ class Implemented(unittest.TestCase):
 
 class Missing(unittest.TestCase):
     def test_no_argument_is_touched_but_the_communicator(self):
-        bodies = [(e, entries.missing_body(e)) for e in REAL.entries if not e.function.implemented]
-        self.assertGreater(len(bodies), 0)
-        for e, body in bodies:
-            self.assertRegex(body, r"^    return unsupported\(\d+(, (true|false)(, \w+)?)?\);\n$", e.name)
+        for params in ("in INFO info", "in COMMUNICATOR comm\nin INFO info"):
+            e = entry(params)
+            self.assertRegex(entries.missing_body(e), r"^    return unsupported\(\d+(, (true|false)(, \w+)?)?\);\n$", e.name)
 
     def test_its_communicator_says_which_handler_is_called(self):
         self.assertIn("comm);", entries.missing_body(entry("in COMMUNICATOR comm\nin INFO info")))

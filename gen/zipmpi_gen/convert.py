@@ -149,6 +149,8 @@ def handle(param, around):
 
 
 def handle_array(param, own, around):
+    if "raw" in param.marks:
+        return Piece(param.name, pass_on=[param.name])
     if param.kind.detail == "Datatype" and param.direction != "inout":
         return datatype_array(param, own, around)
     if param.kind.detail != "Request" or param.direction == "out":
@@ -209,6 +211,8 @@ def count(param, around):
 
 
 def integer(param, around):
+    if "raw" in param.marks:
+        return Piece(param.name, pass_on=[param.name])
     if param.is_array and (param.direction != "in" or any(p.name == param.length for p in around.params)):
         return Piece(param.name, check=[f"entry.out_array({param.name}, {param.length}, {quoted(param)})"],
                      pass_on=[param.name])
@@ -291,7 +295,8 @@ def status(param, around):
 def string(param, around):
     own = own_name(param)
     if param.direction == "in" or "raw" in param.marks:
-        return Piece(param.name, check=[] if "optional" in param.marks else [not_null(param)], pass_on=[param.name])
+        check = [] if "optional" in param.marks else [unless(around.ignored(param), not_null(param))]
+        return Piece(param.name, check=check, pass_on=[param.name])
     length = next(p for p in around.params if p.form == "string length")
     piece = Piece(own, declare=[f"std::string {own};"], check=[not_null(length)], pass_on=[own])
     if length.direction == "inout":

@@ -41,7 +41,7 @@ MISSING = """\
 
 static int wrong = 0;
 
-static void expect(const char *name, int code, int wanted) {{
+__attribute__((unused)) static void expect(const char *name, int code, int wanted) {{
     char text[MPI_MAX_ERROR_STRING];
     int length = 0, cls = -1;
     if (wanted == MPI_ERR_UNSUPPORTED_OPERATION && MPI_Error_class(code, &cls) == MPI_SUCCESS) code = cls;

@@ -193,6 +193,8 @@ class Call:
         return self.null_pointer() if param.kind.check == "not null" and "optional" not in param.marks else []
 
     def wrong(self, param):
+        if "raw" in param.marks and param.is_array and param.form in ("handle", "int"):
+            return []  # passed on as it is: null may mean that it is not wanted
         forms = {"handle": self.wrong_handle, "count": self.wrong_count, "length": self.wrong_count, "int": self.wrong_int,
                  "rank": self.wrong_rank, "tag": self.wrong_tag, "logical": self.wrong_int, "enum": self.wrong_enum,
                  "status": self.wrong_status, "buffer": self.wrong_buffer}

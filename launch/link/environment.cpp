@@ -10,10 +10,13 @@ bool belongs_to_a_launcher(std::string_view name) {
                                           "OMPI_MCA_ess", "OMPI_MCA_pmix", "ORTE_", "PRTE_", "HYDI_"})
         if (name.substr(0, prefix.size()) == prefix) return true;
     for (const std::string_view whole :
-         {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES",
-          "ZIPMPI_GRID", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_NUM_PROCS",
-          "OMPI_FIRST_RANKS", "OMPI_NUM_APP_CTX", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_FILE_LOCATION",
-          "OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe"})
+         {"ZIPMPI_NODE_FD",     "ZIPMPI_LOCAL_INDEX",     "ZIPMPI_JOB_ID",
+          "ZIPMPI_NODE_INDEX",  "ZIPMPI_NODES",           "ZIPMPI_GRID",
+          "ZIPMPI_APP_NUMBER",  "ZIPMPI_SPAWN_PORT",      "ZIPMPI_SPAWN_AGENT",
+          "ZIPMPI_PARENT_PORT", "MPI_LOCALRANKID",        "MPI_LOCALNRANKS",
+          "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_NUM_PROCS", "OMPI_FIRST_RANKS",
+          "OMPI_NUM_APP_CTX",   "OMPI_COMMAND",           "OMPI_ARGV",
+          "OMPI_FILE_LOCATION", "OMPI_MCA_initial_wdir",  "OMPI_MCA_mpi_oversubscribe"})
         if (name == whole) return true;
     return false;
 }

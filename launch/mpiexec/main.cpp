@@ -13,6 +13,7 @@
 #include "wire/segment_layout.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/random.h>
@@ -157,6 +158,12 @@ int main(int argc, char** argv) {
     request.pmix = options.pmix == Pmix::yes;
     request.stdin_open = request.flush_prompts = true;
     request.base_env = without_launchers(environ);
+    // Its ranks look for those who have called MPI_Comm_spawn there. Only they do: no job that one of them
+    // starts with an mpiexec of its own.
+    if (const char* const port = std::getenv("ZIPMPI_SPAWN_PORT"); port != nullptr)
+        request.base_env.push_back(std::string("ZIPMPI_PARENT_PORT=") + port);
+    if (options.agent != Options().agent) // what this job needs its children need too
+        request.base_env.push_back("ZIPMPI_SPAWN_AGENT=" + options.agent);
     for (AppContext& app : options.apps) {
         int code = 1;
         if (!find_program(app.argv[0], app.path, why, code)) {

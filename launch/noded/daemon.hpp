@@ -25,6 +25,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <sys/resource.h>
 #include <unordered_map>
 #include <vector>
@@ -162,6 +163,7 @@ class Daemon {
     void kill_job();
     [[nodiscard]] std::vector<pid_t> spared() const;
     [[nodiscard]] bool nobody_left() const;
+    [[nodiscard]] bool spawned_runs();
     void finish_when_quiet();
     void let_go();
     Snapshot snapshot() const;
@@ -191,6 +193,7 @@ class Daemon {
     NodeMap seen_map_;                              // as ranks see it: nodes with ranks only, numbered from 0
     std::vector<std::vector<std::string>> app_env_; // per program
     std::unordered_map<pid_t, uint32_t> by_pid_;
+    std::set<pid_t> spawned_; // by ranks, with MPI_Comm_spawn
     std::unique_ptr<PmiServer> pmi_;
     const PmixModule* pmix_ = nullptr;
     std::mutex pmix_mutex_; // guards pmix_tasks_, filled by libpmix's thread

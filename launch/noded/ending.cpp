@@ -26,6 +26,7 @@ void Daemon::reap() {
     for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         const auto it = by_pid_.find(pid);
         if (it == by_pid_.end()) { // an agent, or somebody's orphan
+            spawned_.erase(pid);
             below_.reaped(pid, status);
             continue;
         }
@@ -132,10 +133,17 @@ bool Daemon::nobody_left() const {
     return waitpid(-1, &status, WNOHANG) < 0 && errno == ECHILD;
 }
 
+// An mpiexec that a rank has started with MPI_Comm_spawn: after the rank it is a child of ours.
+bool Daemon::spawned_runs() {
+    std::erase_if(spawned_, [](pid_t pid) { return kill(pid, 0) != 0; });
+    return !spawned_.empty() && !failed_;
+}
+
 // Moves on when the ranks are gone and the daemons below are done, then when every other descendant is gone.
 void Daemon::finish_when_quiet() {
     if (phase_ == Phase::running && live_ == 0 && !request_.grid.empty()) say_ranks_over();
     if (phase_ == Phase::running && gateways_needed()) return;
+    if (phase_ == Phase::running && live_ == 0 && spawned_runs()) return; // SIGCHLD wakes us
     if (!below_.all_over() && !front_gone_) return;
     if (phase_ == Phase::waiting_for_start || phase_ == Phase::draining || live_ > 0) {
         if (phase_ != Phase::killing) return;

@@ -34,6 +34,7 @@ void Daemon::on_told(uint32_t local, const PmiMessage& m) {
         e.rank = number_of(m, "rank");
         e.value = ranks_[local].world;
     } else {
+        if (what == "spawned") spawned_.insert(static_cast<pid_t>(number_of(m, "pid")));
         return;
     }
     send_event(e);

@@ -85,8 +85,9 @@ bool Daemon::prepare(Problem& why) {
     std::vector<std::string> settings = request_.base_env;
     settings.insert(settings.end(), request_.apps[0].env.begin(), request_.apps[0].env.end());
     auto list = pointers(settings);
-    for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX",
-                             "ZIPMPI_NODES", "ZIPMPI_GRID"})
+    for (const char* name :
+         {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES",
+          "ZIPMPI_GRID", "ZIPMPI_APP_NUMBER", "ZIPMPI_PARENT_PORT", "ZIPMPI_SPAWN_AGENT"})
         declare_plain_variable(name);
     load_params(list.data()); // faults are reported by the library, which knows all the knobs
     std::vector<int> world(local_ranks.begin(), local_ranks.end());
@@ -181,6 +182,7 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
         "ZIPMPI_NODE_FD=" + std::to_string(segment_.fd()),
         "ZIPMPI_LOCAL_INDEX=" + std::to_string(local),
         "ZIPMPI_JOB_ID=" + request_.job_id,
+        "ZIPMPI_APP_NUMBER=" + std::to_string(ranks_[local].app),
         "MPI_LOCALRANKID=" + std::to_string(local),
         "MPI_LOCALNRANKS=" + std::to_string(ranks_.size()),
     };

@@ -76,6 +76,15 @@ Err register_datarep(const char* name, MPI_Datarep_conversion_function* read,
 Err register_datarep(const char* name, MPI_Datarep_conversion_function_c* read,
                      MPI_Datarep_conversion_function_c* write, void* extent, void* extra_state);
 
+// --- other jobs
+Err comm_spawn(const char* command, char** argv, int maxprocs, core::Info* info, int root, core::Comm& comm,
+               core::Comm*& intercomm, int* errcodes);
+Err comm_spawn_multiple(int64_t count, char** commands, char*** argvs, const int* maxprocs,
+                        const MPI_Info* infos, int root, core::Comm& comm, core::Comm*& intercomm,
+                        int* errcodes);
+Err open_port(core::Info* info, char* name);
+Err lookup_name(const char* service, core::Info* info, char* name);
+
 // --- statuses
 Err status_get_source(const MPI_Status& status, int& source);
 Err status_get_tag(const MPI_Status& status, int& tag);

@@ -10,8 +10,9 @@ namespace {
 
 // Set by our mpiexec for its ranks; not knobs.
 [[maybe_unused]] const bool declared = [] {
-    for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX",
-                             "ZIPMPI_NODES", "ZIPMPI_GRID", "ZIPMPI_GATEWAY"})
+    for (const char* name :
+         {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES",
+          "ZIPMPI_GRID", "ZIPMPI_GATEWAY", "ZIPMPI_APP_NUMBER", "ZIPMPI_PARENT_PORT", "ZIPMPI_SPAWN_AGENT"})
         declare_plain_variable(name);
     return true;
 }();
@@ -66,6 +67,7 @@ bool from_mpiexec(const Environment& env, Detection& found) {
              *pmi_fd,
              *node_fd,
              *index,
+             env.number("ZIPMPI_APP_NUMBER").value_or(0),
              std::string(env.get("ZIPMPI_JOB_ID"))};
     return true;
 }

@@ -18,6 +18,7 @@ struct Detection {
     int pmi_fd = -1;
     int node_fd = -1; // the last three with mpiexec only
     int local_index = -1;
+    int app_number = 0;
     std::string job_id;
 };
 

@@ -43,4 +43,13 @@ std::string module_path(const char* file) {
     return here + "/../" ZIPMPI_LIB_DIR "/zipmpi" + name; // of a program in bin
 }
 
+std::string program_path(const char* file) {
+    const std::string here = own_folder();
+    for (const char* const way : {"/../bin/", "/../../bin/", "/"}) {
+        std::string path = here + way + file;
+        if (access(path.c_str(), X_OK) == 0) return path;
+    }
+    return {};
+}
+
 } // namespace zipmpi::boot

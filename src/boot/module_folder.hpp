@@ -10,4 +10,7 @@ namespace zipmpi::boot {
 
 std::string module_path(const char* file);
 
+// A program of this installation. Empty: it is not there.
+std::string program_path(const char* file);
+
 } // namespace zipmpi::boot

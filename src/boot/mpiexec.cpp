@@ -52,7 +52,7 @@ bool MpiexecLauncher::open(const Detection& found, Job& job, Problem& why) {
     launcher->size_ = job.size = found.size;
     job.id = found.job_id;
     job.local_index = found.local_index;
-    job.app_number = 0;
+    job.app_number = found.app_number;
     job.universe_size = found.size;
     job.node_ranks.clear();
     for (uint32_t i = 0; i < launcher->segment_.local_ranks(); ++i)

@@ -40,7 +40,9 @@ wire::PeerTraffic& TrafficWriter::meet(int world_rank) {
     const wire::Geometry& g = segment_.geometry();
     const uint64_t offset = g.traffic_offset(local_) + used_ * sizeof(wire::PeerTraffic);
     const bool new_page = offset % wire::page_size == 0;
-    if (used_ >= g.world_ranks() || (new_page && !segment_.reserve(offset, wire::page_size))) return unseen_;
+    const bool of_the_job = world_rank >= 0 && static_cast<uint32_t>(world_rank) < g.world_ranks();
+    if (!of_the_job || used_ >= g.world_ranks() || (new_page && !segment_.reserve(offset, wire::page_size)))
+        return unseen_;
     wire::PeerTraffic& t = segment_.traffic(local_)[used_++];
     t.peer = world_rank;
     segment_.block(local_).peers_met.store(used_, std::memory_order_release);

@@ -17,6 +17,7 @@
 #include "base/err.hpp"
 #include "core/attr/keyval.hpp"
 #include "core/object.hpp"
+#include "core/worlds/api.hpp"
 
 #include <cstdint>
 #include <string>

@@ -10,6 +10,7 @@
 #include "core/send_buffer.hpp"
 #include "core/state.hpp"
 #include "core/tool/matrix.hpp"
+#include "core/worlds/worlds.hpp"
 #include "os/host.hpp"
 #include "proto/coll/coll.hpp"
 #include "proto/progress/wait.hpp"
@@ -118,7 +119,7 @@ void leave_engine() {
     Engine& e = *the_engine;
     end_help();
     wait_until_drained(e);
-    if (e.lane->network() != nullptr && e.world != nullptr) {
+    if (e.segment.nodes() > 1 && e.world != nullptr) {
         // What goes between hosts needs both sides: nobody leaves while others may still need it.
         boot::Decided ignored;
         static_cast<void>(e.segment.news().keeps_going != 0 ? agree(*e.world, 0, 0, ignored)
@@ -140,6 +141,7 @@ Err init_thread(int*, char***, ThreadLevel required, ThreadLevel& provided) {
     Engine& e = start_engine(required);
     make_world(e);
     e.world_started = true;
+    if (Problem why; !meet_parents(e, why)) refuse_to_start(why);
     refresh_phase();
     e.main_thread = pthread_self();
     provided = e.thread_level;
@@ -171,6 +173,7 @@ Err finalize() {
     static_cast<void>(e.self->attributes.erase_all(*e.self));
     static_cast<void>(e.world->attributes.erase_all(*e.world));
     tool::write_matrix(e);
+    withdraw_names();
     if (e.sessions == 0) leave_engine();
     release(*e.world);
     release(*e.self);

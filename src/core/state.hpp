@@ -13,6 +13,7 @@
 #include "proto/p2p/lane.hpp"
 #include "proto/progress/helper.hpp"
 #include "proto/rma/device.hpp"
+#include "worlds/network.hpp"
 
 #include <memory>
 #include <pthread.h>
@@ -31,8 +32,11 @@ struct Engine {
     std::unique_ptr<proto::Helper> helper;      // core/helper.hpp
     std::unique_ptr<proto::rma::Device> device; // core/win/device.hpp
     bool device_tried = false;
-    std::string devices; // of the network, separated by commas
-    int helped = 0;      // windows that need it
+    std::string devices;                     // of the network, separated by commas
+    worlds::WorldsNetwork* worlds = nullptr; // the lane's network, once another job is known
+    std::vector<int> lost_foreign;           // processes of other jobs that are gone
+    Comm* parent = nullptr;                  // with those who have started this job
+    int helped = 0;                          // windows that need it
     int sessions = 0;
     uint64_t loose_sends = 0; // under way without a request of the program: buffered, freed, for others' sake
     bool self_handler_set = false; // by the program

@@ -87,6 +87,13 @@ struct Team {
     RankMap in_whole = RankMap(); // of a part: ranks in the whole team
 };
 
+// Some members are processes of other jobs. If so for one member, it is for all.
+inline bool has_foreign(const Team& t) {
+    for (int r = 0; t.lane->expects_foreign() && r < t.size; ++r)
+        if (wire::is_foreign(t.map.world(r))) return true;
+    return false;
+}
+
 // The tag of a collective's messages is its number. On the context of an intercommunicator's local group
 // there are collectives of that group alone as well, with a count of their own: those between the groups are
 // told apart by a bit.

@@ -17,7 +17,7 @@ SHAPE = os.environ.get("TEST_SHAPE", "2x1")
 # program, arguments, settings
 PLAIN = ("attributes", "buffered", "bursts", "cancel", "communicators", "datatypes", "error_codes", "files", "files_errors", "generalized", "groups", "infos",
          "intercommunicators", "matched_probe", "matrix", "partitioned", "persistent", "requests", "sessions", "tool_interface", "topologies", "wrong_buffers",
-         "collectives", "reorder", "windows", "windows_errors")
+         "collectives", "reorder", "spawn", "windows", "windows_errors")
 RUNS = [(name, (), {}) for name in PLAIN] + [
     ("contexts", ("shared=70000" if SHAPE == "2x1" else "shared=2000",), {}),
     ("random_messages", ("seed=1", f"rounds={ROUNDS}"), {}),

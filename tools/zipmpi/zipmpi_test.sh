@@ -143,7 +143,7 @@ check 0 info --coverage
 prints '^ *implemented +missing +all +chapter$'
 prints '^ +[0-9]+ +[0-9]+ +672 +all chapters$'
 check 0 info --coverage --missing
-prints '^    MPI_[A-Z][a-z_]+'
+prints '^ +672 +0 +672 +all chapters$'
 check 0 info --coverage --json
 is_json coverage
 

@@ -10,6 +10,7 @@
 #include "core/group/group.hpp"
 #include "core/request/request.hpp"
 #include "core/state.hpp"
+#include "core/worlds/worlds.hpp"
 #include "proto/coll/coll.hpp"
 #include "proto/progress/wait.hpp"
 
@@ -50,6 +51,7 @@ Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) 
     comm->name = std::move(name);
     comm->errhandler = share(handler);
     if (!comm->name.empty()) record_comm_name(recorder(), team.context, comm->name.c_str());
+    hold_foreign(team);
     look_for_faults(*comm);
     return comm;
 }
@@ -58,6 +60,7 @@ Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhan
     Comm* const comm = make_comm(across, "", handler);
     if (comm == nullptr) return nullptr;
     comm->local = std::make_unique<proto::Team>(local);
+    hold_foreign(local);
     comm->failures_seen = 0; // those of the local group count as well
     comm->failed.clear();
     look_for_faults(*comm);
@@ -73,6 +76,10 @@ void release(Comm& comm) {
         if (comm.local != nullptr) give_back_context(comm.local->context);
     }
     release(comm.errhandler);
+    if (comm.disconnected) {
+        let_go_foreign(comm.team);
+        if (comm.local != nullptr) let_go_foreign(*comm.local);
+    }
     slab().destroy(comm);
 }
 
@@ -89,7 +96,7 @@ Members members_of(const proto::Team& team) { return {team.map, team.size}; }
 InterContexts draw_inter_contexts(int own_leader, int other_leader, int own_size, int other_size) {
     InterContexts drawn;
     drawn.local = draw_context(own_size);
-    if (own_leader < other_leader) drawn.across = draw_context(own_size + other_size);
+    if (goes_before(own_leader, other_leader)) drawn.across = draw_context(own_size + other_size);
     return drawn;
 }
 
@@ -144,7 +151,7 @@ namespace {
 // Who draws the contexts of a communicator need not wait for anybody when it is made: it could run out of
 // them before ranks on other hosts have given any back. Now and then it waits for them here.
 Err keep_step(Comm& comm) {
-    if (lane().network() == nullptr || comm.local != nullptr || !is_milestone(comm.team.context))
+    if (engine()->segment.nodes() == 1 || comm.local != nullptr || !is_milestone(comm.team.context))
         return Err::success;
     return proto::coll::barrier(comm.team);
 }
@@ -157,6 +164,7 @@ Err comm_free(Comm*& comm) {
                     comm->name.c_str());
     if (const Err e = comm->attributes.erase_all(*comm); e != Err::success) return e;
     if (const Err e = keep_step(*comm); e != Err::success) return e;
+    if (comm == engine()->parent) engine()->parent = nullptr;
     release(*comm);
     comm = nullptr;
     return Err::success;
@@ -167,11 +175,15 @@ Err comm_disconnect(Comm*& comm) {
     if (!comm->permanent)
         proto::wait_until(
             lane(), [&] { return !has_active_request(*comm); }, proto::note_on(nothing));
+    const bool foreign = proto::has_foreign(comm->team) || proto::has_foreign(comm->own_team());
+    if (foreign) // nobody leaves while others may still need it
+        if (const Err e = barrier(*comm); e != Err::success) return e;
+    comm->disconnected = foreign;
     return comm_free(comm);
 }
 
 Err comm_get_parent(Comm*& parent) {
-    parent = nullptr; // processes are not started by other processes here
+    parent = engine()->parent;
     return Err::success;
 }
 

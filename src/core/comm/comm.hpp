@@ -42,6 +42,7 @@ struct Comm : CommFace {
     uint32_t acknowledged = 0;                // of the failed ones
     uint32_t agreements = 0;                  // begun so far
     uint32_t partition_tags = 0;              // handed out to partitioned sends so far
+    bool disconnected = false;                // the processes of other jobs are let go with it
     bool permanent = false;                   // MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed by the user
 
     [[nodiscard]] bool inter() const { return local != nullptr; }

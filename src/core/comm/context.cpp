@@ -5,6 +5,7 @@
 #include "core/state.hpp"
 
 #include <bitset>
+#include <cstring>
 #include <unordered_map>
 #include <vector>
 
@@ -65,11 +66,39 @@ uint32_t take_between(uint32_t from, uint32_t end, uint32_t holders) {
 
 } // namespace
 
+namespace {
+
+bool in_use(uint32_t context) {
+    static uint32_t wanted;
+    static bool found;
+    wanted = context;
+    found = false;
+    for_each_comm([](Comm& c) {
+        found = found || c.team.context == wanted || (c.local != nullptr && c.local->context == wanted);
+    });
+    return found;
+}
+
+uint32_t draw_at_random() {
+    constexpr uint32_t highest_bit = 1U << 30;
+    constexpr uint32_t drawn_bits = highest_bit - (1U << id_shift);
+    for (;;) {
+        uint32_t bits = 0;
+        std::memcpy(&bits, worlds::random_bytes(sizeof bits).data(), sizeof bits);
+        const uint32_t context = highest_bit | (bits & drawn_bits);
+        if (node_of(context) != private_node && id_of(context) >= first_drawn_id && !in_use(context))
+            return context;
+    }
+}
+
+} // namespace
+
 uint32_t draw_context(int holders) {
     if (holders == 1) {
         const uint32_t id = private_ids.draw();
         return id != 0 ? context_of(id, private_node) : 0;
     }
+    if (engine()->worlds != nullptr) return draw_at_random();
     std::atomic<uint32_t>& hint = engine()->segment.context_hint();
     const uint32_t from = std::max(hint.load(std::memory_order_relaxed), first_drawn_id);
     uint32_t id = take_between(from, wire::contexts, static_cast<uint32_t>(holders));
@@ -122,7 +151,7 @@ void give_back_context(uint32_t context) {
 
 bool is_milestone(uint32_t context) {
     constexpr uint32_t apart = 1024;
-    return node_of(context) != private_node && id_of(context) % apart == 0;
+    return node_of(context) < engine()->segment.nodes() && id_of(context) % apart == 0;
 }
 
 Err no_context() {

@@ -51,6 +51,15 @@ Err need_member(const Group& group) {
     return fail(Err::group, "call it in members of the group only", "this process is not in the group");
 }
 
+// Messages out of nothing know ranks of the job only.
+Err need_own_job(const Group& group) {
+    for (int r = 0; r < group.members.size(); ++r)
+        if (wire::is_foreign(group.members[r]))
+            return fail(Err::group, "use MPI_Comm_create_group on a communicator with all of them",
+                        "member %d of the group is a process of another job", r);
+    return Err::success;
+}
+
 } // namespace
 
 // Members of one group share a colour: the rank of its first member. Groups of different calls are disjoint.
@@ -78,6 +87,7 @@ Err comm_create_from_group(Group& group, const char* tag, Info* info, Errhandler
     result = nullptr;
     if (group.members.size() == 0) return Err::success;
     if (const Err e = need_member(group); e != Err::success) return e;
+    if (const Err e = need_own_job(group); e != Err::success) return e;
     uint32_t context = 0;
     if (const Err e = agree_on_context(group, Link::out_of_nothing(tag), world_ranks(group.members), context);
         e != Err::success)
@@ -92,6 +102,8 @@ Err intercomm_create_from_groups(Group& here, int leader, Group& there, int othe
     result = nullptr;
     if (here.members.size() == 0 || there.members.size() == 0) return Err::success;
     if (const Err e = need_member(here); e != Err::success) return e;
+    for (const Group* const group : {&here, &there})
+        if (const Err e = need_own_job(*group); e != Err::success) return e;
     if (leader < 0 || leader >= here.members.size() || other_leader < 0 ||
         other_leader >= there.members.size())
         return fail(Err::rank, "pass a rank of each group", "the leaders are %d of %d and %d of %d", leader,

@@ -7,6 +7,7 @@
 #include "core/comm/make.hpp"
 #include "core/datatype/datatype.hpp"
 #include "core/p2p.hpp"
+#include "core/worlds/worlds.hpp"
 #include "proto/progress/wait.hpp"
 
 #include <array>
@@ -145,6 +146,7 @@ Comm* blank_copy(Comm& comm, const Hints& hints) {
     if (comm.inter()) {
         copy->local = std::make_unique<proto::Team>(*comm.local);
         copy->local->context = copy->local->collectives = 0;
+        hold_foreign(*copy->local);
     }
     copy->topology = comm.topology;
     copy->session = comm.session;

@@ -5,7 +5,11 @@
 #include "core/comm/link.hpp"
 #include "core/comm/make.hpp"
 #include "core/state.hpp"
+#include "core/worlds/worlds.hpp"
 #include "proto/coll/coll.hpp"
+#include "worlds/handshake.hpp"
+
+#include <cstring>
 
 namespace zipmpi::core {
 namespace {
@@ -16,6 +20,7 @@ namespace coll = proto::coll;
 struct Meeting {
     Err error = Err::success;
     int remote_size = 0;
+    bool foreign = false; // processes of several jobs: cards are exchanged instead of ranks
     InterContexts contexts;
 };
 
@@ -33,12 +38,18 @@ Err check_peer(const Comm* peer, int remote_leader) {
 Err meet(const proto::Team& own, Comm& peer, int remote_leader, int tag, Meeting& meeting,
          std::vector<int>& remote) {
     const Link link(peer.team, tag);
-    if (const Err e = link.exchange(remote_leader, &own.size, sizeof own.size, &meeting.remote_size,
-                                    sizeof meeting.remote_size);
-        e != Err::success)
-        return e;
     const int own_leader = own.map.world(own.rank);
     const int other_leader = peer.team.map.world(remote_leader);
+    struct {
+        int size;
+        int foreign;
+    } here{own.size, proto::has_foreign(own) || wire::is_foreign(other_leader) ? 1 : 0}, there{};
+    if (const Err e = link.exchange(remote_leader, &here, sizeof here, &there, sizeof there);
+        e != Err::success)
+        return e;
+    meeting.remote_size = there.size;
+    meeting.foreign = here.foreign != 0 || there.foreign != 0;
+    if (meeting.foreign) return Err::success;
     meeting.contexts = draw_inter_contexts(own_leader, other_leader, own.size, meeting.remote_size);
     std::vector<int> out(1, static_cast<int>(meeting.contexts.across));
     for (int r = 0; r < own.size; ++r) out.push_back(own.map.world(r));
@@ -48,6 +59,48 @@ Err meet(const proto::Team& own, Comm& peer, int remote_leader, int tag, Meeting
     if (e != Err::success) return e;
     if (own_leader > other_leader) meeting.contexts.across = static_cast<uint32_t>(in[0]);
     remote.assign(in.begin() + 1, in.end());
+    return Err::success;
+}
+
+// The same for groups with processes of several jobs, after all of the own one have heard of it: what is
+// exchanged is what meet() in core/worlds does, over a communicator instead of a connection.
+struct Offer {
+    InterContexts contexts;
+    char key[worlds::key_bytes];
+};
+
+Err meet_foreign(proto::Team& own, int local_leader, Comm* peer, int remote_leader, int tag, Meeting& meeting,
+                 std::vector<int>& remote) {
+    Cards here;
+    if (const Err e = gather_cards(own, here); e != Err::success) return e;
+    Cards there(static_cast<size_t>(meeting.remote_size));
+    Offer offer{};
+    Err error = Err::success;
+    if (own.rank == local_leader) {
+        const Link link(peer->team, tag);
+        const int own_leader = own.map.world(own.rank);
+        const int other_leader = peer->team.map.world(remote_leader);
+        offer.contexts = draw_inter_contexts(own_leader, other_leader, own.size, meeting.remote_size);
+        std::memcpy(offer.key, worlds::random_bytes(sizeof offer.key).data(), sizeof offer.key);
+        Offer theirs{};
+        error = link.exchange(remote_leader, &offer, sizeof offer, &theirs, sizeof theirs);
+        if (error == Err::success)
+            error = link.exchange(remote_leader, here.data(), here.size() * sizeof here[0], there.data(),
+                                  there.size() * sizeof there[0]);
+        if (goes_before(other_leader, own_leader)) {
+            offer.contexts.across = theirs.contexts.across;
+            std::memcpy(offer.key, theirs.key, sizeof offer.key);
+        }
+        meeting.contexts = offer.contexts;
+        meeting.error = error;
+    }
+    if (const Err e = coll::broadcast(own, &meeting, sizeof meeting, local_leader); e != Err::success)
+        return e;
+    if (meeting.error != Err::success) return meeting.error;
+    for (const auto& [data, bytes] : {std::pair<void*, size_t>(offer.key, sizeof offer.key),
+                                      std::pair<void*, size_t>(there.data(), there.size() * sizeof there[0])})
+        if (const Err e = coll::broadcast(own, data, bytes, local_leader); e != Err::success) return e;
+    remote = introduce(there, std::string(offer.key, sizeof offer.key));
     return Err::success;
 }
 
@@ -79,10 +132,16 @@ Err intercomm_create(Comm& local, int local_leader, Comm* peer, int remote_leade
         return own.rank == local_leader ? meeting.error
                                         : fail(meeting.error, "correct the call in the local leader",
                                                "rank %d, the local leader, has failed", local_leader);
-    remote.resize(static_cast<size_t>(meeting.remote_size));
-    if (const Err e = coll::broadcast(own, remote.data(), remote.size() * sizeof(int), local_leader);
-        e != Err::success)
-        return e;
+    if (meeting.foreign) {
+        if (const Err e = meet_foreign(own, local_leader, peer, remote_leader, tag, meeting, remote);
+            e != Err::success)
+            return e;
+    } else {
+        remote.resize(static_cast<size_t>(meeting.remote_size));
+        if (const Err e = coll::broadcast(own, remote.data(), remote.size() * sizeof(int), local_leader);
+            e != Err::success)
+            return e;
+    }
     if (meeting.contexts.across == 0 || meeting.contexts.local == 0) return no_context();
     const Members there(std::move(remote));
     if (const Err e = need_disjoint(members_of(own), there); e != Err::success) return e;
@@ -110,7 +169,7 @@ Err intercomm_merge(Comm& comm, bool high, Comm*& result) {
     struct {
         Word here, there;
     } words;
-    const bool lower = own.map.world(0) < there.map.world(0);
+    const bool lower = goes_before(own.map.world(0), there.map.world(0));
     const Link link = Link::collective(there);
     if (own.rank == 0) {
         words.here = {lower ? draw_context(own.size + there.size) : 0, high};

@@ -9,6 +9,7 @@
 #include "core/comm/link.hpp"
 #include "core/comm/make.hpp"
 #include "core/state.hpp"
+#include "core/worlds/worlds.hpp"
 #include "proto/coll/coll.hpp"
 
 #include <algorithm>
@@ -130,14 +131,14 @@ Err agree_on_contexts(Comm& comm, const Link& link, std::vector<Pair>& pairs) {
         for (size_t i = 0; i < pairs.size(); ++i) {
             const int own = static_cast<int>(pairs[i].here->ranks.size());
             drawn[i].local = draw_for_others(own);
-            if (here < there)
+            if (goes_before(here, there))
                 drawn[i].across = draw_context(own + static_cast<int>(pairs[i].there->ranks.size()));
             out.push_back(drawn[i].across);
         }
         std::vector<uint32_t> in(out.size());
         const size_t bytes = out.size() * sizeof(uint32_t);
         if (const Err e = link.exchange(0, out.data(), bytes, in.data(), bytes); e != Err::success) return e;
-        if (here > there)
+        if (goes_before(there, here))
             for (size_t i = 0; i < in.size(); ++i) drawn[i].across = in[i];
     }
     const Err e = coll::broadcast(*comm.local, drawn.data(), drawn.size() * sizeof(InterContexts), 0);

@@ -9,6 +9,8 @@
 #include "core/state.hpp"
 #include "proto/coll/coll.hpp"
 
+#include <algorithm>
+
 namespace zipmpi::core {
 namespace {
 
@@ -76,6 +78,22 @@ Err color_unguided(Comm& comm, Info* info, int& color) {
     return Err::success;
 }
 
+// Processes of different jobs share nothing, even on one host, and may have the same numbers for different
+// things: the colour becomes the first rank of the same job with the same one.
+Err tell_jobs_apart(proto::Team& team, int& color) {
+    struct Colored {
+        uint64_t world;
+        int64_t color;
+    };
+    std::vector<Colored> all(static_cast<size_t>(team.size));
+    all[static_cast<size_t>(team.rank)] = {engine()->worlds->card().name.world, color};
+    if (const Err e = proto::coll::allgather(team, all.data(), sizeof(Colored)); e != Err::success) return e;
+    const Colored own = all[static_cast<size_t>(team.rank)];
+    const auto same = [&](const Colored& c) { return c.world == own.world && c.color == own.color; };
+    if (color != undefined) color = static_cast<int>(std::ranges::find_if(all, same) - all.begin());
+    return Err::success;
+}
+
 Err color_for(Comm& comm, SplitType type, Info* info, int& color) {
     switch (type) {
     case SplitType::shared:
@@ -98,7 +116,8 @@ Err color_for(Comm& comm, SplitType type, Info* info, int& color) {
 
 Err comm_split_type(Comm& comm, SplitType type, int key, Info* info, Comm*& result) {
     int color = undefined;
-    const Err e = color_for(comm, type, info, color);
+    Err e = color_for(comm, type, info, color);
+    if (e == Err::success && proto::has_foreign(comm.own_team())) e = tell_jobs_apart(comm.own_team(), color);
     return e == Err::success ? split(comm, color, key, result) : e;
 }
 

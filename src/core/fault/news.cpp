@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // From ranks that are gone to communicators.
+#include "core/comm/make.hpp"
 #include "core/fault/fault.hpp"
-#include "core/group/members.hpp"
 #include "core/state.hpp"
 
 #include <algorithm>
@@ -26,6 +26,11 @@ void update(Comm& comm) {
     if (comm.local != nullptr)
         add_failed(*comm.local, segment, comm.failures_seen, faults.failed, comm.failed);
     comm.failures_seen = faults.failed;
+    for (const int lost : engine()->lost_foreign) {
+        const bool member = members_of(comm.team).find(lost) >= 0 ||
+                            (comm.local != nullptr && members_of(*comm.local).find(lost) >= 0);
+        if (member && std::ranges::count(comm.failed, lost) == 0) comm.failed.push_back(lost);
+    }
     const uint32_t key = proto::Faults::key_of(comm.team.context);
     if (!comm.failed.empty()) {
         faults.broken.emplace(key, Err::proc_failed); // a revoked one stays that
@@ -49,6 +54,10 @@ void update_all() {
 // Who is out of reach for one must be gone for all: the launcher ends it.
 void report_lost(int world_rank) {
     Engine& e = *engine();
+    if (wire::is_foreign(world_rank)) { // of another job: its own launcher knows
+        e.lost_foreign.push_back(world_rank);
+        return lane().lose_foreign(world_rank);
+    }
     if (e.segment.news().keeps_going != 0 && e.job.launcher != nullptr)
         static_cast<void>(e.job.launcher->tell("what=lost rank=" + std::to_string(world_rank)));
 }

@@ -170,6 +170,8 @@ Order near_order(const std::vector<Spot>& spots, int size, const std::vector<Edg
 }
 
 Err place_on(Comm& comm, int size, const std::vector<Edge>& edges, Order& order) {
+    order = same_order(size);
+    if (has_foreign(comm.team)) return Err::success; // where those are is not known to all
     std::vector<topo::Place> places(static_cast<size_t>(comm.team.size));
     topo::Place& own = places[static_cast<size_t>(comm.team.rank)];
     if (!find_own_place(own)) own = nowhere;
@@ -182,6 +184,7 @@ Err place_on(Comm& comm, int size, const std::vector<Edge>& edges, Order& order)
 }
 
 Order order_without_others(const Comm& comm, int size, const std::vector<Edge>& edges) {
+    if (has_foreign(comm.team)) return same_order(size);
     std::vector<Spot> spots = hosts_of(comm);
     const bool one_host = std::all_of(spots.begin(), spots.end(), [](const Spot& s) {
         return s.node == lane().node_of(lane().world_rank());

@@ -202,7 +202,7 @@ Err announce(Win& win, const Wish& w, Comm& comm, Announcement& a, Findings& f) 
     if (comm.team.rank == win.leader) take_memory(win, a);
     bool spans = false;
     for (int r = 0; r < comm.team.size; ++r) spans = spans || !on_this_node(comm.team, r);
-    a.device = spans && window_device() != nullptr ? 1 : 0;
+    a.device = spans && !has_foreign(comm.team) && window_device() != nullptr ? 1 : 0;
     std::vector<Announcement> all(static_cast<size_t>(comm.team.size));
     all[static_cast<size_t>(comm.team.rank)] = a;
     if (const Err e = coll::allgather(comm.team, all.data(), sizeof a); e != Err::success) return e;

@@ -81,6 +81,10 @@ Nodes nodes_by(const Team& t, int (*id)(const Lane& lane, int world_rank)) {
 
 void find_levels(const Team& t, Levels& l) {
     Nodes nodes;
+    if (has_foreign(t)) { // each side knows its own nodes only, and all members must see the same picture
+        l.spread = Spread::one_each;
+        return;
+    }
     if (t.part == Team::Part::whole && several_clusters(*t.lane)) nodes = nodes_by(t, cluster_id);
     l.clusters = nodes.count() > 1;
     if (!l.clusters) nodes = nodes_by(t, node_id);
@@ -148,7 +152,8 @@ Team Levels::across(const Team& whole, int place, int instead) const {
 Spread spread_of(Team& t) {
     if (t.part != Team::Part::whole && t.part != Team::Part::cluster)
         return t.part == Team::Part::node ? Spread::one_node : Spread::one_each;
-    if (!several_nodes(*t.lane) && (t.part == Team::Part::cluster || !several_clusters(*t.lane)))
+    if (!t.lane->expects_foreign() && !several_nodes(*t.lane) &&
+        (t.part == Team::Part::cluster || !several_clusters(*t.lane)))
         return Spread::one_node;
     if (t.levels.get() == nullptr) {
         t.levels.set(new Levels);

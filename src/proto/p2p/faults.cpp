@@ -12,6 +12,9 @@ namespace zipmpi::proto {
 namespace {
 
 Err gone(int world_rank) {
+    if (wire::is_foreign(world_rank))
+        return fail(Err::proc_failed, "look for the message of that program or of its mpiexec",
+                    "a process of another job, connected to this one, is gone");
     return fail(Err::proc_failed,
                 "go on without it: MPIX_Comm_revoke and MPIX_Comm_shrink make a communicator of the others",
                 "rank %d of MPI_COMM_WORLD has failed", world_rank);
@@ -55,6 +58,12 @@ void Lane::lose_peer(int world_rank) {
     } else if (network_ != nullptr) {
         network_->give_up(world_rank);
     }
+}
+
+void Lane::lose_foreign(int world_rank) {
+    if (!faults_.gone.insert(world_rank).second) return;
+    faults_.any = true;
+    if (faults_.on_news != nullptr) faults_.on_news();
 }
 
 bool Lane::is_gone(transport::Peer peer) const {

@@ -31,6 +31,7 @@
 #include "transport/shm/arena.hpp"
 #include "transport/shm/transport.hpp"
 #include "transport/ucx/network.hpp"
+#include "wire/foreign.hpp"
 
 #include <atomic>
 #include <deque>
@@ -65,12 +66,19 @@ class Lane {
     [[nodiscard]] transport::ucx::Sink network_sink();
     void use_network(std::unique_ptr<transport::ucx::Network> network) { network_ = std::move(network); }
     [[nodiscard]] transport::ucx::Network* network() { return network_.get(); }
+    // To be wrapped into another, which is used then; peers keep their numbers.
+    [[nodiscard]] std::unique_ptr<transport::ucx::Network> take_network() { return std::move(network_); }
+    // Processes of other jobs may be members of teams from now on.
+    void expect_foreign() { foreign_ = true; }
+    [[nodiscard]] bool expects_foreign() const { return foreign_; }
+    // One of them is out of reach for good.
+    void lose_foreign(int world_rank);
     // A rank on another host does not hold this context any more, which was drawn on this node.
     void set_on_give_back(void (*call)(uint32_t context)) { on_give_back_ = call; }
     void tell_of_context(int world_rank, uint32_t context);
     [[nodiscard]] bool on_this_node(int world_rank) const { return shm_.reach(world_rank) >= 0; }
     [[nodiscard]] int node_of(int world_rank) const {
-        return static_cast<int>(shm_.segment().node_of(world_rank));
+        return wire::is_foreign(world_rank) ? 0 : static_cast<int>(shm_.segment().node_of(world_rank));
     }
 
     // Clusters that share no network; without any all nodes are in one.
@@ -371,6 +379,7 @@ class Lane {
     std::unique_ptr<transport::ucx::Network> network_;
     void (*on_give_back_)(uint32_t) = nullptr;
     void (*on_lost_)(int) = nullptr;
+    bool foreign_ = false;
     const std::atomic<uint32_t>& news_; // in the segment
     Faults faults_;
     int clusters_ = 1;

@@ -207,6 +207,11 @@ void Lane::part_of_remote_send_done(Operation& op) {
 }
 
 void Lane::fail_remote(Operation& op) {
+    if (wire::is_foreign(op.world_peer)) {
+        op.error = fail(Err::proc_failed, "look for the message of that program or of its mpiexec",
+                        "rank %d of the communicator, a process of another job, cannot be reached", op.peer);
+        return;
+    }
     op.error = fail(Err::proc_failed, "look for the message of that rank or of the launcher",
                     "rank %d of MPI_COMM_WORLD, on another host, cannot be reached", op.world_peer);
 }

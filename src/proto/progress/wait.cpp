@@ -78,7 +78,10 @@ void write_operation(WaitRecord& w, const Operation& op, uint32_t note_sequence)
     const bool wild = op.kind == Operation::Kind::recv && op.source == any_source;
     w.kind.store(static_cast<uint32_t>(kind), relaxed);
     w.peer.store(wild ? recorder_any : op.peer, relaxed);
-    w.world_peer.store(wild ? recorder_any : op.world_peer, relaxed);
+    w.world_peer.store(wild                              ? recorder_any
+                       : wire::is_foreign(op.world_peer) ? recorder_none
+                                                         : op.world_peer,
+                       relaxed);
     w.tag.store(sequence != 0 ? recorder_none : op.tag == any_tag ? recorder_any : op.tag, relaxed);
     // A communicator is named by its first context: the odd one carries its collectives.
     w.context.store(op.context & ~1U & ~partitioned_context, relaxed);

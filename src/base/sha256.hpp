@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104), for proofs between processes of different jobs: the
+// library itself is not linked with OpenSSL. A few microseconds per proof; not for bulk data.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace zipmpi {
+
+using Digest = std::array<uint8_t, 32>;
+
+Digest sha256(std::string_view bytes);
+Digest hmac_sha256(std::string_view key, std::string_view bytes);
+// In a time that does not depend on where they differ.
+bool same_digest(const Digest& a, const Digest& b);
+
+inline std::string_view view(const Digest& d) { return {reinterpret_cast<const char*>(d.data()), d.size()}; }
+
+} // namespace zipmpi

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Names of services: a file for each in a folder that only this user may use. Jobs on hosts that share the
+// folder find each other's.
+#include "base/hex.hpp"
+#include "base/param.hpp"
+#include "core/api.hpp"
+#include "core/worlds/worlds.hpp"
+#include "os/fd.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <map>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace zipmpi::core {
+namespace {
+
+Param<std::string> names_folder{
+    "names.folder",
+    "",
+    nullptr,
+    Level::user,
+    Scope::all_equal,
+    "folder for the names that MPI_Publish_name publishes; to be found on other hosts "
+    "it must be shared; empty: a folder of this user on this host"};
+
+constexpr size_t longest_name = 100; // a file name has at most 255 characters
+constexpr size_t longest_file = 4096;
+
+std::map<std::string, std::string>& published() { // service -> port, by this process
+    static auto* const all = new std::map<std::string, std::string>;
+    return *all;
+}
+
+Err folder_of_names(std::string& folder) {
+    folder = names_folder.get();
+    const bool own = folder.empty();
+    if (own) {
+        const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+        const bool usable = runtime != nullptr && access(runtime, W_OK) == 0;
+        folder = usable ? std::string(runtime) + "/zipmpi-names"
+                        : "/tmp/zipmpi-names-" + std::to_string(geteuid());
+        static_cast<void>(mkdir(folder.c_str(), 0700));
+    }
+    struct stat st {};
+    const bool there = lstat(folder.c_str(), &st) == 0;
+    const bool ours =
+        there && S_ISDIR(st.st_mode) && (!own || (st.st_uid == geteuid() && (st.st_mode & 077) == 0));
+    if (ours) return Err::success;
+    return fail(Err::service, "name a folder that only you may write to in ZIPMPI_NAMES_FOLDER",
+                "the folder %s cannot be used for names: %s", folder.c_str(),
+                there ? "it belongs to others, or others may use it" : std::strerror(errno));
+}
+
+Err file_of(const char* service, std::string& path) {
+    if (*service == '\0' || std::strlen(service) > longest_name)
+        return fail(Err::service, "pass a text of 1 to 100 characters", "the service name has %zu characters",
+                    std::strlen(service));
+    std::string folder;
+    if (const Err e = folder_of_names(folder); e != Err::success) return e;
+    path = folder + "/" + hex_of(service, std::strlen(service));
+    return Err::success;
+}
+
+// The first line is the process that has published, the second the port.
+bool read_file(const std::string& path, std::string& host, pid_t& pid, std::string& port) {
+    const os::Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    char text[longest_file];
+    const ssize_t n = fd ? read(fd.get(), text, sizeof text) : -1;
+    if (n <= 0) return false;
+    const std::string all(text, static_cast<size_t>(n));
+    const size_t blank = all.find(' ');
+    const size_t line = all.find('\n');
+    if (blank == std::string::npos || line == std::string::npos || blank > line) return false;
+    host = all.substr(0, blank);
+    pid = std::atoi(all.c_str() + blank);
+    port = all.substr(line + 1);
+    return true;
+}
+
+std::string own_host() {
+    char name[256] = {};
+    static_cast<void>(gethostname(name, sizeof name - 1));
+    return name;
+}
+
+// Left behind by a process that was killed.
+bool is_stale(const std::string& path) {
+    std::string host;
+    std::string port;
+    pid_t pid = 0;
+    if (!read_file(path, host, pid, port)) return false;
+    return host == own_host() && kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+} // namespace
+
+Err publish_name(const char* service, Info* /*info*/, const char* port) {
+    std::string path;
+    if (const Err e = file_of(service, path); e != Err::success) return e;
+    const std::string text = own_host() + " " + std::to_string(getpid()) + "\n" + port;
+    // Written aside and linked, so that nobody reads a part of it; a link does not replace what is there.
+    const std::string aside = path + "." + std::to_string(getpid());
+    os::Fd fd(open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    const bool written = fd && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (written && is_stale(path)) static_cast<void>(unlink(path.c_str()));
+    const bool linked = written && link(aside.c_str(), path.c_str()) == 0;
+    const int error = errno;
+    static_cast<void>(unlink(aside.c_str()));
+    if (linked) {
+        published()[service] = port;
+        return Err::success;
+    }
+    return fail(Err::service, "publish a name once, and take it back with MPI_Unpublish_name",
+                "\"%.100s\" cannot be published: %s", service,
+                error == EEXIST ? "it is already" : std::strerror(error));
+}
+
+Err unpublish_name(const char* service, Info* /*info*/, const char* /*port*/) {
+    std::string path;
+    if (const Err e = file_of(service, path); e != Err::success) return e;
+    if (published().erase(service) != 0 && unlink(path.c_str()) == 0) return Err::success;
+    return fail(Err::service, "unpublish what this process has published",
+                "\"%.100s\" is not published by it", service);
+}
+
+Err lookup_name(const char* service, Info* /*info*/, std::string& port) {
+    std::string path;
+    std::string host;
+    pid_t pid = 0;
+    if (const Err e = file_of(service, path); e != Err::success) return e;
+    if (read_file(path, host, pid, port) && !is_stale(path)) return Err::success;
+    return fail(Err::name,
+                "publish it first; between hosts the folder that ZIPMPI_NAMES_FOLDER names must be shared",
+                "no service \"%.100s\" is published in %s", service, path.substr(0, path.rfind('/')).c_str());
+}
+
+void withdraw_names() {
+    std::string path;
+    for (const auto& [service, port] : published())
+        if (file_of(service.c_str(), path) == Err::success) static_cast<void>(unlink(path.c_str()));
+    published().clear();
+}
+
+} // namespace zipmpi::core
