@@ -66,6 +66,7 @@ Launcher* MpiexecLauncher::connection() {
         PmiIdentity me;
         me.rank = rank_;
         me.size = size_;
+        me.of_mpiexec = true;
         std::string why;
         pmi_ = open_pmi(pmi_fd_, false, me, why);
     }

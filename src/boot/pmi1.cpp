@@ -13,9 +13,10 @@ namespace {
 
 class Pmi1 final : public Launcher {
   public:
-    Pmi1(TextConnection connection, int rank)
+    Pmi1(TextConnection connection, const PmiIdentity& me)
         : c_(std::move(connection))
-        , rank_(rank) {}
+        , rank_(me.rank)
+        , of_mpiexec_(me.of_mpiexec) {}
 
     // Limits and the name of the key space: without them nothing can be put.
     bool learn_key_space(std::string& name) {
@@ -55,13 +56,16 @@ class Pmi1 final : public Launcher {
     void abort(int exit_code, std::string_view) override {
         if (c_.send("cmd=abort exitcode=" + std::to_string(exit_code))) await_the_end();
     }
-    bool tell(std::string_view words) override { return c_.send("cmd=zipmpi_tell " + std::string(words)); }
+    bool tell(std::string_view words) override { // hydra ends the job for a word that it does not know
+        return of_mpiexec_ && c_.send("cmd=zipmpi_tell " + std::string(words));
+    }
     void finalize() override { c_.ask("cmd=finalize", "finalize_ack", request_limit_ms); }
 
   private:
     static constexpr size_t longest_name = 1024;
     TextConnection c_;
     int rank_;
+    bool of_mpiexec_;
     std::string kvs_;
     size_t value_max_ = value_limit;
 };
@@ -69,7 +73,7 @@ class Pmi1 final : public Launcher {
 } // namespace
 
 std::unique_ptr<Launcher> open_pmi1(TextConnection connection, PmiIdentity& me, std::string& why) {
-    auto pmi = std::make_unique<Pmi1>(std::move(connection), me.rank);
+    auto pmi = std::make_unique<Pmi1>(std::move(connection), me);
     if (!pmi->learn_key_space(me.job_id)) {
         why = pmi->failure().empty() ? "the launcher has no key space for this job" : pmi->failure();
         return nullptr;

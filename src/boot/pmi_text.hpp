@@ -21,7 +21,8 @@ struct PmiIdentity {
     int size = 1;
     int app_number = -1;
     int universe_size = -1;
-    std::string mapping; // PMI_process_mapping, empty if the launcher has none
+    std::string mapping;     // PMI_process_mapping, empty if the launcher has none
+    bool of_mpiexec = false; // ours, which knows words of its own
 };
 
 // Null and `why` on failure. The answer to the first message has the limit boot.handshake_timeout.

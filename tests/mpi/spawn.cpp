@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Ranks start others, which are this program again, and talk with them: messages of all lengths, collectives
-// over the intercommunicator and over a merged one, communicators made of that one, and the end of it all.
+// over the intercommunicator and over a merged one, communicators and a window made of that one, and the end
+// of it all.
 #include "check.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace {
@@ -39,6 +41,28 @@ void exchange_gaps(MPI_Comm comm, int remote) {
     MPI_Type_free(&gaps);
 }
 
+// Each writes its rank into the memory of all, and adds to that of the first.
+void use_window(MPI_Comm merged, int rank, int size) {
+    int* memory = nullptr;
+    MPI_Win win = MPI_WIN_NULL;
+    CHECK(MPI_Win_allocate(static_cast<MPI_Aint>(sizeof(int)) * (size + 1), sizeof(int), MPI_INFO_NULL,
+                           merged, &memory, &win) == MPI_SUCCESS);
+    std::fill_n(memory, size + 1, 0);
+    MPI_Win_fence(0, win);
+    for (int target = 0; target < size; ++target) MPI_Put(&rank, 1, MPI_INT, target, rank, 1, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    CHECK(std::vector<int>(memory, memory + size) == numbers(size, 0));
+    const int one = 1;
+    MPI_Win_lock_all(0, win);
+    MPI_Accumulate(&one, 1, MPI_INT, 0, size, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(merged);
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win);
+    CHECK(memory[size] == (rank == 0 ? size : 0));
+    MPI_Win_unlock(rank, win);
+    MPI_Win_free(&win);
+}
+
 void use_merged(MPI_Comm merged, int parents) {
     int rank = 0;
     int size = 0;
@@ -50,6 +74,7 @@ void use_merged(MPI_Comm merged, int parents) {
     std::vector<int> all(static_cast<size_t>(size));
     MPI_Allgather(&rank, 1, MPI_INT, all.data(), 1, MPI_INT, merged);
     CHECK(all == numbers(size, 0));
+    use_window(merged, rank, size);
     // One of each job, then all again through an intercommunicator of halves that have members of both.
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm again = MPI_COMM_NULL;
