@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs of tests/mpi over clusters: the list of tests/cluster, unchanged.
+"""The programs of tests/mpi over clusters: the list of tests/cluster, but `spawn`: jobs that meet must reach each other themselves.
 
   TEST_GRID=z1 or another shape of grids.py, TEST_SLOTS=1 ranks on each inner host, TEST_PROGRAMS: some of them only, once each"""
 import os
@@ -12,7 +12,7 @@ from harness import GridCase, from_cluster
 
 FOLDER = os.environ["TEST_MPI_FOLDER"]
 # Contexts are drawn within the node, whatever lies between: many of them say nothing new here.
-RUNS = [(p, ("shared=500",) if p == "contexts" else a, s) for p, a, s in from_cluster("test_mpi").RUNS]
+RUNS = [(p, ("shared=500",) if p == "contexts" else a, s) for p, a, s in from_cluster("test_mpi").RUNS if p != "spawn"]
 if SOME := os.environ.get("TEST_PROGRAMS", "").split():
     RUNS = [next(run for run in RUNS if run[0] == name) for name in SOME]
 

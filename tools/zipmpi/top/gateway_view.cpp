@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fmt/format.h>
+#include <string_view>
 #include <sys/stat.h>
 #include <utility>
 
@@ -41,6 +42,9 @@ GatewayView::GatewayView(const TopOptions& options)
             if (lane.name[0] != '\0') g.lanes.push_back({&lane, 0, 0, 0, {}});
         gateways_.push_back(std::move(g));
     }
+    std::ranges::sort(gateways_, {}, [](const Gateway& g) {
+        return std::pair(std::string_view(g.shown().job_id), g.shown().number);
+    });
     sample();
     sum_.clear(); // since when is not known
     for (Gateway& g : gateways_)
