@@ -25,7 +25,7 @@ namespace zipmpi::transport::ucx {
 namespace {
 
 constexpr uint64_t ms = 1'000'000;
-constexpr uint64_t talk_limit = 2000 * ms; // from connecting to the proof
+constexpr uint64_t stranger_limit = 2000 * ms; // from connecting to the proof
 constexpr size_t most_talks = 64;
 constexpr uint64_t grace = 10 * ms;
 constexpr uint64_t between_looks = 100 * ms; // at those who may be started again
@@ -110,7 +110,8 @@ void SocketProbe::begin_connecting(const std::string& addresses) {
             close(fd);
             continue;
         }
-        talks_.push_back({fd, true, false, address, {}, os::now_ns() + talk_limit});
+        // Without a limit of its own: a neighbour that gets no CPU answers late, and only once.
+        talks_.push_back({fd, true, false, address, {}, UINT64_MAX});
     }
 }
 
@@ -121,7 +122,7 @@ void SocketProbe::accept_from(const Listener& listener) {
         close(fd);
         return;
     }
-    talks_.push_back({fd, false, true, listener.interface.address, {}, os::now_ns() + talk_limit});
+    talks_.push_back({fd, false, true, listener.interface.address, {}, os::now_ns() + stranger_limit});
 }
 
 void SocketProbe::connect_where_it_is_now(const Search& search) {
