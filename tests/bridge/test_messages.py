@@ -150,7 +150,7 @@ class KilledEarly(MessageCase):
         flag = os.path.join(self.grid.folder, "go")
         if os.path.exists(flag):
             os.remove(flag)
-        wait = f"while [ ! -e {flag} ]; do sleep 0.01; done; exec {NUMBERED} 50 300000"
+        wait = f"while [ ! -e {flag} ]; do sleep 0.01; done; exec {NUMBERED} 50 300000 0.3"
         p = self.begin("-n", 4, "sh", "-c", wait)
         self.assertTrue(wait_until(lambda: self.named("z", "zipmpi-gateway"), 10))
         return p, lambda: open(flag, "w").close()
