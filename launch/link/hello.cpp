@@ -1,15 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Only the hash itself is taken from libcrypto, and statically: its general interface loads and relocates
-// megabytes, which every job on one host would pay for as well.
-#define OPENSSL_SUPPRESS_DEPRECATED
 #include "launch/link/hello.hpp"
+
+#include "base/sha256.hpp"
 
 #include <cerrno>
 #include <cstring>
-#include <openssl/crypto.h>
-#include <openssl/sha.h>
 #include <sys/random.h>
 
 namespace zipmpi::launch {
@@ -29,34 +25,13 @@ static_assert(sizeof(Covered) == 80);
 constexpr std::array<char, 8> connects = {'c', 'o', 'n', 'n', 'e', 'c', 't', 0};
 constexpr std::array<char, 8> accepts = {'a', 'c', 'c', 'e', 'p', 't', '.', 0};
 
-using Block = std::array<uint8_t, SHA256_CBLOCK>;
-
-bool hash(const Block& first, const void* second, size_t size, uint8_t* out) {
-    SHA256_CTX c;
-    return SHA256_Init(&c) == 1 && SHA256_Update(&c, first.data(), first.size()) == 1 &&
-           SHA256_Update(&c, second, size) == 1 && SHA256_Final(out, &c) == 1;
-}
-
-// HMAC (RFC 2104) with SHA-256; the key is shorter than a block.
-bool prove(const JobKey& key, const Covered& covered, Proof& out) {
-    Block inner{};
-    Block outer{};
-    for (size_t i = 0; i < inner.size(); ++i) {
-        const uint8_t k = i < key.size() ? key[i] : 0;
-        inner[i] = k ^ 0x36;
-        outer[i] = k ^ 0x5c;
-    }
-    Proof digest{};
-    return hash(inner, &covered, sizeof covered, digest.data()) &&
-           hash(outer, digest.data(), digest.size(), out.data());
-}
-
-// In a time that does not depend on where they differ.
-bool same(const Proof& a, const Proof& b) { return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0; }
-
 template <class Message>
 std::string bytes_of(const Message& m) {
     return {reinterpret_cast<const char*>(&m), sizeof m};
+}
+
+Proof prove(const JobKey& key, const Covered& covered) {
+    return hmac_sha256({reinterpret_cast<const char*>(key.data()), key.size()}, bytes_of(covered));
 }
 
 } // namespace
@@ -100,14 +75,11 @@ HelloState HelloAcceptor::feed(std::string_view bytes) {
     if (!collect(bytes)) return state_;
     const auto claim = message<HelloClaim>();
     Covered covered{connects, claim.role, claim.node, nonce_, claim.nonce};
-    Proof expected{};
-    HelloReply reply{};
-    if (!prove(key_, covered, expected) || !same(expected, claim.proof)) return refuse();
+    if (!same_digest(prove(key_, covered), claim.proof)) return refuse();
     // From here on the peer is one of us; a wrong magic is a mistake and not an attack.
     if (claim.magic != magic || claim.role != static_cast<uint32_t>(Role::daemon)) return refuse();
     covered.direction = accepts;
-    if (!prove(key_, covered, reply.proof)) return refuse();
-    out_ = bytes_of(reply);
+    out_ = bytes_of(HelloReply{prove(key_, covered)});
     node_ = claim.node;
     wanted_ = 0;
     return state_ = HelloState::proven;
@@ -122,14 +94,15 @@ HelloState HelloConnector::feed(std::string_view bytes) {
     if (!collect(bytes)) return state_;
     if (claimed_) {
         wanted_ = 0;
-        return state_ =
-                   same(message<HelloReply>().proof, expected_) ? HelloState::proven : HelloState::refused;
+        return state_ = same_digest(message<HelloReply>().proof, expected_) ? HelloState::proven
+                                                                            : HelloState::refused;
     }
     const auto opening = message<HelloOpening>();
     Covered covered{connects, claim_.role, claim_.node, opening.nonce, claim_.nonce};
-    if (opening.magic != magic || !prove(key_, covered, claim_.proof)) return refuse();
+    if (opening.magic != magic) return refuse();
+    claim_.proof = prove(key_, covered);
     covered.direction = accepts;
-    if (!prove(key_, covered, expected_)) return refuse();
+    expected_ = prove(key_, covered);
     claimed_ = true;
     wanted_ = sizeof(HelloReply);
     out_ = bytes_of(claim_);

@@ -65,7 +65,7 @@ Digest sha256(std::string_view bytes) {
 Digest hmac_sha256(std::string_view key, std::string_view bytes) {
     std::string inner(block_bytes, '\x36');
     std::string outer(block_bytes, '\x5c');
-    const Digest short_key = sha256(key);
+    const Digest short_key = key.size() > block_bytes ? sha256(key) : Digest{};
     if (key.size() > block_bytes) key = view(short_key);
     for (size_t i = 0; i < key.size(); ++i) {
         inner[i] = static_cast<char>(inner[i] ^ key[i]);

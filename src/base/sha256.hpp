@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104), for proofs between processes of different jobs: the
-// library itself is not linked with OpenSSL. A few microseconds per proof; not for bulk data.
+// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104), for proofs between daemons and between processes
+// of different jobs: library and launcher are not linked with OpenSSL, which loads and relocates megabytes. A
+// few microseconds per proof; not for bulk data.
 #pragma once
 
 #include <array>

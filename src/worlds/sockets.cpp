@@ -5,6 +5,7 @@
 #include "base/sha256.hpp"
 #include "worlds/handshake.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstddef>
@@ -70,6 +71,11 @@ os::Fd listen_on(uint32_t address, Endpoint& endpoint) {
     return fd;
 }
 
+bool is_here(const Card& card) {
+    static const uint64_t here = host_number();
+    return card.host == here;
+}
+
 bool is_listed(const std::string& devices, const std::string& name) {
     return devices.empty() || ("," + devices + ",").find("," + name + ",") != std::string::npos;
 }
@@ -110,15 +116,11 @@ std::vector<os::Fd> listen_everywhere(const std::string& devices, Card& card) {
 }
 
 uint32_t ways_to(const Card& card) {
-    static const uint64_t here = host_number();
-    return card.host == here                       ? 1
-           : card.endpoints < Card::most_endpoints ? card.endpoints
-                                                   : Card::most_endpoints;
+    return is_here(card) ? 1 : std::min(card.endpoints, Card::most_endpoints);
 }
 
 os::Fd dial(const Card& card, uint32_t way) {
-    static const uint64_t here = host_number();
-    if (card.host == here) {
+    if (is_here(card)) {
         os::Fd fd(socket(AF_UNIX, kind, 0));
         sockaddr_un a{};
         const socklen_t length = unix_address(card.socket, a);

@@ -11,12 +11,16 @@ from grids import Grid
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def from_cluster(name):
-    """A module of tests/cluster, which may have the name of one here."""
-    spec = importlib.util.spec_from_file_location("cluster_" + name, os.path.join(HERE, "..", "cluster", name + ".py"))
+def from_tests(folder, name):
+    """A module of another folder of tests, which may have the name of one here."""
+    spec = importlib.util.spec_from_file_location(f"{folder}_{name}", os.path.join(HERE, "..", folder, name + ".py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def from_cluster(name):
+    return from_tests("cluster", name)
 
 
 cluster_harness = from_cluster("harness")

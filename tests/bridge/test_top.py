@@ -2,45 +2,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """zipmpi top --gateway in a terminal (tmux), on two gateways that pass messages on."""
 import os
-import re
-import shutil
-import subprocess
-import sys
-import time
 
-from harness import HELPERS, MPIEXEC, GridCase, main
+from harness import HELPERS, MPIEXEC, GridCase, from_tests, main
 
+Terminal = from_tests("tools", "terminal").Terminal
 TOP = [os.path.join(os.path.dirname(MPIEXEC), "zipmpi"), "top", "--gateway", "--delay", "0.2"]
 RATE = r" +[0-9.]+k? +[0-9.]+[kMG]? +\d+ +\d+"
 
 
-class Top(GridCase):
+class Top(Terminal, GridCase):
     SHAPE = "z2"
-
-    @classmethod
-    def setUpClass(cls):
-        if shutil.which("tmux") is None:
-            print("tmux is not installed")
-            sys.exit(77)
-        super().setUpClass()
-
-    def tmux(self, *arguments):
-        name = f"zipmpi-gateways-{os.getpid()}"
-        return subprocess.run(["tmux", "-u", "-L", name, *arguments], capture_output=True, text=True, timeout=30).stdout
-
-    def screen_with(self, pattern):
-        for _ in range(200):
-            screen = self.tmux("capture-pane", "-p")
-            if re.search(pattern, screen, re.M):
-                return screen
-            time.sleep(0.05)
-        return self.fail(f"no {pattern} in\n{screen}")
+    LOOKS = 200
 
     def test_lanes_rates_and_plot(self):
         job = self.begin("-n", "4", os.path.join(HELPERS, "goodput"), "20")
         self.addCleanup(job.wait, 30)
         self.addCleanup(job.terminate)
-        self.addCleanup(self.tmux, "kill-server")
         self.assertTrue(job.stdout.readline())  # bytes have crossed
         command = f"LC_ALL=C.UTF-8 {' '.join(TOP)} --pid {os.getpid()}; echo ended with $?; sleep 30"
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "20", command)

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """zipmpi top on a running job: one table for scripts, and the screen as a user sees it in a terminal (tmux)."""
 import os
-import re
-import shutil
 import subprocess
 import sys
 import time
 import unittest
+
+import terminal
 
 BIN = os.environ["TEST_BIN"]
 BUSY = os.environ["TEST_BUSY"]
@@ -85,31 +85,7 @@ class Once(Top):
         self.assertIn("do:", p.stderr)
 
 
-class Terminal(Top):
-    @classmethod
-    def setUpClass(cls):
-        if shutil.which("tmux") is None:
-            print("tmux is not installed")
-            sys.exit(77)
-        super().setUpClass()
-        cls.socket = f"zipmpi-top-{os.getpid()}"
-        cls.addClassCleanup(cls.tmux, "kill-server", fails=True)
-
-    @classmethod
-    def tmux(cls, *arguments, fails=False):
-        p = subprocess.run(["tmux", "-L", cls.socket, *arguments], capture_output=True, text=True, timeout=30)
-        if p.returncode != 0 and not fails:
-            raise AssertionError(p.stderr)
-        return p.stdout
-
-    def screen_with(self, pattern):
-        for _ in range(100):
-            screen = self.tmux("capture-pane", "-p")
-            if re.search(pattern, screen, re.M):
-                return screen
-            time.sleep(0.05)
-        self.fail(f"no {pattern} in\n{screen}")
-
+class Terminal(terminal.Terminal, Top):
     def test_keys_and_sizes(self):
         command = " ".join([*TOP, *self.job.choose()]) + "; echo ended with $?; sleep 30"
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "20", command)

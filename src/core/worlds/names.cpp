@@ -8,6 +8,7 @@
 #include "core/api.hpp"
 #include "core/worlds/worlds.hpp"
 #include "os/fd.hpp"
+#include "os/host.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -84,19 +85,13 @@ bool read_file(const std::string& path, std::string& host, pid_t& pid, std::stri
     return true;
 }
 
-std::string own_host() {
-    char name[256] = {};
-    static_cast<void>(gethostname(name, sizeof name - 1));
-    return name;
-}
-
 // Left behind by a process that was killed.
 bool is_stale(const std::string& path) {
     std::string host;
     std::string port;
     pid_t pid = 0;
     if (!read_file(path, host, pid, port)) return false;
-    return host == own_host() && kill(pid, 0) != 0 && errno == ESRCH;
+    return host == os::host_name() && kill(pid, 0) != 0 && errno == ESRCH;
 }
 
 } // namespace
@@ -104,7 +99,7 @@ bool is_stale(const std::string& path) {
 Err publish_name(const char* service, Info* /*info*/, const char* port) {
     std::string path;
     if (const Err e = file_of(service, path); e != Err::success) return e;
-    const std::string text = own_host() + " " + std::to_string(getpid()) + "\n" + port;
+    const std::string text = os::host_name() + " " + std::to_string(getpid()) + "\n" + port;
     // Written aside and linked, so that nobody reads a part of it; a link does not replace what is there.
     const std::string aside = path + "." + std::to_string(getpid());
     os::Fd fd(open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""A terminal for tests (tmux): what a user types and sees."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+SKIP = 77
+
+
+class Terminal:
+    """Beside a TestCase: one terminal for all tests of a class."""
+    LOOKS = 100  # of 50 ms, for something to appear
+
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("tmux") is None:
+            print("tmux is not installed")
+            sys.exit(SKIP)
+        super().setUpClass()
+        cls.socket = f"zipmpi-{cls.__name__}-{os.getpid()}"
+        cls.addClassCleanup(cls.tmux, "kill-server", fails=True)
+
+    @classmethod
+    def tmux(cls, *arguments, fails=False):
+        p = subprocess.run(["tmux", "-u", "-L", cls.socket, *arguments], capture_output=True, text=True, timeout=30)
+        if p.returncode != 0 and not fails:
+            raise AssertionError(p.stderr)
+        return p.stdout
+
+    def screen_with(self, pattern):
+        for _ in range(self.LOOKS):
+            screen = self.tmux("capture-pane", "-p")
+            if re.search(pattern, screen, re.M):
+                return screen
+            time.sleep(0.05)
+        return self.fail(f"no {pattern} in\n{screen}")
