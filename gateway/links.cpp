@@ -3,6 +3,7 @@
 #include "gateway/links.hpp"
 
 #include "os/clock.hpp"
+#include "os/random.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -108,7 +109,7 @@ int Links::look_after(int epoll) {
 void Links::accept(int epoll, int listener) {
     os::Fd fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     launch::Nonce nonce;
-    if (!fd || !launch::fill_random(nonce.data(), nonce.size())) return;
+    if (!fd || !os::fill_random(nonce.data(), nonce.size())) return;
     make_room_for_stranger(epoll);
     auto c = std::make_unique<Connection>();
     c->fd = std::move(fd);
@@ -141,7 +142,7 @@ void Links::connect(int epoll, int link) {
     }
     launch::Endpoint to;
     launch::Nonce nonce;
-    if (!read_endpoint(text, to) || !launch::fill_random(nonce.data(), nonce.size())) return;
+    if (!read_endpoint(text, to) || !os::fill_random(nonce.data(), nonce.size())) return;
     auto c = std::make_unique<Connection>();
     c->fd = launch::begin_connect(to);
     if (!c->fd) return;

@@ -4,9 +4,7 @@
 
 #include "base/sha256.hpp"
 
-#include <cerrno>
 #include <cstring>
-#include <sys/random.h>
 
 namespace zipmpi::launch {
 namespace {
@@ -35,18 +33,6 @@ Proof prove(const JobKey& key, const Covered& covered) {
 }
 
 } // namespace
-
-bool fill_random(void* bytes, size_t size) {
-    auto* at = static_cast<char*>(bytes);
-    while (size > 0) {
-        const ssize_t n = getrandom(at, size, 0);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        at += n;
-        size -= static_cast<size_t>(n);
-    }
-    return true;
-}
 
 bool Hello::collect(std::string_view bytes) {
     if (state_ != HelloState::going_on || bytes.size() > wanted()) {

@@ -45,9 +45,6 @@ static_assert(sizeof(HelloOpening) == 40 && sizeof(HelloClaim) == 80 && sizeof(H
 
 enum class HelloState { going_on, proven, refused };
 
-// False: the kernel gives no random bytes.
-bool fill_random(void* bytes, size_t size);
-
 // Common to both sides: bytes in, bytes out.
 class Hello {
   public:

@@ -12,6 +12,7 @@
 #include "boot/limits.hpp"
 #include "os/clock.hpp"
 #include "os/host.hpp"
+#include "os/random.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -56,7 +57,7 @@ bool Front::start_daemons(Problem& why) {
     const auto nodes = static_cast<uint32_t>(request_.tree.hosts.size());
     if (nodes == 0) return start_daemon_here(why);
     JobKey key;
-    if (!fill_random(key.data(), key.size())) {
+    if (!os::fill_random(key.data(), key.size())) {
         why = {"the key of the job cannot be made", "host " + os::host_name(),
                "the kernel gives no random bytes", "start the job again"};
         return false;

@@ -9,6 +9,7 @@
 #include "launch/noded/spawn.hpp"
 
 #include "base/param.hpp"
+#include "os/arguments.hpp"
 #include "os/host.hpp"
 #include "topo/module.hpp"
 #include "topo/node_places.hpp"
@@ -31,14 +32,6 @@ static_assert(static_cast<int>(BindMode::automatic) == static_cast<int>(StartReq
 
 constexpr int exit_not_found = 127; // as shells have it
 constexpr int exit_not_executable = 126;
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> p;
-    p.reserve(texts.size() + 1);
-    for (auto& t : texts) p.push_back(t.data());
-    p.push_back(nullptr);
-    return p;
-}
 
 uint32_t threads_per_rank(const StartRequest& request) {
     std::string value;
@@ -84,7 +77,7 @@ bool Daemon::prepare(Problem& why) {
 
     std::vector<std::string> settings = request_.base_env;
     settings.insert(settings.end(), request_.apps[0].env.begin(), request_.apps[0].env.end());
-    auto list = pointers(settings);
+    auto list = os::pointers_to(settings);
     for (const char* name :
          {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES",
           "ZIPMPI_GRID", "ZIPMPI_APP_NUMBER", "ZIPMPI_PARENT_PORT", "ZIPMPI_SPAWN_AGENT"})
@@ -247,11 +240,11 @@ bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpu
 
     std::vector<std::string> own = rank_env(local);
     own[0] += std::to_string(pmi_end.get());
-    std::vector<char*> envp = pointers(app_env_[r.app]);
+    std::vector<char*> envp = os::pointers_to(app_env_[r.app]);
     envp.pop_back();
     for (auto& e : own) envp.push_back(e.data());
     envp.push_back(nullptr);
-    std::vector<char*> argv = pointers(app.argv);
+    std::vector<char*> argv = os::pointers_to(app.argv);
     constexpr int most_cpus = 1 << 14;
     std::vector<std::byte> cpu_room(CPU_ALLOC_SIZE(most_cpus));
     auto* set = reinterpret_cast<cpu_set_t*>(cpu_room.data());

@@ -4,6 +4,7 @@
 
 #include "os/clock.hpp"
 #include "os/host.hpp"
+#include "os/random.hpp"
 #include "os/socket.hpp"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ std::vector<Attempt> begin_all(const Bootstrap& b) {
     std::vector<Attempt> attempts;
     for (const Endpoint& e : b.parent) {
         Nonce nonce;
-        if (!fill_random(nonce.data(), nonce.size())) continue;
+        if (!os::fill_random(nonce.data(), nonce.size())) continue;
         os::Fd s = begin_connect(e);
         if (s) attempts.push_back({std::move(s), HelloConnector(b.key, nonce, b.place.node), {}, false});
     }

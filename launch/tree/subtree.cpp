@@ -8,6 +8,7 @@
 
 #include "os/clock.hpp"
 #include "os/host.hpp"
+#include "os/random.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -162,7 +163,7 @@ void Subtree::on_listener(uint32_t listener) {
     if (listener >= listeners_.size()) return;
     os::Fd s(accept4(listeners_[listener].get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     Nonce nonce;
-    if (!s || !fill_random(nonce.data(), nonce.size())) return;
+    if (!s || !os::fill_random(nonce.data(), nonce.size())) return;
     auto place =
         std::min_element(strangers_.begin(), strangers_.end(), [](const Stranger& a, const Stranger& b) {
             return (a.socket ? a.until : 0) < (b.socket ? b.until : 0);

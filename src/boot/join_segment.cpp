@@ -10,13 +10,13 @@
 #include "boot/problem_here.hpp"
 #include "os/clock.hpp"
 #include "os/host.hpp"
+#include "os/random.hpp"
 #include "os/socket.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 namespace zipmpi::boot {
@@ -34,7 +34,7 @@ struct Introduction { // first bytes from a rank that has connected
 
 std::string unguessable_name() {
     unsigned char bits[16];
-    if (getrandom(bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) return {};
+    if (!os::fill_random(bits, sizeof bits)) return {};
     return "zipmpi-" + hex_of(bits, sizeof bits);
 }
 
@@ -54,7 +54,7 @@ bool spans_hosts(const Job& job) { return static_cast<int>(job.node_ranks.size()
 // launcher, which only the job can ask.
 bool offer_key(const Job& job) {
     std::array<uint8_t, wire::job_key_bytes> key{};
-    return getrandom(key.data(), key.size(), 0) == static_cast<ssize_t>(key.size()) &&
+    return os::fill_random(key.data(), key.size()) &&
            job.launcher->put(key_key, hex_of(key.data(), key.size()));
 }
 

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "os/bell.hpp"
 
+#include "os/random.hpp"
+
 #include <cinttypes>
 #include <cstddef>
 #include <cstdio>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -28,7 +29,7 @@ Fd datagram_socket() { return Fd(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SO
 
 uint64_t Bell::hang() noexcept {
     uint64_t name = 0;
-    if (getrandom(&name, sizeof name, 0) != sizeof name || name == 0) return 0;
+    if (!fill_random(&name, sizeof name) || name == 0) return 0;
     sockaddr_un address{};
     const socklen_t length = address_of(name, address);
     own_ = datagram_socket();

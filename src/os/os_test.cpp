@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "os/arguments.hpp"
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/host.hpp"
 #include "os/memory.hpp"
 #include "os/placement.hpp"
+#include "os/random.hpp"
 #include "os/socket.hpp"
 
 #include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <thread>
@@ -95,6 +98,23 @@ TEST(Host, CpusOfProcessesBoundApartAddUp) {
     twice.add(0);
     twice.add(0);
     EXPECT_EQ(twice.usable(), usable_cpus());
+}
+
+TEST(Random, FillsAllOfItAndNeverTheSame) {
+    std::array<uint64_t, 64> one{}, two{};
+    ASSERT_TRUE(fill_random(one.data(), sizeof one));
+    ASSERT_TRUE(fill_random(two.data(), sizeof two));
+    for (size_t i = 0; i < one.size(); ++i) EXPECT_NE(one[i], two[i]);
+    EXPECT_TRUE(fill_random(nullptr, 0));
+}
+
+TEST(Arguments, EndWithNothing) {
+    std::vector<std::string> texts{"a", ""};
+    const std::vector<char*> pointers = pointers_to(texts);
+    ASSERT_EQ(pointers.size(), 3U);
+    EXPECT_EQ(pointers[0], texts[0].data());
+    EXPECT_STREQ(pointers[1], "");
+    EXPECT_EQ(pointers[2], nullptr);
 }
 
 TEST(Placement, GoesWhereToldAndMayStillRunEverywhere) {

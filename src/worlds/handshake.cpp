@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "worlds/handshake.hpp"
 
+#include "os/random.hpp"
+
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <sys/random.h>
 
 namespace zipmpi::worlds {
 namespace {
@@ -32,10 +35,9 @@ uint64_t number_of(const std::string& key) {
 
 std::string random_bytes(size_t n) {
     std::string bytes(n, '\0');
-    size_t got = 0;
-    while (got < n) {
-        const ssize_t more = getrandom(bytes.data() + got, n - got, 0);
-        if (more > 0) got += static_cast<size_t>(more);
+    if (!os::fill_random(bytes.data(), n)) { // whatever is used instead could be guessed
+        std::fputs("zipmpi: the kernel gives no random bytes, so jobs cannot be joined\n", stderr);
+        std::abort();
     }
     return bytes;
 }

@@ -6,6 +6,7 @@
 #include "boot/module_folder.hpp"
 #include "core/state.hpp"
 #include "core/worlds/port.hpp"
+#include "os/arguments.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -22,14 +23,6 @@ Param<std::string> spawn_mpiexec{
     "spawn.mpiexec", "",
     nullptr,         Level::user,
     Scope::local,    "the mpiexec that MPI_Comm_spawn starts; empty: that of this installation"};
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> p;
-    p.reserve(texts.size() + 1);
-    for (std::string& t : texts) p.push_back(t.data());
-    p.push_back(nullptr);
-    return p;
-}
 
 // All CPUs that this host gives, instead of those that this rank is bound to, until it goes out of scope.
 class AnyCpu {
@@ -55,8 +48,8 @@ class AnyCpu {
 int start(std::vector<std::string> words, const std::string& folder, const std::string& port, pid_t& pid) {
     std::vector<std::string> environment = {"ZIPMPI_SPAWN_PORT=" + port};
     for (char** e = environ; *e != nullptr; ++e) environment.emplace_back(*e);
-    const std::vector<char*> argv = pointers(words);
-    const std::vector<char*> envp = pointers(environment);
+    const std::vector<char*> argv = os::pointers_to(words);
+    const std::vector<char*> envp = os::pointers_to(environment);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     if (posix_spawn_file_actions_init(&actions) != 0) return ENOMEM;
