@@ -84,7 +84,7 @@ transport::ucx::Sink Forwarder::sink_of(Attached& a) const {
     s.pieces = [](void*, iovec*, size_t) -> size_t { return 0; };
     s.frame = [](void* self, const transport::ucx::FrameArrival& f) {
         auto& at = *static_cast<Attached*>(self);
-        return at.owner->take(at.index, f.id, f.head, f.data, f.descriptor);
+        return at.owner->take(at.index, f.id, f.head, f.data, f.descriptor, at.network->piped(f.descriptor));
     };
     s.frame_left = [](void* self, void* ticket) {
         static_cast<Attached*>(self)->owner->left(static_cast<Transit*>(ticket));
@@ -100,7 +100,7 @@ transport::ucx::Sink Forwarder::sink_of(Attached& a) const {
 }
 
 bool Forwarder::take(int network, int from, std::span<const std::byte> head, std::span<const std::byte> data,
-                     void* descriptor) {
+                     void* descriptor, transport::ucx::Room* piped) {
     wire::Frame frame{};
     const bool whole =
         head.size() >= sizeof frame &&
@@ -122,6 +122,7 @@ bool Forwarder::take(int network, int from, std::span<const std::byte> head, std
     if (data.empty() && pass_short(network, from, frame, head)) return false;
     bool kept = false;
     Transit* const transit = make_transit(network, from, frame, head, data, descriptor, kept);
+    transit->piped = piped;
     taking_ = transit;
     took_its_end_ = false;
     const bool passed = pass_on(transit, frame);
@@ -246,9 +247,10 @@ bool Forwarder::send(Attached& to, int id, Transit* t) {
     const int peer = to.network->reach(id);
     if (peer < 0) return false;
     std::deque<Transit*>& waiting = to.waiting[id];
-    const Posted posted = waiting.empty()
-                              ? to.network->send_frame(static_cast<Peer>(peer), t->head, t->data, t)
-                              : Posted::would_block;
+    const auto next = static_cast<Peer>(peer);
+    const Posted posted = !waiting.empty()      ? Posted::would_block
+                          : t->piped != nullptr ? to.network->send_piped(next, t->head, t->data, t, *t->piped)
+                                                : to.network->send_frame(next, t->head, t->data, t);
     switch (posted) {
     case Posted::done:
         end(t);

@@ -8,7 +8,8 @@
 #include "bridge/frame.hpp"
 #include "bridge/routes.hpp"
 #include "gateway/counters.hpp"
-#include "transport/ucx/network.hpp"
+#include "transport/ucx/frame_network.hpp"
+#include "transport/ucx/stream.hpp"
 
 #include <deque>
 #include <functional>
@@ -37,9 +38,10 @@ struct Transit {
     std::vector<std::byte> head;
     std::vector<std::byte> copy;
     std::span<const std::byte> data;
-    void* descriptor = nullptr; // of the network that it came from
-    int from = -1;              // id of the one before
-    int network = -1;           // that it came from; -1: a link
+    void* descriptor = nullptr;            // of the network that it came from
+    transport::ucx::Room* piped = nullptr; // has the end of the data
+    int from = -1;                         // id of the one before
+    int network = -1;                      // that it came from; -1: a link
     uint64_t bytes = 0;
 };
 
@@ -61,7 +63,7 @@ class Forwarder {
     // A frame, from a network or a link; all of its bytes are valid during the call. True: the descriptor is
     // kept.
     bool take(int network, int from, std::span<const std::byte> head, std::span<const std::byte> data,
-              void* descriptor);
+              void* descriptor, transport::ucx::Room* piped);
     void left(Transit* transit);
     bridge::Routes& routes() { return routes_; }
     // The link to another gateway is up, or down: those in our networks are told what we reach.
@@ -81,7 +83,7 @@ class Forwarder {
         Forwarder* owner;
         int index;
         int cluster;
-        std::unique_ptr<transport::ucx::Network> network;
+        std::unique_ptr<transport::ucx::FrameNetwork> network;
         std::unordered_map<int, std::deque<Transit*>> waiting; // by id: it has not answered the hello
         std::unordered_map<int, uint64_t> owed;                // credit, by id
         std::vector<Peer> to_forget;

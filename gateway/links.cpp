@@ -265,8 +265,9 @@ transport::ucx::Stream::User Links::user_of(Connection& connection) {
         const int from = bridge::gateway_id(
             s.job_size,
             s.grid.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(c.link)].to_gateway);
-        return forwarder.take(-1, from, head, data, room);
+        return forwarder.take(-1, from, head, data, room, transport::ucx::piped_in(room));
     };
+    u.only_passes_on = true;
     u.left = [](void* self, void* ticket) {
         Connection& c = *static_cast<Connection*>(self);
         --c.queued;
@@ -286,7 +287,7 @@ bool Links::send(int link, Transit* t) {
         forwarder_.left(t);
         return true;
     }
-    const Posted posted = c.stream->send(t->head, t->data, t);
+    const Posted posted = c.stream->send(t->head, t->data, t, t->piped);
     if (posted == Posted::under_way) {
         ++c.queued;
         gateway::add(forwarder_.shown().link(link).queued);

@@ -310,6 +310,7 @@ static constexpr int kept_memory = 64 << 20;
 
 int main() {
     os::keep_freed_memory(kept_memory);
+    std::signal(SIGPIPE, SIG_IGN); // splice() would raise it
     for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_JOB_ID", "ZIPMPI_GRID", "ZIPMPI_GATEWAY",
                              "ZIPMPI_GATEWAY_EPOCH", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES"})
         declare_plain_variable(name);

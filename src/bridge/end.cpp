@@ -275,6 +275,12 @@ bool End::ask(int l, uint64_t now) {
     return world_.send(world_.subject, l, std::as_bytes(std::span(&frame, 1)), {}, nullptr) != Posted::failed;
 }
 
+void End::ask_all() {
+    const uint64_t now = world_.now_ns();
+    for (int l = 0; l < static_cast<int>(lanes_.size()); ++l)
+        if (lanes_[at(l)].up) static_cast<void>(ask(l, now));
+}
+
 // Frames that may have been lost behind a gateway that is well; each time after twice the time.
 int End::send_late_again(const Lane& lane, uint64_t now) {
     constexpr uint32_t most_doublings = 5;

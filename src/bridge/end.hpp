@@ -108,6 +108,11 @@ class End {
     [[nodiscard]] bool in_bulk() const { return looked_now_ns_ < bulk_ns_ + bulk_lasts_ns; }
     [[nodiscard]] const EndCounters& counters() const { return counters_; }
     [[nodiscard]] uint64_t retained_bytes() const;
+    // Asks all lanes that are up whether they are well.
+    void ask_all();
+    [[nodiscard]] bool all_answered() const {
+        return std::ranges::none_of(lanes_, [](const Lane& l) { return l.up && l.asked_ns != 0; });
+    }
     [[nodiscard]] bool is_up(int lane) const { return lanes_[static_cast<size_t>(lane)].up; }
 
   private:

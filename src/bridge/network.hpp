@@ -108,6 +108,7 @@ class BridgedNetwork final : public transport::ucx::Network {
     int look_after_lanes();
     bool set_timer(uint64_t due);
     [[nodiscard]] bool settled() const;
+    void get_ready();
     void take_news(int lane, std::span<const std::byte> head, std::span<const std::byte> data);
 
     int own_rank_;

@@ -66,6 +66,9 @@ class Engine final : public FrameNetwork {
     [[nodiscard]] uint64_t strangers() const override { return strangers_; }
     Posted send_frame(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
                       void* ticket, bool may_wait) override;
+    [[nodiscard]] Room* piped(void* descriptor) const override;
+    Posted send_piped(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
+                      void* ticket, Room& room) override;
     void send_waiting() override;
     [[nodiscard]] bool has_waiting() const override {
         return !waiting_frames_.empty() || !waiting_streams_.empty();

@@ -8,6 +8,8 @@
 
 namespace zipmpi::transport::ucx {
 
+struct Room; // stream.hpp
+
 struct FrameSettings {
     bool streams = false; // frames between ranks and gateways may go over TCP connections of their own
     bool offers = false;  // such connections are offered to those that we meet
@@ -23,6 +25,13 @@ class FrameNetwork : public Network {
     virtual void withdraw(std::span<const std::byte> memory) = 0;
     // A gateway has answered, and the connection for frames to it is made, or will not be.
     [[nodiscard]] virtual bool settled(Peer gateway) const = 0;
+    // The room of a frame that came, if the end of its data is in the pipe of that; to gateways only.
+    [[nodiscard]] virtual Room* piped(void* /*descriptor*/) const { return nullptr; }
+    // send_frame() for such a one.
+    virtual Posted send_piped(Peer, std::span<const std::byte> /*head*/, std::span<const std::byte> /*data*/,
+                              void* /*ticket*/, Room& /*room*/) {
+        return Posted::failed;
+    }
 };
 
 using OpenForFrames = FrameNetwork* (*)(const Settings& settings, const FrameSettings& frames,

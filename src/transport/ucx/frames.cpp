@@ -13,7 +13,9 @@ namespace zipmpi::transport::ucx {
 namespace {
 
 constexpr uint64_t index_mask = (uint64_t{1} << pass_index_bits) - 1;
-constexpr uint32_t frames_at_once = 3; // to one peer between two looks at the network
+// To one peer between two looks at the network: the first need not wait. Each more wakes the gateway once
+// more.
+constexpr uint32_t frames_at_once = 1;
 constexpr size_t longest_gathered = 2U << 10;
 constexpr size_t most_gathered = 64; // messages of UCX that are not finished
 

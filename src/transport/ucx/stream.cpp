@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <utility>
@@ -17,6 +19,9 @@ constexpr size_t longest_in_buffer = 4U << 10; // longer frames are read to memo
 constexpr size_t most_reads = 16;              // then it is somebody else's turn
 constexpr size_t most_free_rooms = 64;
 constexpr size_t longest_copied = 4U << 10; // data that does not leave at once
+constexpr size_t least_piped = 32U << 10;   // shorter data is quicker copied
+constexpr size_t most_pipes = 16;
+constexpr int pipe_bytes = 1 << 20; // counts packets rather than bytes: a chunk has 90 or fewer
 
 bool later() { return errno == EAGAIN || errno == EINTR; }
 
@@ -41,9 +46,41 @@ Room* Rooms::take() {
     return room;
 }
 
+// What is left in the pipe goes with it.
 void Rooms::give(Room* room) {
     std::unique_ptr<Room> owned(room);
+    if (room->pipe_in && (room->piped != 0 || free_.size() >= most_free_rooms)) {
+        room->pipe_in.reset();
+        room->pipe_out.reset();
+        room->piped = 0;
+        --pipes_;
+    }
     if (free_.size() < most_free_rooms) free_.push_back(std::move(owned));
+}
+
+bool Rooms::has_pipe(Room& room) {
+    if (room.pipe_in || no_more_pipes_ || pipes_ >= most_pipes) return static_cast<bool>(room.pipe_in);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+    room.pipe_out.reset(ends[0]);
+    room.pipe_in.reset(ends[1]);
+    ++pipes_;
+    // A user has only so much memory for pipes.
+    if (fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes) >= pipe_bytes) return true;
+    no_more_pipes_ = true;
+    room.pipe_in.reset();
+    room.pipe_out.reset();
+    --pipes_;
+    return false;
+}
+
+bool Room::fetch(size_t data_bytes) {
+    while (piped != 0) {
+        const ssize_t n = ::read(pipe_out.get(), bytes + data_bytes - piped, piped);
+        if (n <= 0) return false;
+        piped -= static_cast<size_t>(n);
+    }
+    return true;
 }
 
 Stream::Stream(os::Fd fd, Rooms& rooms, const User& user)
@@ -62,11 +99,8 @@ int Stream::read() {
     int taken = 0;
     for (size_t i = 0; i < most_reads; ++i) {
         const bool is_long = target_ != nullptr;
-        std::byte* const to = is_long ? target_ + got_ : buffer_.data() + end_;
-        const size_t room = is_long       ? wanted_ - got_
-                            : after_long_ ? longest_in_buffer
-                                          : buffer_.size() - end_;
-        const ssize_t n = recv(fd_.get(), to, room, MSG_DONTWAIT);
+        size_t room = 0;
+        const ssize_t n = read_some(room);
         if (n < 0 && later()) return taken;
         if (n <= 0) return taken != 0 ? taken : -1; // the next look finds out again
         (is_long ? got_ : end_) += static_cast<size_t>(n);
@@ -81,6 +115,23 @@ int Stream::read() {
         if (static_cast<size_t>(n) < room) break; // that was all
     }
     return taken;
+}
+
+ssize_t Stream::read_some(size_t& room) {
+    if (target_ == nullptr) {
+        room = after_long_ ? longest_in_buffer : buffer_.size() - end_;
+        return recv(fd_.get(), buffer_.data() + end_, room, MSG_DONTWAIT);
+    }
+    room = wanted_ - got_;
+    if (splices_) {
+        const ssize_t n = splice(fd_.get(), nullptr, room_->pipe_in.get(), nullptr, room, SPLICE_F_NONBLOCK);
+        if (n > 0) room_->piped += static_cast<size_t>(n);
+        int there = 0;
+        if (n >= 0 || errno != EAGAIN || ioctl(fd_.get(), FIONREAD, &there) != 0 || there == 0) return n;
+        splices_ = false; // the pipe is full of small packets
+        if (!room_->fetch(got_)) return -1;
+    }
+    return recv(fd_.get(), target_ + got_, room, MSG_DONTWAIT);
 }
 
 int Stream::parse() {
@@ -121,6 +172,8 @@ bool Stream::begin_long(const wire::Frame& frame, size_t whole) {
         target_ = room_->bytes;
     }
     std::memcpy(target_, come.data() + head, got_);
+    splices_ =
+        user_.only_passes_on && room_ != nullptr && wanted_ - got_ >= least_piped && rooms_.has_pipe(*room_);
     begin_ = end_;
     after_long_ = true;
     return true;
@@ -142,7 +195,7 @@ void Stream::withdraw(std::span<const std::byte> memory) {
     unwanted_ = true;
 }
 
-ssize_t Stream::send_parts(std::span<const std::byte> head, std::span<const std::byte> data) {
+ssize_t Stream::send_parts(std::span<const std::byte> head, std::span<const std::byte> data, bool more) {
     iovec parts[3];
     size_t used = 0;
     for (const std::span<const std::byte> part : {std::span<const std::byte>(gathered_), head, data})
@@ -150,7 +203,18 @@ ssize_t Stream::send_parts(std::span<const std::byte> head, std::span<const std:
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = used;
-    return sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
+}
+
+// As much as there is room for. False: the connection is over.
+bool Stream::send_piped(Room& room) {
+    while (room.piped != 0) {
+        const ssize_t n =
+            splice(room.pipe_out.get(), nullptr, fd_.get(), nullptr, room.piped, SPLICE_F_NONBLOCK);
+        if (n <= 0) return n < 0 && later();
+        room.piped -= static_cast<size_t>(n);
+    }
+    return true;
 }
 
 void Stream::keep_rest(size_t sent, std::span<const std::byte> head, std::span<const std::byte> data,
@@ -169,16 +233,22 @@ void Stream::keep_rest(size_t sent, std::span<const std::byte> head, std::span<c
     gathered_.clear();
 }
 
-Posted Stream::send(std::span<const std::byte> head, std::span<const std::byte> data, void* ticket) {
-    const ssize_t n = out_.empty() ? send_parts(head, data) : 0;
+Posted Stream::send(std::span<const std::byte> head, std::span<const std::byte> data, void* ticket,
+                    Room* room) {
+    const bool piped = room != nullptr && room->piped != 0;
+    if (piped) data = room->in_memory(data);
+    const ssize_t n = out_.empty() ? send_parts(head, data, piped) : 0;
     if (n < 0 && !later()) return Posted::failed;
     const size_t sent = n < 0 ? 0 : static_cast<size_t>(n);
-    if (sent == gathered_.size() + head.size() + data.size()) {
+    const bool all = sent == gathered_.size() + head.size() + data.size();
+    if (all && piped && !send_piped(*room)) return Posted::failed;
+    if (all && (!piped || room->piped == 0)) {
         gathered_.clear();
         return Posted::done;
     }
-    const bool keeps_memory = data.size() > longest_copied && ticket != nullptr;
+    const bool keeps_memory = piped || (data.size() > longest_copied && ticket != nullptr);
     keep_rest(sent, head, data, keeps_memory ? ticket : nullptr);
+    if (piped) out_.back().room = room;
     return keeps_memory ? Posted::under_way : Posted::done;
 }
 
@@ -189,29 +259,42 @@ void Stream::gather(std::span<const std::byte> head, std::span<const std::byte> 
 
 bool Stream::flush() { return gathered_.empty() || send({}, {}, nullptr) != Posted::failed; }
 
-bool Stream::write() {
+// Up to the first that has a pipe.
+ssize_t Stream::write_parts() {
     constexpr size_t most_parts = 32;
+    iovec parts[most_parts];
+    size_t used = 0;
+    size_t skip = out_done_;
+    bool more = false;
+    for (size_t i = 0; i < out_.size() && used + 2 <= most_parts && !more; ++i) {
+        for (const std::span<const std::byte> part :
+             {std::span<const std::byte>(out_[i].bytes), out_[i].data}) {
+            const size_t cut = std::min(skip, part.size());
+            skip -= cut;
+            if (cut == part.size()) continue;
+            parts[used++] = {const_cast<std::byte*>(part.data() + cut), part.size() - cut};
+        }
+        more = out_[i].piped() != 0;
+    }
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = used;
+    return sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
+}
+
+bool Stream::write() {
     while (!out_.empty()) {
-        iovec parts[most_parts];
-        size_t used = 0;
-        size_t skip = out_done_;
-        for (size_t i = 0; i < out_.size() && used + 2 <= most_parts; ++i)
-            for (const std::span<const std::byte> part :
-                 {std::span<const std::byte>(out_[i].bytes), out_[i].data}) {
-                const size_t cut = std::min(skip, part.size());
-                skip -= cut;
-                if (cut == part.size()) continue;
-                parts[used++] = {const_cast<std::byte*>(part.data() + cut), part.size() - cut};
-            }
-        msghdr message{};
-        message.msg_iov = parts;
-        message.msg_iovlen = used;
-        const ssize_t n = sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (n < 0) return later();
-        out_done_ += static_cast<size_t>(n);
-        while (!out_.empty() && out_done_ >= out_.front().bytes.size() + out_.front().data.size()) {
-            out_done_ -= out_.front().bytes.size() + out_.front().data.size();
-            void* const ticket = out_.front().ticket;
+        if (out_done_ < out_.front().in_memory()) {
+            const ssize_t n = write_parts();
+            if (n < 0) return later();
+            out_done_ += static_cast<size_t>(n);
+        }
+        while (!out_.empty() && out_done_ >= out_.front().in_memory()) {
+            Out& first = out_.front();
+            if (first.piped() != 0 && !send_piped(*first.room)) return false;
+            if (first.piped() != 0) return true;
+            out_done_ -= first.in_memory();
+            void* const ticket = first.ticket;
             out_.pop_front();
             if (ticket != nullptr) user_.left(user_.subject, ticket);
         }

@@ -18,18 +18,33 @@
 
 namespace zipmpi::transport::ucx {
 
-// Memory for the data of one long frame; kept for the next one, since fresh memory is slow.
+// Memory for the data of one long frame; kept for the next one, since fresh memory is slow. Where nobody
+// looks at the data its end may stay in the kernel, in a pipe.
 struct Room {
     alignas(16) std::byte bytes[wire::frame_payload_max];
+    os::Fd pipe_in, pipe_out;
+    size_t piped = 0; // bytes that are in the pipe
+
+    [[nodiscard]] std::span<const std::byte> in_memory(std::span<const std::byte> data) const {
+        return data.first(data.size() - piped);
+    }
+    // All of the data into memory; it is so long.
+    bool fetch(size_t data_bytes);
 };
+
+// The room, if some of the data is in its pipe.
+inline Room* piped_in(Room* room) { return room != nullptr && room->piped != 0 ? room : nullptr; }
 
 class Rooms {
   public:
     Room* take();
     void give(Room* room);
+    bool has_pipe(Room& room); // or has one from now on
 
   private:
     std::vector<std::unique_ptr<Room>> free_;
+    size_t pipes_ = 0;
+    bool no_more_pipes_ = false;
 };
 
 class Stream {
@@ -43,6 +58,8 @@ class Stream {
         bool (*frame)(void* subject, std::span<const std::byte> head, std::span<const std::byte> data,
                       Room* room);
         void (*left)(void* subject, void* ticket); // send() has finished with the data
+        // Nobody looks at the data of long frames: it may lie in the pipe of its room.
+        bool only_passes_on = false;
     };
     Stream(os::Fd fd, Rooms& rooms, const User& user);
     ~Stream(); // what is under way is given up: left() comes
@@ -52,8 +69,10 @@ class Stream {
     [[nodiscard]] int descriptor() const { return fd_.get(); }
     // Reads what is there, up to some limit. Returns how many frames came; -1: the connection is over.
     int read();
-    // The head is copied; under way: the data stays where it is until left(ticket).
-    Posted send(std::span<const std::byte> head, std::span<const std::byte> data, void* ticket);
+    // The head is copied; under way: the data stays where it is until left(ticket). room: has the end of the
+    // data in its pipe.
+    Posted send(std::span<const std::byte> head, std::span<const std::byte> data, void* ticket,
+                Room* room = nullptr);
     // The same for a short frame, which leaves with the next one or with flush().
     void gather(std::span<const std::byte> head, std::span<const std::byte> data);
     [[nodiscard]] size_t gathered() const { return gathered_.size(); }
@@ -70,14 +89,20 @@ class Stream {
         std::vector<std::byte> bytes;
         std::span<const std::byte> data;
         void* ticket;
+        Room* room = nullptr; // whose pipe has the rest
+
+        [[nodiscard]] size_t in_memory() const { return bytes.size() + data.size(); }
+        [[nodiscard]] size_t piped() const { return room != nullptr ? room->piped : 0; }
     };
-    int read_short();
     int parse();
     bool begin_long(const wire::Frame& frame, size_t whole);
     void finish_long();
-    ssize_t send_parts(std::span<const std::byte> head, std::span<const std::byte> data);
+    ssize_t read_some(size_t& room);
+    ssize_t send_parts(std::span<const std::byte> head, std::span<const std::byte> data, bool more);
+    bool send_piped(Room& room);
     void keep_rest(size_t sent, std::span<const std::byte> head, std::span<const std::byte> data,
                    void* ticket);
+    ssize_t write_parts();
 
     os::Fd fd_;
     Rooms& rooms_;
@@ -92,6 +117,7 @@ class Stream {
     size_t wanted_ = 0, got_ = 0;
     Room* room_ = nullptr;
     bool unwanted_ = false;
+    bool splices_ = false; // it goes to the pipe of its room
     // out
     std::vector<std::byte> gathered_;
     std::deque<Out> out_;

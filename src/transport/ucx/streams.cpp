@@ -61,6 +61,13 @@ os::Fd new_socket() { return os::Fd(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK 
 // Rooms among descriptors of UCX are those with an odd address: that of the second byte.
 constexpr uintptr_t room_mark = 1;
 
+// Null: it is one of UCX.
+Room* room_of(void* descriptor) {
+    return (reinterpret_cast<uintptr_t>(descriptor) & room_mark) != 0
+               ? reinterpret_cast<Room*>(static_cast<std::byte*>(descriptor) - room_mark)
+               : nullptr;
+}
+
 } // namespace
 
 bool Engine::open_events(const std::string& device) {
@@ -223,6 +230,7 @@ Stream::User Engine::stream_user(Known& peer) {
                e.sink_.frame(e.sink_.subject,
                              {end.peer, e.peers_[end.peer].world_rank, head, data, descriptor});
     };
+    u.only_passes_on = frames_.offers; // that is what gateways do
     u.left = [](void* self, void* ticket) {
         Engine& e = *static_cast<StreamEnd*>(self)->engine;
         ++e.happened_;
@@ -232,11 +240,13 @@ Stream::User Engine::stream_user(Known& peer) {
 }
 
 void Engine::let_go(void* descriptor) {
-    if ((reinterpret_cast<uintptr_t>(descriptor) & room_mark) != 0)
-        rooms_of_streams_.give(reinterpret_cast<Room*>(static_cast<std::byte*>(descriptor) - room_mark));
+    if (Room* const room = room_of(descriptor); room != nullptr)
+        rooms_of_streams_.give(room);
     else
         ucp_am_data_release(worker_, descriptor);
 }
+
+Room* Engine::piped(void* descriptor) const { return piped_in(room_of(descriptor)); }
 
 void Engine::withdraw(std::span<const std::byte> memory) {
     for (Known& peer : peers_)
@@ -280,6 +290,16 @@ Posted Engine::send_by_stream(Peer index, std::span<const std::byte> head, std::
     const Posted posted = stream.send(head, data, ticket);
     after_sending(index, posted != Posted::failed);
     return posted;
+}
+
+Posted Engine::send_piped(Peer index, std::span<const std::byte> head, std::span<const std::byte> data,
+                          void* ticket, Room& room) {
+    Known& to = peers_[index];
+    if (to.lost || to.endpoint == nullptr || to.pass == 0 || to.stream == nullptr)
+        return room.fetch(data.size()) ? send_frame(index, head, data, ticket, false) : Posted::failed;
+    const Posted posted = to.stream->send(head, data, ticket, &room);
+    after_sending(index, posted != Posted::failed);
+    return posted; // not over UCX if it failed: part of the data is gone
 }
 
 void Engine::after_sending(Peer index, bool went) {
