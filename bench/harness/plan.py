@@ -119,7 +119,7 @@ def onesided():
 
 
 def computing_targets(hosts=1):
-    return [Run(program, ("sizes=" + COMPUTING, "sweeps=3", "limit=1", "hurry=0.05"), hosts=hosts, at_once=True)
+    return [Run(program, ("sizes=" + COMPUTING, "sweeps=3", "limit=1", "hurry=0.05"), hosts=hosts, limit=25, at_once=True)
             for program in ("ring", "target")]
 
 
