@@ -91,9 +91,11 @@ class OverHosts(Library):
 
 def all_libraries(bin_folder, cluster):
     peer = {library.key: library for library in peers()}
-    patient = ["--mca", "mpi_yield_when_idle", "1"]  # as it is by default if Open MPI knows that cores are few
+    # As it is by default if a library knows that cores are few: here each host counts them all as its own.
+    patient = ["--mca", "mpi_yield_when_idle", "1"]
+    ours_patient = ["--env", "ZIPMPI_NET_SPINS=0", "--env", "ZIPMPI_WAIT_SPINS=0"]
     return [
-        OverHosts(our_library(bin_folder), cluster, ["--launch-agent", AGENT, "--bind-to", "none"], "--host"),
+        OverHosts(our_library(bin_folder), cluster, ["--launch-agent", AGENT, "--bind-to", "none"], "--host", ours_patient),
         OverHosts(peer["openmpi"], cluster, [*OPENMPI, *OVER_TCP], "--host", patient),
         OverHosts(peer["openmpi_ucx"], cluster, [*OPENMPI, *OVER_UCX], "--host", patient),
         OverHosts(peer["mpich"], cluster, ["-launcher", "ssh", "-launcher-exec", AGENT, "-iface", DEVICE], "-hosts",
