@@ -10,7 +10,7 @@ from . import svg
 from .axes import STYLES, Axes, Box, Series, draw_grid, draw_legend, draw_line, legend, size_label
 
 WIDE, HIGH, HEAD = 400, 300, 44  # of a panel; of the title above all
-LEFT, RIGHT, TOP, BOTTOM = 76, 16, 34, 52  # around the axes of a panel
+LEFT, RIGHT, TOP, BOTTOM = 76, 28, 34, 52  # around the axes of a panel
 BYTES, MICROSECONDS, RANKS = "bytes", "microseconds of computing at a time", "ranks"
 UNITS = {"us": "us, less is better", "s": "s, less is better", "MB/s": "MB/s, more is better", "M/s": "millions/s, more is better",
          "k/s": "thousands/s, more is better", "%hidden": "% hidden, more is better", "x": "times as long, less is better"}
