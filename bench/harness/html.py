@@ -6,6 +6,7 @@ import os
 import re
 
 from . import bars, report
+from .plots import panels
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 980px; margin: 2em auto; padding: 0 1em; }
@@ -53,7 +54,7 @@ def body_of(markdown):
 
 def pictures(folder):
     text = ""
-    for name in ("latency", "bandwidth", "variants"):
+    for name in ("latency", "bandwidth", "variants", *(picture.file for picture in panels.PICTURES)):
         path = os.path.join(folder, name + ".svg")
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:

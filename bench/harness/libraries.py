@@ -11,7 +11,7 @@ BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOREIGN = ("PMI", "OMPI_", "ZIPMPI_", "MPIEXEC_", "HYDRA_", "SLURM_", "UCX_")
 MPI_PROGRAMS = ("latency", "bandwidth", "message_rate", "skew", "overlap", "crowd", "memory", "blocked", "startup",
                 "patterns", "collectives", "vectors", "packing", "overlap_collectives", "matching", "onesided", "gups",
-                "halo", "locks", "lu", "tasks")
+                "halo", "locks", "lu", "tasks", "epochs", "fences", "ring", "target")
 BARE_PROGRAMS = ("line", "copy", "futex")
 UCX_LAYER = ["--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "pml_ucx_tls", "any",
              "--mca", "pml_ucx_devices", "any", "-x", "UCX_TLS=posix,cma,self"]

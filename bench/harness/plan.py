@@ -18,11 +18,16 @@ LEAST_BARE_BANDWIDTH = 65536  # from here on bandwidth is compared with bare UCX
 LARGE_NETWORK_SIZES = "65536,262144,1048576,4194304"
 NETWORK_COLLECTIVE_SIZES = "8,512,8192,65536,524288"
 HALO_SIZES = "8,4096,65536"
+EPOCH_SIZES = "8,256,4096,32768,262144"
+COMPUTING = "1,10,100,1000,10000"  # microseconds
 VECTOR_SIZES = "2048,8192,32768,131072,524288"
-SETS = ("quick", "default", "oversubscribed", "collectives", "datatypes", "onesided", "queues", "cluster", "all")
+SETS = ("quick", "default", "oversubscribed", "collectives", "datatypes", "onesided", "onesided_hosts", "queues",
+        "cluster", "all")
+OVER_HOSTS = ("onesided_hosts", "cluster")
+ONESIDED = ("onesided", "onesided_hosts", "all")  # pictures of one-sided communication
 COMPARED_IN_ALL = ("default", "oversubscribed", "collectives", "datatypes", "onesided")
 WITH_UCX = ("quick", "default", "cluster", "all")  # beside ucx_perftest
-MOST_HOSTS = 4  # of the set "cluster"
+MOST_HOSTS = 4  # of sets over hosts
 QUEUES = "ZIPMPI_SHM_QUEUES=pairs,shared,expected,watched"  # what the set "queues" varies
 
 
@@ -97,6 +102,9 @@ DATATYPES = [
 ]
 
 
+SHORT_EPOCHS = ("sweeps=3", "limit=0.5", "hurry=0.05")
+
+
 def onesided():
     """Targets that do not help make some peers slow: their runs are short, and not repeated for ever."""
     runs = [Run("onesided", ("busy=0.02", "sweeps=5", "limit=1"), limit=120, at_once=True)]
@@ -105,7 +113,26 @@ def onesided():
     runs += [Run("locks", ("seconds=0.3",), contenders + 1, at_once=True) for contenders in (2, 8, 32)]
     runs += [Run("halo", ("sizes=" + HALO_SIZES, "sweeps=3", "limit=0.5", "hurry=0.05"), ranks, at_once=True) for ranks in (4, 9)]
     runs += [Run("tasks", (), ranks, at_once=True) for ranks in (2, 8)]
-    return runs
+    runs += [Run("epochs", ("sizes=" + EPOCH_SIZES, *SHORT_EPOCHS), at_once=True)]
+    runs += [Run("fences", SHORT_EPOCHS, ranks, at_once=True) for ranks in (2, 4, 8, 16)]
+    return runs + computing_targets()
+
+
+def computing_targets(hosts=1):
+    return [Run(program, ("sizes=" + COMPUTING, "sweeps=3", "limit=1", "hurry=0.05"), hosts=hosts, limit=25, at_once=True)
+            for program in ("ring", "target")]
+
+
+def onesided_hosts():
+    """The same between two hosts. Every operation is a message there: fewer of them."""
+    runs = [Run("epochs", ("sizes=" + EPOCH_SIZES, *SHORT_EPOCHS), hosts=2, at_once=True)]
+    runs += [Run("fences", SHORT_EPOCHS, ranks, hosts=2, at_once=True) for ranks in (2, 4, 8)]
+    runs += [Run("locks", ("seconds=0.3",), ranks, hosts=2, at_once=True) for ranks in (4, 8)]
+    runs += [Run("halo", ("sizes=" + HALO_SIZES, *SHORT_EPOCHS), 4, hosts=2, at_once=True)]
+    runs += [Run("gups", ("updates=200",), ranks, hosts=2, at_once=True) for ranks in (2, 4)]
+    runs += [Run("lu", ("n=512", "block=32", "sweeps=3"), ranks, hosts=2, at_once=True) for ranks in (2, 4)]
+    runs += [Run("tasks", ("tasks=200", "micro=20e-6"), ranks, hosts=2, at_once=True) for ranks in (2, 4)]
+    return runs + computing_targets(2)
 
 
 def cluster():
@@ -137,7 +164,8 @@ def runs_of(name):
     if name == "all":
         return DEFAULT + [run for run in crowds() if run.program != "futex"] + collectives() + DATATYPES + onesided()
     return {"quick": QUICK, "default": DEFAULT, "oversubscribed": crowds(), "collectives": collectives(),
-            "datatypes": DATATYPES, "onesided": onesided(), "queues": patterns(), "cluster": cluster()}[name]
+            "datatypes": DATATYPES, "onesided": onesided(), "onesided_hosts": onesided_hosts(), "queues": patterns(),
+            "cluster": cluster()}[name]
 
 
 def sets_of_bars(name):

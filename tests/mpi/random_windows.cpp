@@ -5,7 +5,9 @@
 // seed and do them to a model of all windows; after each epoch a rank compares its window, and what it has
 // fetched, with the model. Every origin has slots of its own in every window; one slot is for all, where they
 // meet with one commutative operation.
-// usage: random_windows seed=N rounds=N threads=N
+// usage: random_windows seed=N rounds=N threads=N progress=N
+// progress: after each N rounds a line says how far the first thread of rank 0 is, and how many operations
+// all ranks together have done for it.
 #include "check.hpp"
 
 #include <algorithm>
@@ -154,6 +156,7 @@ struct Player {
     Memory memory{};
     bool together = true;               // on one host
     std::deque<std::vector<char>> kept; // what an epoch sends
+    long operations = 0;                // of all ranks
 
     [[nodiscard]] size_t window_bytes() const {
         return static_cast<size_t>(size * slots + 1) * static_cast<size_t>(slot_bytes);
@@ -352,6 +355,7 @@ void Player::play_round() {
             simulate(s, origin, origin == rank && fetches ? &expected : nullptr);
             if (origin == rank) mine.push_back(s);
         }
+        operations += static_cast<long>(steps.size());
     }
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm_group(comm, &group);
@@ -387,7 +391,8 @@ void Player::play_round() {
     MPI_Barrier(comm);
 }
 
-void play(MPI_Comm comm, uint64_t seed, int rounds, bool together) {
+// progress: rounds between two reports, 0: none.
+void play(MPI_Comm comm, uint64_t seed, int rounds, bool together, int progress) {
     Player p{};
     p.together = together;
     p.comm = comm;
@@ -396,7 +401,13 @@ void play(MPI_Comm comm, uint64_t seed, int rounds, bool together) {
     p.size = size_;
     for (int done = 0; done < rounds;) {
         p.open();
-        for (int i = 0; i < 20 && done < rounds; ++i, ++done) p.play_round();
+        for (int i = 0; i < 20 && done < rounds; ++i) {
+            p.play_round();
+            if (++done; progress > 0 && done % progress == 0) {
+                std::printf("random_windows: %d rounds, %ld operations\n", done, p.operations);
+                std::fflush(stdout);
+            }
+        }
         p.close();
     }
 }
@@ -421,8 +432,9 @@ int main(int argc, char** argv) {
     std::vector<std::thread> others;
     for (int t = 1; t < threads; ++t)
         others.emplace_back(play, comms[static_cast<size_t>(t)], seed + static_cast<uint64_t>(t), rounds,
-                            together);
-    play(comms[0], seed, rounds, together);
+                            together, 0);
+    play(comms[0], seed, rounds, together,
+         rank_ == 0 ? static_cast<int>(argument(argc, argv, "progress", 0)) : 0);
     for (std::thread& t : others) t.join();
     for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
     session.end("random_windows");

@@ -48,6 +48,8 @@ class Statistics(unittest.TestCase):
     def test_which_is_better_depends_on_the_unit(self):
         self.assertTrue(Figure("us", [1]).better_than(Figure("us", [2])))
         self.assertTrue(Figure("MB/s", [2]).better_than(Figure("MB/s", [1])))
+        for rate in ("M/s", "k/s"):
+            self.assertTrue(Figure(rate, [2]).better_than(Figure(rate, [1])))
         self.assertEqual(Figure("us", [1, 2]).worst(), 2)
         self.assertEqual(Figure("MB/s", [1, 2]).worst(), 1)
 

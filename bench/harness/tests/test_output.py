@@ -103,6 +103,25 @@ class Pictures(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(folder)), ["variants.png", "variants.svg"])
             xml.etree.ElementTree.parse(os.path.join(folder, "variants.svg"))
 
+    def test_one_sided_pictures(self):
+        made = comparison() | {"set": "onesided_hosts"}
+        for round_number in range(3):
+            for library in ("ours", "mpich"):
+                for size in (8, 4096):
+                    made["results"].add(library, 2, Line("epoch_hidden_lock", size, 40 * round_number, "%hidden"))
+                for ranks in (4, 8):
+                    made["results"].add(library, ranks, Line("fence_alone", 16, ranks, "us"))
+        with tempfile.TemporaryDirectory() as folder:
+            chart.draw_all(report.as_json(made), folder)
+            drawn = {name for name in os.listdir(folder) if name.endswith(".svg")}
+            self.assertEqual(drawn, {"latency.svg", "epoch_overlap.svg", "fences.svg"})  # what was measured
+            for name in drawn:
+                xml.etree.ElementTree.parse(os.path.join(folder, name))
+            with open(os.path.join(folder, "fences.svg"), encoding="utf-8") as file:
+                text = file.read()
+        self.assertIn("two hosts", text)
+        self.assertNotIn("one put of 16 bytes", text)  # a panel without figures
+
     def test_pixels(self):
         canvas = png.Canvas(20, 20)
         canvas.disc(10, 10, 4, "#ff0000")
