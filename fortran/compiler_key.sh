@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
+# shellcheck shell=sh
 # Read by mpifort and build_modules.sh: zipmpi_compiler_key COMPILER... prints what compilers have in common that can use
 # the same modules, as a name for a directory; nothing if it does not say what it is. The versions of one gfortran branch are alike.
 zipmpi_compiler_key() {
