@@ -39,18 +39,7 @@ struct zipmpi_section {
     bool write_back;
 };
 
-static inline bool zipmpi_has_gaps(const CFI_cdesc_t *buffer) {
-    CFI_index_t expected = (CFI_index_t)buffer->elem_len;
-    bool gaps = false;
-    for (int i = 0; i < buffer->rank; i++) {
-        const CFI_dim_t *dimension = &buffer->dim[i];
-        if (dimension->extent == 0) return false;
-        if (dimension->extent != 1 && dimension->sm != expected) gaps = true;
-        expected *= dimension->extent;
-    }
-    return gaps && buffer->elem_len != 0;
-}
-
+bool zipmpi_has_gaps(const CFI_cdesc_t *buffer);
 /* count and type as the call has them, null pointers if it has none. Returns an error code. */
 int zipmpi_section_open(struct zipmpi_section *section, const CFI_cdesc_t *buffer, struct zipmpi_buffer how,
                         const MPI_Count *count, const int *type);
