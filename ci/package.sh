@@ -30,6 +30,7 @@ while read -r path; do
 done <<'PATHS'
 usr/bin/mpicc\.zipmpi
 usr/bin/mpicxx\.zipmpi
+usr/bin/mpifort\.zipmpi
 usr/bin/mpiexec\.zipmpi
 usr/bin/mpirun\.zipmpi
 usr/bin/zipmpi
@@ -38,6 +39,10 @@ usr/lib/zipmpi/bin/mpicxx
 usr/lib/zipmpi/bin/mpiexec
 usr/lib/zipmpi/bin/mpirun
 usr/lib/zipmpi/include/mpi\.h
+usr/lib/zipmpi/include/mpif\.h
+usr/lib/zipmpi/lib/libmpifort_abi\.so\.1
+usr/lib/zipmpi/lib/zipmpi/fortran/mpi_f08\.mod
+usr/lib/zipmpi/share/zipmpi/fortran/build_modules\.sh
 usr/lib/zipmpi/lib/libmpi_abi\.so\.1
 usr/lib/zipmpi/lib/libmpi_abi\.so
 usr/lib/zipmpi/lib/pkgconfig/zipmpi\.pc

@@ -28,7 +28,7 @@ set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/deb_prepare.cmake)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-    "libpmix2, libhwloc15, libucx0, libssl3, libscotch-7.0, libmetis5, gcc | c-compiler, libc6-dev")
+    "libpmix2, libhwloc15, libucx0, libssl3, libscotch-7.0, libmetis5, gcc | c-compiler, libc6-dev, gfortran | fortran-compiler")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "MPI library with its launcher and compiler wrappers")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "ZipMPI implements the Message Passing Interface with the standard binary\n\

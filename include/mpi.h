@@ -3036,6 +3036,56 @@ int PMPIX_Comm_revoke(MPI_Comm comm);
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 
+/* --- C and Fortran in one program */
+
+typedef int MPI_Fint;
+typedef MPI_Status MPI_F08_status;
+extern MPI_Fint mpi_fortran_status_ignore_[], mpi_fortran_statuses_ignore_[];
+#define MPI_F_STATUS_IGNORE mpi_fortran_status_ignore_
+#define MPI_F_STATUSES_IGNORE mpi_fortran_statuses_ignore_
+#define MPI_F08_STATUS_IGNORE (MPI_F08_status *)mpi_fortran_status_ignore_
+#define MPI_F08_STATUSES_IGNORE (MPI_F08_status *)mpi_fortran_statuses_ignore_
+static inline int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status) {
+    *c_status = *(const MPI_Status *)f_status;
+    return MPI_SUCCESS;
+}
+static inline int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status) {
+    *(MPI_Status *)f_status = *c_status;
+    return MPI_SUCCESS;
+}
+static inline int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status) {
+    *c_status = *f08_status;
+    return MPI_SUCCESS;
+}
+static inline int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status) {
+    *f08_status = *c_status;
+    return MPI_SUCCESS;
+}
+#define MPI_Status_f2f08(f_status, f08_status) MPI_Status_f2c(f_status, f08_status)
+#define MPI_Status_f082f(f08_status, f_status) MPI_Status_c2f(f08_status, f_status)
+#define MPI_Comm_c2f(handle) MPI_Comm_toint(handle)
+#define MPI_Comm_f2c(handle) MPI_Comm_fromint(handle)
+#define MPI_Errhandler_c2f(handle) MPI_Errhandler_toint(handle)
+#define MPI_Errhandler_f2c(handle) MPI_Errhandler_fromint(handle)
+#define MPI_File_c2f(handle) MPI_File_toint(handle)
+#define MPI_File_f2c(handle) MPI_File_fromint(handle)
+#define MPI_Group_c2f(handle) MPI_Group_toint(handle)
+#define MPI_Group_f2c(handle) MPI_Group_fromint(handle)
+#define MPI_Info_c2f(handle) MPI_Info_toint(handle)
+#define MPI_Info_f2c(handle) MPI_Info_fromint(handle)
+#define MPI_Message_c2f(handle) MPI_Message_toint(handle)
+#define MPI_Message_f2c(handle) MPI_Message_fromint(handle)
+#define MPI_Op_c2f(handle) MPI_Op_toint(handle)
+#define MPI_Op_f2c(handle) MPI_Op_fromint(handle)
+#define MPI_Request_c2f(handle) MPI_Request_toint(handle)
+#define MPI_Request_f2c(handle) MPI_Request_fromint(handle)
+#define MPI_Session_c2f(handle) MPI_Session_toint(handle)
+#define MPI_Session_f2c(handle) MPI_Session_fromint(handle)
+#define MPI_Type_c2f(handle) MPI_Type_toint(handle)
+#define MPI_Type_f2c(handle) MPI_Type_fromint(handle)
+#define MPI_Win_c2f(handle) MPI_Win_toint(handle)
+#define MPI_Win_f2c(handle) MPI_Win_fromint(handle)
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""python3 -m zipmpi_gen SPEC header FILE | library DIR | probes DIR"""
+"""python3 -m zipmpi_gen SPEC header DIR | library DIR | probes DIR | fortran DIR"""
 
 import sys
 from pathlib import Path
 
-from . import entries, header, names, probes, symbols, values, wrong_calls
+from . import entries, fortran_files, header, names, probes, symbols, values, wrong_calls
 from .spec import SpecError, load
 
 
@@ -27,6 +27,14 @@ def probe_files(spec):
             "wrong_calls.inc": wrong_calls.wrong_calls(spec)}
 
 
+def header_files(spec):
+    return {"mpi.h": header.header(spec), "mpif.h": fortran_files.mpif_h(spec)}
+
+
+FOLDERS = {"header": header_files, "library": library_files, "probes": probe_files,
+           "fortran": fortran_files.fortran_files}
+
+
 def write(folder, files):
     """Leaves a file alone that has the right content, so that nothing is rebuilt for no reason."""
     for name, text in files.items():
@@ -37,16 +45,13 @@ def write(folder, files):
 
 
 def main(arguments):
-    if len(arguments) != 3 or arguments[1] not in ("header", "library", "probes"):
+    if len(arguments) != 3 or arguments[1] not in FOLDERS:
         print(__doc__, file=sys.stderr)
         return 2
     spec_folder, what, where = arguments
     try:
         spec = load(spec_folder)
-        if what == "header":
-            write(Path(where).parent, {Path(where).name: header.header(spec)})
-        else:
-            write(where, library_files(spec) if what == "library" else probe_files(spec))
+        write(where, FOLDERS[what](spec))
     except SpecError as error:
         print(f"gen: {error}", file=sys.stderr)
         return 1

@@ -22,6 +22,35 @@ extern "C" {{
 #endif
 """
 
+# The ABI has no symbols for these; an INTEGER of Fortran is an int (fortran/README.md).
+FORTRAN = """
+typedef int MPI_Fint;
+typedef MPI_Status MPI_F08_status;
+extern MPI_Fint mpi_fortran_status_ignore_[], mpi_fortran_statuses_ignore_[];
+#define MPI_F_STATUS_IGNORE mpi_fortran_status_ignore_
+#define MPI_F_STATUSES_IGNORE mpi_fortran_statuses_ignore_
+#define MPI_F08_STATUS_IGNORE (MPI_F08_status *)mpi_fortran_status_ignore_
+#define MPI_F08_STATUSES_IGNORE (MPI_F08_status *)mpi_fortran_statuses_ignore_
+static inline int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status) {
+    *c_status = *(const MPI_Status *)f_status;
+    return MPI_SUCCESS;
+}
+static inline int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status) {
+    *(MPI_Status *)f_status = *c_status;
+    return MPI_SUCCESS;
+}
+static inline int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status) {
+    *c_status = *f08_status;
+    return MPI_SUCCESS;
+}
+static inline int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status) {
+    *f08_status = *c_status;
+    return MPI_SUCCESS;
+}
+#define MPI_Status_f2f08(f_status, f08_status) MPI_Status_f2c(f_status, f08_status)
+#define MPI_Status_f082f(f08_status, f_status) MPI_Status_c2f(f08_status, f_status)
+"""
+
 TAIL = """
 #ifdef __cplusplus
 }
@@ -111,9 +140,16 @@ def prototypes(spec):
     return out
 
 
+def conversions(spec):
+    """Handles between C and Fortran: the integers of the ABI."""
+    names = [e.name.removesuffix("_toint") for e in spec.entries if e.name.endswith("_toint")]
+    return section("C and Fortran in one program") + FORTRAN.lstrip() + "".join(
+        f"#define {name}_c2f(handle) {name}_toint(handle)\n#define {name}_f2c(handle) {name}_fromint(handle)\n" for name in names)
+
+
 def header(spec):
     values = {c.name: c.value for c in spec.constants}
     head = HEAD.format(licence=LICENCE.replace("\n", "\n * "), version=values["MPI_VERSION"],
                        subversion=values["MPI_SUBVERSION"], abi=values["MPI_ABI_VERSION"],
                        subabi=values["MPI_ABI_SUBVERSION"])
-    return head + types(spec) + constants(spec) + prototypes(spec) + TAIL
+    return head + types(spec) + constants(spec) + prototypes(spec) + conversions(spec) + TAIL

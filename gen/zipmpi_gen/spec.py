@@ -13,6 +13,7 @@ PLAIN_MARKS = {
     "by-address",  # an input that C passes as a pointer
     "peer", "wild", "root", "in-place", "automatic", "unless-no-op", "optional", "required", "unchecked", "raw",
     "raises",  # what a face does with it
+    "one-based", "stripped",  # what the Fortran bindings do with it
 }
 VALUED_MARKS = {"fn", "as", "used"}
 FUNCTION_KEYS = {"large", "returns", "target", "custom", "anytime", "lock", "record", "errors", "deprecated",

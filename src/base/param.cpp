@@ -21,7 +21,9 @@ std::vector<ParamBase*>& registry() {
 
 std::vector<std::string>& plain_variables() {
     // The last two are read by the compiler wrappers.
-    static std::vector<std::string> list{"ZIPMPI_CONFIG", "ZIPMPI_CC", "ZIPMPI_CXX"};
+    static std::vector<std::string> list{"ZIPMPI_CONFIG",        "ZIPMPI_CC",
+                                         "ZIPMPI_CXX",           "ZIPMPI_FC",
+                                         "ZIPMPI_FORTRAN_CACHE", "ZIPMPI_FORTRAN_MODULES"};
     return list;
 }
 

@@ -4,6 +4,7 @@
 
 usage: test_guide.py PAGE...
   ```c with a first line /* name.c ... */   becomes the file name.c
+  ```fortran with a first line ! name.f90   the same
   ```sh                                     each line is a command; status 0 and an empty stderr are wanted
   ```sh with TEXT                           the same, with TEXT behind each line: options that make it short
   ```sh beside a job                        the same, while a job runs
@@ -106,8 +107,8 @@ class Guide(unittest.TestCase):
         self.prepare()
         printed, ran = "", 0
         for kind, marks, text in blocks(page):
-            name = re.match(r"/\* (\w+\.c)\b", text)
-            if kind == "c" and name:
+            name = re.match(r"(?:/\*|!) (\w+\.(?:c|f90))\b", text)
+            if kind in ("c", "fortran") and name:
                 with open(os.path.join(self.folder, name[1]), "w") as f:
                     f.write(text)
             elif kind == "sh" and marks.strip() != "elsewhere":

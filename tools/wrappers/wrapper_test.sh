@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: wrapper_test.sh BIN_DIR
-# What mpicc and mpicxx pass on, seen by a compiler that only prints its arguments, one per line.
+# What mpicc, mpicxx and mpifort pass on, seen by a compiler that only prints its arguments, one per line.
 set -u
 bin=$(cd "$1" && pwd)
 scratch=$(mktemp -d)
@@ -15,10 +15,12 @@ cat > "$scratch/fake_cc" <<'TEXT'
 for a; do printf '<%s>\n' "$a"; done
 TEXT
 chmod +x "$scratch/fake_cc"
-unset MPICH_CC OMPI_CC MPICH_CXX OMPI_CXX
+unset MPICH_CC OMPI_CC MPICH_CXX OMPI_CXX MPICH_FC OMPI_FC
 ZIPMPI_CC=$scratch/fake_cc
 ZIPMPI_CXX=$scratch/fake_cc
-export ZIPMPI_CC ZIPMPI_CXX
+ZIPMPI_FC=$scratch/fake_cc
+ZIPMPI_FORTRAN_MODULES=$scratch/modules # nothing is built for a compiler that is none
+export ZIPMPI_CC ZIPMPI_CXX ZIPMPI_FC ZIPMPI_FORTRAN_MODULES
 
 complain() {
     echo "FAILED: $*"
@@ -28,7 +30,9 @@ complain() {
 has() { printf '%s\n' "$1" | grep -qF -- "$2" || complain "no $2 in: $1"; }
 lacks() { printf '%s\n' "$1" | grep -qF -- "$2" && complain "unwanted $2 in: $1"; }
 
-for wrapper in mpicc mpicxx mpic++ mpiCC; do
+wrappers="mpicc mpicxx mpic++ mpiCC"
+[ ! -e "$bin/mpifort" ] || wrappers="$wrappers mpifort mpif77 mpif90"
+for wrapper in $wrappers; do
     out=$("$bin/$wrapper" 'a file.c' -o 'out put' '-DX="a b"')
     has "$out" '<a file.c>'
     has "$out" '<out put>'
@@ -84,6 +88,20 @@ has "$(ZIPMPI_CXX='' MPICH_CXX=mcxx "$bin/mpicxx" -showme:command)" mcxx
 out=$(ZIPMPI_CC=no-such-compiler "$bin/mpicc" x.c 2>&1) && complain "a missing compiler is no error"
 has "$out" 'no-such-compiler was not found'
 has "$out" 'do:'
+
+# Fortran: modules and their library before ours; built once for a compiler that is not the one of the build.
+if [ -e "$bin/mpifort" ]; then
+    has "$("$bin/mpifort" x.f90 -o x)" "<-I$scratch/modules>"
+    has "$("$bin/mpifort" x.f90 -o x)" '<-lmpifort_modules>'
+    lacks "$("$bin/mpifort" -c x.f90)" mpifort
+    has "$("$bin/mpifort" --fc=otherfc -showme:command)" otherfc
+    has "$("$bin/mpifort" -showme:libs)" 'mpifort_modules mpifort_abi mpi_abi'
+    out=$(ZIPMPI_FORTRAN_MODULES='' ZIPMPI_FORTRAN_CACHE=$scratch/cache "$bin/mpifort" -c x.f90 2>&1) &&
+        complain "modules were built by a compiler that is none"
+    has "$out" 'modules could not be built'
+    has "$out" 'do:'
+    [ -z "$(ls "$scratch/cache")" ] || complain "a failed build left $(ls "$scratch/cache")"
+fi
 
 # A wrapper reached through a link still finds its own directories.
 ln -s "$bin/mpicc" "$scratch/mpicc.link"
