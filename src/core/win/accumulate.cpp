@@ -48,7 +48,7 @@ bool combine_at_once(const void* origin, void* result, int64_t count, const Data
     const Step step = step_of(op.id, target_type.id);
     uint64_t bytes = 0;
     std::byte* const at = quick_place(win, target, disp, count, type, target_count, target_type, bytes);
-    if (step == nullptr || at == nullptr || !win.window->peek(target).shared ||
+    if (step == nullptr || at == nullptr || !win.near_of(target).stepped ||
         reinterpret_cast<uintptr_t>(at) % static_cast<uintptr_t>(target_type.alignment) != 0)
         return false;
     step(origin, at, result, target_count);

@@ -97,6 +97,12 @@ bool swap_by_code(uint32_t code, Swap& s) {
 
 const proto::rma::Window::Codes window_codes{combine_by_code, swap_by_code};
 
+uint8_t plain_bytes(const Datatype& type) noexcept {
+    return type.program == nullptr && type.size > 0 && type.size <= 64 ? static_cast<uint8_t>(type.size) : 0;
+}
+
+bool is_stepped(const Datatype& type) noexcept { return step_of(OpId::REPLACE, type.id) != nullptr; }
+
 TypeId basic_type_of(const Datatype& type) { return is_named(type) ? type.id : basic_of(signature_of(type)); }
 
 Err combine_of(const Op& op, const Datatype& type, Combine& c) {

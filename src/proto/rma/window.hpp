@@ -47,7 +47,6 @@ struct Target {
     int64_t unit = 1;
     bool shared = false; // all origins reach it directly, and may change it by instructions of the CPU
     bool alone = false;  // set by core: no other origin has access
-    bool open = false;   // set by core: in an access epoch
     bool remote = false; // on another host: shares no memory with this rank
     transport::Peer peer = 0;
     std::byte* mapped = nullptr; // to be unmapped, `size` bytes
