@@ -110,6 +110,8 @@ template <class T>
         __builtin_memcpy(&in, value, sizeof in);
         if (op == MPI_SUM)
             before = element.fetch_add(in, relaxed);
+        else if (op == MPI_BXOR)
+            before = element.fetch_xor(in, relaxed);
         else if (op == MPI_REPLACE)
             before = element.exchange(in, relaxed);
         else

@@ -125,6 +125,10 @@ Err combine_of(const Op& op, const Datatype& type, Combine& c) {
                 builtin_type(basic).name);
 }
 
+bool plain_combine_of(const Op& op, const Datatype& type, Combine& c) {
+    return op.predefined() && is_named(type) && fill(op.id, type.id, c);
+}
+
 Err swap_of(const Datatype& type, Swap& s) {
     if (is_named(type) && fill(type.id, s)) return Err::success;
     return fail(Err::type, "pass a predefined integer, logical or byte type",
