@@ -12,7 +12,7 @@ FILE = """\
 #include "abi/arrays.hpp"
 #include "abi/custom.hpp"
 #include "abi/entry.hpp"
-#include "abi/tool.hpp"
+{near}#include "abi/tool.hpp"
 #include "abi/unsupported.hpp"
 
 using namespace zipmpi;
@@ -163,14 +163,30 @@ def definition_arguments(entry, text):
     return ", ".join(words) or "void"
 
 
+def near_entry_point(entry, text):
+    """The usual body becomes a function of its own with the same arguments: a jump, and no registers to save for the
+    calls that do not need it."""
+    rest = f"checked_{entry.name.removeprefix('MPI_')}"
+    names = ", ".join(p.name for p in entry.params)
+    out = "\n" + wrap_call(f"[[gnu::noinline]] static int {rest}", entry.arguments, " {") + text + "}\n"
+    out += wrap_call(f"int P{entry.name}", entry.arguments, " {")
+    out += f"    if (near::{entry.function.near}({names})) [[likely]]\n        return MPI_SUCCESS;\n"
+    return out + f"    return {rest}({names});\n}}\n"
+
+
 def entry_point(entry):
     text = body(entry)
-    out = "\n" + wrap_call(f"{entry.returns} P{entry.name}", definition_arguments(entry, text), " {")
-    out += text + "}\n"
+    if entry.function.near:
+        out = near_entry_point(entry, text)
+    else:
+        out = "\n" + wrap_call(f"{entry.returns} P{entry.name}", definition_arguments(entry, text), " {")
+        out += text + "}\n"
     return out + wrap_call(f"{entry.returns} {entry.name}", entry.arguments,
                            f' __attribute__((weak, alias("P{entry.name}")));')
 
 
 def chapter_file(spec, chapter):
-    text = "".join(entry_point(e) for e in spec.entries_of(chapter))
-    return cpp_head(f"Entry points of chapter {chapter.number}.") + FILE.format(body=text)
+    entries = list(spec.entries_of(chapter))
+    near = '#include "abi/near.hpp"\n' if any(e.function.near for e in entries) else ""
+    text = "".join(entry_point(e) for e in entries)
+    return cpp_head(f"Entry points of chapter {chapter.number}.") + FILE.format(near=near, body=text)

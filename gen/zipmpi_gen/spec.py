@@ -17,7 +17,7 @@ PLAIN_MARKS = {
 }
 VALUED_MARKS = {"fn", "as", "used"}
 FUNCTION_KEYS = {"large", "returns", "target", "custom", "anytime", "lock", "record", "errors", "deprecated",
-                 "fortran", "params", "pass_large"}
+                 "fortran", "params", "pass_large", "near"}
 # A C type that is a pointer by itself: the direction does not add another.
 POINTER_FORMS = {"buffer", "address", "pointer", "status", "string", "function"}
 
@@ -90,6 +90,7 @@ class Function:
     deprecated: str = None
     fortran: str = None
     pass_large: bool = False  # the target is told which of the two forms was called
+    near: str = None  # a function of the face that does the plainest calls before anything is checked
 
     @property
     def implemented(self):

@@ -3,10 +3,12 @@
 #include "abi/handles.hpp"
 
 #include "abi/abi_values.hpp"
+#include "abi/near.hpp"
 
 namespace zipmpi::abi {
 
 std::atomic<core::Object*> predefined_objects[codes_end];
+std::atomic<uint8_t> near::plain_types[codes_end];
 
 namespace {
 
@@ -39,6 +41,11 @@ core::Object* object_of(const values::Predefined& row) noexcept {
     return nullptr;
 }
 
+uint8_t plain_type_of(const core::Datatype& type) noexcept {
+    const uint8_t bytes = core::plain_bytes(type);
+    return bytes != 0 && core::is_stepped(type) ? bytes | near::stepped_bit : bytes;
+}
+
 bool is_communicator(const values::Predefined& row) noexcept {
     return row.kind == core::BuiltinName::comm_world || row.kind == core::BuiltinName::comm_self;
 }
@@ -50,6 +57,10 @@ core::Object* resolve_predefined(uintptr_t code) noexcept {
         if (row.code != code) continue;
         core::Object* const object = object_of(row);
         predefined_objects[code].store(object, std::memory_order_relaxed);
+        if (row.kind == core::BuiltinName::type)
+            near::plain_types[code].store(
+                plain_type_of(core::builtin_type(static_cast<core::TypeId>(row.id))),
+                std::memory_order_relaxed);
         return object;
     }
     return nullptr;

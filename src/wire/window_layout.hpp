@@ -20,8 +20,8 @@ inline constexpr uint32_t lock_slots = 64;
 
 // A fair lock for readers and writers (proto/rma/lock.hpp).
 struct WindowLock {
-    alignas(
-        line_size) std::atomic<uint64_t> tickets; // 16 bits each: writers served, readers served, given out
+    // 16 bits each: writers served, readers served, given out; then what becomes of a sleeper's turn
+    alignas(line_size) std::atomic<uint64_t> tickets;
     // by ticket % lock_slots: 1 + local index of the rank that waits with it
     alignas(line_size) std::atomic<uint16_t> waiters[lock_slots];
 };

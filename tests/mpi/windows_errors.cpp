@@ -70,10 +70,30 @@ void nested_epochs() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-void ranges_and_types() {
+// known: the library has seen the memory of the targets already, and its short ways are open.
+void ranges_and_types(bool known) {
     const Memory m(4);
     int64_t x[8] = {};
     MPI_Win_lock_all(0, m.win);
+    for (int r = 0; known && r < size_; ++r) {
+        CHECK(MPI_Put(x, 0, MPI_INT64_T, r, 0, 0, MPI_INT64_T, m.win) == MPI_SUCCESS);
+        CHECK(MPI_Put(x, 0, MPI_INT64_T, r, 4, 0, MPI_INT64_T, m.win) == MPI_SUCCESS);
+        CHECK(MPI_Win_flush(r, m.win) == MPI_SUCCESS);
+    }
+    FAILS(MPI_Put(nullptr, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, m.win), MPI_ERR_BUFFER);
+    FAILS(MPI_Put(x, 1, MPI_INT64_T, 0, 0, 2, MPI_INT64_T, m.win), MPI_ERR_ARG);
+    FAILS(MPI_Put(x, 1, MPI_INT64_T, 0, 0, 1, MPI_INT32_T, m.win), MPI_ERR_ARG);
+    FAILS(MPI_Fetch_and_op(x, x, MPI_INT64_T, 0, 4, MPI_SUM, m.win), MPI_ERR_RMA_RANGE);
+    FAILS(MPI_Fetch_and_op(x, x, MPI_INT64_T, 0, 0, MPI_OP_NULL, m.win), MPI_ERR_OP);
+    FAILS(MPI_Accumulate(x, 1, MPI_INT64_T, size_, 0, 1, MPI_INT64_T, MPI_SUM, m.win), MPI_ERR_RANK);
+    FAILS(MPI_Accumulate(x, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_MAXLOC, m.win), MPI_ERR_OP);
+    FAILS(MPI_Compare_and_swap(x, x, x, MPI_INT64_T, 0, -1, m.win), MPI_ERR_DISP);
+    FAILS(MPI_Get_accumulate(x, 2, MPI_INT8_T, x, 1, MPI_INT8_T, 0, 0, 1, MPI_INT8_T, MPI_SUM, m.win),
+          MPI_ERR_ARG);
+    FAILS(MPI_Get_accumulate(x, 33, MPI_INT8_T, x, 33, MPI_INT8_T, 0, 0, 33, MPI_INT8_T, MPI_SUM, m.win),
+          MPI_ERR_RMA_RANGE);
+    FAILS(MPI_Win_flush(size_, m.win), MPI_ERR_RANK);
+    FAILS(MPI_Win_flush(0, MPI_WIN_NULL), MPI_ERR_WIN);
     FAILS(MPI_Put(x, 5, MPI_INT64_T, 0, 0, 5, MPI_INT64_T, m.win), MPI_ERR_RMA_RANGE);
     FAILS(MPI_Get(x, 1, MPI_INT64_T, 0, 4, 1, MPI_INT64_T, m.win), MPI_ERR_RMA_RANGE);
     FAILS(MPI_Get(x, 1, MPI_INT64_T, 0, INT64_MAX / 4, 1, MPI_INT64_T, m.win), MPI_ERR_RMA_RANGE);
@@ -189,7 +209,8 @@ int main(int argc, char** argv) {
     Session session(&argc, &argv);
     outside_epochs();
     nested_epochs();
-    ranges_and_types();
+    ranges_and_types(false);
+    ranges_and_types(true);
     making();
     facts();
     session.end("windows_errors");

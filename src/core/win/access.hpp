@@ -46,17 +46,11 @@ Err find_place(Win& win, const Place& place, proto::rma::Data& there);
                                                      const Datatype& type, int64_t target_count,
                                                      const Datatype& target_type, uint64_t& bytes) {
     if (target < 0 || type.program != nullptr || target_type.program != nullptr) return nullptr;
-    const proto::rma::Target& t = win.window->peek(target);
-    if (t.reach() != proto::rma::Reach::direct || !win.may_access(t)) return nullptr;
+    const Near& near = win.near_of(target);
     bytes = packed_bytes(count, type);
-    uint64_t offset = 0;
-    const bool overflows =
-        __builtin_mul_overflow(static_cast<uint64_t>(disp), static_cast<uint64_t>(t.unit), &offset);
-    const bool inside = !overflows && offset <= t.size && bytes <= t.size - offset &&
-                        t.size != proto::rma::Window::everywhere;
     const bool same =
         (&type == &target_type && count == target_count) || bytes == packed_bytes(target_count, target_type);
-    return inside && same ? t.base + offset : nullptr;
+    return same && win.may_access(near) && near.has(disp, bytes) ? near.place(disp) : nullptr;
 }
 
 // Makes the exchange of a call that goes by messages, and its request if it has one.

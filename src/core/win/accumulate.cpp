@@ -39,30 +39,34 @@ Err combine(const Side& origin, const Side& result, const Place& place, Op& op, 
     return sending.finish(win.window->accumulate(place.rank, c, here, fetched, there, sending.maker()));
 }
 
-// One step of the CPU on elements that lie side by side in memory that everybody sees. False: not possible.
-bool combine_at_once(const void* origin, void* result, int64_t count, const Datatype& type, int target,
-                     int64_t disp, int64_t target_count, const Datatype& target_type, const Op& op,
-                     Win& win) {
-    constexpr int64_t few = 64; // more gain from what combine() looks at
-    if (count > few || !is_named(target_type) || !op.predefined()) return false;
-    const Step step = step_of(op.id, target_type.id);
+// Elements of one predefined type that lie side by side in memory that is seen here; without the engine's
+// lock. False: nothing has been done.
+bool combine_at_once(const Side& origin, const Side& result, const Place& place, const Op& op, Win& win) {
+    const Side& side = result.type != nullptr ? result : origin;
     uint64_t bytes = 0;
-    std::byte* const at = quick_place(win, target, disp, count, type, target_count, target_type, bytes);
-    if (step == nullptr || at == nullptr || !win.window->peek(target).shared ||
-        reinterpret_cast<uintptr_t>(at) % static_cast<uintptr_t>(target_type.alignment) != 0)
-        return false;
-    step(origin, at, result, target_count);
-    return true;
+    std::byte* const at =
+        quick_place(win, place.rank, place.disp, side.count, *side.type, place.count, place.type, bytes);
+    if (at == nullptr) return false;
+    if (bytes == 0 && place.count == 0) return true;
+    Combine c;
+    if (!plain_combine_of(op, place.type, c)) return false;
+    if (c.writes() && (origin.type != &place.type || origin.count != place.count)) return false;
+    return win.window->accumulate_row(place.rank, c, static_cast<const std::byte*>(origin.buffer),
+                                      static_cast<std::byte*>(const_cast<void*>(result.buffer)), at, bytes);
+}
+
+// At once, or under the lock.
+Err combine_any(const Side& origin, const Side& result, const Place& place, Op& op, Win& win) {
+    if (combine_at_once(origin, result, place, op, win)) return Err::success;
+    const Locked locked;
+    return combine(origin, result, place, op, win, nullptr);
 }
 
 } // namespace
 
 Err accumulate(const void* origin, int64_t count, Datatype& type, int target, int64_t disp,
                int64_t target_count, Datatype& target_type, Op& op, Win& win) {
-    if (combine_at_once(origin, nullptr, count, type, target, disp, target_count, target_type, op, win))
-        return Err::success;
-    const Locked locked;
-    return combine({origin, count, &type}, {}, {target, disp, target_count, target_type}, op, win, nullptr);
+    return combine_any({origin, count, &type}, {}, {target, disp, target_count, target_type}, op, win);
 }
 
 Err raccumulate(const void* origin, int64_t count, Datatype& type, int target, int64_t disp,
@@ -73,8 +77,8 @@ Err raccumulate(const void* origin, int64_t count, Datatype& type, int target, i
 Err get_accumulate(const void* origin, int64_t count, Datatype* type, void* result, int64_t result_count,
                    Datatype& result_type, int target, int64_t disp, int64_t target_count,
                    Datatype& target_type, Op& op, Win& win) {
-    return combine({origin, count, type}, {result, result_count, &result_type},
-                   {target, disp, target_count, target_type}, op, win, nullptr);
+    return combine_any({origin, count, type}, {result, result_count, &result_type},
+                       {target, disp, target_count, target_type}, op, win);
 }
 
 Err rget_accumulate(const void* origin, int64_t count, Datatype* type, void* result, int64_t result_count,
@@ -86,11 +90,9 @@ Err rget_accumulate(const void* origin, int64_t count, Datatype* type, void* res
 
 Err fetch_and_op(const void* origin, void* result, Datatype& type, int target, int64_t disp, Op& op,
                  Win& win) {
-    if (combine_at_once(origin, result, 1, type, target, disp, 1, type, op, win)) return Err::success;
-    const Locked locked;
     if (!is_named(type))
         return fail(Err::type, "pass a predefined datatype", "the datatype is a derived one");
-    return combine({origin, 1, &type}, {result, 1, &type}, {target, disp, 1, type}, op, win, nullptr);
+    return combine_any({origin, 1, &type}, {result, 1, &type}, {target, disp, 1, type}, op, win);
 }
 
 Err compare_and_swap(const void* origin, const void* compare, void* result, Datatype& type, int target,

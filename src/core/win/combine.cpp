@@ -97,6 +97,12 @@ bool swap_by_code(uint32_t code, Swap& s) {
 
 const proto::rma::Window::Codes window_codes{combine_by_code, swap_by_code};
 
+uint8_t plain_bytes(const Datatype& type) noexcept {
+    return type.program == nullptr && type.size > 0 && type.size <= 64 ? static_cast<uint8_t>(type.size) : 0;
+}
+
+bool is_stepped(const Datatype& type) noexcept { return step_of(OpId::REPLACE, type.id) != nullptr; }
+
 TypeId basic_type_of(const Datatype& type) { return is_named(type) ? type.id : basic_of(signature_of(type)); }
 
 Err combine_of(const Op& op, const Datatype& type, Combine& c) {
@@ -117,6 +123,10 @@ Err combine_of(const Op& op, const Datatype& type, Combine& c) {
     if (fill(type.size > 0 ? op.id : OpId::NO_OP, basic, c)) return Err::success;
     return fail(Err::op, "pass an operation and a datatype that go together", "%s does not take %s", op.name,
                 builtin_type(basic).name);
+}
+
+bool plain_combine_of(const Op& op, const Datatype& type, Combine& c) {
+    return op.predefined() && is_named(type) && fill(op.id, type.id, c);
 }
 
 Err swap_of(const Datatype& type, Swap& s) {

@@ -14,6 +14,8 @@ namespace zipmpi::core {
 TypeId basic_type_of(const Datatype& type);
 
 Err combine_of(const Op& op, const Datatype& type, proto::rma::Combine& c);
+// The same where it takes no time to find out. False: ask combine_of().
+bool plain_combine_of(const Op& op, const Datatype& type, proto::rma::Combine& c);
 Err swap_of(const Datatype& type, proto::rma::Swap& s);
 
 extern const proto::rma::Window::Codes window_codes;

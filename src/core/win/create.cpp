@@ -260,7 +260,7 @@ Err make(const Wish& w, Info* info, Comm& comm, Win*& result) {
     win->unit = static_cast<int>(w.unit);
     win->errhandler = share(errors_are_fatal());
     win->hints = window_hints(info != nullptr ? hints_of(*info) : Hints());
-    win->held.resize(static_cast<size_t>(comm.team.size));
+    win->make_records(comm.team.size);
     const Err e = fill(*win, w, comm);
     if (e == Err::success)
         result = win;

@@ -14,10 +14,6 @@
 namespace zipmpi::core {
 namespace {
 
-using proto::rma::Target;
-
-void order_memory() { __sync_synchronize(); } // the thread sanitizer knows no std::atomic_thread_fence
-
 Err check_assertion(int given, int known) {
     if ((given & ~known) == 0) return Err::success;
     return fail(Err::assertion, "pass 0, or assertions that this call takes",
@@ -57,15 +53,15 @@ Err ranks_in(Win& win, const Group& group, std::vector<int>& ranks) {
     return Err::success;
 }
 
-Err need_locked(const Win& win, int rank) {
-    if (win.all_locked || win.held[static_cast<size_t>(rank)] != Win::Held::no) return Err::success;
+Err need_locked(Win& win, int rank) {
+    if (win.is_locked(win.near_of(rank))) return Err::success;
     return wrong_synchronisation("call MPI_Win_lock or MPI_Win_lock_all first",
                                  "the target is not locked by this process");
 }
 
 // The rank is locked, and nothing is ever under way to it: what goes there is done when its call returns.
 bool is_settled(Win& win, int rank) {
-    if (rank < 0 || (!win.all_locked && win.held[static_cast<size_t>(rank)] == Win::Held::no)) return false;
+    if (rank < 0 || !win.is_locked(win.near_of(rank))) return false;
     const proto::rma::Reach reach = win.window->peek(rank).reach();
     return reach == proto::rma::Reach::direct || reach == proto::rma::Reach::kernel;
 }
@@ -138,7 +134,7 @@ Err win_start(Group& group, int assertion, Win& win) {
     close_fence(win);
     if ((assertion & mode_nocheck) == 0)
         for (const int target : targets) win.window->await_post(target);
-    for (const int target : targets) win.window->peek(target).open = true;
+    for (const int target : targets) win.near_of(target).open = true;
     win.start_targets = std::move(targets);
     win.started = true;
     return Err::success;
@@ -149,7 +145,7 @@ Err win_complete(Win& win) {
         return wrong_synchronisation("call MPI_Win_start first", "no access epoch of MPI_Win_start is open");
     order_memory();
     for (const int target : win.start_targets) {
-        win.window->peek(target).open = false;
+        win.near_of(target).open = false;
         win.window->complete_to(target);
     }
     win.window->flush_local(-1);
@@ -185,42 +181,41 @@ Err win_test(Win& win, bool& flag) {
 Err win_lock(LockType type, int rank, int assertion, Win& win) {
     if (const Err e = check_assertion(assertion, mode_nocheck); e != Err::success) return e;
     if (rank == proc_null) return Err::success;
-    Win::Held& held = win.held[static_cast<size_t>(rank)];
-    if (win.all_locked || win.started || held != Win::Held::no)
+    Near& near = win.near_of(rank);
+    if (win.all_locked || win.started || near.held != Held::no)
         return wrong_synchronisation("end the epoch on this target before another one begins",
                                      win.started ? "an access epoch of MPI_Win_start is open"
                                                  : "the target is locked by this process already");
     close_fence(win);
     const bool exclusive = type == LockType::exclusive;
-    Target& t = win.window->peek(rank);
     if ((assertion & mode_nocheck) != 0) {
-        held = Win::Held::unchecked;
+        near.held = Held::unchecked;
     } else {
-        held = exclusive ? Win::Held::exclusive : Win::Held::shared; // another thread may try meanwhile
+        near.held = exclusive ? Held::exclusive : Held::shared; // another thread may try meanwhile
         win.window->lock(rank, exclusive);
     }
-    t.alone = exclusive; // unchecked: the program says so
-    t.open = true;
+    win.window->peek(rank).alone = exclusive; // unchecked: the program says so
+    near.open = true;
     ++win.locks;
     return Err::success;
 }
 
 Err win_unlock(int rank, Win& win) {
     if (rank == proc_null) return Err::success;
-    Win::Held& held = win.held[static_cast<size_t>(rank)];
-    if (held == Win::Held::no)
+    Near& near = win.near_of(rank);
+    if (near.held == Held::no)
         return wrong_synchronisation("call MPI_Win_lock first", "the target is not locked by this process");
-    const Win::Held was = held;
-    if (was == Win::Held::unchecked) {
+    const Held was = near.held;
+    if (was == Held::unchecked) {
         win.window->flush(rank);
         order_memory();
     } else {
-        win.window->unlock(rank, was == Win::Held::exclusive);
+        win.window->unlock(rank, was == Held::exclusive);
     }
-    Target& t = win.window->peek(rank);
-    t.open = t.alone = false;
+    win.window->peek(rank).alone = false;
+    near.open = false;
+    near.held = Held::no;
     --win.locks;
-    held = Win::Held::no;
     return late_failure(win);
 }
 

@@ -18,16 +18,6 @@ struct Sent : proto::rma::Exchange {
     TypeShare type;
 };
 
-// Short copies of usual lengths are single loads and stores, which others see whole.
-[[gnu::always_inline]] inline void copy_bytes(std::byte* to, const std::byte* from, uint64_t bytes) {
-    if (bytes == 8)
-        std::memcpy(to, from, 8);
-    else if (bytes == 4)
-        std::memcpy(to, from, 4);
-    else
-        std::memcpy(to, from, bytes);
-}
-
 Err move(bool out, const void* origin, int64_t count, Datatype& type, const Place& place, Win& win,
          Request** request) {
     Sending sending(win, request);
@@ -77,7 +67,7 @@ Err different_sizes(uint64_t here, uint64_t there) {
 
 Err find_place(Win& win, const Place& place, Data& there) {
     const Target& t = win.window->target(place.rank);
-    if (!win.may_access(t)) return not_in_epoch(place.rank);
+    if (!win.may_access(win.near_of(place.rank))) return not_in_epoch(place.rank);
     int64_t offset = 0;
     const bool overflows = __builtin_mul_overflow(place.disp, t.unit, &offset);
     const bool dynamic = t.size == proto::rma::Window::everywhere;
@@ -96,6 +86,9 @@ Err find_place(Win& win, const Place& place, Data& there) {
                                   static_cast<uint64_t>(span.bytes) > t.size - static_cast<uint64_t>(low))) {
         return not_in_range(t, place);
     }
+    if (Near& near = win.near_of(place.rank);
+        t.reach() == proto::rma::Reach::direct && !dynamic && !near.known() && t.unit > 0)
+        near.fill(t.base, t.size, t.unit, t.shared);
     there = data_of(proto::rma::Window::place_in(t, static_cast<uint64_t>(offset)), place.count, place.type);
     return Err::success;
 }

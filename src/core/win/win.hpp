@@ -3,8 +3,7 @@
 //
 // A window: memory that processes open to each other, with the epochs in which this process may access it.
 //
-// Which targets are accessible is said twice so that an operation looks at one byte: open_to_all (fence,
-// MPI_Win_lock_all), or Target::open (MPI_Win_lock, MPI_Win_start).
+// Which targets are accessible, and what a short operation needs to know of them: near.hpp.
 #pragma once
 
 #include "core/api.hpp"
@@ -12,6 +11,7 @@
 #include "core/comm/comm.hpp"
 #include "core/errhandler/errhandler.hpp"
 #include "core/info/info.hpp"
+#include "core/near.hpp"
 #include "proto/rma/window.hpp"
 
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace zipmpi::core {
 
-struct Win : CommFace {
+struct Win : WinFace {
     static constexpr Class class_id = Class::win;
 
     Comm* comm = nullptr; // the window's own
@@ -42,13 +42,9 @@ struct Win : CommFace {
     void* private_memory = nullptr;
 
     // --- epochs
-    enum class Held : uint8_t { no, shared, exclusive, unchecked };
-    bool open_to_all = false;
     bool fenced = false; // a fence has opened the window
-    bool all_locked = false;
     bool all_unchecked = false;
     int locks = 0;
-    std::vector<Held> held; // by target
     bool started = false;
     std::vector<int> start_targets;
     bool posted = false;
@@ -61,7 +57,14 @@ struct Win : CommFace {
     Hints hints;
 
     [[nodiscard]] proto::Team& team() { return comm->team; }
-    [[nodiscard]] bool may_access(const proto::rma::Target& t) const { return open_to_all || t.open; }
+    [[nodiscard]] Near& near_of(int rank) { return near[static_cast<size_t>(rank)]; }
+    void make_records(int targets) {
+        records_ = std::make_unique<Near[]>(static_cast<size_t>(targets));
+        near = records_.get();
+    }
+
+  private:
+    std::unique_ptr<Near[]> records_;
 };
 
 Win* make_win();

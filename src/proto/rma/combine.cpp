@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/rma/combine.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace zipmpi::proto::rma {
@@ -36,13 +37,27 @@ void combine_by_copy(const Combine& c, const iovec* pieces, size_t count, const 
     scatter(pieces, count, there);
 }
 
-void combine_in_place(const Combine& c, const iovec& piece, const std::byte* in, std::byte* fetched) {
-    if (fetched != nullptr) std::memcpy(fetched, piece.iov_base, piece.iov_len);
+void change_in_place(const Combine& c, std::byte* at, uint64_t bytes, const std::byte* in) {
     if (c.kind == Combine::Kind::replace)
-        std::memcpy(piece.iov_base, in, piece.iov_len);
+        std::memcpy(at, in, bytes);
     else if (c.kind == Combine::Kind::combine)
-        c.apply(in, piece.iov_base, static_cast<int64_t>(piece.iov_len / c.element_bytes));
+        c.apply(in, at, static_cast<int64_t>(bytes / c.element_bytes));
 }
+
+// What is fetched goes out by parts that are still in the nearest cache when they are changed.
+void combine_in_place(const Combine& c, const iovec& piece, const std::byte* in, std::byte* fetched) {
+    auto* const at = static_cast<std::byte*>(piece.iov_base);
+    if (fetched == nullptr) return change_in_place(c, at, piece.iov_len, in);
+    const uint64_t part = uint64_t{8192} / c.element_bytes * c.element_bytes;
+    for (uint64_t done = 0; done < piece.iov_len; done += part) {
+        const uint64_t bytes = std::min<uint64_t>(part, piece.iov_len - done);
+        std::memcpy(fetched + done, at + done, bytes);
+        if (c.writes()) change_in_place(c, at + done, bytes, in + done);
+    }
+}
+
+// By instructions of the CPU; who is alone has no need of them.
+bool steps(const Combine& c, const Guard& guard) { return c.by_cpu && guard.by_cpu && guard.word != nullptr; }
 
 template <class T>
 void swap_by_cpu(std::byte* at, const void* compare, const void* value, void* fetched) {
@@ -73,7 +88,7 @@ void combine_pieces(const Combine& c, const iovec* pieces, size_t count, const s
     for (size_t i = 0; i < count; ++i) {
         const iovec& piece = pieces[i];
         const bool whole = c.gaps == nullptr && aligned(piece.iov_base, c.alignment);
-        if (whole && c.by_cpu && guard.by_cpu && guard.word != nullptr) {
+        if (whole && steps(c, guard)) {
             c.step(in, piece.iov_base, fetched, static_cast<int64_t>(piece.iov_len / c.element_bytes));
         } else {
             if (guard.word != nullptr && !busy) busy.emplace(*guard.word);
@@ -87,6 +102,20 @@ void combine_pieces(const Combine& c, const iovec* pieces, size_t count, const s
         if (in != nullptr) in += piece.iov_len;
         if (fetched != nullptr) fetched += piece.iov_len;
     }
+}
+
+bool combine_row(const Combine& c, const iovec& row, const std::byte* in, std::byte* fetched,
+                 const Guard& guard) {
+    const auto count = static_cast<int64_t>(row.iov_len / c.element_bytes);
+    if (c.gaps != nullptr || !aligned(row.iov_base, c.alignment)) return false;
+    if (steps(c, guard)) {
+        c.step(in, row.iov_base, fetched, count);
+        return true;
+    }
+    std::optional<Busy> busy;
+    if (guard.word != nullptr) busy.emplace(*guard.word);
+    combine_in_place(c, row, in, fetched);
+    return true;
 }
 
 void swap_element(const Swap& s, std::byte* at, const void* compare, const void* value, void* fetched,

@@ -77,6 +77,11 @@ void combine_packed(const Combine& c, const std::byte* in, std::byte* inout, uin
 void combine_pieces(const Combine& c, const iovec* pieces, size_t count, const std::byte* in,
                     std::byte* fetched, const Guard& guard, Scratch& scratch);
 
+// The same for one piece, without memory of its own and so without the lane's lock. False: not aligned, or
+// elements with gaps.
+bool combine_row(const Combine& c, const iovec& row, const std::byte* in, std::byte* fetched,
+                 const Guard& guard);
+
 // One element in memory: stores `value` if it equals `compare`; fetched gets what was there.
 void swap_element(const Swap& s, std::byte* at, const void* compare, const void* value, void* fetched,
                   const Guard& guard);

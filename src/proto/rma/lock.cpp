@@ -21,6 +21,15 @@ struct FairLock::Waiting {
         const uint64_t now = lock->lock_.tickets.load(std::memory_order_seq_cst);
         return static_cast<uint16_t>(ticket - (exclusive ? writers(now) : readers(now)));
     }
+    // The turn has come. One that rests is taken.
+    [[nodiscard]] bool enters() const {
+        uint64_t now = lock->lock_.tickets.load(std::memory_order_seq_cst);
+        while (ticket == (exclusive ? writers(now) : readers(now)) && (now & passed) == 0)
+            if ((now & resting) == 0 ||
+                lock->lock_.tickets.compare_exchange_weak(now, now ^ resting, std::memory_order_seq_cst))
+                return true;
+        return false;
+    }
     [[nodiscard]] std::atomic<uint16_t>& slot() const {
         return lock->lock_.waiters[ticket % wire::lock_slots];
     }
@@ -32,7 +41,10 @@ struct FairLock::Waiting {
             return true;
         }
         w.slot().store(w.name, std::memory_order_seq_cst);
-        return w.ahead() == 0;
+        return w.ahead() == 0 && !w.is_passed();
+    }
+    [[nodiscard]] bool is_passed() const {
+        return (lock->lock_.tickets.load(std::memory_order_seq_cst) & passed) != 0;
     }
 };
 
@@ -43,7 +55,7 @@ void FairLock::await(Lane& lane, uint16_t ticket, bool exclusive, const Operatio
     note.waiter = &waiting;
     note.in_a_row = true;
     wait_until(
-        lane, [&] { return waiting.ahead() == 0; }, note);
+        lane, [&] { return waiting.enters(); }, note);
     waiting.slot().store(0, std::memory_order_relaxed);
 }
 
@@ -58,10 +70,10 @@ void FairLock::await_shared(Lane& lane, uint16_t ticket, const Operation& shown)
 
 FairLock::Turn FairLock::look(Lane& lane, bool exclusive, uint16_t ticket) {
     const Waiting waiting{this, ticket, exclusive, static_cast<uint16_t>(lane.shm().self() + 1)};
-    if (const uint16_t ahead = waiting.ahead(); ahead != 0) {
-        if (ahead >= wire::lock_slots) return Turn::unknown;
+    if (!waiting.enters()) {
+        if (waiting.ahead() >= wire::lock_slots) return Turn::unknown;
         waiting.slot().store(waiting.name, std::memory_order_seq_cst);
-        if (waiting.ahead() != 0) return Turn::not_yet;
+        if (!waiting.enters()) return Turn::not_yet;
     }
     waiting.slot().store(0, std::memory_order_relaxed);
     if (!exclusive) let_readers_in(lane, ticket);
@@ -81,6 +93,11 @@ void FairLock::wake(Lane& lane, uint16_t ticket) {
     const uint16_t name = lock_.waiters[ticket % wire::lock_slots].load(std::memory_order_seq_cst);
     if (name != 0 && name <= lane.shm().segment().local_ranks())
         lane.shm().wake_if_asleep(static_cast<transport::Peer>(name - 1));
+}
+
+bool FairLock::rests(Lane& lane, uint16_t ticket) const {
+    return lane.oversubscribed() &&
+           lock_.waiters[ticket % wire::lock_slots].load(std::memory_order_seq_cst) != 0;
 }
 
 void Busy::await() {

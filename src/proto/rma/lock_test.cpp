@@ -145,6 +145,43 @@ TEST(FairLock, TicketsWithoutWaiting) {
     lock.unlock_exclusive(*node.lanes[1]);
 }
 
+// Ranks outnumber CPUs: the turn of one that sleeps is passed by one that runs, but not forever.
+TEST(FairLock, ASleeperIsPassedAFewTimes) {
+    constexpr int most = 8;
+    Node node(3);
+    FairLock lock(*node.lock);
+    Lane& runs = *node.lanes[0];
+    Lane& sleeps = *node.lanes[1];
+    uint16_t first = 0, second = 0;
+    lock.lock_exclusive(runs, shown);
+    EXPECT_FALSE(lock.draw(true, first));
+    EXPECT_EQ(lock.look(sleeps, true, first), FairLock::Turn::not_yet); // leaves its name
+    lock.unlock_exclusive(runs);
+    for (int i = 0; i < most; ++i) {
+        lock.lock_exclusive(runs, shown);
+        EXPECT_EQ(lock.look(sleeps, true, first), FairLock::Turn::not_yet);
+        lock.unlock_exclusive(runs);
+    }
+    EXPECT_FALSE(lock.draw(false, second)); // a reader does not pass
+    std::atomic<bool> inside{false};
+    std::thread late([&] {
+        FairLock own(*node.lock);
+        own.lock_exclusive(*node.lanes[2], shown);
+        inside = true;
+        own.unlock_exclusive(*node.lanes[2]);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_FALSE(inside.load());
+    EXPECT_EQ(lock.look(runs, false, second), FairLock::Turn::not_yet);
+    EXPECT_EQ(lock.look(sleeps, true, first), FairLock::Turn::come);
+    EXPECT_FALSE(inside.load());
+    lock.unlock_exclusive(sleeps);
+    EXPECT_EQ(lock.look(runs, false, second), FairLock::Turn::come);
+    lock.unlock_shared(runs);
+    late.join();
+    EXPECT_TRUE(inside.load());
+}
+
 TEST(Busy, ExcludesOthers) {
     std::atomic<uint32_t> word{0};
     int64_t counter = 0;

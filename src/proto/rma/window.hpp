@@ -12,7 +12,7 @@
 //   messages  none of these: requests that the target serves (messages.hpp)
 // The first three need nothing from the target; the first two are complete at once.
 //
-// Threads: under the lane's lock, except peek() and place_in(), swap_element() and steps on direct targets.
+// Threads: under the lane's lock, except peek(), place_in() and accumulate_row().
 #pragma once
 
 #include "proto/rma/combine.hpp"
@@ -47,7 +47,6 @@ struct Target {
     int64_t unit = 1;
     bool shared = false; // all origins reach it directly, and may change it by instructions of the CPU
     bool alone = false;  // set by core: no other origin has access
-    bool open = false;   // set by core: in an access epoch
     bool remote = false; // on another host: shares no memory with this rank
     transport::Peer peer = 0;
     std::byte* mapped = nullptr; // to be unmapped, `size` bytes
@@ -127,6 +126,13 @@ class Window {
     // result.bytes == 0: nothing is fetched
     Err accumulate(int rank, const Combine& c, const Data& here, const Data& result, const Data& there,
                    const Maker& maker);
+    // Of a row of elements in a target that is seen here, at `there`; few enough to hold others up meanwhile.
+    // False: look closer.
+    bool accumulate_row(int rank, const Combine& c, const std::byte* in, std::byte* fetched, std::byte* there,
+                        uint64_t bytes) {
+        constexpr uint64_t most = uint64_t{64} << 10;
+        return bytes <= most && combine_row(c, {there, bytes}, in, fetched, guard_of(rank, peek(rank)));
+    }
     Err compare_and_swap(int rank, const Swap& s, const void* compare, const void* value, void* fetched,
                          std::byte* there, const Maker& maker);
 
