@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool zipmpi_has_gaps(const CFI_cdesc_t *buffer) {
+bool zipmpi_has_gaps(const CFI_cdesc_t* buffer) {
     CFI_index_t expected = (CFI_index_t)buffer->elem_len;
     bool gaps = false;
     for (int i = 0; i < buffer->rank; i++) {
-        const CFI_dim_t *dimension = &buffer->dim[i];
+        const CFI_dim_t* dimension = &buffer->dim[i];
         if (dimension->extent == 0) return false;
         if (dimension->extent != 1 && dimension->sm != expected) gaps = true;
         expected *= dimension->extent;
