@@ -25,6 +25,13 @@ class Implemented(unittest.TestCase):
         send = text("MPI_Send")
         self.assertLess(send.index("entry.on("), send.index("entry.count("))
 
+    def test_a_near_call_is_tried_before_anything_is_checked(self):
+        put = text("MPI_Put")
+        arguments = "(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)"
+        self.assertIn("if (near::put" + arguments, put)
+        self.assertIn("return checked_Put" + arguments, put)
+        self.assertNotIn("entry.", put[put.index("int PMPI_Put("):])
+
     def test_errors_of_files_go_to_their_handlers(self):
         self.assertIn("FileEntry entry{{", text("MPI_File_open"))
         self.assertIn("FileEntry entry{{", text("MPI_File_delete"))

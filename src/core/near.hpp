@@ -54,8 +54,6 @@ struct WinFace : CommFace {
     [[nodiscard]] bool is_locked(const Near& target) const { return all_locked || target.held != Held::no; }
 };
 
-inline WinFace& face_of(Win& win) noexcept { return reinterpret_cast<WinFace&>(win); }
-
 // Of a predefined type: bytes of an element, 0 if elements have gaps or are longer than a line.
 uint8_t plain_bytes(const Datatype& type) noexcept;
 // Elements can be changed by instructions of the CPU.

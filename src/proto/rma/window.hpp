@@ -131,7 +131,9 @@ class Window {
     bool accumulate_row(int rank, const Combine& c, const std::byte* in, std::byte* fetched, std::byte* there,
                         uint64_t bytes) {
         constexpr uint64_t most = uint64_t{64} << 10;
-        return bytes <= most && combine_row(c, {there, bytes}, in, fetched, guard_of(rank, peek(rank)));
+        const bool by_cpu = on_device_ == nullptr; // a device may have to do it even to the own memory
+        return by_cpu && bytes <= most &&
+               combine_row(c, {there, bytes}, in, fetched, guard_of(rank, peek(rank)));
     }
     Err compare_and_swap(int rank, const Swap& s, const void* compare, const void* value, void* fetched,
                          std::byte* there, const Maker& maker);
