@@ -140,11 +140,15 @@ def prototypes(spec):
     return out
 
 
+def converted_handles(spec):
+    return [e.name.removesuffix("_toint") for e in spec.entries if e.name.endswith("_toint")]
+
+
 def conversions(spec):
     """Handles between C and Fortran: the integers of the ABI."""
-    names = [e.name.removesuffix("_toint") for e in spec.entries if e.name.endswith("_toint")]
     return section("C and Fortran in one program") + FORTRAN.lstrip() + "".join(
-        f"#define {name}_c2f(handle) {name}_toint(handle)\n#define {name}_f2c(handle) {name}_fromint(handle)\n" for name in names)
+        f"#define {name}_c2f(handle) {name}_toint(handle)\n#define {name}_f2c(handle) {name}_fromint(handle)\n"
+        for name in converted_handles(spec))
 
 
 def header(spec):

@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from . import manual_tools
+from . import manual_fortran, manual_tools
 from .roff import Page, quoted
 from .spec import SpecError, load, read_rows
 from .wrong_calls import Call, can_be_called
@@ -147,6 +147,7 @@ def main(arguments):
     spec_folder, out, version = arguments[:3]
     spec = load(spec_folder)
     files = function_pages(spec, descriptions(Path(spec_folder) / "descriptions.tsv"), version)
+    files.update(manual_fortran.pages(spec, version))
     if len(arguments) > 3:
         files.update(manual_tools.pages(Path(arguments[3]), version))
     for name, text in files.items():

@@ -89,7 +89,7 @@ def zipmpi_page(bin_folder, version):
 def wrapper_page(bin_folder, name, version):
     page = head(name, "compiles and links MPI programs", [f"{name} [options of the compiler] files", f"{name} -show"], version)
     page.section("DESCRIPTION")
-    page.text("Calls the compiler with what programs need to find mpi.h and the library. All other options are those of the "
+    page.text("Calls the compiler with what programs need to find the headers or modules of MPI and the library. All other options are those of the "
               "compiler.")
     page.verbatim(output_of([bin_folder / name, "-showme:help"]))
     return end(page)
@@ -121,7 +121,9 @@ def knobs_page(bin_folder, version):
 def pages(bin_folder, version):
     files = {"man1/mpiexec.1": mpiexec_page(bin_folder, version), "man1/mpirun.1": ".so man1/mpiexec.1\n",
              "man1/zipmpi.1": zipmpi_page(bin_folder, version), "man7/zipmpi-knobs.7": knobs_page(bin_folder, version),
-             "man1/mpicc.1": wrapper_page(bin_folder, "mpicc", version), "man1/mpicxx.1": ".so man1/mpicc.1\n"}
+             "man1/mpicc.1": wrapper_page(bin_folder, "mpicc", version), "man1/mpicxx.1": ".so man1/mpicc.1\n",
+             "man1/mpifort.1": wrapper_page(bin_folder, "mpifort", version), "man1/mpif90.1": ".so man1/mpifort.1\n",
+             "man1/mpif77.1": ".so man1/mpifort.1\n"}
     for name in DAEMONS:
         files[f"man1/{name}.1"] = daemon_page(name, version)
     return files
