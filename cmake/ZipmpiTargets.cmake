@@ -20,6 +20,14 @@ if(ZIPMPI_SANITIZE)
         add_compile_options(-fno-sanitize=vptr) # needs run-time type information, which the layers do not have
     endif()
     add_link_options(-fsanitize=${ZIPMPI_SANITIZE})
+    if(CMAKE_CXX_COMPILER_ID MATCHES Clang) # what g++ defines by itself
+        foreach(sanitizer address thread)
+            string(TOUPPER ${sanitizer} name)
+            if(ZIPMPI_SANITIZE MATCHES ${sanitizer})
+                add_compile_definitions(__SANITIZE_${name}__=1)
+            endif()
+        endforeach()
+    endif()
 endif()
 
 # For builds that only test: most of the time to compile one file goes into headers of the standard library.

@@ -39,9 +39,11 @@ static const char* const operation_names[] = {
 static enum operation operation;
 static int current; // index of the window
 
+static const int64_t one = 1, zero = 0;
+static int64_t result;
+
 static void once(MPI_Win win, MPI_Aint at) {
-    const int64_t one = 1, zero = 0;
-    int64_t result = 0, expected = 0;
+    int64_t expected = 0;
     switch (operation) {
     case lock_unlock:
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
@@ -84,13 +86,14 @@ static double batch(const struct bench* bench, const struct point* point, long i
     (void)point;
     (void)stamp;
     MPI_Win win = windows[current];
+    const MPI_Aint at = addresses[current];
     MPI_Barrier(MPI_COMM_WORLD);
     double took = 0;
     if (bench->rank == 0) {
         if (busy > 0) compute(0.001); // the other one is out of MPI by then
         if (operation != lock_unlock) MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
         const double begin = MPI_Wtime();
-        for (long i = 0; i < iterations; ++i) once(win, addresses[current]);
+        for (long i = 0; i < iterations; ++i) once(win, at);
         took = MPI_Wtime() - begin;
         if (operation != lock_unlock) MPI_Win_unlock(1, win);
     } else if (bench->rank == 1 && busy > 0) {

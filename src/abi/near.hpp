@@ -38,26 +38,27 @@ inline const core::WinFace& face_of(MPI_Win win) noexcept {
     return *reinterpret_cast<const core::WinFace*>(win);
 }
 
-inline bool has_rank(MPI_Win win, int rank) noexcept {
-    return is_window(win) && static_cast<unsigned>(rank) < static_cast<unsigned>(face_of(win).peers);
-}
-inline const core::Near& target(MPI_Win win, int rank) noexcept {
-    return face_of(win).near[static_cast<unsigned>(rank)];
+// Null: there is no such window, or rank.
+[[gnu::always_inline]] inline const core::Near* target(MPI_Win win, int rank) noexcept {
+    const bool good =
+        is_window(win) && static_cast<unsigned>(rank) < static_cast<unsigned>(face_of(win).peers);
+    return good ? face_of(win).near + static_cast<unsigned>(rank) : nullptr;
 }
 
-// In an epoch, in range, and seen here.
-inline bool has(MPI_Win win, int rank, MPI_Aint disp, uint64_t bytes) noexcept {
-    return has_rank(win, rank) && face_of(win).may_access(target(win, rank)) &&
-           target(win, rank).has(disp, bytes);
-}
-inline std::byte* place(MPI_Win win, int rank, MPI_Aint disp) noexcept {
-    return target(win, rank).place(disp);
+// Where the bytes are. Null: not in an epoch, not in range, or not seen here.
+[[gnu::always_inline]] inline std::byte* place(MPI_Win win, int rank, MPI_Aint disp,
+                                               uint64_t bytes) noexcept {
+    const core::Near* const near = target(win, rank);
+    return near != nullptr && face_of(win).may_access(*near) ? near->place(disp, bytes) : nullptr;
 }
 
 // The same of one element that the CPU changes in one step; bytes: 4 or 8.
-inline bool has_word(MPI_Win win, int rank, MPI_Aint disp, unsigned plain, uintptr_t bytes) noexcept {
-    return (plain & stepped_bit) != 0 && has(win, rank, disp, bytes) && target(win, rank).stepped &&
-           (reinterpret_cast<uintptr_t>(place(win, rank, disp)) & (bytes - 1)) == 0;
+[[gnu::always_inline]] inline std::byte* place_of_word(MPI_Win win, int rank, MPI_Aint disp, unsigned plain,
+                                                       uintptr_t bytes) noexcept {
+    const core::Near* const near = target(win, rank);
+    if ((plain & stepped_bit) == 0 || near == nullptr || !face_of(win).may_access(*near)) return nullptr;
+    std::byte* const at = near->place(disp, bytes);
+    return near->stepped && (reinterpret_cast<uintptr_t>(at) & (bytes - 1)) == 0 ? at : nullptr;
 }
 
 inline bool is_memory(const void* buffer) noexcept {
@@ -80,9 +81,10 @@ template <class Count>
                                        MPI_Aint disp, Count target_count, MPI_Datatype target_type,
                                        MPI_Win win) noexcept {
     uint64_t bytes = 0;
-    if (!moves_plainly(buffer, count, type, target_count, target_type, bytes) || !has(win, rank, disp, bytes))
-        return false;
-    core::copy_bytes(place(win, rank, disp), static_cast<const std::byte*>(buffer), bytes);
+    if (!moves_plainly(buffer, count, type, target_count, target_type, bytes)) return false;
+    std::byte* const at = place(win, rank, disp, bytes);
+    if (at == nullptr) return false;
+    core::copy_bytes(at, static_cast<const std::byte*>(buffer), bytes);
     return true;
 }
 
@@ -90,9 +92,10 @@ template <class Count>
 [[gnu::always_inline]] inline bool get(void* buffer, Count count, MPI_Datatype type, int rank, MPI_Aint disp,
                                        Count target_count, MPI_Datatype target_type, MPI_Win win) noexcept {
     uint64_t bytes = 0;
-    if (!moves_plainly(buffer, count, type, target_count, target_type, bytes) || !has(win, rank, disp, bytes))
-        return false;
-    core::copy_bytes(static_cast<std::byte*>(buffer), place(win, rank, disp), bytes);
+    if (!moves_plainly(buffer, count, type, target_count, target_type, bytes)) return false;
+    const std::byte* const at = place(win, rank, disp, bytes);
+    if (at == nullptr) return false;
+    core::copy_bytes(static_cast<std::byte*>(buffer), at, bytes);
     return true;
 }
 
@@ -125,8 +128,8 @@ template <class T>
                                                 MPI_Aint disp, MPI_Op op, MPI_Win win) noexcept {
     const unsigned plain = plain_type(type);
     const unsigned bytes = plain & ~unsigned{stepped_bit};
-    if (!has_word(win, rank, disp, plain, bytes)) return false;
-    std::byte* const at = place(win, rank, disp);
+    std::byte* const at = place_of_word(win, rank, disp, plain, bytes);
+    if (at == nullptr) return false;
     return bytes == sizeof(uint64_t) ? change<uint64_t>(at, value, fetched, op)
                                      : change<uint32_t>(at, value, fetched, op);
 }
@@ -155,8 +158,8 @@ template <class T>
                                                     MPI_Win win) noexcept {
     const unsigned plain = plain_type(type);
     const unsigned bytes = plain & ~unsigned{stepped_bit};
-    if (!has_word(win, rank, disp, plain, bytes)) return false;
-    std::byte* const at = place(win, rank, disp);
+    std::byte* const at = place_of_word(win, rank, disp, plain, bytes);
+    if (at == nullptr) return false;
     if (bytes == sizeof(uint64_t))
         swap<uint64_t>(at, value, compare, fetched);
     else
@@ -166,9 +169,8 @@ template <class T>
 
 // What is done to memory that is seen here is complete when its call returns, and needs to be ordered only.
 [[gnu::always_inline]] inline bool flush(int rank, MPI_Win win) noexcept {
-    if (!has_rank(win, rank)) return false;
-    const core::Near& near = target(win, rank);
-    if (!near.known() || !face_of(win).is_locked(near)) return false;
+    const core::Near* const near = target(win, rank);
+    if (near == nullptr || !near->known() || !face_of(win).is_locked(*near)) return false;
     core::order_memory();
     return true;
 }

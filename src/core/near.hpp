@@ -26,7 +26,7 @@ struct alignas(64) Near {
     Held held = Held::no;            // by MPI_Win_lock
     bool stepped = false;            // integers of 4 and 8 bytes are changed by instructions of the CPU
 
-    // pairs with has() and known()
+    // pairs with place() and known()
     void fill(std::byte* at, uint64_t bytes, int64_t displacement_unit, bool steps) {
         base = at;
         size = bytes;
@@ -36,12 +36,13 @@ struct alignas(64) Near {
     }
     [[nodiscard]] bool known() const { return places.load(std::memory_order_acquire) != 0; }
 
-    // Bytes in a row lie in memory that is seen here. A negative displacement is a large one.
-    [[nodiscard]] bool has(int64_t disp, uint64_t bytes) const {
-        return static_cast<uint64_t>(disp) < places.load(std::memory_order_acquire) &&
-               bytes <= size - static_cast<uint64_t>(disp) * unit;
+    // Of bytes in a row. Null: they do not all lie in memory that is seen here. A negative displacement is a
+    // large one.
+    [[nodiscard]] std::byte* place(int64_t disp, uint64_t bytes) const {
+        const bool begins = static_cast<uint64_t>(disp) < places.load(std::memory_order_acquire);
+        const uint64_t offset = static_cast<uint64_t>(disp) * unit;
+        return begins && bytes <= size - offset ? base + offset : nullptr;
     }
-    [[nodiscard]] std::byte* place(int64_t disp) const { return base + static_cast<uint64_t>(disp) * unit; }
 };
 
 // How a window begins.
@@ -59,8 +60,16 @@ uint8_t plain_bytes(const Datatype& type) noexcept;
 // Elements can be changed by instructions of the CPU.
 bool is_stepped(const Datatype& type) noexcept;
 
-// What has been stored is there for everybody. The thread sanitizer knows no std::atomic_thread_fence.
-inline void order_memory() noexcept { __sync_synchronize(); }
+// What has been stored is there for everybody. The thread sanitizer knows no std::atomic_thread_fence. A
+// compiler's fence would change the word at the top of the stack, which the return of this function waits
+// for.
+[[gnu::always_inline]] inline void order_memory() noexcept {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    asm volatile("lock addl $0, -4(%%rsp)" ::: "memory", "cc");
+#else
+    __sync_synchronize();
+#endif
+}
 
 // Short copies of usual lengths are single loads and stores, which others see whole.
 [[gnu::always_inline]] inline void copy_bytes(std::byte* to, const std::byte* from, uint64_t bytes) noexcept {

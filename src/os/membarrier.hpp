@@ -15,12 +15,6 @@ namespace zipmpi::os {
 inline bool register_for_barriers() noexcept {
 #if defined(__SANITIZE_THREAD__)
     return false; // the sanitizer does not see this kind of order
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-    return false;
-#else
-    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
-#endif
 #else
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 #endif

@@ -50,7 +50,7 @@ Err find_place(Win& win, const Place& place, proto::rma::Data& there);
     bytes = packed_bytes(count, type);
     const bool same =
         (&type == &target_type && count == target_count) || bytes == packed_bytes(target_count, target_type);
-    return same && win.may_access(near) && near.has(disp, bytes) ? near.place(disp) : nullptr;
+    return same && win.may_access(near) ? near.place(disp, bytes) : nullptr;
 }
 
 // Makes the exchange of a call that goes by messages, and its request if it has one.
