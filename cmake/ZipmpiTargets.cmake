@@ -20,7 +20,9 @@ if(ZIPMPI_SANITIZE)
         add_compile_options(-fno-sanitize=vptr) # needs run-time type information, which the layers do not have
     endif()
     add_link_options(-fsanitize=${ZIPMPI_SANITIZE})
-    if(CMAKE_CXX_COMPILER_ID MATCHES Clang) # what g++ defines by itself
+    if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+        add_compile_options(-fno-sanitize=function) # its run time is in programs of C++ only; unknown to g++
+        # What g++ defines by itself:
         foreach(sanitizer address thread)
             string(TOUPPER ${sanitizer} name)
             if(ZIPMPI_SANITIZE MATCHES ${sanitizer})
