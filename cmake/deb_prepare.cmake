@@ -25,7 +25,7 @@ foreach(name bin/mpiexec bin/zipmpi lib/libmpi_abi.so.1 lib/libmpifort_abi.so.1)
         list(APPEND binaries ${root}/usr/lib/zipmpi/${name})
     endif()
 endforeach()
-execute_process(COMMAND dpkg-shlibdeps -O --ignore-missing-info ${binaries} WORKING_DIRECTORY ${work}
-                OUTPUT_VARIABLE answer ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND dpkg-shlibdeps -O --ignore-missing-info -l${root}/usr/lib/zipmpi/lib ${binaries}
+                WORKING_DIRECTORY ${work} OUTPUT_VARIABLE answer ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "^shlibs:Depends=([^\n]*).*" "\\1" CPACK_DEBIAN_PACKAGE_DEPENDS "${answer}")
 file(REMOVE_RECURSE ${work})

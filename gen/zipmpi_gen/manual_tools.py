@@ -121,9 +121,10 @@ def knobs_page(bin_folder, version):
 def pages(bin_folder, version):
     files = {"man1/mpiexec.1": mpiexec_page(bin_folder, version), "man1/mpirun.1": ".so man1/mpiexec.1\n",
              "man1/zipmpi.1": zipmpi_page(bin_folder, version), "man7/zipmpi-knobs.7": knobs_page(bin_folder, version),
-             "man1/mpicc.1": wrapper_page(bin_folder, "mpicc", version), "man1/mpicxx.1": ".so man1/mpicc.1\n",
-             "man1/mpifort.1": wrapper_page(bin_folder, "mpifort", version), "man1/mpif90.1": ".so man1/mpifort.1\n",
-             "man1/mpif77.1": ".so man1/mpifort.1\n"}
+             "man1/mpicc.1": wrapper_page(bin_folder, "mpicc", version), "man1/mpicxx.1": ".so man1/mpicc.1\n"}
+    if (bin_folder / "mpifort").exists():  # a build may go without Fortran
+        files["man1/mpifort.1"] = wrapper_page(bin_folder, "mpifort", version)
+        files.update({f"man1/{name}.1": ".so man1/mpifort.1\n" for name in ("mpif90", "mpif77")})
     for name in DAEMONS:
         files[f"man1/{name}.1"] = daemon_page(name, version)
     return files
