@@ -25,6 +25,8 @@ constexpr int64_t longest_nap_ns = 2'000'000;
 // At one that stays there, and wakes the helper when it leaves.
 constexpr int64_t longest_park_ns = 100'000'000;
 constexpr int64_t longest_sleep_ns = 1'000'000'000;
+// Looks in vain before it sleeps: what has been asked for once is often asked for again.
+constexpr int looks_before_sleep = 20;
 
 // As the kernel has it; the headers of some systems define it twice, others not at all.
 struct SchedulingAttributes {
@@ -133,24 +135,27 @@ bool Helper::nobody_comes() {
 
 void Helper::watch() {
     const uint32_t before = lane_.hand_over().entries();
+    int vain = 0;
     while (!is_over() && lane_.hand_over().entries() == before) {
         bool listens = false;
         uint32_t ticket = 0;
-        const Look found = look(listens, ticket);
+        const int patience = lane_.oversubscribed() ? 1 : looks_before_sleep;
+        const Look found = look(vain + 1 >= patience, listens, ticket);
         if (found == Look::refused) return;
-        // At once: a thread that looks in vain uses up what lets it take the CPU from the program the next
-        // time.
-        if (found == Look::quiet) sleep(listens, ticket);
+        vain = found == Look::busy ? 0 : vain + 1;
+        if (vain < patience) continue;
+        sleep(listens, ticket);
+        vain = 0;
     }
 }
 
 // Makes progress. Before a sleep it sees to it that it will be woken: by the network, and by ranks of this
 // node if anything is expected from them.
-Helper::Look Helper::look(bool& listens, uint32_t& ticket) {
+Helper::Look Helper::look(bool sleeps_next, bool& listens, uint32_t& ticket) {
     if (!lane_.try_to_help()) return Look::refused;
     int happened = lane_.progress_all();
     transport::ucx::Network* const network = lane_.network();
-    if (happened == 0) {
+    if (sleeps_next && happened == 0) {
         listens = network == nullptr || lane_.watches();
         if (listens) {
             ticket = lane_.shm().arm();

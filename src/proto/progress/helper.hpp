@@ -32,7 +32,7 @@ class Helper {
     [[nodiscard]] bool nobody_comes();
     void watch();
     enum class Look : uint8_t { busy, quiet, refused };
-    Look look(bool& listens, uint32_t& ticket);
+    Look look(bool sleeps_next, bool& listens, uint32_t& ticket);
     void sleep(bool listens, uint32_t ticket);
 
     Lane& lane_;
