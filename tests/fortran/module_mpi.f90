@@ -101,12 +101,5 @@ program module_mpi
   call MPI_Finalize(ierr)
 
 contains
-  subroutine check(right, what)
-    logical, intent(in) :: right
-    character(len=*), intent(in) :: what
-    if (.not. right) then
-      print '(a)', 'wrong: ' // what
-      call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
-    end if
-  end subroutine
+  include 'check.inc'
 end program

@@ -119,12 +119,5 @@ program module_mpi_f08
   call MPI_Finalize()
 
 contains
-  subroutine check(right, what)
-    logical, intent(in) :: right
-    character(len=*), intent(in) :: what
-    if (.not. right) then
-      print '(a)', 'wrong: ' // what
-      call MPI_Abort(MPI_COMM_WORLD, 1)
-    end if
-  end subroutine
+  include 'check.inc'
 end program

@@ -49,12 +49,7 @@ Room* Rooms::take() {
 // What is left in the pipe goes with it.
 void Rooms::give(Room* room) {
     std::unique_ptr<Room> owned(room);
-    if (room->pipe_in && (room->piped != 0 || free_.size() >= most_free_rooms)) {
-        room->pipe_in.reset();
-        room->pipe_out.reset();
-        room->piped = 0;
-        --pipes_;
-    }
+    if (room->pipe_in && (room->piped != 0 || free_.size() >= most_free_rooms)) close_pipe(*room);
     if (free_.size() < most_free_rooms) free_.push_back(std::move(owned));
 }
 
@@ -68,10 +63,15 @@ bool Rooms::has_pipe(Room& room) {
     // A user has only so much memory for pipes.
     if (fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes) >= pipe_bytes) return true;
     no_more_pipes_ = true;
+    close_pipe(room);
+    return false;
+}
+
+void Rooms::close_pipe(Room& room) {
     room.pipe_in.reset();
     room.pipe_out.reset();
+    room.piped = 0;
     --pipes_;
-    return false;
 }
 
 bool Room::fetch(size_t data_bytes) {

@@ -42,6 +42,8 @@ class Rooms {
     bool has_pipe(Room& room); // or has one from now on
 
   private:
+    void close_pipe(Room& room);
+
     std::vector<std::unique_ptr<Room>> free_;
     size_t pipes_ = 0;
     bool no_more_pipes_ = false;
