@@ -10,34 +10,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] && [ -f "$1" ] || { echo "usage: ci/clean_root.sh PACKAGE.deb [ROOT]; ci/package.sh makes the package"; exit 2; }
 package=$1
-if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
-    echo "clean root: needs root and debootstrap"
-    exit 77
-fi
-scratch=$(mktemp -d -p /var/tmp)
-root=$scratch/root
-trap 'rm -rf --one-file-system "$scratch"' EXIT
-
-mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list 2>/dev/null |
-    grep -oE 'https?://[^ ]+/debian/?( |$)' | head -1 | tr -d ' ') || true # one of the files is missing everywhere
-[ -n "$mirror" ] || { echo "clean root: no mirror of Debian in the sources of this machine"; exit 77; }
-if [ $# -ge 2 ]; then
-    cp -a "$2" "$root"
-else
-    debootstrap --variant=minbase bookworm "$root" "$mirror" >"$scratch/log" || { tail "$scratch/log"; exit 77; }
-fi
-cp /etc/resolv.conf /etc/hosts "$root/etc/"
-echo "deb $mirror bookworm main" >"$root/etc/apt/sources.list"
+# shellcheck source=ci/clean_root_functions.sh
+. ci/clean_root_functions.sh
+make_root "${2:-}"
 cp "$package" "$root/zipmpi.deb"
-
-# Commands in the root, with /proc and devices of its own that go away with them.
-inside() {
-    unshare --mount --pid --fork sh -c '
-        mount -t proc proc "$1/proc" && mount -t sysfs sysfs "$1/sys" && mount -t tmpfs tmpfs "$1/tmp" && mount --bind /dev "$1/dev" || exit 77
-        shift_root=$1; shift
-        exec env -i HOME=/opt TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
-            chroot "$shift_root" "$@"' sh "$root" "$@"
-}
 inside apt-get -q update
 inside apt-get -q -y install /zipmpi.deb
 inside dpkg -s zipmpi | grep -E '^(Version|Installed-Size)'

@@ -2,17 +2,19 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# usage: ci/install_packages.sh [LIST]
-# Installs the Debian packages of the list (ci/packages.txt) that are missing. Needs root only if any is.
+# usage: ci/install_packages.sh [LIST...]
+# Installs the Debian packages of the lists that are missing; without a list those for building and those for testing.
+# Needs root only if any is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-list=${1:-ci/packages.txt}
+lists=("$@")
+[ $# -gt 0 ] || lists=(ci/packages_build.txt ci/packages_test.txt)
 
 missing=()
 while read -r package; do
     state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$state" = installed ] || missing+=("$package")
-done < <(sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$list")
+done < <(sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "${lists[@]}")
 
 if [ ${#missing[@]} -eq 0 ]; then
     echo "packages: all are there"

@@ -5,7 +5,8 @@
 
 A job of tests/cluster/ledger runs over two hosts that are namespaces. Meanwhile COUNT connections (default 100000) are
 made to every listening port on either host: those of the launcher while daemons are expected, of UCX afterwards. They
-send nothing, random bytes, or bytes that begin like a hello, and some stay open for a while. None may be told more than
+send nothing, random bytes, or bytes that begin like a hello of ours, and some stay open for a while. None sends the
+magic number of UCX's TCP transport, so this says nothing about how UCX reads what comes after it. None may be told more than
 a nonce, none may be let in, and the jobs must end well with every message in place. Root only; 77 where there can be no
 hosts.
 """

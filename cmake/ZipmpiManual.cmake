@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Manual pages: of functions out of spec/, of programs out of what they print for --help, of knobs.
+# Manual pages: of functions out of spec/, of mpiexec out of its table of options, of other programs out of what they print for
+# --help, of knobs.
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 set(ZIPMPI_MANUAL_DIR ${CMAKE_BINARY_DIR}/man)
 file(GLOB manual_inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/spec/*.t* ${PROJECT_SOURCE_DIR}/spec/functions/*.toml
-     ${PROJECT_SOURCE_DIR}/spec/abi/* ${PROJECT_SOURCE_DIR}/gen/zipmpi_gen/*.py)
+     ${PROJECT_SOURCE_DIR}/spec/abi/* ${PROJECT_SOURCE_DIR}/gen/zipmpi_gen/*.py
+     ${PROJECT_SOURCE_DIR}/launch/mpiexec/options.toml)
 add_custom_command(
     OUTPUT ${ZIPMPI_MANUAL_DIR}/stamp
     COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/gen PYTHONDONTWRITEBYTECODE=1 ${Python3_EXECUTABLE}

@@ -16,19 +16,36 @@ install(PROGRAMS ${CMAKE_SOURCE_DIR}/bench/compare DESTINATION ${CMAKE_INSTALL_D
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/harness ${CMAKE_SOURCE_DIR}/bench/programs ${CMAKE_SOURCE_DIR}/bench/bare
                   ${CMAKE_SOURCE_DIR}/bench/startup
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zipmpi/bench
-        PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
+        USE_SOURCE_PERMISSIONS PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
+
+# What is installed, without tests and manual.
+add_custom_target(zipmpi_product)
+foreach(target mpi_abi mpiexec zipmpi zipmpi-noded zipmpi-gateway mpi_abi_static mpifort_abi mpifort_abi_static zipmpi_fortran_modules zipmpi_ucx zipmpi_pmix_client zipmpi_pmix_server
+        zipmpi_topology zipmpi_graphs)
+    if(TARGET ${target})
+        add_dependencies(zipmpi_product ${target})
+    endif()
+endforeach()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME zipmpi)
 set(CPACK_PACKAGE_VENDOR "the ZipMPI authors")
-set(CPACK_PACKAGE_CONTACT "the ZipMPI authors <zipmpi@localhost>")
+# As with dch and debuild: who builds a package is its maintainer. The domain of the other address is reserved for nobody.
+if(DEFINED ENV{DEBEMAIL} AND DEFINED ENV{DEBFULLNAME})
+    set(contact "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+else()
+    set(contact "ZipMPI developers <developers@zipmpi.invalid>")
+endif()
+set(ZIPMPI_PACKAGE_CONTACT "${contact}" CACHE STRING "Maintainer of the Debian package: Name <address>")
+set(CPACK_PACKAGE_CONTACT "${ZIPMPI_PACKAGE_CONTACT}")
+set(CPACK_ZIPMPI_DEBIAN_DIR ${CMAKE_CURRENT_LIST_DIR}/debian) # for deb_prepare.cmake
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr/lib/zipmpi)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/deb_prepare.cmake)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-    "libpmix2, libhwloc15, libucx0, libssl3, libscotch-7.0, libmetis5, gcc | c-compiler, libc6-dev, gfortran | fortran-compiler")
+    "libpmix2, libhwloc15, libucx0, libssl3, libscotch-7.0, libmetis5, python3, gcc | c-compiler, g++ | c++-compiler, libc6-dev, gfortran | fortran-compiler")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "MPI library with its launcher and compiler wrappers")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "ZipMPI implements the Message Passing Interface with the standard binary\n\

@@ -9,10 +9,9 @@
 # through an include directory that holds this folder only: a file that includes a layer which its own target
 # does not link fails to compile. Unit tests listed under TESTS become the executable NAME_test.
 
-find_package(Threads REQUIRED)
-
 add_library(zipmpi_warnings INTERFACE)
-target_compile_options(zipmpi_warnings INTERFACE -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor)
+target_compile_options(zipmpi_warnings INTERFACE -Wall -Wextra $<$<BOOL:${ZIPMPI_WERROR}>:-Werror> -Wshadow
+                       $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 
 if(ZIPMPI_SANITIZE)
     add_compile_options(-fsanitize=${ZIPMPI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -34,14 +33,26 @@ if(ZIPMPI_SANITIZE)
     endif()
 endif()
 
-# For builds that only test: most of the time to compile one file goes into headers of the standard library.
-function(zipmpi_precompile target)
-    if(ZIPMPI_PRECOMPILE)
+# A quarter to a third of the time to compile a file goes into headers of the standard library (docs/decisions/0038_build_time.md).
+#
+#   zipmpi_precompile(TARGET GROUP [headers...])
+#
+# compiles them once for all targets of a group, whose options of the compiler must be the same: the first target makes
+# the file, the others use it. That files name what they use is checked without it (headers_alone.py, ci/tidy.sh).
+function(zipmpi_precompile target group)
+    if(NOT ZIPMPI_PRECOMPILE)
+        return()
+    endif()
+    get_property(owner GLOBAL PROPERTY ZIPMPI_PRECOMPILED_${group})
+    if(owner)
+        target_precompile_headers(${target} REUSE_FROM ${owner})
+    else()
         target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <functional> <memory> <mutex>
                                   <optional> <span> <string> <string_view> <thread> <unordered_map> <vector> ${ARGN})
-        if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-            target_compile_options(${target} PRIVATE -fpch-preprocess) # what ccache needs
-        endif()
+        set_property(GLOBAL PROPERTY ZIPMPI_PRECOMPILED_${group} ${target})
+    endif()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(${target} PRIVATE -fpch-preprocess) # what ccache needs
     endif()
 endfunction()
 
@@ -70,15 +81,12 @@ function(zipmpi_layer name)
         # Two fields written one by one and read together by a vector instruction wait until the stores are carried out,
         # which takes as long as the one to a peer's cache line before them.
         target_compile_options(zipmpi_${name} PRIVATE -fno-tree-slp-vectorize)
+        zipmpi_precompile(zipmpi_${name} layers)
     endif()
     if(ZIPMPI_HAS_COPY_STRATEGIES)
         target_compile_options(zipmpi_${name} PRIVATE ${ZIPMPI_SMALL_COPIES})
     endif()
     target_link_libraries(zipmpi_${name} PRIVATE zipmpi_warnings)
-    list(LENGTH A_SOURCES files)
-    if(files GREATER 4)
-        zipmpi_precompile(zipmpi_${name})
-    endif()
     foreach(dep IN LISTS A_DEPS)
         target_link_libraries(zipmpi_${name} PUBLIC zipmpi_${dep})
     endforeach()
@@ -103,14 +111,29 @@ function(zipmpi_place_module target)
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/zipmpi)
 endfunction()
 
+# The tests of this folder so far run with nothing beside them under `ctest -j`: they start jobs on all CPUs, and look at
+# where ranks sit or how long something takes. Those under EXCEPT mostly wait.
+function(zipmpi_tests_run_alone)
+    cmake_parse_arguments(A "" "" "EXCEPT" ${ARGN})
+    get_property(tests DIRECTORY PROPERTY TESTS)
+    foreach(test IN LISTS tests)
+        if(NOT test IN_LIST A_EXCEPT)
+            set_tests_properties(${test} PROPERTIES RUN_SERIAL ON)
+        endif()
+    endforeach()
+endfunction()
+
+# What the tests of a label need, for builds that run no others: `unit_tests` here, `mpi_tests` in tests/mpi.
+if(ZIPMPI_TESTS)
+    add_custom_target(unit_tests)
+endif()
+
 # A GoogleTest executable whose cases appear in ctest one by one.
 function(zipmpi_unit_test name)
     cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
     add_executable(${name} ${A_SOURCES})
+    add_dependencies(unit_tests ${name})
     target_link_libraries(${name} PRIVATE zipmpi_warnings ${A_LINK} GTest::gtest GTest::gtest_main Threads::Threads)
-    list(LENGTH A_SOURCES files)
-    if(files GREATER 2)
-        zipmpi_precompile(${name} <gtest/gtest.h>)
-    endif()
+    zipmpi_precompile(${name} unit_tests <gtest/gtest.h>)
     gtest_discover_tests(${name} PROPERTIES LABELS unit TIMEOUT 60)
 endfunction()

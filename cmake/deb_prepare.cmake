@@ -14,6 +14,40 @@ foreach(program mpicc mpicxx mpifort mpiexec mpirun)
 endforeach()
 file(CREATE_LINK ../lib/zipmpi/bin/zipmpi ${root}/usr/bin/zipmpi SYMBOLIC)
 
+# Their manual pages under the same names.
+set(pages ${root}/usr/lib/zipmpi/share/man/man1)
+file(MAKE_DIRECTORY ${root}/usr/share/man/man1)
+foreach(program mpicc mpicxx mpifort mpiexec mpirun zipmpi)
+    set(name ${program}.zipmpi)
+    if(program STREQUAL "zipmpi")
+        set(name zipmpi)
+    endif()
+    if(EXISTS ${pages}/${program}.1)
+        file(READ ${pages}/${program}.1 page)
+        set(source ${program}.1)
+        if(page MATCHES "^\\.so man1/([a-z]+\\.1)")
+            set(source ${CMAKE_MATCH_1})
+        endif()
+        execute_process(COMMAND gzip -9nc ${pages}/${source} OUTPUT_FILE ${root}/usr/share/man/man1/${name}.1.gz
+                        COMMAND_ERROR_IS_FATAL ANY)
+    endif()
+endforeach()
+
+# What Debian's policy asks of every package.
+set(doc ${root}/usr/share/doc/zipmpi)
+file(MAKE_DIRECTORY ${doc} ${root}/usr/share/lintian/overrides)
+file(COPY ${CPACK_ZIPMPI_DEBIAN_DIR}/copyright DESTINATION ${doc} FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, if it is set
+file(WRITE ${doc}/changelog "zipmpi (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n"
+     "  * Built from source; the history is in the repository.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${now}\n")
+execute_process(COMMAND gzip -9n ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)
+file(COPY_FILE ${CPACK_ZIPMPI_DEBIAN_DIR}/lintian-overrides ${root}/usr/share/lintian/overrides/zipmpi)
+file(GLOB archives ${root}/usr/lib/zipmpi/lib/*.a ${root}/usr/lib/zipmpi/lib/zipmpi/fortran/*.a)
+foreach(archive IN LISTS archives)
+    execute_process(COMMAND strip --strip-debug --remove-section=.comment --enable-deterministic-archives ${archive}
+                    COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+
 # Dependencies of programs and library. Not of the modules in lib/zipmpi: what they need is loaded on need only, so
 # it is recommended and not demanded; CPack's own use of dpkg-shlibdeps cannot leave them out.
 set(work ${root}/../shlibdeps)

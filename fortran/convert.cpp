@@ -4,17 +4,17 @@
 
 #include <string.h>
 
-extern "C" {
-int mpi_fortran_bottom_;
-int mpi_fortran_in_place_;
-int mpi_fortran_buffer_automatic_;
-int mpi_fortran_errcodes_ignore_;
-int mpi_fortran_unweighted_;
-int mpi_fortran_weights_empty_;
-int mpi_fortran_status_ignore_[8];
-int mpi_fortran_statuses_ignore_[8];
-char mpi_fortran_argv_null_;
-char mpi_fortran_argvs_null_;
+extern "C" { // gfortran aligns the common blocks of a program so
+alignas(32) int mpi_fortran_bottom_;
+alignas(32) int mpi_fortran_in_place_;
+alignas(32) int mpi_fortran_buffer_automatic_;
+alignas(32) int mpi_fortran_errcodes_ignore_;
+alignas(32) int mpi_fortran_unweighted_;
+alignas(32) int mpi_fortran_weights_empty_;
+alignas(32) int mpi_fortran_status_ignore_[8];
+alignas(32) int mpi_fortran_statuses_ignore_[8];
+alignas(32) char mpi_fortran_argv_null_;
+alignas(32) char mpi_fortran_argvs_null_;
 }
 
 namespace zipmpi::fortran {
@@ -104,6 +104,7 @@ MPI_Aint attribute_value(int keyval, void* value) {
     case MPI_APPNUM:
     case MPI_LASTUSEDCODE:
     case MPI_UNIVERSE_SIZE:
+    case MPIX_FT:
     case MPI_WIN_DISP_UNIT:
     case MPI_WIN_CREATE_FLAVOR:
     case MPI_WIN_MODEL:

@@ -465,6 +465,7 @@ typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 #define MPI_APPNUM                     505
 #define MPI_LASTUSEDCODE               506
 #define MPI_UNIVERSE_SIZE              507
+#define MPIX_FT                        (-16011)
 #define MPI_WIN_BASE                   601
 #define MPI_WIN_DISP_UNIT              602
 #define MPI_WIN_SIZE                   603
@@ -3029,8 +3030,12 @@ int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
 int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
 int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
 int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
+int PMPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
 int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
 int PMPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
+int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
+int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
 int MPIX_Comm_revoke(MPI_Comm comm);
 int PMPIX_Comm_revoke(MPI_Comm comm);
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
@@ -3045,46 +3050,82 @@ extern MPI_Fint mpi_fortran_status_ignore_[], mpi_fortran_statuses_ignore_[];
 #define MPI_F_STATUSES_IGNORE mpi_fortran_statuses_ignore_
 #define MPI_F08_STATUS_IGNORE (MPI_F08_status *)mpi_fortran_status_ignore_
 #define MPI_F08_STATUSES_IGNORE (MPI_F08_status *)mpi_fortran_statuses_ignore_
-static inline int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status) {
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
+#define ZIPMPI_INLINE static inline
+#elif defined(__GNUC__)
+#define ZIPMPI_INLINE static __inline__
+#else
+#define ZIPMPI_INLINE static
+#endif
+ZIPMPI_INLINE int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status) {
     *c_status = *(const MPI_Status *)f_status;
     return MPI_SUCCESS;
 }
-static inline int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status) {
+ZIPMPI_INLINE int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status) {
     *(MPI_Status *)f_status = *c_status;
     return MPI_SUCCESS;
 }
-static inline int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status) {
+ZIPMPI_INLINE int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status) {
     *c_status = *f08_status;
     return MPI_SUCCESS;
 }
-static inline int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status) {
+ZIPMPI_INLINE int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status) {
     *f08_status = *c_status;
     return MPI_SUCCESS;
 }
-#define MPI_Status_f2f08(f_status, f08_status) MPI_Status_f2c(f_status, f08_status)
-#define MPI_Status_f082f(f08_status, f_status) MPI_Status_c2f(f08_status, f_status)
-#define MPI_Comm_c2f(handle) MPI_Comm_toint(handle)
-#define MPI_Comm_f2c(handle) MPI_Comm_fromint(handle)
-#define MPI_Errhandler_c2f(handle) MPI_Errhandler_toint(handle)
-#define MPI_Errhandler_f2c(handle) MPI_Errhandler_fromint(handle)
-#define MPI_File_c2f(handle) MPI_File_toint(handle)
-#define MPI_File_f2c(handle) MPI_File_fromint(handle)
-#define MPI_Group_c2f(handle) MPI_Group_toint(handle)
-#define MPI_Group_f2c(handle) MPI_Group_fromint(handle)
-#define MPI_Info_c2f(handle) MPI_Info_toint(handle)
-#define MPI_Info_f2c(handle) MPI_Info_fromint(handle)
-#define MPI_Message_c2f(handle) MPI_Message_toint(handle)
-#define MPI_Message_f2c(handle) MPI_Message_fromint(handle)
-#define MPI_Op_c2f(handle) MPI_Op_toint(handle)
-#define MPI_Op_f2c(handle) MPI_Op_fromint(handle)
-#define MPI_Request_c2f(handle) MPI_Request_toint(handle)
-#define MPI_Request_f2c(handle) MPI_Request_fromint(handle)
-#define MPI_Session_c2f(handle) MPI_Session_toint(handle)
-#define MPI_Session_f2c(handle) MPI_Session_fromint(handle)
-#define MPI_Type_c2f(handle) MPI_Type_toint(handle)
-#define MPI_Type_f2c(handle) MPI_Type_fromint(handle)
-#define MPI_Win_c2f(handle) MPI_Win_toint(handle)
-#define MPI_Win_f2c(handle) MPI_Win_fromint(handle)
+#undef ZIPMPI_INLINE
+#define MPI_Status_f2f08 MPI_Status_f2c
+#define MPI_Status_f082f MPI_Status_c2f
+#define PMPI_Status_f2c MPI_Status_f2c
+#define PMPI_Status_c2f MPI_Status_c2f
+#define PMPI_Status_f082c MPI_Status_f082c
+#define PMPI_Status_c2f08 MPI_Status_c2f08
+#define PMPI_Status_f2f08 MPI_Status_f2c
+#define PMPI_Status_f082f MPI_Status_c2f
+#define MPI_Comm_c2f MPI_Comm_toint
+#define MPI_Comm_f2c MPI_Comm_fromint
+#define PMPI_Comm_c2f PMPI_Comm_toint
+#define PMPI_Comm_f2c PMPI_Comm_fromint
+#define MPI_Errhandler_c2f MPI_Errhandler_toint
+#define MPI_Errhandler_f2c MPI_Errhandler_fromint
+#define PMPI_Errhandler_c2f PMPI_Errhandler_toint
+#define PMPI_Errhandler_f2c PMPI_Errhandler_fromint
+#define MPI_File_c2f MPI_File_toint
+#define MPI_File_f2c MPI_File_fromint
+#define PMPI_File_c2f PMPI_File_toint
+#define PMPI_File_f2c PMPI_File_fromint
+#define MPI_Group_c2f MPI_Group_toint
+#define MPI_Group_f2c MPI_Group_fromint
+#define PMPI_Group_c2f PMPI_Group_toint
+#define PMPI_Group_f2c PMPI_Group_fromint
+#define MPI_Info_c2f MPI_Info_toint
+#define MPI_Info_f2c MPI_Info_fromint
+#define PMPI_Info_c2f PMPI_Info_toint
+#define PMPI_Info_f2c PMPI_Info_fromint
+#define MPI_Message_c2f MPI_Message_toint
+#define MPI_Message_f2c MPI_Message_fromint
+#define PMPI_Message_c2f PMPI_Message_toint
+#define PMPI_Message_f2c PMPI_Message_fromint
+#define MPI_Op_c2f MPI_Op_toint
+#define MPI_Op_f2c MPI_Op_fromint
+#define PMPI_Op_c2f PMPI_Op_toint
+#define PMPI_Op_f2c PMPI_Op_fromint
+#define MPI_Request_c2f MPI_Request_toint
+#define MPI_Request_f2c MPI_Request_fromint
+#define PMPI_Request_c2f PMPI_Request_toint
+#define PMPI_Request_f2c PMPI_Request_fromint
+#define MPI_Session_c2f MPI_Session_toint
+#define MPI_Session_f2c MPI_Session_fromint
+#define PMPI_Session_c2f PMPI_Session_toint
+#define PMPI_Session_f2c PMPI_Session_fromint
+#define MPI_Type_c2f MPI_Type_toint
+#define MPI_Type_f2c MPI_Type_fromint
+#define PMPI_Type_c2f PMPI_Type_toint
+#define PMPI_Type_f2c PMPI_Type_fromint
+#define MPI_Win_c2f MPI_Win_toint
+#define MPI_Win_f2c MPI_Win_fromint
+#define PMPI_Win_c2f PMPI_Win_toint
+#define PMPI_Win_f2c PMPI_Win_fromint
 
 #ifdef __cplusplus
 }

@@ -343,6 +343,8 @@
       parameter (MPI_LASTUSEDCODE=506)
       integer MPI_UNIVERSE_SIZE
       parameter (MPI_UNIVERSE_SIZE=507)
+      integer MPIX_FT
+      parameter (MPIX_FT=-16011)
       integer MPI_WIN_BASE
       parameter (MPI_WIN_BASE=601)
       integer MPI_WIN_DISP_UNIT

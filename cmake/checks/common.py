@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """What the checks share: the repository's own files, and how a finding is told."""
+import os
 import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+# CHECKED_ROOT: another repository to look at; checks_test.py makes one with faults in it.
+ROOT = pathlib.Path(os.environ.get("CHECKED_ROOT", pathlib.Path(__file__).resolve().parents[2]))
 
 
 def own_files(*suffixes):

@@ -5,7 +5,7 @@
 import sys
 from pathlib import Path
 
-from . import entries, fortran_files, header, names, probes, symbols, values, wrong_calls
+from . import entries, fortran_files, freeing, header, names, probes, symbols, values, wrong_calls
 from .spec import SpecError, load
 
 
@@ -24,7 +24,8 @@ def library_files(spec):
 
 def probe_files(spec):
     return {"layout_probe.c": probes.layout_probe(spec), "missing_probe.c": probes.missing_probe(spec),
-            "wrong_calls.inc": wrong_calls.wrong_calls(spec)}
+            "wrong_calls.inc": wrong_calls.wrong_calls(spec), "freeing_entries.cpp": freeing.freeing_entry_file(spec),
+            "freeing_calls.inc": freeing.freeing_calls(spec)}
 
 
 def header_files(spec):

@@ -56,6 +56,12 @@ class Context:
         return self.first("handle", "File") or self.first("handle", "File", "inout")
 
     @property
+    def freed(self):
+        """What the call is on and may free."""
+        on = (self.comm, self.session, self.win, self.file)
+        return next((p for p in on if p is not None and p.direction == "inout"), None)
+
+    @property
     def made(self):
         """What the call makes, if it is given the error handler of that."""
         raises = any("raises" in p.marks for p in self.params)

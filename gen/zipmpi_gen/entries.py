@@ -115,6 +115,9 @@ def owner_line(around):
 
 def entry_of(entry, around):
     """The variable that knows whose error handler gets the errors of the call."""
+    if around.freed:
+        number = f"{{{entry.id}}}" if around.freed is around.file else entry.id  # a file's entry has one base more
+        return f"FreeingEntry<core::{around.freed.kind.detail}> entry{{{{{number}}}}}"
     if entry.function.errors == "file":
         return f"FileEntry entry{{{{{entry.id}}}}}"
     if around.made:
@@ -122,7 +125,8 @@ def entry_of(entry, around):
     return f"Entry entry{{{entry.id}}}"
 
 
-def call_body(entry):
+def call_body(entry, wrapped="{}"):
+    """wrapped: what is made of the engine's answer."""
     around = Context(entry)
     pieces = [(p, convert(p, around)) for p in entry.params]
     passed = [a for _, piece in pieces for a in piece.pass_on]
@@ -134,9 +138,11 @@ def call_body(entry):
     out += check_lines(entry, around, pieces)
     out += owner_line(around)
     out += "    {\n" + guard_line(entry, around)
-    out += f"        entry.err = {callee(entry.function)}({arguments});\n" + "    }\n"
+    if around.freed:
+        out += f"        entry.keep_handler_of(*{own_name(around.freed)});\n"
+    out += f"        entry.err = {wrapped.format(f'{callee(entry.function)}({arguments})')};\n" + "    }\n"
     out += "".join(f"    {line}\n" for _, piece in pieces for line in piece.store)
-    return out + "    return entry.done();\n"
+    return out + f"    return entry.done({own_name(around.freed) if around.freed else ''});\n"
 
 
 def body(entry):

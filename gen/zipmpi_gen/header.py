@@ -31,24 +31,38 @@ extern MPI_Fint mpi_fortran_status_ignore_[], mpi_fortran_statuses_ignore_[];
 #define MPI_F_STATUSES_IGNORE mpi_fortran_statuses_ignore_
 #define MPI_F08_STATUS_IGNORE (MPI_F08_status *)mpi_fortran_status_ignore_
 #define MPI_F08_STATUSES_IGNORE (MPI_F08_status *)mpi_fortran_statuses_ignore_
-static inline int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status) {
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
+#define ZIPMPI_INLINE static inline
+#elif defined(__GNUC__)
+#define ZIPMPI_INLINE static __inline__
+#else
+#define ZIPMPI_INLINE static
+#endif
+ZIPMPI_INLINE int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status) {
     *c_status = *(const MPI_Status *)f_status;
     return MPI_SUCCESS;
 }
-static inline int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status) {
+ZIPMPI_INLINE int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status) {
     *(MPI_Status *)f_status = *c_status;
     return MPI_SUCCESS;
 }
-static inline int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status) {
+ZIPMPI_INLINE int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status) {
     *c_status = *f08_status;
     return MPI_SUCCESS;
 }
-static inline int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status) {
+ZIPMPI_INLINE int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status) {
     *f08_status = *c_status;
     return MPI_SUCCESS;
 }
-#define MPI_Status_f2f08(f_status, f08_status) MPI_Status_f2c(f_status, f08_status)
-#define MPI_Status_f082f(f08_status, f_status) MPI_Status_c2f(f08_status, f_status)
+#undef ZIPMPI_INLINE
+#define MPI_Status_f2f08 MPI_Status_f2c
+#define MPI_Status_f082f MPI_Status_c2f
+#define PMPI_Status_f2c MPI_Status_f2c
+#define PMPI_Status_c2f MPI_Status_c2f
+#define PMPI_Status_f082c MPI_Status_f082c
+#define PMPI_Status_c2f08 MPI_Status_c2f08
+#define PMPI_Status_f2f08 MPI_Status_f2c
+#define PMPI_Status_f082f MPI_Status_c2f
 """
 
 TAIL = """
@@ -145,10 +159,11 @@ def converted_handles(spec):
 
 
 def conversions(spec):
-    """Handles between C and Fortran: the integers of the ABI."""
+    """Handles between C and Fortran: the integers of the ABI. Macros without arguments, so that a program can take the
+    address of a conversion."""
     return section("C and Fortran in one program") + FORTRAN.lstrip() + "".join(
-        f"#define {name}_c2f(handle) {name}_toint(handle)\n#define {name}_f2c(handle) {name}_fromint(handle)\n"
-        for name in converted_handles(spec))
+        f"#define {p}{name}_c2f {p}{name}_toint\n#define {p}{name}_f2c {p}{name}_fromint\n"
+        for name in converted_handles(spec) for p in ("", "P"))
 
 
 def header(spec):

@@ -4,10 +4,15 @@
 
 import json
 import os
+import pathlib
 import re
 import subprocess
 
+from .command_line import read as read_options
+from .command_line_docs import manual_sections
 from .roff import Page, escape
+
+OPTIONS = pathlib.Path(__file__).resolve().parents[2] / "launch/mpiexec/options.toml"
 
 DAEMONS = {
     "zipmpi-noded": ("starts the ranks of a job on one host",
@@ -65,8 +70,10 @@ def mpiexec_page(bin_folder, version):
     text = output_of([bin_folder / "mpiexec", "--help"])
     page = head("mpiexec", "starts an MPI program on this host or on several",
                 ["mpiexec [options] program [arguments] [: [options] program [arguments] ...]"], version)
-    page.section("OPTIONS")
-    options(page, text)
+    page.section("DESCRIPTION")
+    page.text("Options end at the name of the program; one dash or two are the same. Options of the MPI standard, of Open MPI, MPICH "
+              "and Intel MPI are obeyed, accepted where they are not needed, or refused with what to use instead.")
+    manual_sections(page, read_options(OPTIONS))
     page.section("EXAMPLES")
     page.verbatim(text[text.index("Examples:"):].partition("\n")[2])
     return end(page)
@@ -122,9 +129,10 @@ def pages(bin_folder, version):
     files = {"man1/mpiexec.1": mpiexec_page(bin_folder, version), "man1/mpirun.1": ".so man1/mpiexec.1\n",
              "man1/zipmpi.1": zipmpi_page(bin_folder, version), "man7/zipmpi-knobs.7": knobs_page(bin_folder, version),
              "man1/mpicc.1": wrapper_page(bin_folder, "mpicc", version), "man1/mpicxx.1": ".so man1/mpicc.1\n"}
+    files.update({f"man1/{name}.1": ".so man1/mpicc.1\n" for name in ("mpicc_abi", "mpicxx_abi")})
     if (bin_folder / "mpifort").exists():  # a build may go without Fortran
         files["man1/mpifort.1"] = wrapper_page(bin_folder, "mpifort", version)
-        files.update({f"man1/{name}.1": ".so man1/mpifort.1\n" for name in ("mpif90", "mpif77")})
+        files.update({f"man1/{name}.1": ".so man1/mpifort.1\n" for name in ("mpif90", "mpif77", "mpifort_abi")})
     for name in DAEMONS:
         files[f"man1/{name}.1"] = daemon_page(name, version)
     return files

@@ -35,7 +35,7 @@ StartRequest planned(const GridFile& file, uint32_t ranks, MapBy by = MapBy::slo
     EXPECT_TRUE(plan_grid(file, {ranks, by, width, "ssh"}, r, why)) << why.why;
     r.tree.daemon = "/d";
     r.tree.width = width;
-    r.apps = {{r.world_size, "/p", {"p"}, {}}};
+    r.apps = {{r.world_size, "/p", {"p"}, {}, {}}};
     StartRequest back;
     EXPECT_TRUE(decode(encode(r), back)); // the tree is one that daemons accept
     return r;

@@ -11,7 +11,8 @@ namespace {
 TEST(Environment, VariablesOfOuterLaunchersAreTakenOut) {
     for (const char* name :
          {"PMI_RANK", "PMI_FD", "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_RANK", "ZIPMPI_NODE_FD",
-          "ZIPMPI_LOCAL_INDEX", "MPI_LOCALRANKID", "OMPI_MCA_orte_hnp_uri"})
+          "ZIPMPI_LOCAL_INDEX", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_RANK",
+          "OMPI_COMM_WORLD_NODE_RANK", "OMPI_MCA_orte_hnp_uri"})
         EXPECT_TRUE(belongs_to_a_launcher(name)) << name;
     for (const char* name : {"SLURM_JOB_ID", "PATH", "OMPI_MCA_pml", "PMIX_MCA_gds", "ZIPMPI_SHM_CELLS",
                              "PMI", "MPIEXEC_TIMEOUT"})

@@ -17,8 +17,8 @@ namespace zipmpi::launch {
 enum class FrameType : uint32_t {
     // mpiexec -> daemons
     start = 1,          // StartRequest
-    stdin_data = 2,     // bytes for rank 0
-    stdin_end = 3,      // end of file for rank 0
+    stdin_data = 2,     // bytes for the ranks that read standard input
+    stdin_end = 3,      // end of file for them
     signal = 4,         // u32: pass this signal on to all ranks
     end_job = 5,        // SIGTERM to what runs, SIGKILL a moment later
     kill_job = 6,       // SIGKILL at once
@@ -26,25 +26,29 @@ enum class FrameType : uint32_t {
     pmix_fence_out = 9, // the same for PMIx: what all ranks have put
     end_gateways = 11,  // every rank of the job has ended
     fence_out = 8,      // every rank is in the fence; key-value pairs that all get
+    shared_kernel = 12, // u32 node, u32, u32: its ranks are these of all that share the cores of one machine
     news = 10,          // Event: what all ranks must know, in one order everywhere
     // daemons -> mpiexec
-    output = 101,      // u32 stream (1, 2), bytes
-    failure = 102,     // Failure
-    stdin_taken = 103, // u64: bytes that rank 0's pipe has taken
-    stdin_closed = 104,
-    snapshot = 105, // u32 id, Snapshot
-    done = 106,     // every process of the job on this node, and on those below it, is gone
-    fence_in = 107, // all ranks on and below this node are in the fence; key-value pairs for all
+    output = 101,       // u32 stream (1, 2), u32 rank or no_rank, bytes
+    failure = 102,      // Failure
+    stdin_taken = 103,  // u32 node, u64: bytes that its ranks have taken
+    stdin_closed = 104, // u32 node: none of its ranks reads any more
+    snapshot = 105,     // u32 id, Snapshot
+    done = 106,         // every process of the job on this node, and on those below it, is gone
+    fence_in = 107,     // all ranks on and below this node are in the fence; key-value pairs for all
     pmix_fence_in = 108,
     picture = 109,      // u32 node, text: where its ranks are
     event = 110,        // Event: something that all ranks must know, or a part of an agreement
     gateway_lost = 111, // u32 number, text: it cannot be kept running
     ranks_over = 112,   // in a grid: all ranks on and below this node have ended
+    exit_codes = 113,   // u32 node, text: its host, numbers: how its ranks have ended
+    kernel = 114,       // u32 node, text, numbers: which machine it is on, and the CPUs that it may use there
     // both ways
     beat = 201,   // I am alive
     routed = 202, // Routed: from one node to another, through the tree
 };
 
+inline constexpr uint32_t no_rank = UINT32_MAX; // output of the launcher itself
 inline constexpr uint32_t frame_limit = 64U << 20;
 
 struct Frame {

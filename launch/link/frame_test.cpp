@@ -23,10 +23,15 @@ StartRequest sample() {
     r.tree.job_id = "j";
     r.grid = "grid1";
     r.gateway_nodes = {1};
-    r.apps = {{2, "/bin/a", {"a", "-x"}, {"K=V"}}, {3, "/bin/b", {"b"}, {}}};
+    r.apps = {{2, "/bin/a", {"a", "-x"}, {"K=V"}, "/there"}, {3, "/bin/b", {"b"}, {}, {}}};
     r.base_env = {"HOME=/", "EMPTY="};
-    r.bind = StartRequest::Bind::core;
-    r.label = true;
+    r.placement.strategy = MapStrategy::rank_file;
+    r.placement.bind_to = Unit::l3cache;
+    r.placement.cores_per_rank = 3;
+    r.placement.cpu_set = "0-3";
+    r.placement.rank_file = {{4, "b", "1:0-2"}};
+    r.placement.report_bindings = true;
+    r.output.label = OutputPolicy::Label::rank;
     return r;
 }
 
@@ -66,9 +71,16 @@ TEST(Messages, StartRequestComesBackWhole) {
     EXPECT_EQ(out.gateway_nodes[0], 1U);
     EXPECT_EQ(out.directory, "/d");
     EXPECT_EQ(out.apps[0].argv, (std::vector<std::string>{"a", "-x"}));
+    EXPECT_EQ(out.apps[0].directory, "/there");
     EXPECT_EQ(out.base_env[1], "EMPTY=");
-    EXPECT_TRUE(out.label);
-    EXPECT_EQ(out.bind, StartRequest::Bind::core);
+    EXPECT_EQ(out.placement.strategy, MapStrategy::rank_file);
+    EXPECT_EQ(out.placement.bind_to, Unit::l3cache);
+    EXPECT_EQ(out.placement.cores_per_rank, 3U);
+    EXPECT_EQ(out.placement.cpu_set, "0-3");
+    EXPECT_EQ(out.placement.rank_file[0].cpus, "1:0-2");
+    EXPECT_TRUE(out.placement.report_bindings);
+    EXPECT_FALSE(out.placement.show_map);
+    EXPECT_EQ(out.output.label, OutputPolicy::Label::rank);
 }
 
 TEST(Messages, EveryTruncationIsRefused) {
@@ -83,12 +95,18 @@ TEST(Messages, EveryTruncationIsRefused) {
 
 TEST(Messages, FlippedBytesNeverHurt) {
     const std::string good = encode(sample());
+    size_t refused = 0;
     for (size_t n = 0; n < good.size(); ++n) {
         std::string bad = good;
         bad[n] = static_cast<char>(0xff);
         StartRequest out;
-        decode(bad, out); // may be refused or not: it must only not read outside
+        if (decode(bad, out)) // then all of it has been read, and nothing else
+            EXPECT_EQ(encode(out).size(), bad.size()) << n;
+        else
+            ++refused;
     }
+    EXPECT_GT(refused, 0U);
+    EXPECT_LT(refused, good.size());
 }
 
 TEST(Messages, RanksMustFitTheWorld) {
@@ -98,6 +116,19 @@ TEST(Messages, RanksMustFitTheWorld) {
     r = sample();
     r.apps[0].argv.clear();
     EXPECT_FALSE(decode(encode(r), out));
+}
+
+TEST(Messages, APolicyMustBeOneThatExists) {
+    const auto refused = [](void (*spoil)(PlacementPolicy&)) {
+        StartRequest r = sample(), out;
+        spoil(r.placement);
+        return !decode(encode(r), out);
+    };
+    EXPECT_TRUE(refused([](PlacementPolicy& p) { p.strategy = static_cast<MapStrategy>(8); }));
+    EXPECT_TRUE(refused([](PlacementPolicy& p) { p.map_unit = static_cast<Unit>(12); }));
+    EXPECT_TRUE(refused([](PlacementPolicy& p) { p.rank_by = static_cast<Unit>(12); }));
+    EXPECT_TRUE(refused([](PlacementPolicy& p) { p.bind_to = static_cast<Unit>(12); }));
+    EXPECT_TRUE(refused([](PlacementPolicy& p) { p.rank_file[0].rank = 5; })); // not in the world
 }
 
 TEST(Messages, SnapshotAndFailure) {

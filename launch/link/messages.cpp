@@ -54,6 +54,66 @@ bool decode(Reader& r, TreePlan& t) {
     return r.ok() && consistent(t);
 }
 
+void encode(Writer& w, const PlacementPolicy& p) {
+    w.u32(static_cast<uint32_t>(p.strategy)).u32(static_cast<uint32_t>(p.map_unit)).u32(p.per_unit);
+    w.u32(p.cores_per_rank).u32(static_cast<uint32_t>(p.rank_by)).u32(static_cast<uint32_t>(p.bind_to));
+    w.u32(p.overload_allowed ? 1 : 0).text(p.cpu_set).u32(p.report_bindings ? 1 : 0).u32(p.show_map ? 1 : 0);
+    w.u32(static_cast<uint32_t>(p.rank_file.size()));
+    for (const auto& line : p.rank_file) w.u32(line.rank).text(line.host).text(line.cpus);
+}
+
+bool decode(Reader& r, Unit& unit) {
+    const uint32_t number = r.u32();
+    unit = static_cast<Unit>(number);
+    return number <= static_cast<uint32_t>(Unit::node);
+}
+
+bool decode(Reader& r, PlacementPolicy& p, uint32_t world_size) {
+    const uint32_t strategy = r.u32();
+    p.strategy = static_cast<MapStrategy>(strategy);
+    if (strategy > static_cast<uint32_t>(MapStrategy::sequential) || !decode(r, p.map_unit)) return false;
+    p.per_unit = r.u32();
+    p.cores_per_rank = r.u32();
+    if (!decode(r, p.rank_by) || !decode(r, p.bind_to)) return false;
+    p.overload_allowed = r.u32() != 0;
+    p.cpu_set = r.text();
+    p.report_bindings = r.u32() != 0;
+    p.show_map = r.u32() != 0;
+    p.rank_file.resize(r.count(12));
+    for (auto& line : p.rank_file) {
+        line = {r.u32(), r.text(), r.text()};
+        if (line.rank >= world_size) return false;
+    }
+    return r.ok();
+}
+
+void encode(Writer& w, const OutputPolicy& p) {
+    w.u32(static_cast<uint32_t>(p.label)).u32(static_cast<uint32_t>(p.tag)).text(p.tag_pattern);
+    w.u32(p.timestamps ? 1 : 0).text(p.out_file).text(p.err_file).u32(p.copy_to_terminal ? 1 : 0);
+    w.u32(p.merge_stderr_to_stdout ? 1 : 0).u32(static_cast<uint32_t>(p.stdin_for)).u32(p.stdin_rank);
+    w.u32(p.print_exit_codes ? 1 : 0);
+}
+
+bool decode(Reader& r, OutputPolicy& p, uint32_t world_size) {
+    const uint32_t label = r.u32();
+    p.label = static_cast<OutputPolicy::Label>(label);
+    const uint32_t tag = r.u32();
+    p.tag = static_cast<OutputPolicy::Tag>(tag);
+    p.tag_pattern = r.text();
+    p.timestamps = r.u32() != 0;
+    p.out_file = r.text();
+    p.err_file = r.text();
+    p.copy_to_terminal = r.u32() != 0;
+    p.merge_stderr_to_stdout = r.u32() != 0;
+    const uint32_t stdin_for = r.u32();
+    p.stdin_for = static_cast<OutputPolicy::Stdin>(stdin_for);
+    p.stdin_rank = r.u32();
+    p.print_exit_codes = r.u32() != 0;
+    return r.ok() && label <= static_cast<uint32_t>(OutputPolicy::Label::fold) &&
+           tag <= static_cast<uint32_t>(OutputPolicy::Tag::pattern) &&
+           stdin_for <= static_cast<uint32_t>(OutputPolicy::Stdin::none) && p.stdin_rank < world_size;
+}
+
 // Every run has ranks, and together they are the world.
 bool decode(Reader& r, NodeMap& map, uint32_t world_size) {
     std::vector<NodeRun> runs(r.count(8));
@@ -76,10 +136,11 @@ std::string encode(const StartRequest& r) {
     w.text(r.job_id).text(r.directory).u32(r.world_size).u32(static_cast<uint32_t>(r.map.runs().size()));
     for (const NodeRun& run : r.map.runs()) w.u32(run.node).u32(run.ranks);
     w.u32(static_cast<uint32_t>(r.apps.size()));
-    for (const auto& a : r.apps) w.u32(a.ranks).text(a.path).texts(a.argv).texts(a.env);
-    w.texts(r.base_env).u32(static_cast<uint32_t>(r.bind));
-    w.u32(r.sockets_in_turn ? 1 : 0).u32(r.show_placement ? 1 : 0);
-    w.u32(r.label ? 1 : 0).u32(r.pmix ? 1 : 0).u32(r.flush_prompts ? 1 : 0).u32(r.stdin_open ? 1 : 0);
+    for (const auto& a : r.apps) w.u32(a.ranks).text(a.path).texts(a.argv).texts(a.env).text(a.directory);
+    w.texts(r.base_env);
+    encode(w, r.placement);
+    encode(w, r.output);
+    w.u32(r.pmix ? 1 : 0).u32(r.flush_prompts ? 1 : 0).u32(r.stdin_open ? 1 : 0);
     w.u32(r.keep_going ? 1 : 0);
     encode(w, r.tree);
     w.text(r.grid).numbers(r.gateway_nodes).u32(static_cast<uint32_t>(r.talk.size()));
@@ -93,22 +154,20 @@ bool decode(std::string_view bytes, StartRequest& out) {
     out.directory = r.text();
     out.world_size = r.u32();
     if (out.world_size > 0x7fffffff || !decode(r, out.map, out.world_size)) return false;
-    out.apps.resize(r.count(16));
+    out.apps.resize(r.count(20));
     uint64_t ranks = 0;
     for (auto& a : out.apps) {
         a.ranks = r.u32();
         a.path = r.text();
         a.argv = r.texts();
         a.env = r.texts();
+        a.directory = r.text();
         ranks += a.ranks;
         if (a.argv.empty() || a.ranks == 0) return false;
     }
     out.base_env = r.texts();
-    const uint32_t bind = r.u32();
-    out.bind = static_cast<StartRequest::Bind>(bind);
-    out.sockets_in_turn = r.u32() != 0;
-    out.show_placement = r.u32() != 0;
-    out.label = r.u32() != 0;
+    if (!decode(r, out.placement, out.world_size)) return false;
+    if (!decode(r, out.output, out.world_size)) return false;
     out.pmix = r.u32() != 0;
     out.flush_prompts = r.u32() != 0;
     out.stdin_open = r.u32() != 0;
@@ -120,7 +179,7 @@ bool decode(std::string_view bytes, StartRequest& out) {
         if (node >= out.tree.hosts.size()) return false;
     out.talk.resize(r.count(12));
     for (auto& t : out.talk) t = {r.u32(), r.u32(), r.u32()};
-    return r.finished() && bind <= 3 && ranks >= 1 && ranks == out.world_size;
+    return r.finished() && ranks >= 1 && ranks == out.world_size;
 }
 
 bool answer_for_lost(const Routed& question, Routed& answer) {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include "launch/link/frame.hpp"
+#include "launch/link/output_policy.hpp"
 #include "launch/map/node_map.hpp"
+#include "launch/map/policy.hpp"
 #include "launch/report/snapshot.hpp"
 
 #include <string>
@@ -19,6 +21,7 @@ struct AppContext {
     std::string path; // resolved; argv[0] stays as the user wrote it
     std::vector<std::string> argv;
     std::vector<std::string> env; // NAME=VALUE of --env, in order
+    std::string directory;        // where its ranks start; empty: where mpiexec is
 };
 
 // How the daemons of other hosts are started. Empty for a job on this host.
@@ -48,14 +51,12 @@ struct StartRequest {
     std::vector<AppContext> apps;      // they follow each other in the ranks
     std::string directory;             // where the ranks start
     std::vector<std::string> base_env; // what all ranks inherit, foreign launchers' variables removed
-    enum class Bind : uint32_t { automatic = 0, core = 1, none = 2, socket = 3 } bind = Bind::automatic;
-    bool sockets_in_turn = false; // within a host
-    bool show_placement = false;
+    PlacementPolicy placement;         // its matrix_file stays with mpiexec: `talk` comes from it
     struct Talk { // what two ranks of one node say to each other, against what other pairs do
         uint32_t a = 0, b = 0, weight = 0;
     };
     std::vector<Talk> talk; // empty: cores go to ranks in the order of their numbers
-    bool label = false;
+    OutputPolicy output;
     bool pmix = false;
     bool flush_prompts = false; // somebody may answer: show an unfinished line of rank 0
     bool stdin_open = false;

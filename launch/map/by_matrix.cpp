@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/map/by_matrix.hpp"
 
-#include "launch/map/cores.hpp"
+#include "base/stable_sort.hpp"
 #include "launch/mpiexec/host_choice.hpp"
 
 #include <algorithm>
@@ -14,25 +14,21 @@ namespace {
 constexpr size_t most_talk = 1U << 20; // pairs in a start request
 constexpr double heaviest = 1U << 30;
 
-// Cores for ranks that need several: neighbours.
-std::vector<CpuList> bundles_of(const std::vector<CpuList>& cores, uint32_t each) {
-    std::vector<CpuList> bundles(std::max<size_t>(1, cores.size() / each));
-    for (size_t c = 0; c < cores.size() && c / each < bundles.size(); ++c)
-        bundles[c / each].insert(bundles[c / each].end(), cores[c].begin(), cores[c].end());
-    for (CpuList& b : bundles) std::sort(b.begin(), b.end());
-    return bundles;
+// Cores for ranks that need several: neighbors.
+HostCores bundled(const HostCores& cores, uint32_t each) {
+    std::vector<CoreNumbers> bundles(std::max<size_t>(1, cores.size() / each));
+    for (uint32_t c = 0; c < cores.size() && c / each < bundles.size(); ++c) bundles[c / each].push_back(c);
+    return bundles_of(cores, bundles);
 }
 
 } // namespace
 
-CpuList below_cache(const std::vector<CpuList>& bundles, const std::vector<topo::Place>& places,
-                    size_t which) {
-    CpuList all;
-    for (size_t b = 0; b < bundles.size(); ++b)
-        if (b == which || (places[b].l2 == places[which].l2 && places[b].l2 != topo::several))
-            all.insert(all.end(), bundles[b].begin(), bundles[b].end());
-    std::sort(all.begin(), all.end());
-    return all;
+CpuList below_cache(const HostCores& bundles, size_t which) {
+    const uint16_t cache = bundles.places[which].l2;
+    CoreNumbers all;
+    for (uint32_t b = 0; b < bundles.size(); ++b)
+        if (b == which || (bundles.places[b].l2 == cache && cache != topo::several)) all.push_back(b);
+    return cpus_of(bundles, all);
 }
 
 bool read_matrix_file(const std::string& path, mapping::Matrix& out, Problem& why) {
@@ -87,7 +83,7 @@ std::vector<StartRequest::Talk> talk_within_nodes(const mapping::Graph& graph, c
             most = std::max(most, l.weight);
         }
     if (edges.size() > most_talk) {
-        std::ranges::stable_sort(edges, [](const auto& a, const auto& b) { return a.weight > b.weight; });
+        stable_sort(edges, [](const auto& a, const auto& b) { return a.weight > b.weight; });
         edges.resize(most_talk);
     }
     std::vector<StartRequest::Talk> talk;
@@ -108,20 +104,18 @@ mapping::Graph graph_of(const std::vector<StartRequest::Talk>& talk, const std::
 }
 
 std::vector<CpuList> place_by(const mapping::Graph& graph, const PlacementRequest& request,
-                              const topo::Machine& machine, const std::vector<CpuList>& cores,
-                              const mapping::GraphTools* tools) {
+                              const HostCores& cores, const mapping::GraphTools* tools) {
     std::vector<CpuList> result(request.ranks);
-    if (cores.empty() || request.ranks == 0 || request.mode == BindMode::none) return result;
-    const std::vector<CpuList> bundles = bundles_of(cores, request.cores_per_rank);
-    const std::vector<topo::Place> places = places_of(machine, bundles);
+    if (cores.empty() || request.ranks == 0 || request.policy.bind_to == Unit::none) return result;
+    const HostCores bundles = bundled(cores, cores_each(request));
     mapping::Effort effort;
     effort.tools = tools;
     const mapping::Targets targets =
-        mapping::cores_as_targets(places, request.ranks, mapping::spread_order(places));
+        mapping::cores_as_targets(bundles.places, request.ranks, mapping::spread_order(bundles.places));
     const mapping::Assignment at = mapping::best_assignment(graph, targets, effort);
     const bool shared = request.ranks > bundles.size();
     for (uint32_t r = 0; r < request.ranks; ++r)
-        result[r] = shared ? below_cache(bundles, places, at[r]) : bundles[at[r]];
+        result[r] = shared ? below_cache(bundles, at[r]) : bundles.cpus[at[r]];
     return result;
 }
 

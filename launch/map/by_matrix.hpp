@@ -29,12 +29,10 @@ std::vector<StartRequest::Talk> talk_within_nodes(const mapping::Graph& graph, c
 mapping::Graph graph_of(const std::vector<StartRequest::Talk>& talk, const std::vector<uint32_t>& ranks);
 
 // The CPUs of these bundles of cores that share a second-level cache with one of them.
-CpuList below_cache(const std::vector<CpuList>& bundles, const std::vector<topo::Place>& places,
-                    size_t which);
+CpuList below_cache(const HostCores& bundles, size_t which);
 
-// Like place(). Ranks that must share cores may use all that are below the same second-level cache.
+// The CPUs of each rank. Ranks that must share cores may use all that are below the same second-level cache.
 std::vector<CpuList> place_by(const mapping::Graph& graph, const PlacementRequest& request,
-                              const topo::Machine& machine, const std::vector<CpuList>& cores,
-                              const mapping::GraphTools* tools);
+                              const HostCores& cores, const mapping::GraphTools* tools);
 
 } // namespace zipmpi::launch

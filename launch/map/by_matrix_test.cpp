@@ -5,6 +5,7 @@
 #include "mapping/patterns.hpp"
 #include "mapping/synthetic_machine.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace zipmpi;
@@ -38,23 +39,27 @@ TEST(ByMatrix, HostsKeepTheirShares) {
 TEST(ByMatrix, CoresOfANode) {
     topo::Machine machine;
     if (!topo::read_machine(machine, mapping::eight_cores)) GTEST_SKIP() << "no hwloc";
-    std::vector<CpuList> cores;
-    for (const auto& c : machine.cpus) cores.push_back({c.cpu});
-    const auto cg = mapping::graph_of(pattern("cg:16"));
-    const auto sixteen = place_by(cg, {16, 1, 8, BindMode::automatic}, machine, cores, nullptr);
+    CpuList all;
+    for (const auto& c : machine.cpus) all.push_back(c.cpu);
+    std::sort(all.begin(), all.end());
+    const HostCores cores = cores_of(machine, all);
+    const auto placed = [&](const char* name, uint32_t ranks, uint32_t threads, Unit bind) {
+        PlacementRequest q;
+        q.ranks = ranks;
+        q.threads = threads;
+        q.usable_cores = 8;
+        q.policy.bind_to = bind;
+        return place_by(mapping::graph_of(pattern(name)), q, cores, nullptr);
+    };
+    const auto sixteen = placed("cg:16", 16, 0, Unit::automatic);
     for (uint32_t r = 0; r < 16; ++r) {
         EXPECT_EQ(sixteen[r].size(), 2U);
         EXPECT_EQ(sixteen[r], sixteen[r / 4 * 4]);
     }
     EXPECT_EQ(sixteen[0], (CpuList{0, 4}));
-    const auto eight =
-        place_by(mapping::graph_of(pattern("ring:8")), {8, 1, 8, BindMode::core}, machine, cores, nullptr);
-    for (const CpuList& cpus : eight) EXPECT_EQ(cpus.size(), 1U);
-    const auto threads = place_by(mapping::graph_of(pattern("ring:4")), {4, 2, 8, BindMode::automatic},
-                                  machine, cores, nullptr);
-    for (const CpuList& cpus : threads) EXPECT_EQ(cpus.size(), 2U);
-    for (const CpuList& cpus : place_by(cg, {16, 1, 8, BindMode::none}, machine, cores, nullptr))
-        EXPECT_TRUE(cpus.empty());
+    for (const CpuList& cpus : placed("ring:8", 8, 0, Unit::core)) EXPECT_EQ(cpus.size(), 1U);
+    for (const CpuList& cpus : placed("ring:4", 4, 2, Unit::automatic)) EXPECT_EQ(cpus.size(), 2U);
+    for (const CpuList& cpus : placed("cg:16", 16, 0, Unit::none)) EXPECT_TRUE(cpus.empty());
 }
 
 TEST(ByMatrix, SaysWhatDoesNotFit) {

@@ -3,42 +3,35 @@
 #include "launch/map/cores.hpp"
 
 #include "os/host.hpp"
+#include "topo/module.hpp"
 
-#include <algorithm>
+#include <cstdio>
 
 namespace zipmpi::launch {
 
-std::vector<CpuList> allowed_cores(const topo::Machine& machine) {
+CpuList allowed_cpus() {
     os::CpuUnion own;
     own.add(0);
-    const std::vector<int> allowed = own.list();
-    std::vector<CpuList> cores;
-    uint16_t last = topo::several;
-    for (const topo::CpuPlace& c : machine.cpus) {
-        if (!std::binary_search(allowed.begin(), allowed.end(), c.cpu)) continue;
-        if (cores.empty() || c.place.core != last || last == topo::several) cores.emplace_back();
-        last = c.place.core;
-        cores.back().push_back(c.cpu);
-    }
-    if (cores.empty())
-        for (const int cpu : allowed) cores.push_back({cpu});
-    return cores;
+    return own.list();
 }
 
-std::vector<topo::Place> places_of(const topo::Machine& machine, const std::vector<CpuList>& cores) {
-    std::vector<topo::Place> places;
-    places.reserve(cores.size());
-    for (const CpuList& core : cores) places.push_back(topo::place_of(machine, core));
-    return places;
+HostCores allowed_cores(const topo::Machine& machine) { return cores_of(machine, allowed_cpus()); }
+
+uint32_t units_here(Unit unit) {
+    if (unit == Unit::node || unit == Unit::automatic || unit == Unit::board) return 1;
+    topo::Machine machine;
+    topo::read_machine(machine);
+    return count_units(allowed_cores(machine), unit);
 }
 
-std::vector<uint16_t> sockets_of(const topo::Machine& machine, const std::vector<CpuList>& cores) {
-    std::vector<uint16_t> sockets;
-    for (const topo::Place& place : places_of(machine, cores)) {
-        const uint16_t socket = topo::index_at(place, topo::Level::package);
-        sockets.push_back(socket == topo::several ? uint16_t{0} : socket);
+std::string boot_id() {
+    std::string text;
+    if (std::FILE* f = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
+        char line[64] = {};
+        if (std::fgets(line, sizeof line, f) != nullptr) text = line;
+        std::fclose(f);
     }
-    return sockets;
+    return text;
 }
 
 } // namespace zipmpi::launch

@@ -5,19 +5,18 @@
 // CPU.
 #pragma once
 
-#include "launch/map/placement.hpp"
-
-#include "topo/place.hpp"
+#include "launch/map/units.hpp"
 
 namespace zipmpi::launch {
 
+CpuList allowed_cpus();
+
 // machine: without CPUs if its topology is not known.
-std::vector<CpuList> allowed_cores(const topo::Machine& machine);
+HostCores allowed_cores(const topo::Machine& machine);
 
-// Where each core lies.
-std::vector<topo::Place> places_of(const topo::Machine& machine, const std::vector<CpuList>& cores);
+// How many of these this host has, for ranks that are counted by them (--map-by ppr:N:UNIT).
+uint32_t units_here(Unit unit);
 
-// The socket of each core; 0 if it is not known.
-std::vector<uint16_t> sockets_of(const topo::Machine& machine, const std::vector<CpuList>& cores);
+std::string boot_id(); // of the kernel: the same in all containers of a machine
 
 } // namespace zipmpi::launch

@@ -54,10 +54,9 @@ std::string percent(double part) {
 
 } // namespace
 
-LiveMap::LiveMap(std::vector<CpuList> cores, std::vector<topo::Place> places, uint32_t ranks)
+LiveMap::LiveMap(HostCores cores, uint32_t ranks)
     : cores_(std::move(cores))
-    , places_(std::move(places))
-    , targets_(mapping::cores_as_targets(places_, ranks, mapping::spread_order(places_))) {}
+    , targets_(mapping::cores_as_targets(cores_.places, ranks, mapping::spread_order(cores_.places))) {}
 
 // Ranks that the kernel places are anywhere: each pair is as far apart as cores are on the average.
 double LiveMap::present_cost(const mapping::Graph& sent) const {
@@ -159,17 +158,9 @@ LiveMap::Decision LiveMap::look(const mapping::Graph& sent, double seconds) {
 
 std::vector<CpuList> LiveMap::cpus() const {
     std::vector<CpuList> result;
-    if (at_.empty()) {
-        CpuList all;
-        for (const CpuList& c : cores_) all.insert(all.end(), c.begin(), c.end());
-        std::sort(all.begin(), all.end());
-        uint64_t ranks = targets_.total_room();
-        for (; ranks > 0; --ranks) result.push_back(all);
-        return result;
-    }
+    if (at_.empty()) return std::vector<CpuList>(targets_.total_room(), all_cpus(cores_));
     const bool shared = at_.size() > cores_.size();
-    for (const uint32_t core : at_)
-        result.push_back(shared ? below_cache(cores_, places_, core) : cores_[core]);
+    for (const uint32_t core : at_) result.push_back(shared ? below_cache(cores_, core) : cores_.cpus[core]);
     return result;
 }
 

@@ -18,7 +18,7 @@ namespace zipmpi::launch {
 class LiveMap {
   public:
     LiveMap() = default;
-    LiveMap(std::vector<CpuList> cores, std::vector<topo::Place> places, uint32_t ranks);
+    LiveMap(HostCores cores, uint32_t ranks);
 
     struct Decision {
         bool move = false;
@@ -27,7 +27,7 @@ class LiveMap {
     // What was sent since the last time, and how long that is ago.
     Decision look(const mapping::Graph& sent, double seconds);
 
-    // Where each rank may run after a decision to move: all CPUs of the machine if it is not to be bound.
+    // Where each rank may run after a decision to move: all CPUs of the job if it is not to be bound.
     [[nodiscard]] std::vector<CpuList> cpus() const;
 
   private:
@@ -48,8 +48,7 @@ class LiveMap {
     [[nodiscard]] const Known* known(const mapping::Graph& sent) const;
     [[nodiscard]] double present_cost(const mapping::Graph& sent) const;
 
-    std::vector<CpuList> cores_;
-    std::vector<topo::Place> places_;
+    HostCores cores_; // of the job: those that another job has are not among them
     mapping::Targets targets_;
     mapping::Assignment at_,
         other_;                 // `other_` is the other side of a trial; empty: the kernel places the ranks

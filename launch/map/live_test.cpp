@@ -11,8 +11,7 @@ using namespace zipmpi::launch;
 
 namespace {
 
-const std::vector<CpuList> two_cores = {{0}, {1}};
-const std::vector<topo::Place> two_places = {{0, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 1, 1}};
+const HostCores two_cores = {{{0}, {1}}, {{0, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 1, 1}}};
 
 // Partners differ in one bit.
 mapping::Graph pairs(uint32_t bit, double weight) {
@@ -36,7 +35,7 @@ LiveMap::Decision see(LiveMap& map, const mapping::Graph& sent) {
 }
 
 TEST(Live, FollowsThePattern) {
-    LiveMap map(two_cores, two_places, 8);
+    LiveMap map(two_cores, 8);
     for (const uint32_t bit : {1U, 4U, 2U}) { // no placement is right for all three
         EXPECT_TRUE(see(map, pairs(bit, 50'000)).move || together(map, bit)) << bit;
         EXPECT_TRUE(together(map, bit)) << bit;
@@ -45,7 +44,7 @@ TEST(Live, FollowsThePattern) {
 }
 
 TEST(Live, FollowsKnownPatternsWithoutATrial) {
-    LiveMap map(two_cores, two_places, 8);
+    LiveMap map(two_cores, 8);
     for (const uint32_t bit : {1U, 2U, 4U}) {
         see(map, pairs(bit, 50'000));
         see(map, pairs(bit, 50'000));
@@ -58,12 +57,12 @@ TEST(Live, FollowsKnownPatternsWithoutATrial) {
 }
 
 TEST(Live, WaitsUntilThePatternIsClear) {
-    LiveMap map(two_cores, two_places, 8);
+    LiveMap map(two_cores, 8);
     for (int i = 0; i < 10; ++i) EXPECT_FALSE(map.look(pairs(i % 2 == 0 ? 1 : 2, 50'000), 0.5).move);
 }
 
 TEST(Live, TakesBackWhatDoesNotPay) {
-    LiveMap map(two_cores, two_places, 8);
+    LiveMap map(two_cores, 8);
     EXPECT_TRUE(see(map, pairs(1, 50'000)).move);
     EXPECT_TRUE(see(map, pairs(1, 30'000)).move);
     EXPECT_EQ(map.cpus()[0], (CpuList{0, 1})); // as the kernel likes
@@ -79,7 +78,7 @@ TEST(Live, TakesBackWhatDoesNotPay) {
 }
 
 TEST(Live, IsNotFooledByASlowMachine) {
-    LiveMap map(two_cores, two_places, 8);
+    LiveMap map(two_cores, 8);
     EXPECT_TRUE(see(map, pairs(1, 50'000)).move);
     EXPECT_TRUE(see(map, pairs(1, 30'000)).move); // it looks worse
     EXPECT_TRUE(see(map, pairs(1, 30'000)).move); // but so it does where the ranks were
@@ -88,10 +87,10 @@ TEST(Live, IsNotFooledByASlowMachine) {
 }
 
 TEST(Live, StaysForLittle) {
-    LiveMap map(two_cores, two_places, 8);
+    LiveMap map(two_cores, 8);
     EXPECT_FALSE(see(map, pairs(1, 10)).move);                              // nobody cares
     EXPECT_FALSE(see(map, mapping::graph_of(mapping::all_to_all(8))).move); // nothing to gain
-    LiveMap one({{0}}, {two_places[0]}, 8);
+    LiveMap one({{{0}}, {two_cores.places[0]}}, 8);
     EXPECT_FALSE(see(one, pairs(1, 50'000)).move);
     map.look(pairs(1, 50'000), 0.5);
     EXPECT_FALSE(map.look(pairs(1, 50'000), 0).move);

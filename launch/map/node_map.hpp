@@ -4,6 +4,9 @@
 // Which ranks are on which node: pure functions.
 #pragma once
 
+#include "base/problem.hpp"
+#include "launch/map/policy.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,5 +50,10 @@ enum class MapBy : uint32_t { slot, node };
 // numbered like the hosts. More ranks than slots: every slot takes as many ranks as it must. Hosts that get
 // no rank are removed from the list.
 NodeMap map_ranks(std::vector<Host>& hosts, uint32_t ranks, MapBy by);
+
+// The same for all that a policy can say of hosts. False: the ranks do not fit it.
+bool map_ranks(std::vector<Host>& hosts, uint32_t ranks, const PlacementPolicy& policy, NodeMap& out,
+               Problem& why);
+MapBy hosts_by(const PlacementPolicy& policy);
 
 } // namespace zipmpi::launch

@@ -31,16 +31,14 @@ std::string named(const std::vector<int>& ranks) {
 std::string picture(const HostPicture& host) {
     std::string text = "node " + std::to_string(host.node) + ", " + host.name +
                        (host.clusters.empty() ? "" : ", cluster " + host.clusters) + "\n";
-    std::vector<uint16_t> sockets = host.sockets;
-    std::sort(sockets.begin(), sockets.end());
-    sockets.erase(std::unique(sockets.begin(), sockets.end()), sockets.end());
-    for (const uint16_t socket : sockets) {
+    const std::vector<uint32_t> sockets = units_of(host.cores.places, Unit::socket);
+    for (uint32_t socket = 0; socket < count_units(host.cores, Unit::socket); ++socket) {
         text += "  socket " + std::to_string(socket) + ":";
         const char* between = " ";
         for (size_t c = 0; c < host.cores.size(); ++c) {
-            if (host.sockets[c] != socket) continue;
-            text += between + ("core " + std::to_string(c)) + " (cpu " + joined(host.cores[c], ",") + ") " +
-                    named(ranks_on(host, host.cores[c]));
+            if (sockets[c] != socket) continue;
+            text += between + ("core " + std::to_string(c)) + " (cpu " + joined(host.cores.cpus[c], ",") +
+                    ") " + named(ranks_on(host, host.cores.cpus[c]));
             between = " | ";
         }
         text += "\n";

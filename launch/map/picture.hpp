@@ -4,7 +4,7 @@
 // The picture of --show-placement: one host with its sockets, cores, and the ranks on them. A pure function.
 #pragma once
 
-#include "launch/map/placement.hpp"
+#include "launch/map/units.hpp"
 
 #include <string>
 
@@ -13,8 +13,7 @@ namespace zipmpi::launch {
 struct HostPicture {
     std::string name; // as the user knows it
     uint32_t node = 0;
-    std::vector<CpuList> cores;
-    std::vector<uint16_t> sockets; // of each core
+    HostCores cores;
     std::vector<uint32_t> ranks;
     std::vector<CpuList> placed; // of each rank; empty: not bound
     std::string clusters;        // that it is in, in a grid

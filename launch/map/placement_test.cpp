@@ -1,80 +1,308 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "launch/map/busy.hpp"
+#include "launch/map/kernels.hpp"
 #include "launch/map/picture.hpp"
 #include "launch/map/placement.hpp"
+#include "launch/map/share.hpp"
+#include "launch/map/synthetic_cores.hpp"
 
 #include <gtest/gtest.h>
+#include <random>
+#include <set>
 
+using namespace zipmpi;
 using namespace zipmpi::launch;
 
 namespace {
 
-const std::vector<CpuList> four_cores = {{0, 4}, {1, 5}, {2, 6}, {3, 7}};
+// Two sockets with two second-level caches of two cores of two hardware threads: core c has CPUs 2c, 2c + 1.
+constexpr const char* smt = "package:2 l3:1 l2:2 core:2 pu:2";
+// Two sockets with two memories of four cores each; core c is CPU c.
+constexpr const char* memories = "package:2 group:2 [numa] l2:2 core:2 pu:1";
 
-TEST(Placement, OneCoreEachWhenTheyFit) {
-    const auto p = place({3, 1, 4, BindMode::automatic}, four_cores);
-    ASSERT_EQ(p.size(), 3U);
-    EXPECT_EQ(p[0], (CpuList{0, 4}));
-    EXPECT_EQ(p[2], (CpuList{2, 6}));
+struct Case {
+    const char* name;
+    const char* machine;
+    PlacementRequest q;
+    std::vector<std::string> expected; // CPUs of each rank; empty: not bound
+};
+
+PlacementRequest job(uint32_t ranks, void (*wish)(PlacementRequest&) = nullptr) {
+    PlacementRequest q;
+    q.ranks = ranks;
+    q.usable_cores = 1000;
+    if (wish != nullptr) wish(q);
+    return q;
 }
 
-TEST(Placement, MoreRanksThanCoresAreLeftFree) {
-    for (const auto& list : place({5, 1, 4, BindMode::automatic}, four_cores)) EXPECT_TRUE(list.empty());
+PlacementRequest mapped(uint32_t ranks, MapStrategy s, Unit unit, uint32_t per_unit = 0) {
+    PlacementRequest q = job(ranks);
+    q.policy.strategy = s;
+    q.policy.map_unit = unit;
+    q.policy.per_unit = per_unit;
+    return q;
 }
 
-TEST(Placement, AQuotaCountsLikeFewerCores) {
-    EXPECT_FALSE(wants_binding({3, 1, 2, BindMode::automatic}));
-    EXPECT_TRUE(wants_binding({2, 1, 2, BindMode::automatic}));
+PlacementRequest bound(uint32_t ranks, Unit unit) {
+    PlacementRequest q = job(ranks);
+    q.policy.bind_to = unit;
+    return q;
 }
 
-TEST(Placement, ForcedBindingWrapsAround) {
-    const auto p = place({6, 1, 4, BindMode::core}, four_cores);
-    EXPECT_EQ(p[4], (CpuList{0, 4}));
-    EXPECT_EQ(p[5], (CpuList{1, 5}));
+PlacementRequest with(PlacementRequest q, void (*change)(PlacementRequest&)) {
+    change(q);
+    return q;
 }
 
-TEST(Placement, NoneMeansNone) {
-    EXPECT_FALSE(wants_binding({1, 1, 4, BindMode::none}));
-    for (const auto& list : place({2, 1, 4, BindMode::none}, four_cores)) EXPECT_TRUE(list.empty());
+const auto two_cores_each = [](PlacementRequest& q) { q.policy.cores_per_rank = 2; };
+constexpr MapStrategy in_turn = MapStrategy::round_robin, on_each = MapStrategy::per_unit;
+
+const Case cases[] = {
+    {"one has all", smt, job(1), {"0-15"}},
+    {"a socket each", smt, job(2), {"0-7", "8-15"}},
+    {"whole caches", smt, job(3), {"0-3", "4-7", "8-15"}},
+    {"a cache each", smt, job(4), {"0-3", "4-7", "8-11", "12-15"}},
+    {"remainders", smt, job(5), {"0-1", "2-3", "4-7", "8-11", "12-15"}},
+    {"a core each", smt, job(8), {"0-1", "2-3", "4-5", "6-7", "8-9", "10-11", "12-13", "14-15"}},
+    {"too many", smt, job(9), {"", "", "", "", "", "", "", "", ""}},
+    {"a memory each", memories, job(4), {"0-3", "4-7", "8-11", "12-15"}},
+    {"three memories", memories, job(3), {"0-3", "4-7", "8-15"}},
+    {"a quota", smt, with(job(3), [](PlacementRequest& q) { q.usable_cores = 2; }), {"", "", ""}},
+    {"spread", smt, mapped(3, MapStrategy::spread, Unit::automatic), {"0-3", "4-7", "8-15"}},
+    {"spread, bound to cores",
+     smt,
+     with(bound(4, Unit::core), [](PlacementRequest& q) { q.policy.strategy = MapStrategy::spread; }),
+     {"0-1", "4-5", "8-9", "12-13"}},
+    {"hosts in turn", smt, mapped(2, in_turn, Unit::node), {"0-7", "8-15"}},
+    {"so many per host", smt, mapped(2, on_each, Unit::node, 2), {"0-7", "8-15"}},
+    {"by slot", smt, mapped(3, MapStrategy::packed, Unit::slot), {"0-1", "2-3", "4-5"}},
+    {"sockets in turn", smt, mapped(3, in_turn, Unit::socket), {"0-1", "8-9", "2-3"}},
+    {"caches in turn", smt, mapped(5, in_turn, Unit::l2cache), {"0-1", "4-5", "8-9", "12-13", "2-3"}},
+    {"last-level caches in turn", smt, mapped(3, in_turn, Unit::l3cache), {"0-1", "8-9", "2-3"}},
+    {"memories in turn", memories, mapped(5, in_turn, Unit::numa), {"0", "4", "8", "12", "1"}},
+    {"cores in turn", smt, mapped(2, in_turn, Unit::core), {"0-1", "2-3"}},
+    {"first-level caches in turn", smt, mapped(2, in_turn, Unit::l1cache), {"0-1", "2-3"}},
+    {"hardware threads in turn", smt, mapped(3, in_turn, Unit::hwthread), {"0", "1", "2"}},
+    {"a missing cache is a core", memories, mapped(2, in_turn, Unit::l3cache), {"0", "2"}},
+    {"two on each socket", smt, mapped(4, on_each, Unit::socket, 2), {"0-1", "2-3", "8-9", "10-11"}},
+    {"one on each cache", smt, mapped(3, on_each, Unit::l2cache, 1), {"0-1", "4-5", "8-9"}},
+    {"two cores each", smt, with(job(2), two_cores_each), {"0-3", "8-11"}},
+    {"two cores each, in order",
+     smt,
+     with(mapped(2, MapStrategy::packed, Unit::core), two_cores_each),
+     {"0-3", "4-7"}},
+    {"two cores each, sockets in turn",
+     smt,
+     with(mapped(3, in_turn, Unit::socket), two_cores_each),
+     {"0-3", "8-11", "4-7"}},
+    {"three cores do not straddle",
+     smt,
+     with(job(2), [](PlacementRequest& q) { q.threads = 3; }),
+     {"0-5", "8-13"}},
+    {"threads that do not fit", smt, with(job(3), [](PlacementRequest& q) { q.threads = 3; }), {"", "", ""}},
+    {"PE beats threads",
+     smt,
+     with(with(job(1), two_cores_each), [](PlacementRequest& q) { q.threads = 3; }),
+     {"0-3"}},
+    {"bind to hwthread", smt, bound(2, Unit::hwthread), {"0", "8"}},
+    {"all hardware threads", smt, bound(9, Unit::hwthread), {"0", "1", "2", "4", "6", "8", "10", "12", "14"}},
+    {"bind to l2cache", smt, bound(2, Unit::l2cache), {"0-3", "8-11"}},
+    {"bind to l3cache", smt, bound(2, Unit::l3cache), {"0-7", "8-15"}},
+    {"bind to numa", memories, bound(4, Unit::numa), {"0-3", "4-7", "8-11", "12-15"}},
+    {"bind to socket", smt, bound(3, Unit::socket), {"0-7", "0-7", "8-15"}},
+    {"bind to board", smt, bound(2, Unit::board), {"0-15", "0-15"}},
+    {"bind to none", smt, bound(2, Unit::none), {"", ""}},
+    {"cores are shared in turn",
+     smt,
+     bound(10, Unit::core),
+     {"0-1", "2-3", "4-5", "6-7", "8-9", "10-11", "12-13", "14-15", "0-1", "2-3"}},
+    {"more cores than there are",
+     smt,
+     with(bound(1, Unit::core), [](PlacementRequest& q) { q.policy.cores_per_rank = 9; }),
+     {"0-15"}},
+    {"rank by socket",
+     smt,
+     with(mapped(4, on_each, Unit::socket, 2), [](PlacementRequest& q) { q.policy.rank_by = Unit::socket; }),
+     {"0-1", "8-9", "2-3", "10-11"}},
+    {"rank by core",
+     smt,
+     with(mapped(4, in_turn, Unit::socket), [](PlacementRequest& q) { q.policy.rank_by = Unit::core; }),
+     {"0-1", "2-3", "8-9", "10-11"}},
+    {"a rank file",
+     smt,
+     with(job(4),
+          [](PlacementRequest& q) {
+              q.slots = {"1:0-1", "0:*", "3;1:3", ""};
+          }),
+     {"8-11", "0-7", "6-7,14-15", ""}},
+};
+
+TEST(Placement, Cases) {
+    for (const Case& c : cases) {
+        const HostCores cores = synthetic_cores(c.machine);
+        if (cores.empty()) GTEST_SKIP() << "no hwloc";
+        Placement p;
+        Problem why;
+        ASSERT_TRUE(place(c.q, cores, p, why)) << c.name << ": " << why.why;
+        std::vector<std::string> got;
+        for (const Seat& s : p.seats) got.push_back(cpu_text(s.cpus));
+        EXPECT_EQ(got, c.expected) << c.name;
+        EXPECT_FALSE(p.why.empty()) << c.name;
+    }
 }
 
-TEST(Placement, ThreadedRanksGetSeveralCores) {
-    const auto p = place({2, 2, 4, BindMode::automatic}, four_cores);
-    EXPECT_EQ(p[1], (CpuList{2, 3, 6, 7}));
-    EXPECT_TRUE(place({3, 2, 4, BindMode::automatic}, four_cores)[0].empty());
+TEST(Placement, WhatCannotBeMet) {
+    const HostCores cores = cores_of({}, {0, 1, 2, 3});
+    Placement p;
+    Problem why;
+    PlacementRequest q = bound(5, Unit::core);
+    q.policy.overload_allowed = false;
+    EXPECT_FALSE(place(q, cores, p, why));
+    EXPECT_EQ(why.what, "the ranks cannot be bound");
+    for (const char* slots : {"4", "1:0", "x", "0-", "2-1", "", "0:"}) {
+        q = job(1);
+        q.slots = {slots};
+        EXPECT_EQ(place(q, cores, p, why), *slots == '\0') << slots;
+    }
+    ASSERT_TRUE(place(job(2), {}, p, why)); // nothing is known of this host
+    EXPECT_TRUE(p.seats[0].cpus.empty());
 }
 
-TEST(Placement, ARankNeverGetsACoreTwice) {
-    const auto p = place({2, 9, 4, BindMode::core}, four_cores);
-    EXPECT_EQ(p[0], (CpuList{0, 1, 2, 3, 4, 5, 6, 7}));
+TEST(Placement, OnlyACoreOfItsShareIsItsOwn) {
+    const HostCores cores = cores_of({}, {0, 1, 2, 3, 4});
+    Placement p;
+    Problem why;
+    ASSERT_TRUE(place(job(2), cores, p, why));
+    EXPECT_EQ(p.seats[0].cpus, (CpuList{0, 1, 2}));
+    EXPECT_EQ(p.seats[0].own, (CpuList{0}));
+    EXPECT_EQ(p.seats[1].own, (CpuList{3}));
+    PlacementRequest q = job(2);
+    q.threads = 2;
+    ASSERT_TRUE(place(q, cores, p, why)); // what was asked for is not lent
+    EXPECT_EQ(p.seats[1].own, p.seats[1].cpus);
 }
 
-TEST(Placement, AnUnknownMachineBindsNothing) {
-    for (const auto& list : place({2, 1, 2, BindMode::core}, {})) EXPECT_TRUE(list.empty());
+// Whatever the machine: shares are disjoint and together all cores, and no unit has two ranks more than
+// another of its size, or two ranks while another has none.
+TEST(Placement, SharesOfRandomMachines) {
+    std::mt19937 random(4711);
+    const auto some = [&](int least, int most) {
+        return std::to_string(std::uniform_int_distribution(least, most)(random));
+    };
+    for (int round = 0; round < 60; ++round) {
+        const std::string text = "package:" + some(1, 3) + " l3:" + some(1, 3) + " l2:" + some(1, 3) +
+                                 " core:" + some(1, 3) + " pu:" + some(1, 2);
+        const HostCores cores = synthetic_cores(text.c_str());
+        if (cores.empty()) GTEST_SKIP() << "no hwloc";
+        for (uint32_t ranks = 1; ranks <= cores.size(); ++ranks) {
+            const std::vector<CoreNumbers> shares = shares_of(cores.places, ranks);
+            ASSERT_EQ(shares.size(), ranks);
+            std::set<uint32_t> seen;
+            for (const CoreNumbers& s : shares) {
+                ASSERT_FALSE(s.empty());
+                for (const uint32_t c : s) ASSERT_TRUE(seen.insert(c).second) << text << " " << ranks;
+            }
+            ASSERT_EQ(seen.size(), cores.size());
+            for (const Unit unit : {Unit::socket, Unit::l3cache, Unit::l2cache}) {
+                std::vector<uint32_t> count(count_units(cores, unit));
+                const std::vector<uint32_t> units = units_of(cores.places, unit);
+                for (const CoreNumbers& s : shares) ++count[units[s[0]]];
+                const auto [least, most] = std::minmax_element(count.begin(), count.end());
+                EXPECT_LE(*most - *least, 1U) << text << ", " << ranks << " ranks by " << name(unit);
+            }
+        }
+    }
 }
 
-TEST(Placement, SocketsInTurn) {
-    std::vector<CpuList> cores = {{0}, {1}, {2}, {3}, {4}};
-    std::vector<uint16_t> sockets = {0, 0, 0, 1, 1};
-    take_sockets_in_turn(cores, sockets);
-    EXPECT_EQ(cores, (std::vector<CpuList>{{0}, {3}, {1}, {4}, {2}}));
-    EXPECT_EQ(sockets, (std::vector<uint16_t>{0, 1, 0, 1, 0}));
+// The simplest way to say the same.
+TEST(Placement, TurnsOfRandomMachines) {
+    std::mt19937 random(17);
+    for (int round = 0; round < 200; ++round) {
+        const auto sockets = static_cast<uint32_t>(1 + random() % 3);
+        const auto each = static_cast<uint32_t>(1 + random() % 4);
+        const auto k = static_cast<uint32_t>(1 + random() % 2);
+        HostCores cores;
+        std::vector<CoreNumbers> left(sockets);
+        for (uint32_t c = 0; c < sockets * each; ++c) {
+            cores.cpus.push_back({static_cast<int>(c)});
+            const auto socket = static_cast<uint16_t>(c / each);
+            const auto number = static_cast<uint16_t>(c);
+            cores.places.push_back({socket, socket, socket, number, number, number});
+            left[socket].push_back(c);
+        }
+        PlacementRequest q =
+            mapped(static_cast<uint32_t>(1 + random() % (sockets * each)), in_turn, Unit::socket);
+        q.policy.cores_per_rank = k;
+        if (each < k || q.ranks > sockets * (each / k)) continue;
+        Placement p;
+        Problem why;
+        ASSERT_TRUE(place(q, cores, p, why));
+        uint32_t at = 0;
+        for (uint32_t r = 0; r < q.ranks; ++r) {
+            while (left[at].size() < k) at = (at + 1) % sockets;
+            CpuList model;
+            for (uint32_t i = 0; i < k; ++i) model.push_back(static_cast<int>(left[at][i]));
+            left[at].erase(left[at].begin(), left[at].begin() + k);
+            at = (at + 1) % sockets;
+            EXPECT_EQ(p.seats[r].cpus, model) << sockets << " x " << each << ", rank " << r;
+        }
+    }
 }
 
-TEST(Placement, AWholeSocketForARank) {
-    std::vector<CpuList> placed = {{0, 4}, {2, 6}, {}};
-    widen_to_sockets(placed, four_cores, {0, 0, 1, 1});
-    EXPECT_EQ(placed[0], (CpuList{0, 1, 4, 5}));
-    EXPECT_EQ(placed[1], (CpuList{2, 3, 6, 7}));
-    EXPECT_TRUE(placed[2].empty());
+TEST(Units, Texts) {
+    CpuList cpus;
+    ASSERT_TRUE(parse_cpu_list("8,0-3,2", cpus));
+    EXPECT_EQ(cpu_text(cpus), "0-3,8");
+    for (const char* wrong : {"", "a", "1-", "-1", "3-1", "1,,2", "99999", "1 2"})
+        EXPECT_FALSE(parse_cpu_list(wrong, cpus)) << wrong;
+    Unit unit = Unit::none;
+    EXPECT_TRUE(unit_named("package", unit) && unit == Unit::socket);
+    EXPECT_TRUE(unit_named(name(Unit::l3cache), unit) && unit == Unit::l3cache);
+    EXPECT_FALSE(unit_named("automatic", unit));
+}
+
+TEST(Units, SetsOfCores) {
+    const HostCores cores = synthetic_cores(smt);
+    if (cores.empty()) GTEST_SKIP() << "no hwloc";
+    EXPECT_EQ(cpu_text(all_cpus(without(cores, {1, 15}))), "2-13");
+    EXPECT_EQ(cpu_text(all_cpus(only(cores, {1, 4, 5, 99}))), "1,4-5");
+    EXPECT_EQ(count_units(cores, Unit::hwthread), 16U);
+    EXPECT_EQ(count_units(cores, Unit::l2cache), 4U);
+    EXPECT_EQ(count_units(cores, Unit::board), 1U);
 }
 
 TEST(Placement, Picture) {
-    HostPicture p{"n1", 3, four_cores, {0, 0, 1, 1}, {6, 7, 8}, {{0, 4}, {2, 6}, {}}, ""};
+    const HostCores cores = {
+        {{0, 4}, {1, 5}, {2, 6}, {3, 7}},
+        {{0, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 1, 1}, {1, 1, 1, 2, 2, 2}, {1, 1, 1, 3, 3, 3}}};
+    HostPicture p{"n1", 3, cores, {6, 7, 8}, {{0, 4}, {2, 6}, {}}, ""};
     EXPECT_EQ(picture(p), "node 3, n1\n"
                           "  socket 0: core 0 (cpu 0,4) rank 6 | core 1 (cpu 1,5) -\n"
                           "  socket 1: core 2 (cpu 2,6) rank 7 | core 3 (cpu 3,7) -\n"
                           "  any core: rank 8\n");
+}
+
+TEST(Busy, CountsOfTheKernel) {
+    const auto before =
+        parse_ticks("cpu  9 9 9 9 9\ncpu0 100 0 10 500 3 0 0 0 0 0\ncpu2 7 0 1 50 0\nintr 5\n");
+    ASSERT_EQ(before.size(), 3U);
+    EXPECT_EQ(before[0].idle, 503U);
+    EXPECT_EQ(before[0].used, 110U);
+    // CPU 0 works, CPU 2 was idle for a tick; CPU 1 is off.
+    EXPECT_EQ(never_idle(before, parse_ticks("cpu0 102 0 11 500 3\ncpu2 8 0 1 51 0\n")), (CpuList{0}));
+    EXPECT_TRUE(never_idle(before, before).empty()); // a kernel that counts nothing says nothing
+    EXPECT_EQ(parse_running("0.50 0.40 0.30 3/456 7890\n"), 3U);
+    EXPECT_EQ(parse_running(""), 0U);
+    EXPECT_EQ(parse_running("a b c d"), 0U);
+}
+
+TEST(Kernels, NodesOnOneMachine) {
+    using Parts = std::vector<NodePart>;
+    EXPECT_EQ(parts_of({{0, 1, "a", {0, 1}}, {1, 3, "a", {0, 1}}, {2, 1, "b", {0, 1}}, {4, 2, "a", {0, 1}}}),
+              (Parts{{0, 0, 6}, {1, 1, 6}, {4, 4, 6}}));
+    EXPECT_EQ(parts_of({{0, 1, "a", {0}}, {1, 1, "a", {1}}}), Parts{}); // containers with cores of their own
+    EXPECT_EQ(parts_of({{0, 1, "", {0}}, {1, 1, "", {0}}}), Parts{});   // nothing is known
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "launch/link/environment.hpp"
 #include "launch/link/scratch.hpp"
+#include "launch/map/claims.hpp"
 #include "launch/noded/descendants.hpp"
 #include "launch/noded/noded.hpp"
 #include "launch/report/death.hpp"
@@ -28,12 +29,11 @@
 namespace zipmpi::launch {
 namespace {
 
-constexpr size_t output_high = 1U << 20; // stop reading from the daemon while so much waits to be written
-constexpr size_t stdin_window = 64U << 10;
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t patience = 1000 * ms;   // between a signal of the user and SIGKILL
 constexpr uint64_t cause_delay = 100 * ms; // for a better explanation of a failure to come
 constexpr int exit_timeout = 124;          // as timeout(1)
+constexpr int exit_output_lost = 74;       // as EX_IOERR of sysexits.h
 constexpr uint32_t snapshot_now = 1, snapshot_watch = 2;
 
 constexpr int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGCHLD};
@@ -45,8 +45,7 @@ Front::Front(Options options, StartRequest request)
     , request_(std::move(request))
     , below_([this](uint32_t child, const Frame& f) { on_frame(child, f); },
              [this](uint32_t child, bool had_come, const Problem& why) { on_lost(child, had_come, why); })
-    , out_(STDOUT_FILENO)
-    , err_(STDERR_FILENO)
+    , output_(request_.output, request_.world_size)
     , watch_(options_.report_hang)
     , consensus_(request_.world_size,
                  [this](const Event& news) { below_.send_all(FrameType::news, encode(news)); }) {
@@ -95,6 +94,7 @@ int Front::run() {
     for (const int s : handled) sigaddset(&set, s);
     sigprocmask(SIG_BLOCK, &set, nullptr);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file that is too large is an error of write()
     signal(SIGTTIN, SIG_IGN);
     signals_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -105,7 +105,7 @@ int Front::run() {
         clean_up();
         return 1;
     }
-    stdin_open_ = request_.stdin_open;
+    find_stdin_readers();
     below_.send_all(FrameType::start, encode(request_));
     const uint64_t now = os::now_ns();
     if (options_.timeout > 0) timeout_at_ = now + static_cast<uint64_t>(options_.timeout * 1e9);
@@ -118,7 +118,7 @@ int Front::run() {
 int Front::wait_ms() const {
     uint64_t next = UINT64_MAX;
     for (const uint64_t at : {timeout_at_, kill_at_, ask_at_, drop_at_, stdin_retry_at_, failure_at_,
-                              cut_off_at_, done_ ? 0 : below_.next_time()})
+                              cut_off_at_, output_.next_time(), done_ ? 0 : below_.next_time()})
         if (at != 0) next = std::min(next, at);
     if (next == UINT64_MAX) return -1; // the daemon's end, signals and its frames wake us
     const uint64_t now = os::now_ns();
@@ -126,48 +126,68 @@ int Front::wait_ms() const {
 }
 
 void Front::loop() {
-    while (!done_ || out_.queued() > 0 || err_.queued() > 0) {
-        below_.pause(out_.queued() >= output_high || err_.queued() >= output_high);
+    while (!done_ || !output_.empty()) {
+        below_.pause(output_.full());
         const auto unless = [](bool wanted, int fd) { return wanted ? fd : -1; };
         pollfd p[5] = {{signals_.get(), POLLIN, 0},
                        {unless(!done_, below_.fd()), POLLIN, 0},
                        {unless(wants_stdin(), STDIN_FILENO), POLLIN, 0},
-                       {unless(out_.queued() > 0, out_.fd()), POLLOUT, 0},
-                       {unless(err_.queued() > 0, err_.fd()), POLLOUT, 0}};
+                       {output_.waiting_fd(0), POLLOUT, 0},
+                       {output_.waiting_fd(1), POLLOUT, 0}};
         if (poll(p, 5, wait_ms()) < 0 && errno != EINTR) break;
         if (p[0].revents != 0) on_signals();
         if (p[1].revents != 0) below_.serve();
         if (p[2].revents != 0) on_stdin();
-        out_.write_some();
-        err_.write_some();
-        if (out_.broken() && !done_ && interrupted_by_ == 0) { // like a program that writes to a closed pipe
-            interrupted_by_ = SIGPIPE;
-            below_.send_all(FrameType::end_job);
-        }
+        output_.write_some();
+        check_output();
         on_deadlines();
         below_.on_time();
         done_ = below_.all_over();
+        if (done_) output_.finish();
     }
+}
+
+// A closed pipe ends the job as it would end a program. Output that is lost for another reason is an error
+// that the user must hear of: the job is ended, or, if only stderr is lost, the exit status tells.
+void Front::check_output() {
+    if (output_.error(0) == EPIPE) {
+        if (done_ || interrupted_by_ != 0) return;
+        interrupted_by_ = SIGPIPE;
+        below_.send_all(FrameType::end_job);
+        return;
+    }
+    if (output_.error(1) != 0 && output_.error(1) != EPIPE && exit_code_ == 0) exit_code_ = exit_output_lost;
+    const int error = output_.error(0);
+    if (error == 0 || output_lost_) return;
+    output_lost_ = true;
+    say({"the output of the job could not be written; the job was ended",
+         "standard output of mpiexec, host " + os::host_name(), std::strerror(error),
+         error == ENOSPC || error == EDQUOT ? "make room there, or send the output somewhere else"
+                                            : "check where the standard output of mpiexec goes"});
+    if (!failed_ && interrupted_by_ == 0) {
+        failed_ = true;
+        exit_code_ = exit_output_lost;
+    }
+    if (!done_) below_.send_all(FrameType::end_job);
 }
 
 void Front::on_frame(uint32_t child, const Frame& f) {
     Reader r(f.payload);
     switch (f.type) {
-    case FrameType::output: {
-        OutStream& stream = r.u32() == 1 ? out_ : err_;
-        stream.add(r.rest());
-        return;
-    }
+    case FrameType::output:
+        return output_.on_output(f.payload);
+    case FrameType::exit_codes:
+        return output_.on_exit_codes(f.payload);
     case FrameType::failure:
         return on_failure(f.payload);
     case FrameType::event:
         return on_event(f.payload);
-    case FrameType::stdin_taken:
-        stdin_in_flight_ -= std::min<uint64_t>(stdin_in_flight_, r.u64());
-        return;
+    case FrameType::stdin_taken: {
+        const uint32_t node = r.u32();
+        return stdin_.taken(node, r.u64());
+    }
     case FrameType::stdin_closed:
-        stdin_open_ = false;
-        return;
+        return stdin_.closed(r.u32());
     case FrameType::snapshot:
         return on_snapshot(f.payload);
     case FrameType::fence_in:
@@ -187,6 +207,8 @@ void Front::on_frame(uint32_t child, const Frame& f) {
         return pass_fence_on();
     case FrameType::picture:
         return on_picture(f.payload);
+    case FrameType::kernel:
+        return on_kernel(f.payload);
     case FrameType::routed: {
         Routed m;
         Routed answer;
@@ -224,7 +246,7 @@ void Front::on_event(std::string_view payload) {
     const bool fresh = e.kind == Event::Kind::failed && !consensus_.has_failed(e.rank);
     consensus_.take(e);
     if (!fresh || interrupted_by_ != 0) return;
-    err_.add(e.text);
+    output_.tell(e.text);
     const bool nobody_left = consensus_.failures() == request_.world_size;
     if (exit_code_ == 0 && (!e.by_signal || nobody_left)) exit_code_ = static_cast<int>(e.exit_code);
 }
@@ -232,7 +254,7 @@ void Front::on_event(std::string_view payload) {
 void Front::take_failure() {
     failure_at_ = 0;
     exit_code_ = static_cast<int>(failure_->exit_code);
-    err_.add(failure_->text);
+    output_.tell(failure_->text);
     failure_.reset();
     if (request_.tree.hosts.size() > 1)
         below_.send_all(FrameType::end_job); // the other hosts do not know yet
@@ -254,9 +276,9 @@ void Front::on_gateways_lost(const std::string& what) {
     const std::string cut = grid_.cut();
     if (!cut.empty() && cut_off_at_ == 0)
         cut_off_at_ = os::now_ns() + static_cast<uint64_t>(boot::grace_seconds()) * 1000 * ms + 1;
-    err_.add("mpiexec: " + what + "; " +
-             (cut.empty() ? "the job goes on over the others\n"
-                          : "no way is left between clusters " + cut + "\n"));
+    output_.tell("mpiexec: " + what + "; " +
+                 (cut.empty() ? "the job goes on over the others\n"
+                              : "no way is left between clusters " + cut + "\n"));
 }
 
 // In the order of the nodes, when all are there.
@@ -265,9 +287,27 @@ void Front::on_picture(std::string_view payload) {
     const uint32_t node = r.u32();
     pictures_[node] = r.text();
     if (pictures_.size() < std::max<size_t>(request_.tree.hosts.size(), 1)) return;
-    for (const auto& [number, text] : pictures_) out_.add(text);
-    out_.add(grid_.picture());
+    for (const auto& [number, text] : pictures_) output_.show(text);
+    output_.show(grid_.picture());
     pictures_.clear();
+}
+
+// When all nodes have said which machine they are on, those that share one are told their part of it.
+void Front::on_kernel(std::string_view payload) {
+    Reader r(payload);
+    NodeKernel k;
+    k.node = r.u32();
+    k.boot_id = r.text();
+    k.cpus = r.numbers();
+    if (!r.finished() || k.node >= request_.tree.hosts.size()) return;
+    k.ranks = static_cast<uint32_t>(request_.map.ranks_of(k.node).size());
+    kernels_.push_back(std::move(k));
+    if (kernels_.size() < request_.map.nodes().size()) return;
+    std::ranges::sort(kernels_, {}, &NodeKernel::node);
+    for (const NodePart& p : parts_of(kernels_)) {
+        Writer w;
+        below_.send_to_node(p.node, FrameType::shared_kernel, w.u32(p.node).u32(p.first).u32(p.all).take());
+    }
 }
 
 void Front::on_snapshot(std::string_view payload) {
@@ -282,9 +322,9 @@ void Front::on_snapshot(std::string_view payload) {
     std::sort(s.begin(), s.end(), [](const RankPlace& a, const RankPlace& b) { return a.rank < b.rank; });
     snapshots_.erase(id);
     if (id == snapshot_now)
-        err_.add(hang_report(s));
+        output_.tell(hang_report(s));
     else if (watch_.feed(s, os::now_ns()))
-        err_.add(hang_report(s, options_.report_hang));
+        output_.tell(hang_report(s, options_.report_hang));
 }
 
 void Front::on_signals() {
@@ -328,8 +368,22 @@ void Front::interrupt(int signal) {
          "check the job's limits, or who sent it"});
 }
 
+void Front::find_stdin_readers() {
+    const OutputPolicy& policy = request_.output;
+    stdin_open_ = request_.stdin_open && policy.stdin_for != OutputPolicy::Stdin::none;
+    if (!stdin_open_) return;
+    if (policy.stdin_for == OutputPolicy::Stdin::one)
+        return stdin_.add_node(request_.map.node_of(policy.stdin_rank));
+    for (const uint32_t node : request_.map.nodes()) stdin_.add_node(node);
+}
+
 bool Front::wants_stdin() const {
-    return stdin_open_ && stdin_in_flight_ < stdin_window && !done_ && stdin_retry_at_ == 0;
+    return stdin_open_ && stdin_.anybody_reads() && stdin_.room() > 0 && !done_ && stdin_retry_at_ == 0;
+}
+
+void Front::send_stdin(FrameType type, std::string_view bytes) {
+    if (request_.output.stdin_for == OutputPolicy::Stdin::all) return below_.send_all(type, bytes);
+    below_.send_to_node(request_.map.node_of(request_.output.stdin_rank), type, bytes);
 }
 
 void Front::on_stdin() {
@@ -337,14 +391,14 @@ void Front::on_stdin() {
         stdin_retry_at_ = os::now_ns() + 500 * ms; // in the background: the terminal is not ours now
         return;
     }
-    static char buffer[stdin_window];
-    const ssize_t n = read(STDIN_FILENO, buffer, stdin_window - stdin_in_flight_);
+    static char buffer[StdinWindow::most];
+    const ssize_t n = read(STDIN_FILENO, buffer, stdin_.room());
     if (n > 0) {
-        stdin_in_flight_ += static_cast<size_t>(n);
-        below_.send_to_node(request_.map.node_of(0), FrameType::stdin_data, {buffer, static_cast<size_t>(n)});
+        stdin_.sent(static_cast<size_t>(n));
+        send_stdin(FrameType::stdin_data, {buffer, static_cast<size_t>(n)});
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
         stdin_open_ = false;
-        below_.send_to_node(request_.map.node_of(0), FrameType::stdin_end, {});
+        send_stdin(FrameType::stdin_end, {});
     }
 }
 
@@ -352,14 +406,14 @@ void Front::on_deadlines() {
     const uint64_t now = os::now_ns();
     const auto due = [&](uint64_t& at) { return at != 0 && now >= at && (at = 0, true); };
     due(stdin_retry_at_);
+    output_.on_time(now);
     if (due(failure_at_) || (failure_ && below_.all_over())) take_failure();
     if (due(kill_at_)) {
         below_.send_all(FrameType::kill_job);
         drop_at_ = now + patience;
     }
     if (due(drop_at_)) { // nobody takes our output, and nobody may wait for that any longer
-        out_.drop();
-        err_.drop();
+        output_.drop();
         drop_at_ = done_ ? 0 : now + patience;
     }
     if (due(ask_at_)) {
@@ -396,6 +450,7 @@ void Front::reap() {
 
 void Front::on_lost(uint32_t child, bool had_come, const Problem& why) {
     const NodePlace place = below_.place(child);
+    for (uint32_t node = place.node; node < place.end; ++node) stdin_.closed(node);
     if (grid_.lose_nodes(place.node, place.end) && !failed_ && interrupted_by_ == 0) {
         end_gateways_when_over();
         return on_gateways_lost("gateway host " + below_.host(child) + " is lost: " + why.why);
@@ -419,7 +474,7 @@ void Front::on_lost(uint32_t child, bool had_come, const Problem& why) {
     say(with_outcome(why, "the job was ended"));
 }
 
-void Front::say(const Problem& p) { err_.add(format(p, "mpiexec")); }
+void Front::say(const Problem& p) { output_.tell(format(p, "mpiexec")); }
 
 // Whatever is left is ours now: we are its subreaper. Ends when there are no children, at the latest after 2
 // s.
@@ -438,6 +493,7 @@ void Front::clean_up() {
         usleep(1000);
     }
     remove_scratch(request_.job_id);
+    remove_unused_claims(claims_path());
 }
 
 } // namespace zipmpi::launch

@@ -7,8 +7,10 @@
 #pragma once
 
 #include "launch/grid/watch.hpp"
+#include "launch/map/kernels.hpp"
 #include "launch/mpiexec/options.hpp"
-#include "launch/mpiexec/stream.hpp"
+#include "launch/mpiexec/output.hpp"
+#include "launch/mpiexec/stdin_window.hpp"
 #include "launch/report/consensus.hpp"
 #include "launch/report/hang_watch.hpp"
 #include "launch/tree/fence.hpp"
@@ -40,13 +42,17 @@ class Front {
     void take_failure();
     void pass_fence_on();
     void on_picture(std::string_view payload);
+    void on_kernel(std::string_view payload);
     void on_signals();
     void on_signal(int signal);
     void interrupt(int signal);
+    void find_stdin_readers();
     void on_stdin();
+    void send_stdin(FrameType type, std::string_view bytes);
     [[nodiscard]] bool wants_stdin() const;
     void on_snapshot(std::string_view payload);
     void on_deadlines();
+    void check_output();
     void reap();
     void say(const Problem& p);
     void clean_up();
@@ -56,22 +62,24 @@ class Front {
     os::Fd signals_;
     Subtree below_;
     FenceGather fence_, pmix_fence_, ranks_over_;
-    OutStream out_, err_;
+    JobOutput output_;
+    StdinWindow stdin_;
     HangWatch watch_;
     Consensus consensus_;
     std::map<uint32_t, Snapshot> snapshots_; // by id; parts from several hosts
 
     std::map<uint32_t, std::string> pictures_; // by node
+    std::vector<NodeKernel> kernels_;          // of the nodes that have said theirs
 
     GridWatch grid_;
 
     bool done_ = false;
     bool failed_ = false;
+    bool output_lost_ = false;       // and the user has been told
     std::optional<Failure> failure_; // the first, until it is sure to be the cause
     int exit_code_ = 0;
     int interrupted_by_ = 0;
     bool stdin_open_ = true;
-    size_t stdin_in_flight_ = 0;
     uint64_t timeout_at_ = 0, kill_at_ = 0, ask_at_ = 0, drop_at_ = 0, stdin_retry_at_ = 0, failure_at_ = 0,
              cut_off_at_ = 0;
 };

@@ -5,6 +5,7 @@
 #include "os/fd.hpp"
 #include "os/host.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -67,19 +68,47 @@ bool read_host_file(const std::string& path, HostList& hosts, Problem& why) {
     return false;
 }
 
-bool choose_hosts(const Options& options, const char* const* environ_like, HostList& hosts, Problem& why) {
+bool choose_hosts(const Options& options, const std::string& named, const char* const* environ_like,
+                  HostList& hosts, Problem& why) {
     std::string wrong;
     const std::string pbs = variable(environ_like, "PBS_NODEFILE");
-    const std::string file = options.hostfile.empty() ? pbs : options.hostfile;
-    if (!options.host.empty()) {
-        if (!parse_host_option(options.host, hosts, wrong)) {
-            why = not_a_list("--host " + options.host, wrong, "write for example: --host node1:4,node2:4");
+    const std::string file = !options.hostfile.empty() ? options.hostfile
+                             : !pbs.empty()            ? pbs
+                                                       : options.default_hostfile;
+    if (!named.empty()) {
+        const bool understood = options.hosts_as_ranges ? parse_slurm(named, "", hosts, wrong)
+                                                        : parse_host_option(named, hosts, wrong);
+        if (!understood) {
+            why = not_a_list("--host " + named, wrong, "write for example: --host node1:4,node2:4");
             return false;
         }
     } else if (options.hostfile.empty() && !variable(environ_like, "SLURM_JOB_NODELIST").empty()) {
         if (!from_slurm(environ_like, hosts, why)) return false;
-    } else if (!file.empty()) {
-        return read_host_file(file, hosts, why);
+    } else if (!file.empty() && !read_host_file(file, hosts, why)) {
+        return false;
+    }
+    if (!options.no_local) return true;
+    std::erase_if(hosts, [](const Host& h) { return is_this_host(h.name); });
+    if (!hosts.empty()) return true;
+    why = {"no host is left", "command line of mpiexec",
+           "--nolocal leaves out this host, and no other is named",
+           "name others with --host, or leave out --nolocal"};
+    return false;
+}
+
+bool read_host_lines(const std::string& path, std::vector<std::string>& names, Problem& why) {
+    std::string text;
+    if (!read_whole_file(path, "the file of hosts", text, why)) return false;
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::string line(rest.substr(0, rest.find('\n')));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+        HostList one;
+        std::string wrong;
+        if (!parse_host_file(line, one, wrong) && !wrong.empty()) {
+            why = not_a_list(path, wrong, "write one host per line, one line for each rank");
+            return false;
+        }
+        if (!one.empty()) names.push_back(one[0].name);
     }
     return true;
 }

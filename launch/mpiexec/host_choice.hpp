@@ -9,12 +9,15 @@
 
 namespace zipmpi::launch {
 
-// hosts stays empty if nobody names any.
-bool choose_hosts(const Options& options, const char* const* environ_like, HostList& hosts, Problem& why);
+// named: hosts of the command line. hosts stays empty if nobody names any.
+bool choose_hosts(const Options& options, const std::string& named, const char* const* environ_like,
+                  HostList& hosts, Problem& why);
 
 // what: what kind of file it is, for the message.
 bool read_whole_file(const std::string& path, const char* what, std::string& text, Problem& why);
 bool read_host_file(const std::string& path, HostList& hosts, Problem& why);
+// The name in each line, as often as it is there.
+bool read_host_lines(const std::string& path, std::vector<std::string>& names, Problem& why);
 
 bool only_this_host(const HostList& hosts);
 

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The command line of mpiexec.
+// What the command line of mpiexec, and variables of other launchers, ask for. The options themselves are in
+// options.toml.
 #pragma once
 
 #include "base/problem.hpp"
 #include "launch/link/messages.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,27 +16,66 @@ namespace zipmpi::launch {
 
 enum class Pmix { automatic, yes, no };
 
+// Which variables of mpiexec's environment the ranks get.
+struct Inheritance {
+    enum class Kind { all, only, except } kind = Kind::all;
+    std::vector<std::string> names;
+};
+
+// One program of the command line.
+struct AppOptions {
+    AppContext context; // path not resolved yet; env: what options set, without that of the job
+    bool ranks_given = false;
+    std::string soft; // numbers of ranks that are allowed; empty: all
+    std::string host; // hosts of this program
+    std::string search;
+    std::optional<Inheritance> inherit;
+    std::vector<std::string> pass_on; // names of variables that are inherited in any case
+};
+
+// Ranks that are started under another command.
+struct Tool {
+    std::string ranks;                // "0-3,7"; empty: all
+    std::vector<std::string> command; // {rank} stands for the number of the rank
+    bool window = false;              // in a terminal window of its own
+};
+
 struct Options {
-    std::vector<AppContext> apps; // path not resolved yet
-    StartRequest::Bind bind = StartRequest::Bind::automatic;
+    std::vector<AppOptions> apps;
+    PlacementPolicy placement;
+    OutputPolicy output;
     Pmix pmix = Pmix::automatic;
-    bool label = false;
     bool keep_going = false;  // a rank that dies does not end the job
     double timeout = 0;       // seconds, 0 = none
     double report_hang = 0;   // seconds, 0 = off
     bool ranks_given = false; // -n was written
-    std::string host, hostfile, grid;
-    MapBy map_by = MapBy::slot;
-    std::string matrix; // file of --map-by comm:FILE
-    bool sockets_in_turn = false, show_placement = false;
+
+    std::string host, hostfile, default_hostfile, grid;
+    bool hosts_as_ranges = false; // host is "n[1-4]"
+    bool no_local = false, no_oversubscribe = false;
+    bool in_rounds = false; // placement.per_unit ranks for each host, and again while ranks are left
+    std::string rank_file;
+
+    std::vector<std::string> env;     // of all ranks
+    std::vector<std::string> pass_on; // names of variables that all ranks inherit in any case
+    Inheritance inherit;
+    std::string directory, search; // of programs that do not say it themselves
+
     std::string agent = "ssh -x -T -o BatchMode=yes";
+    std::string agent_program, agent_words; // in place of the first word of agent; after its words
+    bool fork_only = false;
     std::string interface;
     uint32_t width = 32;
-    std::string print; // --help, --version: print this and exit with 0
+
+    std::vector<Tool> tools;
+    std::vector<std::string> config_files; // not read yet
+    std::string report_pid;
+    bool dry_run = false, verbose = false;
+    std::vector<std::string> notes; // options without effect, for -v
+    std::string print;              // --help, --version: print this and exit with 0
 };
 
-// args: without the program's own name. environ_like: null-terminated, for MPIEXEC_TIMEOUT. False: why says
-// what is wrong.
+// args: without the program's own name. environ_like: null-terminated. False: why says what is wrong.
 bool parse_options(const std::vector<std::string>& args, const char* const* environ_like, Options& out,
                    Problem& why);
 

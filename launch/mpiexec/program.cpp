@@ -9,6 +9,7 @@
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -95,26 +96,42 @@ bool any_needed(const MappedFile& file, const Use& use) {
     return false;
 }
 
+// Looks for it in the directories of a list.
+int search_in(std::string_view directories, const std::string& name, std::string& path) {
+    int error = ENOENT;
+    for (bool more = true; more && error != 0;) {
+        const size_t colon = directories.find(':');
+        more = colon != std::string_view::npos;
+        const std::string dir(directories.substr(0, colon));
+        path = (dir.empty() ? "." : dir) + "/" + name;
+        const int e = executable(path);
+        if (e != ENOENT && e != ENOTDIR) error = e == EISDIR ? error : e;
+        if (more) directories.remove_prefix(colon + 1);
+    }
+    return error;
+}
+
+std::string absolute(const std::string& path) {
+    std::error_code none;
+    const std::filesystem::path whole = std::filesystem::absolute(path, none);
+    return none ? path : whole.lexically_normal().string();
+}
+
 } // namespace
 
-bool find_program(const std::string& name, std::string& path, Problem& why, int& exit_code) {
+bool find_program(const std::string& name, const ProgramPlace& from, std::string& path, Problem& why,
+                  int& exit_code) {
     int error = ENOENT;
     if (name.find('/') != std::string::npos) {
-        path = name;
+        path = from.directory.empty() || name[0] == '/' ? name : from.directory + "/" + name;
         error = executable(path);
     } else {
         const char* variable = std::getenv("PATH");
-        std::string_view rest = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
-        for (bool more = true; more && error != 0;) {
-            const size_t colon = rest.find(':');
-            more = colon != std::string_view::npos;
-            const std::string dir(rest.substr(0, colon));
-            path = (dir.empty() ? "." : dir) + "/" + name;
-            const int e = executable(path);
-            if (e != ENOENT && e != ENOTDIR) error = e == EISDIR ? error : e;
-            if (more) rest.remove_prefix(colon + 1);
-        }
+        if (!from.search.empty()) error = search_in(from.search, name, path);
+        if (error != 0)
+            error = search_in(variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin", name, path);
     }
+    if (!from.directory.empty()) path = absolute(path); // it is started from there
     if (error == 0) return true;
     exit_code = error == ENOENT || error == ENOTDIR ? 127 : 126;
     why.what = "the program " + name + " cannot be started";

@@ -30,14 +30,14 @@ size_t OutStream::portion() const {
 }
 
 void OutStream::write_some() {
-    while (queued() > 0 && !broken_ && ready()) {
+    while (queued() > 0 && error_ == 0 && ready()) {
         const ssize_t n = write(fd_, queue_.data() + start_, portion());
         if (n >= 0) {
             start_ += static_cast<size_t>(n);
         } else if (errno == EAGAIN) {
             break;
         } else if (errno != EINTR) {
-            broken_ = true;
+            error_ = errno;
             drop();
         }
     }

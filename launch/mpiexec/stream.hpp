@@ -15,20 +15,20 @@ class OutStream {
   public:
     explicit OutStream(int fd);
     void add(std::string_view bytes) {
-        if (!broken_) queue_.append(bytes);
+        if (error_ == 0) queue_.append(bytes);
     }
     void write_some(); // as much as goes without blocking
     void drop() { queue_.clear(), start_ = 0; }
     [[nodiscard]] size_t queued() const { return queue_.size() - start_; }
     [[nodiscard]] int fd() const { return fd_; }
-    [[nodiscard]] bool broken() const { return broken_; } // nobody reads it any more
+    [[nodiscard]] int error() const { return error_; } // of the write that failed: EPIPE, ENOSPC; 0: none
 
   private:
     [[nodiscard]] bool ready() const;
     [[nodiscard]] size_t portion() const;
     int fd_;
     bool is_file_;
-    bool broken_ = false;
+    int error_ = 0;
     std::string queue_;
     size_t start_ = 0;
 };

@@ -3,13 +3,16 @@
 //
 // The inside of the node daemon. One thread, one loop; every descriptor is non-blocking, and every wait has a
 // deadline or a peer whose end wakes it: start.cpp makes the ranks, loop.cpp serves them, ending.cpp judges
-// their ends and cleans up, gateways.cpp keeps gateways running.
+// their ends and cleans up, streams.cpp carries their output and input, gateways.cpp keeps gateways running.
 #pragma once
 
 #include "boot/node_segment.hpp"
 #include "launch/link/channel.hpp"
 #include "launch/link/messages.hpp"
 #include "launch/map/live.hpp"
+#include "launch/noded/files.hpp"
+#include "launch/noded/host_placement.hpp"
+#include "launch/noded/input.hpp"
 #include "launch/noded/lines.hpp"
 #include "launch/pmi/server.hpp"
 #include "launch/pmix/module.hpp"
@@ -38,7 +41,7 @@ class Daemon {
     int run();
 
   private:
-    enum class Source : uint32_t { channel, signals, outputs, rank_stdin, pmi, pmix, out, err, tree };
+    enum class Source : uint32_t { channel, signals, outputs, rank_stdin, pmi, pmix, out, err, tree, claims };
     // running; SIGTERM sent; SIGKILL sent, waiting for the last child; only bytes left to deliver
     enum class Phase { waiting_for_start, running, ending, killing, draining };
 
@@ -49,11 +52,13 @@ class Daemon {
         std::string pmi_out; // what its socket did not take yet
         std::array<os::Fd, 2> pipe;
         std::array<LineCutter, 2> lines;
+        std::array<int, 2> file{OutputFiles::none, OutputFiles::none}; // that its streams go to
     };
     struct Rank : Process {
         int status = 0;
         uint32_t world = 0; // its number in the job
         uint32_t app = 0;
+        CpuList cpus; // that it was given; empty: all
         bool pmix_inside = false;
     };
     struct Gateway : Process {
@@ -76,11 +81,22 @@ class Daemon {
     // start.cpp
     void start(const std::string& payload);
     bool prepare(Problem& why);
+    [[nodiscard]] uint64_t descriptors_needed() const;
+    [[nodiscard]] uint32_t output_pipes() const { return request_.output.merge_stderr_to_stdout ? 1 : 2; }
     std::vector<std::string> rank_env(uint32_t local);
-    bool start_rank(uint32_t local, const std::vector<std::vector<int>>& cpus, Problem& why);
+    bool start_rank(uint32_t local, const CpuList& cpus, Problem& why);
     void start_failed(uint32_t local, const Problem& why, int exit_code);
-    std::vector<std::vector<int>> placement();
-    void show_placement(const topo::Machine& machine, const std::vector<std::vector<int>>& cpus);
+
+    // placement.cpp
+    bool place_ranks(Problem& why);
+    void report_bindings();
+    void show_placement();
+    void say_kernel();
+    void on_shared_kernel(const Frame& f);
+    void move_rank(uint32_t local, const CpuList& cpus);
+    void move_to_seats(const CoreNumbers& which);
+    void on_claims();
+    void settle_cores();
 
     // live.cpp
     void start_live_map();
@@ -130,17 +146,22 @@ class Daemon {
     void serve(uint64_t key, uint32_t events);
     void on_frame(const Frame& f);
     void on_signals();
-    void on_outputs();
-    bool read_output(uint32_t local, int stream);
-    void send_output(int stream, uint32_t local, std::string text);
     void on_pmi(uint32_t local);
     void send_pmi(uint32_t local, std::string_view bytes);
-    bool pass_stdin_on(const Frame& f);
-    void feed_stdin();
-    void close_stdin();
     void throttle();
-    void flush_prompt();
     void on_deadlines();
+
+    // streams.cpp
+    bool prepare_streams(uint32_t local, Problem& why);
+    void on_outputs();
+    bool read_output(uint32_t local, int stream);
+    void send_output(int stream, uint32_t local, std::string_view text);
+    [[nodiscard]] std::string_view to_file(int stream, uint32_t local, std::string_view text);
+    void flush_prompt();
+    [[nodiscard]] bool reads_stdin(uint32_t rank) const;
+    void on_stdin(const Frame& f);
+    void feed_stdin();
+    void send_exit_codes();
 
     // pmix.cpp
     void start_pmix();
@@ -160,6 +181,8 @@ class Daemon {
     void on_abort(uint32_t local, int exit_code, std::string_view text);
     void fail(uint32_t local, uint32_t exit_code, const std::string& text, bool by_signal = false);
     void end_job();
+    bool end_ranks(bool finalized_too);
+    void end_finalized_ranks();
     void kill_job();
     [[nodiscard]] std::vector<pid_t> spared() const;
     [[nodiscard]] bool nobody_left() const;
@@ -170,6 +193,8 @@ class Daemon {
 
     // events.cpp
     void on_told(uint32_t local, const PmiMessage& m);
+    void hand_out_decision(uint32_t local, const boot::Decided& decided);
+    void hand_out_decisions(uint32_t local);
     void send_event(const Event& e);
     void on_news(const Event& e);
     void report_failed(uint32_t local, uint32_t exit_code, const std::string& text, bool by_signal);
@@ -185,6 +210,8 @@ class Daemon {
     bool parent_sleeps_ = false; // it has said that it stops for a while
     os::Fd epoll_, output_epoll_, signals_, pmix_event_;
     StartRequest request_;
+    HostPlacement placement_;
+    uint64_t settle_at_ = 0; // 0: nothing has changed
     boot::NodeSegment segment_;
     std::vector<Rank> ranks_;
     std::vector<Gateway> gateways_;
@@ -208,19 +235,21 @@ class Daemon {
 
     Phase phase_ = Phase::waiting_for_start;
     uint32_t live_ = 0, open_pipes_ = 0;
-    bool failed_ = false;      // mpiexec knows of a failure
-    bool interrupted_ = false; // the user ended the job: how ranks end is not news
+    bool failed_ = false;         // mpiexec knows of a failure
+    bool all_may_finish_ = false; // before they are ended
+    bool interrupted_ = false;    // the user ended the job: how ranks end is not news
     bool front_gone_ = false, outputs_paused_ = false;
     int open_line_[2] = {-1, -1}; // rank that has written part of a line to this stream
     std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> agreeing_; // ranks that wait, by agreement
-    uint64_t kill_at_ = 0, prompt_at_ = 0, give_up_at_ = 0;
+    std::map<uint32_t, std::deque<boot::Decided>> kept_decisions_;            // that found no slot, by rank
+    uint64_t term_at_ = 0, kill_at_ = 0, prompt_at_ = 0, give_up_at_ = 0;
     LiveMap live_map_;
     uint64_t look_at_ = 0, looked_at_ = 0;                   // 0: ranks stay where they are
     std::vector<std::map<uint32_t, double>> counted_before_; // of each rank, by the one it has sent to
 
-    os::Fd stdin_pipe_;
-    std::string stdin_queue_;
-    bool stdin_ended_ = false;
+    OutputFiles files_;
+    RankInput input_;
+    bool stdin_closed_ = false; // mpiexec knows that nobody reads
 };
 
 } // namespace zipmpi::launch

@@ -62,13 +62,15 @@ std::multimap<pid_t, pid_t> all_children() {
 
 } // namespace
 
-std::vector<pid_t> descendants(const std::vector<pid_t>& except) {
+std::vector<pid_t> descendants(const std::vector<pid_t>& except) { return descendants_of(getpid(), except); }
+
+std::vector<pid_t> descendants_of(pid_t root, const std::vector<pid_t>& except) {
     std::vector<pid_t> found;
     const auto leave_out = [&] {
         std::erase_if(
             found, [&](pid_t pid) { return std::find(except.begin(), except.end(), pid) != except.end(); });
     };
-    bool known = children_of(getpid(), found);
+    bool known = children_of(root, found);
     leave_out();
     for (size_t i = 0; i < found.size() && found.size() < walk_limit; ++i)
         known = children_of(found[i], found) && known;
@@ -79,7 +81,7 @@ std::vector<pid_t> descendants(const std::vector<pid_t>& except) {
         const auto [from, to] = tree.equal_range(parent);
         for (auto it = from; it != to; ++it) found.push_back(it->second);
     };
-    add(getpid());
+    add(root);
     leave_out();
     for (size_t i = 0; i < found.size() && found.size() < walk_limit; ++i) add(found[i]);
     return found;

@@ -14,6 +14,9 @@ namespace zipmpi::launch {
 // them.
 std::vector<pid_t> descendants(const std::vector<pid_t>& except = {});
 
+// The same for another process.
+std::vector<pid_t> descendants_of(pid_t root, const std::vector<pid_t>& except = {});
+
 // Sends the signal to all descendants, and to the process groups that these pids lead.
 void signal_descendants(int signal, const std::vector<pid_t>& group_leaders,
                         const std::vector<pid_t>& except = {});

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/noded/daemon.hpp"
+
 #include "launch/noded/descendants.hpp"
 #include "launch/report/death.hpp"
 #include "launch/report/read_segment.hpp"
 
+#include "base/stable_sort.hpp"
 #include "os/clock.hpp"
 
 #include <algorithm>
@@ -16,7 +18,8 @@
 
 namespace zipmpi::launch {
 namespace {
-constexpr uint64_t term_to_kill = 300'000'000; // a moment to say goodbye
+constexpr uint64_t time_to_end = 1'000'000'000; // from MPI_Finalize to the end of the process
+constexpr uint64_t term_to_kill = 300'000'000;  // a moment to say goodbye
 constexpr uint64_t farewell = 1'000'000'000;
 } // namespace
 
@@ -34,9 +37,8 @@ void Daemon::reap() {
         by_pid_.erase(it);
     }
     // Ranks that were reaped together: the one hit by a signal is more likely the cause than one that exited.
-    std::stable_sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) {
-        return WIFSIGNALED(a.second) > WIFSIGNALED(b.second);
-    });
+    stable_sort(ended,
+                [](const auto& a, const auto& b) { return WIFSIGNALED(a.second) > WIFSIGNALED(b.second); });
     for (const auto& [index, how] : ended)
         is_rank(index) ? on_rank_exit(index, how) : on_gateway_exit(index, how);
 }
@@ -86,6 +88,8 @@ void Daemon::judge(uint32_t local, int status) {
         return report_failed(local, code == 0 ? 1 : code, format(describe(death), "mpiexec"),
                              WIFSIGNALED(status));
     }
+    // MPI_Finalize is collective: where one rank has left it the others are on their way to their end, too.
+    all_may_finish_ = state == wire::RankState::finalized && WIFEXITED(status);
     fail(local, code == 0 ? 1 : code, format(describe(death), "mpiexec"), WIFSIGNALED(status));
 }
 
@@ -109,10 +113,32 @@ void Daemon::fail(uint32_t local, uint32_t exit_code, const std::string& text, b
 void Daemon::end_job() {
     if (phase_ >= Phase::ending) return;
     phase_ = Phase::ending;
+    const bool all = end_ranks(false);
+    (all ? kill_at_ : term_at_) = os::now_ns() + (all ? term_to_kill : time_to_end);
+}
+
+// SIGTERM to the ranks. Those that have finalized may still have to write what lies in their buffers: they
+// are left out at first. False: somebody was.
+bool Daemon::end_ranks(bool finalized_too) {
     std::vector<pid_t> leaders;
-    for (const Rank& r : ranks_)
-        if (r.live) leaders.push_back(r.pid);
-    signal_descendants(SIGTERM, leaders, below_.pids());
+    std::vector<pid_t> left_out = below_.pids();
+    bool all = true;
+    for (uint32_t i = 0; i < ranks_.size(); ++i) {
+        if (!ranks_[i].live) continue;
+        const auto state =
+            static_cast<wire::RankState>(segment_.block(i).state.load(std::memory_order_acquire));
+        const bool waits = !finalized_too && (all_may_finish_ || state == wire::RankState::finalized);
+        (waits ? left_out : leaders).push_back(ranks_[i].pid);
+        all = all && !waits;
+    }
+    signal_descendants(SIGTERM, leaders, left_out);
+    return all;
+}
+
+void Daemon::end_finalized_ranks() {
+    term_at_ = 0;
+    if (phase_ != Phase::ending) return;
+    end_ranks(true);
     kill_at_ = os::now_ns() + term_to_kill;
 }
 

@@ -33,6 +33,8 @@ void Daemon::on_told(uint32_t local, const PmiMessage& m) {
         e.kind = Event::Kind::lost;
         e.rank = number_of(m, "rank");
         e.value = ranks_[local].world;
+    } else if (what == "taken") {
+        return hand_out_decisions(local);
     } else {
         if (what == "spawned") spawned_.insert(static_cast<pid_t>(number_of(m, "pid")));
         return;
@@ -53,7 +55,7 @@ void Daemon::on_news(const Event& e) {
         const auto waiting = agreeing_.find({e.context, e.number});
         if (waiting == agreeing_.end()) return;
         for (const uint32_t local : waiting->second)
-            segment_.tell_decision(local, {e.context, e.number, e.flags, e.value, e.failed});
+            hand_out_decision(local, {e.context, e.number, e.flags, e.value, e.failed});
         agreeing_.erase(waiting);
         return;
     }
@@ -62,6 +64,17 @@ void Daemon::on_news(const Event& e) {
             if (r.world == e.rank && r.live) kill(r.pid, SIGKILL);
         return;
     }
+}
+
+// In the order in which they were made. What finds no slot waits until the rank says that it has taken some.
+void Daemon::hand_out_decision(uint32_t local, const boot::Decided& decided) {
+    std::deque<boot::Decided>& kept = kept_decisions_[local];
+    if (!kept.empty() || !segment_.tell_decision(local, decided)) kept.push_back(decided);
+}
+
+void Daemon::hand_out_decisions(uint32_t local) {
+    std::deque<boot::Decided>& kept = kept_decisions_[local];
+    while (!kept.empty() && segment_.tell_decision(local, kept.front())) kept.pop_front();
 }
 
 void Daemon::report_failed(uint32_t local, uint32_t exit_code, const std::string& text, bool by_signal) {

@@ -153,7 +153,7 @@ void Daemon::start_gateways() {
 
 void Daemon::say(const std::string& line) {
     Writer w;
-    channel_.send(FrameType::output, w.u32(2).take() + "mpiexec: " + line + "\n");
+    channel_.send(FrameType::output, w.u32(2).u32(no_rank).take() + "mpiexec: " + line + "\n");
 }
 
 void Daemon::on_gateway_exit(uint32_t index, int status) {

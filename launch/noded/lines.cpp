@@ -6,7 +6,7 @@ namespace zipmpi::launch {
 
 void LineCutter::append(std::string& out, std::string_view line) {
     if (line.empty()) return;
-    if (!mid_line_) out += label_;
+    if (!mid_line_) prefix_.append_to(out);
     out.append(line);
     mid_line_ = line.back() != '\n';
 }
@@ -26,7 +26,7 @@ std::string LineCutter::feed(std::string_view bytes) {
         partial_.clear();
         whole.remove_prefix(first + 1);
     }
-    if (label_.empty()) { // nothing to do per line
+    if (prefix_.empty()) { // nothing to do per line
         append(out, whole);
     } else {
         while (!whole.empty()) {

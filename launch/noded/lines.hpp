@@ -4,6 +4,8 @@
 // Cuts what one rank writes to one stream into whole lines.
 #pragma once
 
+#include "launch/link/line_prefix.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -13,10 +15,11 @@ class LineCutter {
   public:
     static constexpr size_t longest_line = 1U << 20; // a longer line is passed on in pieces
 
-    explicit LineCutter(std::string label = {})
-        : label_(std::move(label)) {}
+    explicit LineCutter(LinePrefix prefix = {})
+        : prefix_(std::move(prefix)) {}
 
-    // Adds what was read; returns the whole lines that are complete now, labelled, or "".
+    // Adds what was read; returns the whole lines that are complete now, with what stands in front of them,
+    // or "".
     std::string feed(std::string_view bytes);
     // The unfinished line, as it is: at the end of the stream, or because somebody waits for it.
     std::string flush();
@@ -28,7 +31,8 @@ class LineCutter {
 
   private:
     void append(std::string& out, std::string_view line);
-    std::string label_, partial_;
+    LinePrefix prefix_;
+    std::string partial_;
     bool mid_line_ = false;
 };
 

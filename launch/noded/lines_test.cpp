@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 using zipmpi::launch::LineCutter;
+using zipmpi::launch::LinePrefix;
 
 namespace {
+
+LinePrefix label(std::string text) { return {LinePrefix::Stamp::none, std::move(text)}; }
 
 TEST(LineCutter, KeepsWhatHasNoEndYet) {
     LineCutter c;
@@ -18,7 +21,7 @@ TEST(LineCutter, KeepsWhatHasNoEndYet) {
 }
 
 TEST(LineCutter, LabelsEveryLineOnce) {
-    LineCutter c("[3] ");
+    LineCutter c(label("[3] "));
     EXPECT_EQ(c.feed("a\n\nb"), "[3] a\n[3] \n");
     EXPECT_EQ(c.flush(), "[3] b");
     EXPECT_TRUE(c.mid_line());
@@ -26,7 +29,7 @@ TEST(LineCutter, LabelsEveryLineOnce) {
 }
 
 TEST(LineCutter, ABrokenLineGetsItsLabelAgain) {
-    LineCutter c("[0] ");
+    LineCutter c(label("[0] "));
     c.feed("prompt: ");
     EXPECT_EQ(c.flush(), "[0] prompt: ");
     c.line_was_broken();

@@ -3,19 +3,15 @@
 //
 // The live mapper at work: counts, decides (launch/map/live.hpp), moves.
 #include "launch/map/live.hpp"
-#include "launch/map/cores.hpp"
 #include "launch/noded/daemon.hpp"
 
 #include "boot/limits.hpp"
 #include "boot/traffic.hpp"
 #include "mapping/matrix.hpp"
 #include "os/clock.hpp"
-#include "topo/module.hpp"
+#include "topo/node_places.hpp"
 
-#include <cstdlib>
-#include <dirent.h>
 #include <map>
-#include <sched.h>
 
 namespace zipmpi::launch {
 namespace {
@@ -25,27 +21,11 @@ constexpr uint64_t second = 1'000'000'000;
 // Two looks are needed to know a pattern.
 uint64_t time_of_a_look() { return static_cast<uint64_t>(boot::live_map_seconds()) * second / 2; }
 
-// All threads of a process: each has a set of its own.
-void move_process(pid_t pid, const CpuList& cpus) {
-    std::vector<std::byte> room(CPU_ALLOC_SIZE(1 << 14));
-    auto* set = reinterpret_cast<cpu_set_t*>(room.data());
-    for (const int cpu : cpus) CPU_SET_S(static_cast<size_t>(cpu), room.size(), set);
-    DIR* tasks = opendir(("/proc/" + std::to_string(pid) + "/task").c_str());
-    if (tasks == nullptr) return;
-    while (const dirent* entry = readdir(tasks))
-        if (const int task = std::atoi(entry->d_name); task > 0) sched_setaffinity(task, room.size(), set);
-    closedir(tasks);
-}
-
 } // namespace
 
 void Daemon::start_live_map() {
     if (boot::live_map_seconds() == 0 || ranks_.size() < 2) return;
-    topo::Machine machine;
-    topo::read_machine(machine);
-    std::vector<CpuList> cores = allowed_cores(machine);
-    std::vector<topo::Place> places = places_of(machine, cores);
-    live_map_ = LiveMap(std::move(cores), std::move(places), static_cast<uint32_t>(ranks_.size()));
+    live_map_ = LiveMap(placement_.own_cores(), static_cast<uint32_t>(ranks_.size()));
     counted_before_.assign(ranks_.size(), {});
     looked_at_ = os::now_ns();
     look_at_ = looked_at_ + time_of_a_look();
@@ -80,10 +60,9 @@ void Daemon::look_at_talk() {
     if (boot::live_map_reports() && !d.why.empty()) say("host " + host_ + ": " + d.why);
     if (!d.move) return;
     const std::vector<CpuList> cpus = live_map_.cpus();
-    for (uint32_t i = 0; i < ranks_.size(); ++i)
-        if (const pid_t pid = segment_.block(i).pid.load(std::memory_order_relaxed);
-            pid > 0 && ranks_[i].live)
-            move_process(pid, cpus[i]);
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank)
+        if (ranks_[rank].live) move_rank(rank, cpus[rank]);
+    topo::announce_moves(segment_);
 }
 
 } // namespace zipmpi::launch

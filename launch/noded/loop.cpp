@@ -22,9 +22,6 @@ namespace {
 
 constexpr size_t pause_above = 1U << 20; // bytes queued for mpiexec: stop reading from the ranks
 constexpr size_t resume_below = 1U << 18;
-constexpr size_t read_at_once = 64U << 10;
-constexpr size_t stdio_block = 4096; // what the C library writes at once when its buffer is full
-constexpr uint64_t prompt_delay = 100'000'000;
 constexpr uint64_t reap_interval = 2'000'000;
 constexpr uint64_t never = UINT64_MAX;
 
@@ -54,7 +51,8 @@ Daemon::Daemon(os::Fd socket, NodePlace place, const JobKey* key)
           [this](uint32_t child, bool had_come, const Problem& why) { on_child_lost(child, had_come, why); })
     , epoll_(epoll_create1(EPOLL_CLOEXEC))
     , output_epoll_(epoll_create1(EPOLL_CLOEXEC))
-    , host_(os::host_name()) {
+    , host_(os::host_name())
+    , files_(host_) {
     if (key != nullptr) key_ = *key;
     if (network_) parent_heard_ = beat_at_ = os::now_ns();
     sigset_t set;
@@ -76,8 +74,8 @@ void Daemon::watch(int epoll, int fd, uint32_t events, Source source, uint32_t r
 
 int Daemon::wait_ms() const {
     uint64_t next = never;
-    for (const uint64_t at :
-         {kill_at_, prompt_at_, give_up_at_, beat_at_, look_at_, below_.next_time(), next_restart()})
+    for (const uint64_t at : {term_at_, kill_at_, prompt_at_, give_up_at_, beat_at_, look_at_, settle_at_,
+                              below_.next_time(), next_restart()})
         if (at != 0) next = std::min(next, at);
     const uint64_t now = os::now_ns();
     if (phase_ == Phase::killing) next = std::min(next, now + reap_interval);
@@ -89,6 +87,8 @@ int Daemon::run() {
     while (!(phase_ == Phase::draining && (front_gone_ || channel_.queued() == 0) && open_pipes_ == 0))
         step();
     if (!file_scratch_.empty()) remove_scratch(scratch_name());
+    if (request_.output.print_exit_codes) send_exit_codes();
+    placement_.leave();
     channel_.send(FrameType::done);
     // Ends when mpiexec has read it, or is gone. On several hosts ranks elsewhere may still ask for keys of
     // ours: mpiexec lets all daemons go together, by closing.
@@ -106,6 +106,7 @@ void Daemon::step() {
     throttle();
     on_deadlines();
     look_at_talk();
+    settle_cores();
     below_.on_time();
     if (network_) watch_parent();
     finish_when_quiet();
@@ -130,7 +131,7 @@ void Daemon::serve(uint64_t key, uint32_t events) {
     case Source::outputs:
         return on_outputs();
     case Source::rank_stdin:
-        if ((events & EPOLLERR) != 0) return close_stdin();
+        if ((events & EPOLLERR) != 0) input_.drop(rank);
         return feed_stdin();
     case Source::pmi:
         return on_pmi(rank);
@@ -138,6 +139,8 @@ void Daemon::serve(uint64_t key, uint32_t events) {
         return on_pmix();
     case Source::tree:
         return below_.serve();
+    case Source::claims:
+        return on_claims();
     default:
         return;
     }
@@ -156,13 +159,8 @@ void Daemon::on_frame(const Frame& f) {
     case FrameType::end_gateways:
         return end_gateways();
     case FrameType::stdin_data:
-        if (pass_stdin_on(f) || !stdin_pipe_) return;
-        stdin_queue_ += f.payload;
-        return feed_stdin();
     case FrameType::stdin_end:
-        if (pass_stdin_on(f)) return;
-        stdin_ended_ = true;
-        return feed_stdin();
+        return on_stdin(f);
     case FrameType::end_job:
         interrupted_ = true;
         return end_job();
@@ -190,6 +188,8 @@ void Daemon::on_frame(const Frame& f) {
         return pmix_fence_done(f.payload);
     case FrameType::routed:
         return route(f);
+    case FrameType::shared_kernel:
+        return on_shared_kernel(f);
     case FrameType::news: {
         Event e;
         if (decode(f.payload, e)) on_news(e);
@@ -214,53 +214,6 @@ void Daemon::on_signals() {
         }
     }
     if (children) reap();
-}
-
-void Daemon::on_outputs() {
-    epoll_event events[64];
-    const int n = epoll_wait(output_epoll_.get(), events, 64, 0);
-    for (int i = 0; i < n; ++i) {
-        const auto source = static_cast<Source>(events[i].data.u64 >> 32);
-        read_output(static_cast<uint32_t>(events[i].data.u64), source == Source::out ? 0 : 1);
-    }
-}
-
-// One read; false if there was nothing.
-bool Daemon::read_output(uint32_t local, int stream) {
-    static char buffer[read_at_once];
-    Process& r = process(local);
-    if (!r.pipe[stream]) return false;
-    const ssize_t n = read(r.pipe[stream].get(), buffer, sizeof buffer);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-    if (n <= 0) {
-        send_output(stream, local, r.lines[stream].flush());
-        r.pipe[stream].reset();
-        --open_pipes_;
-        return false;
-    }
-    send_output(stream, local, r.lines[stream].feed({buffer, static_cast<size_t>(n)}));
-    if (is_rank(local) && ranks_[local].world == 0 && request_.flush_prompts && !stdin_ended_ &&
-        r.lines[stream].pending() && n % stdio_block != 0)
-        prompt_at_ = os::now_ns() + prompt_delay;
-    if (phase_ == Phase::draining) give_up_at_ = os::now_ns() + 1'000'000'000;
-    return true;
-}
-
-void Daemon::send_output(int stream, uint32_t local, std::string text) {
-    if (text.empty()) return;
-    int& open = open_line_[stream];
-    if (open >= 0 && open != static_cast<int>(local)) { // do not write behind another rank's prompt
-        text.insert(text.begin(), '\n');
-        process(static_cast<uint32_t>(open)).lines[stream].line_was_broken();
-    }
-    open = process(local).lines[stream].mid_line() ? static_cast<int>(local) : -1;
-    Writer w;
-    channel_.send(FrameType::output, w.u32(static_cast<uint32_t>(stream + 1)).take() + text);
-}
-
-void Daemon::flush_prompt() {
-    if (!ranks_.empty())
-        for (int s = 0; s < 2; ++s) send_output(s, 0, ranks_[0].lines[s].flush());
 }
 
 void Daemon::on_pmi(uint32_t local) {
@@ -297,40 +250,6 @@ void Daemon::send_pmi(uint32_t local, std::string_view bytes) {
               local);
 }
 
-// Rank 0 may live on a node below this one.
-bool Daemon::pass_stdin_on(const Frame& f) {
-    const uint32_t node = request_.map.size() > 0 ? request_.map.node_of(0) : place_.node;
-    return node != place_.node && below_.send_to_node(node, f.type, f.payload);
-}
-
-void Daemon::feed_stdin() {
-    size_t taken = 0;
-    while (stdin_pipe_ && taken < stdin_queue_.size()) {
-        const ssize_t n = write(stdin_pipe_.get(), stdin_queue_.data() + taken, stdin_queue_.size() - taken);
-        if (n > 0) {
-            taken += static_cast<size_t>(n);
-        } else if (n < 0 && errno == EAGAIN) {
-            break;
-        } else if (n < 0 && errno != EINTR) {
-            return close_stdin();
-        }
-    }
-    stdin_queue_.erase(0, taken);
-    if (taken > 0) {
-        Writer w;
-        channel_.send(FrameType::stdin_taken, w.u64(taken).take());
-    }
-    if (!stdin_pipe_) return;
-    if (stdin_queue_.empty() && stdin_ended_) return stdin_pipe_.reset();
-    watch(epoll_.get(), stdin_pipe_.get(), stdin_queue_.empty() ? 0U : EPOLLOUT, Source::rank_stdin);
-}
-
-void Daemon::close_stdin() {
-    stdin_pipe_.reset();
-    stdin_queue_.clear();
-    channel_.send(FrameType::stdin_closed);
-}
-
 // While mpiexec is behind, the ranks' pipes fill up and the ranks wait: memory stays bounded.
 void Daemon::throttle() {
     const bool waiting = channel_.queued() > 0 && !front_gone_;
@@ -354,6 +273,7 @@ void Daemon::on_deadlines() {
         prompt_at_ = 0;
         flush_prompt();
     }
+    if (term_at_ != 0 && now >= term_at_) end_finalized_ranks();
     if (kill_at_ != 0 && now >= kill_at_) kill_job();
     restart_gateways();
     if (give_up_at_ != 0 && now >= give_up_at_ &&

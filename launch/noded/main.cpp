@@ -5,6 +5,7 @@
 // standard input who it is and where its parent listens. Two processes: the daemon, and a guard above it that
 // does nothing but kill what is left if the daemon is killed. (On its own host mpiexec is that guard.)
 #include "launch/link/scratch.hpp"
+#include "launch/map/claims.hpp"
 #include "launch/noded/descendants.hpp"
 #include "launch/noded/noded.hpp"
 
@@ -49,6 +50,7 @@ int guard(pid_t daemon, const sigset_t& signals, const std::string& scratch) {
         if (waitpid(daemon, &status, WNOHANG) != daemon) continue;
         clean_up();
         remove_scratch(scratch);
+        remove_unused_claims(claims_path());
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     }
 }
@@ -64,6 +66,7 @@ int main(int argc, char** argv) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return 1;
     prctl(PR_SET_DUMPABLE, 0); // the key of the job is in this memory
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // of files that ranks write to: an error of write()
     Bootstrap b;
     Problem why;
     if (!read_bootstrap(STDIN_FILENO, bootstrap_ms, b)) {

@@ -43,7 +43,9 @@ void Daemon::on_child_frame(uint32_t child, const Frame& f) {
     case FrameType::event:
     case FrameType::stdin_taken:
     case FrameType::stdin_closed:
+    case FrameType::exit_codes:
     case FrameType::gateway_lost:
+    case FrameType::kernel:
         return channel_.send(f.type, f.payload);
     case FrameType::fence_in:
         fence_.add_child(child, f.payload);

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/noded/spawn.hpp"
 
+#include "os/parent.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace zipmpi::launch {
@@ -25,8 +26,7 @@ struct Verdict {
 
 [[noreturn]] void become(const SpawnPlan& plan, pid_t parent, volatile Verdict& verdict) {
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127); // it died before we asked to die with it
+    os::die_with_parent(parent);
     struct sigaction by_default {};
     by_default.sa_handler = SIG_DFL;
     for (int s = 1; s < NSIG; ++s)
@@ -41,6 +41,7 @@ struct Verdict {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (plan.directory != nullptr && chdir(plan.directory) != 0) give_up(verdict, enter_directory);
     execvpe(plan.path, plan.argv, plan.envp);
     give_up(verdict, "execute it");
 }

@@ -18,6 +18,7 @@ struct SpawnPlan {
     const char* path = nullptr;
     char* const* argv = nullptr;
     char* const* envp = nullptr;
+    const char* directory = nullptr; // where it starts; nullptr: where this process is
     int stdio[3] = {-1, -1, -1};
     int inherit[2] = {-1, -1}; // further descriptors that the process keeps, under the same numbers
     const cpu_set_t* cpus = nullptr;
@@ -29,6 +30,9 @@ struct SpawnPlan {
 // Signals that this process ignores. Handlers end with exec, but what is ignored stays ignored. Some 64
 // system calls, so it is asked once and not for each child.
 sigset_t ignored_signals();
+
+// The step that fails if plan.directory does not exist.
+inline constexpr const char* enter_directory = "enter its directory";
 
 // The pid, or -1 with errno and the step that failed. The child is leader of a process group of its own and
 // dies with its parent.

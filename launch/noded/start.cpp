@@ -1,18 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launch/grid/watch.hpp"
 #include "launch/link/environment.hpp"
-#include "launch/map/by_matrix.hpp"
-#include "launch/map/cores.hpp"
-#include "launch/map/picture.hpp"
+#include "launch/noded/affinity.hpp"
 #include "launch/noded/daemon.hpp"
+#include "launch/noded/descriptors.hpp"
 #include "launch/noded/spawn.hpp"
 
 #include "base/param.hpp"
 #include "os/arguments.hpp"
-#include "os/host.hpp"
-#include "topo/module.hpp"
-#include "topo/node_places.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -25,22 +20,8 @@
 namespace zipmpi::launch {
 namespace {
 
-static_assert(static_cast<int>(BindMode::automatic) == static_cast<int>(StartRequest::Bind::automatic) &&
-              static_cast<int>(BindMode::core) == static_cast<int>(StartRequest::Bind::core) &&
-              static_cast<int>(BindMode::none) == static_cast<int>(StartRequest::Bind::none) &&
-              static_cast<int>(BindMode::socket) == static_cast<int>(StartRequest::Bind::socket));
-
 constexpr int exit_not_found = 127; // as shells have it
 constexpr int exit_not_executable = 126;
-
-uint32_t threads_per_rank(const StartRequest& request) {
-    std::string value;
-    for (const auto& e : request.base_env)
-        if (e.rfind("OMP_NUM_THREADS=", 0) == 0) value = e.substr(16);
-    for (const auto& e : request.apps[0].env)
-        if (e.rfind("OMP_NUM_THREADS=", 0) == 0) value = e.substr(16);
-    return static_cast<uint32_t>(std::clamp(std::atoi(value.c_str()), 1, 4096));
-}
 
 } // namespace
 
@@ -53,12 +34,13 @@ void Daemon::start(const std::string& payload) {
     }
     phase_ = Phase::running;
     if (!start_others(payload, why) || !prepare(why)) return start_failed(0, why, 1);
+    placement_.begin(request_, place_.node);
     if (request_.pmix && !ranks_.empty()) start_pmix();
-    const auto cpus = placement();
+    if (!place_ranks(why)) return start_failed(0, why, 1);
     ignored_signals_ = ignored_signals(); // after libpmix has changed them
     start_gateways();
     for (uint32_t i = 0; i < ranks_.size() && phase_ == Phase::running; ++i)
-        if (!start_rank(i, cpus, why))
+        if (!start_rank(i, placement_.seats()[i].cpus, why))
             start_failed(i, why, errno == ENOENT ? exit_not_found : exit_not_executable);
     start_live_map();
 }
@@ -70,10 +52,7 @@ void Daemon::start_failed(uint32_t local, const Problem& why, int exit_code) {
 
 bool Daemon::prepare(Problem& why) {
     const std::vector<uint32_t> local_ranks = request_.map.ranks_of(place_.node);
-    getrlimit(RLIMIT_NOFILE, &open_files_); // three descriptors per rank: take what the hard limit allows
-    rlimit most = open_files_;
-    most.rlim_cur = most.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &most);
+    open_files_ = raise_open_files();
 
     std::vector<std::string> settings = request_.base_env;
     settings.insert(settings.end(), request_.apps[0].env.begin(), request_.apps[0].env.end());
@@ -106,10 +85,9 @@ bool Daemon::prepare(Problem& why) {
         ranks_[local].world = local_ranks[local];
         ranks_[local].app = request_.app_of(local_ranks[local]);
         job.app_numbers.push_back(ranks_[local].app);
-        if (!request_.label) continue;
-        const std::string label = "[" + std::to_string(ranks_[local].world) + "] ";
-        ranks_[local].lines = {LineCutter(label), LineCutter(label)};
+        if (!prepare_streams(local, why)) return false;
     }
+    if (!enough_descriptors(descriptors_needed(), ranks_.size(), host_, why)) return false;
     for (const Gateway& g : gateways_) {
         job.app_numbers.push_back(0);
         job.world_ranks.push_back(request_.world_size + g.number);
@@ -121,47 +99,12 @@ bool Daemon::prepare(Problem& why) {
     return true;
 }
 
-std::vector<std::vector<int>> Daemon::placement() {
-    PlacementRequest p;
-    p.ranks = static_cast<uint32_t>(ranks_.size());
-    p.cores_per_rank = threads_per_rank(request_);
-    p.usable_cores = static_cast<uint32_t>(os::usable_cpus());
-    p.mode = static_cast<BindMode>(request_.bind);
-    topo::Machine machine;
-    if (ranks_.empty() && !request_.show_placement) return {};
-    const bool by_talk = !request_.talk.empty() && p.mode != BindMode::none;
-    const bool binds = by_talk || wants_binding(p);
-    if (!binds && !request_.show_placement) return place(p, {});
-    topo::read_machine(machine); // without it each CPU counts as a core
-    std::vector<CpuList> cores = allowed_cores(machine);
-    std::vector<uint16_t> sockets = sockets_of(machine, cores);
-    if (request_.sockets_in_turn) take_sockets_in_turn(cores, sockets);
-    auto cpus = by_talk ? place_by(graph_of(request_.talk, request_.map.ranks_of(place_.node)), p, machine,
-                                   cores, mapping::graph_tools())
-                        : place(p, cores);
-    if (p.mode == BindMode::socket) widen_to_sockets(cpus, cores, sockets);
-    if (request_.show_placement) show_placement(machine, cpus);
-    if (!binds) return cpus;
-    // Ranks that find their places need not ask for the topology themselves.
-    for (uint32_t i = 0; i < cpus.size() && !machine.cpus.empty(); ++i)
-        if (!cpus[i].empty()) topo::set_place(segment_, i, topo::place_of(machine, cpus[i]));
-    topo::set_caches(segment_, machine);
-    return cpus;
-}
-
-void Daemon::show_placement(const topo::Machine& machine, const std::vector<std::vector<int>>& cpus) {
-    HostPicture p;
-    p.name = alone() ? host_ : request_.tree.hosts[place_.node];
-    p.node = nodes_of_the_job().own;
-    GridWatch grid;
-    grid.begin(request_);
-    p.clusters = grid.clusters_of(p.node);
-    p.cores = allowed_cores(machine);
-    p.sockets = sockets_of(machine, p.cores);
-    p.placed = cpus;
-    for (const Rank& r : ranks_) p.ranks.push_back(r.world);
-    Writer w;
-    channel_.send(FrameType::picture, w.u32(place_.node).text(ranks_.empty() ? "" : picture(p)).take());
+// By the pipes and sockets of ranks and gateways, without files of output, which are open by now.
+uint64_t Daemon::descriptors_needed() const {
+    const uint64_t each = output_pipes() + 1;
+    const auto readers = static_cast<uint64_t>(
+        std::count_if(ranks_.begin(), ranks_.end(), [this](const Rank& r) { return reads_stdin(r.world); }));
+    return (ranks_.size() + gateways_.size()) * each + readers;
 }
 
 std::vector<std::string> Daemon::rank_env(uint32_t local) {
@@ -178,6 +121,11 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
         "ZIPMPI_APP_NUMBER=" + std::to_string(ranks_[local].app),
         "MPI_LOCALRANKID=" + std::to_string(local),
         "MPI_LOCALNRANKS=" + std::to_string(ranks_.size()),
+        "OMPI_COMM_WORLD_RANK=" + std::to_string(rank), // scripts that choose files or GPUs ask for these
+        "OMPI_COMM_WORLD_SIZE=" + std::to_string(request_.world_size),
+        "OMPI_COMM_WORLD_LOCAL_RANK=" + std::to_string(local),
+        "OMPI_COMM_WORLD_LOCAL_SIZE=" + std::to_string(ranks_.size()),
+        "OMPI_COMM_WORLD_NODE_RANK=" + std::to_string(local),
     };
     if (!alone()) {
         const boot::Nodes nodes = nodes_of_the_job();
@@ -198,16 +146,18 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
     return own;
 }
 
-bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpus, Problem& why) {
+bool Daemon::start_rank(uint32_t local, const CpuList& cpus, Problem& why) {
     Rank& r = ranks_[local];
     AppContext& app = request_.apps[r.app];
     const auto refuse = [&](const char* step) {
         const int error = errno;
+        const bool in_directory = std::strcmp(step, enter_directory) == 0;
         why = {
             "rank " + std::to_string(r.world) + " could not be started",
-            "host " + host_ + ", program " + app.path,
+            "host " + host_ + (in_directory ? ", directory " + app.directory : ", program " + app.path),
             std::string("mpiexec could not ") + step + ": " + std::strerror(error),
-            error == ENOENT   ? "check the program's name, and for a script the interpreter in its first line"
+            in_directory      ? "check --wdir; the directory must exist on all hosts of the job"
+            : error == ENOENT ? "check the program's name, and for a script the interpreter in its first line"
             : error == EACCES ? "make the file executable (chmod +x), and check the rights of its directories"
             : error == EMFILE || error == EAGAIN
                 ? "raise the limits of processes and open files (ulimit -u, -n)"
@@ -217,7 +167,8 @@ bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpu
     };
     os::Fd ends[2];
     int p[2];
-    for (int s = 0; s < 2; ++s) {
+    const uint32_t pipes = output_pipes();
+    for (uint32_t s = 0; s < pipes; ++s) {
         if (pipe2(p, O_CLOEXEC) != 0) return refuse("make a pipe for its output");
         r.pipe[s].reset(p[0]);
         ends[s].reset(p[1]);
@@ -228,14 +179,13 @@ bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpu
     const os::Fd pmi_end(p[1]);
     fcntl(p[0], F_SETFL, O_NONBLOCK);
     os::Fd in;
-    if (r.world == 0 && request_.stdin_open) {
+    if (reads_stdin(r.world)) {
         if (pipe2(p, O_CLOEXEC) != 0) return refuse("make a pipe for its input");
         in.reset(p[0]);
-        stdin_pipe_.reset(p[1]);
         fcntl(p[1], F_SETFL, O_NONBLOCK);
-        watch(epoll_.get(), p[1], 0, Source::rank_stdin);
-    } else {
-        in.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
+        watch(epoll_.get(), p[1], 0, Source::rank_stdin, input_.add_reader(os::Fd(p[1])));
+    } else if (in.reset(open("/dev/null", O_RDONLY | O_CLOEXEC)); !in) {
+        return refuse("open /dev/null for its input");
     }
 
     std::vector<std::string> own = rank_env(local);
@@ -245,22 +195,20 @@ bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpu
     for (auto& e : own) envp.push_back(e.data());
     envp.push_back(nullptr);
     std::vector<char*> argv = os::pointers_to(app.argv);
-    constexpr int most_cpus = 1 << 14;
-    std::vector<std::byte> cpu_room(CPU_ALLOC_SIZE(most_cpus));
-    auto* set = reinterpret_cast<cpu_set_t*>(cpu_room.data());
-    for (const int cpu : cpus[local]) CPU_SET_S(static_cast<size_t>(cpu), cpu_room.size(), set);
+    CpuSet allowed(cpus);
 
     SpawnPlan plan;
     plan.path = app.path.c_str();
     plan.argv = argv.data();
     plan.envp = envp.data();
+    plan.directory = app.directory.empty() ? nullptr : app.directory.c_str();
     plan.stdio[0] = in.get();
     plan.stdio[1] = ends[0].get();
-    plan.stdio[2] = ends[1].get();
+    plan.stdio[2] = ends[pipes - 1].get();
     plan.inherit[0] = pmi_end.get();
     plan.inherit[1] = segment_.fd();
-    plan.cpus = cpus[local].empty() ? nullptr : set;
-    plan.cpu_bytes = cpu_room.size();
+    plan.cpus = cpus.empty() ? nullptr : allowed.get();
+    plan.cpu_bytes = allowed.bytes();
     plan.open_files = open_files_;
     plan.ignored = ignored_signals_;
     const char* step = "start it";
@@ -270,9 +218,9 @@ bool Daemon::start_rank(uint32_t local, const std::vector<std::vector<int>>& cpu
     ++live_;
     by_pid_[r.pid] = local;
     watch(output_epoll_.get(), r.pipe[0].get(), EPOLLIN, Source::out, local);
-    watch(output_epoll_.get(), r.pipe[1].get(), EPOLLIN, Source::err, local);
+    if (r.pipe[1]) watch(output_epoll_.get(), r.pipe[1].get(), EPOLLIN, Source::err, local);
     watch(epoll_.get(), r.pmi.get(), EPOLLIN, Source::pmi, local);
-    open_pipes_ += 2;
+    open_pipes_ += pipes;
     return true;
 }
 

@@ -61,7 +61,7 @@ TEST(Hang, MissingCollective) {
                         collective(2, "MPI_Allreduce", 512), collective(3, "MPI_Allreduce", 512)};
     EXPECT_SAYS(s, "rank 1 is the odd one out");
     EXPECT_SAYS(s, "while ranks 0,2-3 wait in MPI_Allreduce");
-    EXPECT_SAYS(s, "ranks 0,2-3: waits in MPI_Allreduce (the 512th collective on MPI_COMM_WORLD)");
+    EXPECT_SAYS(s, "ranks 0,2-3: wait in MPI_Allreduce (the 512th collective on MPI_COMM_WORLD)");
     EXPECT_SAYS(s, "rank 1: waits in MPI_Recv for a message from rank 3, tag 7 on MPI_COMM_WORLD");
 }
 
@@ -193,6 +193,42 @@ TEST(Hang, FirstLineIsTheVerdictLastLineTheRemedy) {
     EXPECT_EQ(text.back(), '\n');
 }
 
+RankPlace agreement(int rank, const char* comm = world) {
+    return waits(rank, "MPIX_Comm_agree", {WaitKind::other, recorder_none, recorder_none, comm, 0, 0});
+}
+
+TEST(Hang, AgreementIsNoMessage) {
+    const Snapshot s = {agreement(0), agreement(1), recv(2, 0, 7)};
+    EXPECT_SAYS(s, "rank 2 is the odd one out: it waits in MPI_Recv for a message from rank 0, tag 7");
+    EXPECT_SAYS(s, "while ranks 0-1 wait in MPIX_Comm_agree");
+    EXPECT_SAYS(s, "ranks 0-1: wait in MPIX_Comm_agree for the other ranks on MPI_COMM_WORLD");
+    EXPECT_EQ(hang_report(s).find("a circle"), std::string::npos) << hang_report(s);
+    EXPECT_EQ(hang_report(s).find("MPI_Sendrecv"), std::string::npos) << hang_report(s);
+    const Snapshot finalized = {agreement(0), at(1, Life::finalized)};
+    EXPECT_SAYS(finalized, "rank 0 waits for rank 1, which has called MPI_Finalize");
+    EXPECT_SAYS((Snapshot{agreement(0), agreement(1), collective(2, "MPI_Barrier", 3)}),
+                "rank 2 is the odd one out: it waits in MPI_Barrier");
+    EXPECT_SAYS((Snapshot{agreement(0), at(1, Life::running), at(2, Life::running)}),
+                "rank 0 waits for ranks 1-2, which are in the program's own code, outside MPI");
+}
+
+TEST(Hang, SeveralRanksAreSeveral) {
+    RankPlace busy[2] = {at(1, Life::running), at(2, Life::running)};
+    for (RankPlace& p : busy) p.function = "MPI_Test";
+    const Snapshot s = {at(0, Life::running),
+                        busy[0],
+                        busy[1],
+                        at(3, Life::running),
+                        ended(4, "killed"),
+                        ended(5, "killed"),
+                        at(6, Life::no_mpi),
+                        at(7, Life::no_mpi)};
+    EXPECT_SAYS(s, "ranks 0,3: are in the program's own code");
+    EXPECT_SAYS(s, "ranks 1-2: are in MPI_Test, working");
+    EXPECT_SAYS(s, "ranks 4-5: have ended (killed)");
+    EXPECT_SAYS(s, "ranks 6-7: have not called MPI_Init");
+}
+
 TEST(Hang, NothingIsStuck) {
     RankPlace busy = at(1, Life::running);
     busy.function = "MPI_Init";
@@ -226,6 +262,10 @@ TEST(HangWatch, WorkIsNoHang) {
     constexpr uint64_t s = 1'000'000'000;
     const Snapshot busy = {recv(0, 1, 1), at(1, Life::running)};
     for (uint64_t t = 1; t < 9; ++t) EXPECT_FALSE(w.feed(busy, t * s));
+    RankPlace beside = at(0, Life::running); // a thread of the library sleeps, not the program
+    beside.asleep = true;
+    HangWatch outside(1.0);
+    for (uint64_t t = 1; t < 9; ++t) EXPECT_FALSE(outside.feed({beside}, t * s));
     HangWatch without_mpi(1.0);
     for (uint64_t t = 1; t < 9; ++t) EXPECT_FALSE(without_mpi.feed({at(0, Life::no_mpi)}, t * s));
 }

@@ -14,7 +14,7 @@ bool HangWatch::feed(const Snapshot& s, uint64_t now_ns) {
         marks.push_back(static_cast<uint64_t>(p.life));
         if (p.life != Life::running) continue;
         ++inside;
-        all_asleep = all_asleep && p.asleep;
+        all_asleep = all_asleep && waits_in_mpi(p);
     }
     if (marks != marks_ || still_since_ == 0) {
         marks_ = std::move(marks);

@@ -49,4 +49,9 @@ struct RankPlace {
 
 using Snapshot = std::vector<RankPlace>;
 
+// Asleep inside a call of MPI, not only beside one.
+inline bool waits_in_mpi(const RankPlace& p) {
+    return p.life == Life::running && p.asleep && !p.function.empty();
+}
+
 } // namespace zipmpi::launch

@@ -14,7 +14,15 @@ namespace {
 using Lines = std::vector<std::string>;
 constexpr const char* world = "MPI_COMM_WORLD";
 
-bool asleep(const RankPlace& p) { return p.life == Life::running && p.asleep; }
+bool asleep(const RankPlace& p) { return waits_in_mpi(p); }
+
+// It waits for the word of all members of a communicator, which is no collective: an agreement.
+const WaitPlace* agreement_wait(const RankPlace& p) {
+    if (!asleep(p)) return nullptr;
+    for (const WaitPlace& w : p.waits)
+        if (w.kind == WaitKind::other && !w.comm.empty()) return &w;
+    return nullptr;
+}
 
 const WaitPlace* collective_wait(const RankPlace& p) {
     if (!asleep(p)) return nullptr;
@@ -63,6 +71,11 @@ class Picture {
                 if (other == nullptr || other->comm != w.comm || other->sequence < w.sequence)
                     if (q.rank != p.rank) edges_[p.rank].insert(q.rank);
             }
+        } else if (w.kind == WaitKind::other && w.comm == world) {
+            for (const RankPlace& q : all) {
+                const WaitPlace* other = agreement_wait(q);
+                if (other == nullptr || other->comm != w.comm) edges_[p.rank].insert(q.rank);
+            }
         }
     }
     std::map<int, const RankPlace*> by_rank_;
@@ -89,15 +102,19 @@ std::vector<int> Picture::cycle() const {
 // Somebody waits for a rank that does not wait itself.
 Lines waits_for(const Picture& picture, bool (*chosen)(const RankPlace&)) {
     Lines lines;
-    std::map<std::pair<std::string, std::vector<int>>, std::vector<int>> found; // (state, waiters) -> ranks
+    std::map<std::pair<std::string, std::vector<int>>, std::vector<const RankPlace*>>
+        found; // (state, waiters) -> ranks
     for (const RankPlace& p : picture.all) {
         if (asleep(p) || !chosen(p)) continue;
         const auto waiters = picture.waiters_for(p.rank);
-        if (!waiters.empty()) found[{place_text(p), waiters}].push_back(p.rank);
+        if (!waiters.empty()) found[{place_text(p), waiters}].push_back(&p);
     }
-    for (const auto& [key, ranks] : found)
+    for (const auto& [key, places] : found) {
+        std::vector<int> ranks;
+        for (const RankPlace* p : places) ranks.push_back(p->rank);
         lines.push_back(ranks_text(key.second) + (key.second.size() == 1 ? " waits for " : " wait for ") +
-                        ranks_text(ranks) + ", which " + key.first);
+                        ranks_text(ranks) + ", which " + place_text(*places[0], places.size() > 1));
+    }
     return lines;
 }
 
@@ -223,11 +240,12 @@ Verdict circles(const Picture& picture) {
     return {{text}, "change the order of the calls on one of these ranks"};
 }
 
-// The communicator with most ranks in a collective, and these ranks.
+// The communicator with most ranks in a collective or in an agreement, and these ranks.
 std::vector<const RankPlace*> largest_meeting(const Picture& picture) {
-    std::map<std::string, std::vector<const RankPlace*>> by_comm;
+    std::map<std::pair<std::string, WaitKind>, std::vector<const RankPlace*>> by_comm;
     for (const RankPlace& p : picture.all)
-        if (const WaitPlace* w = collective_wait(p)) by_comm[w->comm].push_back(&p);
+        for (const WaitPlace* w : {collective_wait(p), agreement_wait(p)})
+            if (w != nullptr) by_comm[{w->comm, w->kind}].push_back(&p);
     std::vector<const RankPlace*> largest;
     for (const auto& [comm, ranks] : by_comm)
         if (ranks.size() > largest.size()) largest = ranks;

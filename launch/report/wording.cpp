@@ -54,27 +54,29 @@ std::string wait_text(const WaitPlace& w) {
     case WaitKind::collective:
         return "(the " + ordinal(w.sequence) + " collective" + comm + ")";
     default:
-        return "for something inside the library";
+        return w.comm.empty() ? "for something inside the library" : "for the other ranks" + comm;
     }
 }
 
 } // namespace
 
-std::string place_text(const RankPlace& p) {
+std::string place_text(const RankPlace& p, bool several) {
+    const std::string has = several ? "have " : "has ";
+    const std::string is = several ? "are in " : "is in ";
     switch (p.life) {
     case Life::no_mpi:
-        return "has not called MPI_Init";
+        return has + "not called MPI_Init";
     case Life::finalized:
-        return "has called MPI_Finalize";
+        return has + "called MPI_Finalize";
     case Life::gone:
-        return "has ended (" + p.end + ")";
+        return has + "ended (" + p.end + ")";
     default:
         break;
     }
-    if (p.function.empty()) return "is in the program's own code, outside MPI";
-    if (!p.asleep) return "is in " + call_text(p) + ", working";
+    if (p.function.empty()) return is + "the program's own code, outside MPI";
+    if (!p.asleep) return is + call_text(p) + ", working";
     constexpr size_t most = 4;
-    std::string text = "waits in " + p.function;
+    std::string text = (several ? "wait in " : "waits in ") + p.function;
     for (size_t i = 0; i < p.waits.size() && i < most; ++i)
         text += (i == 0 ? " " : ", and ") + wait_text(p.waits[i]);
     if (p.wait_count > most) text += ", and " + std::to_string(p.wait_count - most) + " more";

@@ -17,8 +17,9 @@ std::string rank_list(const std::vector<int>& ranks);
 std::string ranks_text(const std::vector<int>& ranks);
 // "MPI_Recv (peer 3, tag 7, MPI_COMM_WORLD)"
 std::string call_text(const RankPlace& p);
-// Where a rank is, without its number: "waits in MPI_Recv for a message from rank 3, tag 7 (MPI_COMM_WORLD)"
-std::string place_text(const RankPlace& p);
+// Where a rank is, without its number: "waits in MPI_Recv for a message from rank 3, tag 7 (MPI_COMM_WORLD)";
+// of several ranks "wait in"
+std::string place_text(const RankPlace& p, bool several = false);
 std::string ordinal(uint32_t n); // 1st, 2nd, 3rd, 4th, 11th
 
 } // namespace zipmpi::launch

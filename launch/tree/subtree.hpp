@@ -21,7 +21,7 @@ inline constexpr uint64_t beat_interval_ns = 500'000'000;
 
 // The same problem, with what was done about it.
 inline Problem with_outcome(Problem p, const char* outcome) {
-    p.what += std::string("; ") + outcome;
+    p.what.append("; ").append(outcome);
     return p;
 }
 

@@ -240,6 +240,28 @@ struct FileEntry : Entry {
     [[nodiscard]] int done() const noexcept { return err == Err::success ? MPI_SUCCESS : raise(); }
 };
 
+inline core::HandlerAction handler_of_object(const core::Comm& comm) noexcept {
+    return core::handler_of(&comm);
+}
+inline core::HandlerAction handler_of_object(const core::Session& session) noexcept {
+    return core::handler_of(session);
+}
+inline core::HandlerAction handler_of_object(const core::Win& win) noexcept { return core::handler_of(win); }
+inline core::HandlerAction handler_of_object(core::File& file) noexcept { return core::handler_of(&file); }
+
+// A call that frees the object it is on, even if it fails: what its errors do is kept before the object is
+// gone.
+template <class T>
+struct FreeingEntry : std::conditional_t<std::is_same_v<T, core::File>, FileEntry, Entry> {
+    core::HandlerAction kept{};
+
+    void keep_handler_of(T& object) noexcept { kept = handler_of_object(object); }
+    [[nodiscard]] int done(T* left) const noexcept {
+        if (this->err == Err::success) return MPI_SUCCESS;
+        return left != nullptr ? this->raise() : raise_freed(this->id, this->err, kept, left);
+    }
+};
+
 // The flight recorder has its own wildcard.
 inline int32_t peer_record(int rank) noexcept { return rank == core::any_source ? recorder_any : rank; }
 inline int32_t tag_record(int tag) noexcept { return tag == core::any_tag ? recorder_any : tag; }

@@ -5,6 +5,7 @@
 #include "abi/abi_values.hpp"
 #include "abi/added_errors.hpp"
 #include "abi/handles.hpp"
+#include "core/errhandler/kept_comm.hpp"
 #include "names/function_table.hpp"
 
 namespace zipmpi::abi {
@@ -39,10 +40,11 @@ void* act(uint32_t function, Err err, const core::HandlerAction& action, const c
     return nullptr;
 }
 
+// For an object that is not there: not made, or freed already.
 template <class Function, class T>
-int raise_for(uint32_t function, Err err, const core::Errhandler& handler, T* made) noexcept {
-    if (void* const f = act(function, err, core::action_of(handler), nullptr); f != nullptr)
-        return call_with<Function>(f, made, code_of(err));
+int raise_for(uint32_t function, Err err, const core::HandlerAction& action, T* none) noexcept {
+    if (void* const f = act(function, err, action, nullptr); f != nullptr)
+        return call_with<Function>(f, none, code_of(err));
     return code_of(err);
 }
 
@@ -99,11 +101,13 @@ int call_handler(void* face_function, const core::Comm* comm, const core::Sessio
 }
 
 int raise(uint32_t function, Err err, const core::Comm* comm, const core::Session* session) noexcept {
+    comm = core::comm_of_error(comm);
     const core::HandlerAction action =
         session != nullptr ? core::handler_of(*session) : core::handler_of(comm);
-    if (void* const f = act(function, err, action, comm); f != nullptr)
-        return call_handler(f, comm, session, code_of(err));
-    return code_of(err);
+    void* const f = act(function, err, action, comm);
+    const int code = f != nullptr ? call_handler(f, comm, session, code_of(err)) : code_of(err);
+    core::error_was_raised();
+    return code;
 }
 
 int raise_on(uint32_t function, Err err, core::Win& win) noexcept {
@@ -119,11 +123,28 @@ int raise_on(uint32_t function, Err err, core::File* file) noexcept {
 }
 
 int raise_with(uint32_t function, Err err, const core::Errhandler& handler, core::Comm* made) noexcept {
-    return raise_for<MPI_Comm_errhandler_function>(function, err, handler, made);
+    return raise_for<MPI_Comm_errhandler_function>(function, err, core::action_of(handler), made);
 }
 
 int raise_with(uint32_t function, Err err, const core::Errhandler& handler, core::Session* made) noexcept {
-    return raise_for<MPI_Session_errhandler_function>(function, err, handler, made);
+    return raise_for<MPI_Session_errhandler_function>(function, err, core::action_of(handler), made);
+}
+
+int raise_freed(uint32_t function, Err err, const core::HandlerAction& action, core::Comm* freed) noexcept {
+    return raise_for<MPI_Comm_errhandler_function>(function, err, action, freed);
+}
+
+int raise_freed(uint32_t function, Err err, const core::HandlerAction& action,
+                core::Session* freed) noexcept {
+    return raise_for<MPI_Session_errhandler_function>(function, err, action, freed);
+}
+
+int raise_freed(uint32_t function, Err err, const core::HandlerAction& action, core::Win* freed) noexcept {
+    return raise_for<MPI_Win_errhandler_function>(function, err, action, freed);
+}
+
+int raise_freed(uint32_t function, Err err, const core::HandlerAction& action, core::File* freed) noexcept {
+    return raise_for<MPI_File_errhandler_function>(function, err, action, freed);
 }
 
 void die_outside(uint32_t function) noexcept {

@@ -36,6 +36,15 @@ Err explained(Err err) noexcept;
                              core::Comm* made) noexcept;
 [[gnu::cold]] int raise_with(uint32_t function, Err err, const core::Errhandler& handler,
                              core::Session* made) noexcept;
+// An error of a call that has freed its object: to the handler that the object had. freed: null.
+[[gnu::cold]] int raise_freed(uint32_t function, Err err, const core::HandlerAction& action,
+                              core::Comm* freed) noexcept;
+[[gnu::cold]] int raise_freed(uint32_t function, Err err, const core::HandlerAction& action,
+                              core::Session* freed) noexcept;
+[[gnu::cold]] int raise_freed(uint32_t function, Err err, const core::HandlerAction& action,
+                              core::Win* freed) noexcept;
+[[gnu::cold]] int raise_freed(uint32_t function, Err err, const core::HandlerAction& action,
+                              core::File* freed) noexcept;
 // A call before MPI_Init or after MPI_Finalize: there is no handler to ask yet.
 [[noreturn]] [[gnu::cold]] void die_outside(uint32_t function) noexcept;
 // Keeps function and code for error_text(); raise() does it by itself.

@@ -5,6 +5,7 @@
 #include "base/param.hpp"
 #include "base/problem.hpp"
 #include "base/recorder.hpp"
+#include "base/stable_sort.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -100,10 +101,30 @@ TEST(Recorder, KeepsCallsAndNames) {
     EXPECT_EQ(r.calls[0].tag.load(), 99);
     record_leave(r);
     EXPECT_EQ(r.inside.load(), 0U);
-    for (uint32_t i = 1; i < 100; ++i)
-        record_comm_name(r, i, "some communicator with a name that is far too long for it");
-    record_comm_gone(r, 99);
+    const auto kept = [&](uint32_t context) {
+        for (const CommName& c : r.comms)
+            if (c.context.load() == context) return std::string(c.name);
+        return std::string();
+    };
+    record_comm_name(r, 5, "rows");
+    record_comm_name(r, 6, "columns");
+    record_comm_name(r, 5, "lines");
+    EXPECT_EQ(kept(5), "lines");
+    EXPECT_EQ(kept(6), "columns");
+    record_comm_gone(r, 5);
+    EXPECT_EQ(kept(5), "");
+    const std::string longest = "some communicator with a name that is far too long for it";
+    for (uint32_t i = 1; i < 100; ++i) record_comm_name(r, i, longest.c_str());
+    EXPECT_EQ(kept(99), longest.substr(0, sizeof r.comms[0].name - 1));
     for (const CommName& c : r.comms) EXPECT_LT(std::strlen(c.name), sizeof c.name);
+}
+
+TEST(StableSort, KeepsTheOrderOfEqualElements) {
+    std::vector<std::pair<int, int>> list; // key, place
+    for (int i = 0; i < 1000; ++i) list.emplace_back(i * 7919 % 10, i);
+    stable_sort(list, [](const auto& a, const auto& b) { return a.first < b.first; });
+    ASSERT_EQ(list.size(), 1000U);
+    EXPECT_TRUE(std::is_sorted(list.begin(), list.end())); // by key, and then by place
 }
 
 TEST(Counters, AddUp) {

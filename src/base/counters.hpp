@@ -29,8 +29,10 @@ namespace zipmpi {
     X(no_cell, "times a sender found no free cell")                                                          \
     X(sleeps, "times the rank went to sleep while waiting")                                                  \
     X(wakes_sent, "times the rank woke a sleeping peer")                                                     \
-    X(late_wakes, "sleeps that ended by their safety timeout with work waiting: must stay 0")                \
+    X(late_wakes,                                                                                            \
+      "sleeps that ended by their time limit although what they were for was there: must stay 0")            \
     X(collectives, "collective operations")                                                                  \
+    X(ring_looks, "rings looked at for messages from ranks of this node")                                    \
     X(unexpected_now, "messages that wait for their receive now: a state, not a sum")
 
 enum class Counter : uint32_t {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Every message that a user may read has the same four parts: what failed, where, why, and what to do.
-// Nothing else in the library or the launcher writes to stderr.
+// The library and the launcher write nothing else of their own to stderr; mpiexec passes on what ranks write.
 #pragma once
 
 #include <string>

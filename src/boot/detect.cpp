@@ -29,6 +29,10 @@ struct Silent {
     const char* todo;
 };
 constexpr Silent silent_launchers[] = {
+    {"ZipMPI's mpiexec", "OMPI_COMM_WORLD_SIZE", "ZIPMPI_JOB_ID", // it sets what scripts for others look for
+     "keep PMI_FD, PMI_RANK, PMI_SIZE and ZIPMPI_* on the way to the program, or start it inside the job "
+     "with "
+     "an mpiexec of its own: mpiexec -n 1"},
     {"a launcher of the MPICH family", "PMI_SIZE", "PMI_RANK",
      "start the program with ZipMPI's mpiexec, or with mpiexec.hydra without -pmi-port; if the launcher "
      "closes "

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Who am I, and who are my peers. start() recognises the launcher from the environment, speaks its protocol,
-// and gives back a Job; core uses nothing else of this folder. The protocols are in pmi1.cpp, pmi2.cpp, pmix/
-// and singleton.cpp.
+// and gives back a Job; join_segment() gives the ranks of a host their segment. The protocols are in
+// mpiexec.cpp, pmi1.cpp, pmi2.cpp, pmix/ and singleton.cpp.
 //
 // Threads: called under the library's initialisation lock; not thread safe by itself.
 #pragma once

@@ -127,18 +127,21 @@ std::vector<std::string> meeting_points() {
     return names;
 }
 
-// As another user: pretends to be rank 1 at every meeting point. How many descriptors it got.
-int pretend_to_be_rank_1() {
+// As another user: pretends to be rank 1 at every meeting point, and says through a pipe when it has. 0 if it
+// has met somebody and got nothing.
+int pretend_to_be_rank_1(int pipe) {
     constexpr uid_t nobody = 65534;
-    if (setuid(nobody) != 0) return -1;
-    int got = 0;
+    if (setuid(nobody) != 0) return 4;
+    std::vector<os::Fd> leaders;
     for (const auto& name : meeting_points()) {
-        const os::Fd leader = os::connect_abstract(name);
+        os::Fd leader = os::connect_abstract(name);
         const uint32_t rank = 1;
-        if (leader && os::write_all(leader.get(), &rank, sizeof rank) && os::receive_fd(leader.get(), 3000))
-            ++got;
+        if (leader && os::write_all(leader.get(), &rank, sizeof rank)) leaders.push_back(std::move(leader));
     }
-    return got;
+    if (leaders.empty() || write(pipe, "m", 1) != 1) return 6;
+    for (const os::Fd& leader : leaders)
+        if (os::receive_fd(leader.get(), 3000)) return 5;
+    return 0;
 }
 
 TEST(JoinSegment, AStrangerGetsNothing) {
@@ -157,14 +160,19 @@ TEST(JoinSegment, AStrangerGetsNothing) {
     };
     const auto open_gate = [&](int gate) { EXPECT_EQ(write(gates[gate][1], "g", 1), 1); };
     run(0, [&] { return live(fake.client_fd(0), 0, 2, false); });
-    run(1, [] { return pretend_to_be_rank_1(); });
     run(2, [&] { return live(fake.client_fd(1), 1, 2, false); });
+    int met[2];
+    ASSERT_EQ(pipe(met), 0);
+    run(1, [&] { return pretend_to_be_rank_1(met[1]); });
     fake.begin();
     open_gate(0);
     for (int i = 0; i < 5000 && meeting_points().empty(); ++i) usleep(1000);
     ASSERT_FALSE(meeting_points().empty());
     open_gate(1);
-    usleep(100'000); // the stranger comes first
+    close(met[1]);
+    char byte = 0;
+    EXPECT_EQ(read(met[0], &byte, 1), 1); // the stranger comes first
+    close(met[0]);
     open_gate(2);
     EXPECT_EQ(failures_of(children), 0);
     for (const auto& gate : gates)

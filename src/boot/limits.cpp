@@ -43,6 +43,9 @@ Param<int64_t> live_map{
 Param<bool> live_report{"map.live_report", false, Level::user, Scope::all_equal,
                         "say on stderr when the live mapper moves ranks, and why"};
 
+Param<bool> avoid_busy{"map.avoid_busy", true, Level::user, Scope::all_equal,
+                       "do not bind ranks to CPUs that other work keeps busy when the job starts"};
+
 Param<int64_t> silence{"boot.silence_ms",
                        3500,
                        {1000, 3600000},
@@ -58,6 +61,7 @@ std::string gateway_program() { return gateway_path.get(); }
 int grace_seconds() { return static_cast<int>(grace.get()); }
 int live_map_seconds() { return static_cast<int>(live_map.get()); }
 bool live_map_reports() { return live_report; }
+bool avoids_busy_cpus() { return avoid_busy; }
 int handshake_limit_seconds() { return static_cast<int>(handshake_timeout.get()); }
 
 } // namespace zipmpi::boot

@@ -18,6 +18,7 @@ int grace_seconds();
 // Of the live mapper: 0: off.
 int live_map_seconds();
 bool live_map_reports();
+bool avoids_busy_cpus();                        // when ranks are bound
 int handshake_limit_seconds();                  // for the first answer: the knob boot.handshake_timeout
 inline constexpr int request_limit_ms = 60'000; // for later answers that do not depend on other ranks
 

@@ -40,7 +40,9 @@ std::string module_path(const char* file) {
     if (here.starts_with(ZIPMPI_BUILD_FOLDER "/")) return ZIPMPI_BUILD_MODULE_FOLDER + name;
     std::string beside_library = here + "/zipmpi" + name;
     if (access(beside_library.c_str(), F_OK) == 0) return beside_library;
-    return here + "/../" ZIPMPI_LIB_DIR "/zipmpi" + name; // of a program in bin
+    const std::string beside_bin = here + "/../" ZIPMPI_LIB_DIR "/zipmpi"; // of a program of ours
+    if (access(beside_bin.c_str(), F_OK) == 0) return beside_bin + name;
+    return file; // a program with the static library in it: its run path leads to the modules
 }
 
 std::string program_path(const char* file) {

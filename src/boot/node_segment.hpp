@@ -117,9 +117,16 @@ class NodeSegment {
     void set_keeps_going() const { at<wire::SegmentHeader>(0)->news.keeps_going = 1; }
     void tell_failed(int world_rank) const;
     void tell_revoked(uint32_t context) const;
-    void tell_decision(uint32_t local, const Decided& decided) const;
-    // Takes a decision that this rank has been told. False: it has not.
+    // False: no slot is free, and the rank is asked to say when it has taken a decision.
+    [[nodiscard]] bool tell_decision(uint32_t local, const Decided& decided) const;
+    // Takes a decision that this rank has been told. False: there is none.
     bool take_decision(uint32_t local, Decided& decided) const;
+    // After decisions were taken: the launcher has more, and waits to be told that there is room.
+    [[nodiscard]] bool has_more_decisions(uint32_t local) const;
+    // Facts about the node (wire::NodeFacts), in faults.cpp. A rank that has said it sleeps (arm) calls
+    // await_facts() and looks once more; whoever has found one out, by a seq_cst store, calls tell_facts().
+    void await_facts() const { facts().awaited.store(1, std::memory_order_seq_cst); }
+    void tell_facts() const;
     // Reserves memory in the segment before its first use. False: memory is short.
     [[nodiscard]] bool reserve(uint64_t offset, uint64_t bytes) const {
         return os::reserve(fd_.get(), offset, bytes);
@@ -127,6 +134,8 @@ class NodeSegment {
 
   private:
     void tell(std::atomic<uint32_t>& count, uint64_t list_offset, uint32_t most, uint32_t entry) const;
+    [[nodiscard]] bool fill_slot(uint32_t local, const Decided& decided) const;
+    void tell_news() const;
     void wake_everybody() const;
     template <class T>
     [[nodiscard]] T* at(uint64_t offset) const {

@@ -232,7 +232,7 @@ int End::advance() {
     constexpr uint64_t looks_per_beat = 8;
     if (now - looked_ns_ < limits_.beat_ns / looks_per_beat) return happened;
     looked_ns_ = now;
-    if (unacknowledged_ == 0 && busy_.empty() && receives_.empty() && no_gateway_owes()) return happened;
+    if (!awaits_something()) return happened;
     return happened + look_after_lanes(now) + look_after_flows(now);
 }
 
@@ -346,15 +346,18 @@ int End::look_after_flows(uint64_t now) {
     return happened;
 }
 
+bool End::awaits_something() const {
+    return unacknowledged_ != 0 || !busy_.empty() || !receives_.empty() || !no_gateway_owes() ||
+           open_long_sends_ != 0;
+}
+
 uint64_t End::next_deadline_ns() const {
-    const bool waits = unacknowledged_ != 0 || !busy_.empty() || !receives_.empty() || !no_gateway_owes();
-    return std::min(acks_owed_ns_, waits ? looked_ns_ + limits_.beat_ns / 4 : never);
+    return std::min(acks_owed_ns_, awaits_something() ? looked_ns_ + limits_.beat_ns / 4 : never);
 }
 
 bool End::idle() const {
     return unacknowledged_ == (leaving_since_ns_ != 0 ? notices_ : 0) && acks_owed_ns_ == never &&
-           (leaving_since_ns_ == 0 || all_confirmed()) &&
-           std::ranges::all_of(flows_, [](const auto& f) { return f->long_sends.empty(); });
+           (leaving_since_ns_ == 0 || all_confirmed()) && open_long_sends_ == 0;
 }
 
 void End::leaving(bool yes) {

@@ -200,6 +200,7 @@ class End {
     [[nodiscard]] bool no_gateway_owes() const { return std::ranges::none_of(lanes_, waits_for_gateway); }
     void count_said(Lane& lane);
     int look_after_leaving(uint64_t now);
+    [[nodiscard]] bool awaits_something() const; // an answer, without which nothing moves here
     bool close_if_silent(int lane, uint64_t now);
     [[nodiscard]] bool has_lane(const Flow& flow) const;
     [[nodiscard]] int control_lane(const Flow& flow) const;
@@ -221,6 +222,7 @@ class End {
     uint64_t leaving_since_ns_ = 0;                           // 0: this rank stays
     uint64_t unacknowledged_ = 0;                             // pieces,
     uint64_t notices_ = 0;                                    // and those of them that are notices
+    uint64_t open_long_sends_ = 0;                            // in all flows
     std::vector<std::byte> opened_;                           // a frame that was sealed; memory for the next
     std::vector<std::unique_ptr<std::byte[]>> sealing_rooms_; // of a chunk each, for the next
     EndCounters counters_;

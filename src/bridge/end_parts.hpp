@@ -49,7 +49,8 @@ struct LongSend {
     std::vector<Piece*> under_way; // by chunk; null: not sent, or acknowledged
     bool first_acknowledged = false;
     bool complete = false;
-    bool listed = false; // in Flow::sending
+    bool listed = false;   // in Flow::sending
+    bool given_up = false; // its flow has failed: it ends when the network has let go of its memory
 };
 
 struct LongReceive {
@@ -101,6 +102,7 @@ struct Flow {
     std::deque<Piece*> ready;      // to be sent (again)
     std::deque<LongSend*> sending; // with chunks to be sent
     std::map<uint64_t, std::unique_ptr<LongSend>> long_sends;
+    std::vector<std::unique_ptr<LongSend>> given_up; // of a flow that has failed, still with the network
     bool in_busy = false;
     uint64_t sealed = 0; // frames
     // in

@@ -195,6 +195,10 @@ void End::receive(LongReceive& m, const Memory& to) {
         put(m, offset,
             std::span(early).subspan(offset, std::min<uint64_t>(wire::frame_chunk, early.size() - offset)));
     }
+    if (m.flow->failed && m.missing != 0) { // the rest does not come any more
+        close_receive(m);
+        return sink_.received(sink_.subject, to.operation, Outcome::failed);
+    }
     const bool more = m.have.size() > 1;
     if (more && m.missing != 0) static_cast<void>(send_grant(m)); // first: the sender goes on meanwhile
     if (!m.have[0] && (!m.first.empty() || m.length == 0)) return store(m, 0, m.first);

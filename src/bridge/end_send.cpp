@@ -76,6 +76,7 @@ Posted End::send_long(Peer peer, const wire::Envelope& envelope, const std::byte
     message.chunks = chunks_of(data.bytes);
     message.under_way.resize(message.chunks);
     f.long_sends.emplace(piece.sequence, std::move(owned));
+    ++open_long_sends_;
     piece.head[offsetof(wire::MessageHead, is_long)] = std::byte{1};
     piece.message = &message;
     const uint64_t first = std::min<uint64_t>(data.bytes, wire::frame_chunk);
@@ -317,7 +318,11 @@ void End::left(void* ticket) {
     let_go(piece);
     if (message == nullptr) return;
     --message->in_network;
-    finish_if_done(*message);
+    if (!message->given_up) return finish_if_done(*message);
+    if (message->in_network != 0) return;
+    void* const operation = message->memory.operation;
+    std::erase_if(message->flow->given_up, [&](const auto& m) { return m.get() == message; });
+    sink_.sent(sink_.subject, operation, Outcome::failed);
 }
 
 void End::take_ack(Flow& f, uint64_t next, std::span<const uint64_t> seen) {
@@ -382,6 +387,7 @@ void End::finish_if_done(LongSend& m) {
     for (Piece* piece : f.ready)
         if (piece->message == &m) piece->message = nullptr;
     f.long_sends.erase(m.sequence);
+    --open_long_sends_;
     sink_.sent(sink_.subject, operation, Outcome::done);
 }
 
@@ -401,19 +407,26 @@ void End::fail(Flow& f) {
     const auto give_up = [&](Piece*& place) {
         Piece* const piece = std::exchange(place, nullptr);
         if (piece == nullptr) return;
-        const bool own = piece->message == nullptr;
-        piece->message = nullptr; // which goes before it
-        if (!own) f.retained += piece->data.size();
         acknowledged(*piece);
     };
-    const auto sends = std::exchange(f.long_sends, {});
+    auto sends = std::exchange(f.long_sends, {});
+    open_long_sends_ -= sends.size();
     f.sending.clear();
     for (const auto& [sequence, m] : sends)
         for (uint64_t i = 1; i < m->chunks; ++i) give_up(m->under_way[i]);
     for (Piece*& piece : f.window) give_up(piece);
     f.base += f.window.size();
     f.window.clear();
-    for (const auto& [sequence, m] : sends) sink_.sent(sink_.subject, m->memory.operation, Outcome::failed);
+    for (Piece* piece : f.ready) piece->message = nullptr; // acknowledged, and let go by pump()
+    std::vector<void*> ended;
+    for (auto& [sequence, m] : sends) {
+        m->given_up = true;
+        if (m->in_network == 0)
+            ended.push_back(m->memory.operation);
+        else
+            f.given_up.push_back(std::move(m)); // left() ends it
+    }
+    for (void* const operation : ended) sink_.sent(sink_.subject, operation, Outcome::failed);
     const auto receives = f.long_receives;
     for (const auto& [sequence, r] : receives) {
         if (!r->posted) continue;

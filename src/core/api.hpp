@@ -16,6 +16,7 @@
 
 #include "base/err.hpp"
 #include "core/attr/keyval.hpp"
+#include "core/fault/api.hpp"
 #include "core/object.hpp"
 #include "core/worlds/api.hpp"
 
@@ -187,16 +188,6 @@ Err intercomm_create_from_groups(Group& here, int leader, Group& there, int othe
                                  Info* info, Errhandler& handler, Comm*& result);
 Err intercomm_merge(Comm& comm, bool high, Comm*& result);
 
-// --- going on after a fault (extension)
-Err comm_revoke(Comm& comm);
-Err comm_is_revoked(Comm& comm, bool& flag);
-Err comm_shrink(Comm& comm, Comm*& result);
-Err comm_agree(Comm& comm, int& flag);
-Err comm_get_failed(Comm& comm, Group*& group);
-Err comm_ack_failed(Comm& comm, int num_to_ack, int& num_acked);
-Err comm_failure_ack(Comm& comm);
-Err comm_failure_get_acked(Comm& comm, Group*& group);
-
 // --- attributes and names (chapter 7); keys are made in core/attr/keyval.hpp
 Err comm_set_attr(Comm& comm, uint32_t key, void* value);
 Err comm_get_attr(Comm& comm, uint32_t key, void*& value, bool& found);
@@ -210,7 +201,16 @@ Err win_delete_attr(Win& win, uint32_t key);
 Err win_get_name(Win* win, std::string& name);
 Err win_set_name(Win& win, const char* name);
 // Attributes that the standard predefines. The value is an int that lives as long as the library.
-enum class PredefinedAttribute { tag_ub, io, host, wtime_is_global, appnum, lastusedcode, universe_size };
+enum class PredefinedAttribute {
+    tag_ub,
+    io,
+    host,
+    wtime_is_global,
+    appnum,
+    lastusedcode,
+    universe_size,
+    fault_tolerant
+};
 Err comm_get_predefined_attribute(Comm& comm, PredefinedAttribute which, const int*& value, bool& found);
 
 // --- datatypes (chapter 5); `large` says that the large-count form was called, for MPI_Type_get_contents

@@ -4,8 +4,12 @@
 // How an error, or MPI_Abort, ends a job: one cause, one message, whoever prints it.
 #include "base/problem.hpp"
 #include "boot/detect.hpp"
+#include "core/flush.hpp"
 #include "core/state.hpp"
 #include "os/host.hpp"
+#include "proto/p2p/lane.hpp"
+#include "proto/progress/helper.hpp"
+#include "proto/rma/device.hpp"
 
 #include <cstring>
 #include <unistd.h>
@@ -77,6 +81,7 @@ std::string describe(Err error) {
 }
 
 void die(const char* function, Err error, const Comm* comm) noexcept {
+    flush_program_output(); // before anything that lets the launcher end this rank
     Engine* const e = engine_within_reach();
     const ErrDetail& d = last_error();
     // Several requests in one call: the detail is that of one that failed.
@@ -96,6 +101,7 @@ void die(const char* function, Err error, const Comm* comm) noexcept {
 }
 
 Err abort(Comm& comm, int code) {
+    flush_program_output();
     Engine* const e = engine();
     only_the_first_goes_on(e);
     end_job(

@@ -12,6 +12,7 @@
 #include "core/state.hpp"
 #include "core/win/win.hpp"
 #include "os/host.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <cstdlib>
 #include <ctime>
@@ -73,6 +74,7 @@ Err comm_get_predefined_attribute(Comm&, PredefinedAttribute which, const int*& 
     static const int yes = 1; // one host, one clock
     static int app_number = 0;
     static int universe = 0;
+    static int keeps_going = 0;
     const boot::Job& job = engine()->job;
     found = true;
     switch (which) {
@@ -97,6 +99,10 @@ Err comm_get_predefined_attribute(Comm&, PredefinedAttribute which, const int*& 
         universe = job.universe_size;
         found = universe >= 0;
         value = &universe;
+        break;
+    case PredefinedAttribute::fault_tolerant:
+        keeps_going = engine()->segment.news().keeps_going != 0 ? 1 : 0;
+        value = &keeps_going;
         break;
     case PredefinedAttribute::lastusedcode:
         found = false;

@@ -4,6 +4,8 @@
 
 #include "base/param.hpp"
 #include "core/state.hpp"
+#include "proto/p2p/lane.hpp"
+#include "proto/progress/helper.hpp"
 
 namespace zipmpi::core {
 namespace {

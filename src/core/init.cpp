@@ -5,15 +5,22 @@
 #include "base/param.hpp"
 #include "base/recorder.hpp"
 #include "core/fault/fault.hpp"
+#include "core/flush.hpp"
 #include "core/helper.hpp"
+#include "core/info/at_launch.hpp"
 #include "core/network.hpp"
 #include "core/send_buffer.hpp"
+#include "core/starved.hpp"
 #include "core/state.hpp"
 #include "core/tool/matrix.hpp"
 #include "core/worlds/worlds.hpp"
 #include "os/host.hpp"
+#include "os/memory_checker.hpp"
 #include "proto/coll/coll.hpp"
+#include "proto/p2p/lane.hpp"
+#include "proto/progress/helper.hpp"
 #include "proto/progress/wait.hpp"
+#include "proto/rma/device.hpp"
 
 #include <mutex>
 #include <unistd.h>
@@ -24,12 +31,17 @@ namespace {
 Engine* the_engine = nullptr;
 std::mutex start_mutex; // two threads may open sessions at once
 
+Param<bool> demand_wakes{"wait.demand_wakes", false, Level::developer, Scope::local,
+                         "for tests of the library: a rank one of whose sleeps ended by its time limit "
+                         "although what it was for was there ends with status 1 in MPI_Finalize"};
+
 Slab<Session, std::mutex>& session_slab() {
     static auto* const s = new Slab<Session, std::mutex>; // never destroyed: see slab.hpp
     return *s;
 }
 
 [[noreturn]] void refuse_to_start(const Problem& why) {
+    flush_program_output();
     report(why);
     _exit(1);
 }
@@ -60,8 +72,9 @@ ThreadLevel raise_thread_level(Engine& e, ThreadLevel level) {
 void make_world(Engine& e) {
     proto::Team world{e.lane.get(), world_context, e.job.rank, e.job.size, proto::RankMap(0), 0};
     proto::Team self{e.lane.get(), self_context, 0, 1, proto::RankMap(e.job.rank), 0};
-    e.world = make_comm(world, "MPI_COMM_WORLD", errors_are_fatal());
-    e.self = make_comm(self, "MPI_COMM_SELF", errors_are_fatal());
+    e.world = make_comm(world, "MPI_COMM_WORLD", initial_errhandler());
+    e.self = make_comm(self, "MPI_COMM_SELF", initial_errhandler());
+    if (e.world == nullptr || e.self == nullptr) end_for_want_of_memory();
     e.world->permanent = e.self->permanent = true;
 }
 
@@ -88,6 +101,7 @@ void unlock_lane() noexcept { the_engine->lane->unlock(); }
 
 Engine& start_engine(ThreadLevel level) {
     if (the_engine == nullptr) {
+        os::quiet_memory_sanitizer();
         auto* e = new Engine;
         Problem why;
         const auto faults = load_params(environ);
@@ -102,6 +116,7 @@ Engine& start_engine(ThreadLevel level) {
         e->main_thread = pthread_self();
         the_engine = e;
         the_lane = e->lane.get();
+        e->segment.tell_facts(); // this rank is there: core/comm/hardware.cpp
     }
     set_state(*the_engine, wire::RankState::running);
     raise_thread_level(*the_engine, level);
@@ -115,14 +130,25 @@ static void wait_until_drained(const Engine& e) {
     if (e.lane->network() != nullptr) e.lane->network()->leaving(false);
 }
 
+static void look_at_late_wakes(const Engine& e) {
+    const uint64_t late = demand_wakes ? own_block(e).counters.get(Counter::late_wakes) : 0;
+    if (late == 0) return;
+    flush_program_output();
+    report(
+        {"a wake-up was missing", "rank " + std::to_string(e.job.rank) + " of " + std::to_string(e.job.size),
+         std::to_string(late) + " sleeps ended by their time limit although what they were for was there "
+                                "(counter late_wakes)",
+         "look for who should have woken the rank: docs/dev/sleeping.md; or unset ZIPMPI_WAIT_DEMAND_WAKES"});
+    _exit(1);
+}
+
 void leave_engine() {
     Engine& e = *the_engine;
     end_help();
     wait_until_drained(e);
     if (e.segment.nodes() > 1 && e.world != nullptr) {
         // What goes between hosts needs both sides: nobody leaves while others may still need it.
-        boot::Decided ignored;
-        static_cast<void>(e.segment.news().keeps_going != 0 ? agree(*e.world, 0, 0, ignored)
+        static_cast<void>(e.segment.news().keeps_going != 0 ? meet_the_living(*e.world)
                                                             : proto::coll::barrier(e.world->team));
         wait_until_drained(e);
     }
@@ -130,10 +156,12 @@ void leave_engine() {
     // A session that is opened later finds the engine as it is and needs no launcher any more.
     if (e.job.launcher != nullptr) e.job.launcher->finalize();
     e.job.launcher.reset();
+    look_at_late_wakes(e);
 }
 
 Err init_thread(int*, char***, ThreadLevel required, ThreadLevel& provided) {
     const std::lock_guard guard(start_mutex);
+    const StartingMemory memory;
     if (the_engine != nullptr && the_engine->world_started)
         return fail(Err::other,
                     "call MPI_Init or MPI_Init_thread once only; MPI_Initialized tells whether it was",
@@ -214,12 +242,16 @@ Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
     if (info != nullptr)
         if (const Err e = check_thread_level(hints_of(*info)); e != Err::success) return e;
     const std::lock_guard guard(start_mutex);
+    const StartingMemory memory;
     Engine& e = start_engine(
         ThreadLevel::multiple); // sessions are made for libraries that know nothing of each other
     session = session_slab().make();
     if (session == nullptr) return fail(Err::no_mem, "free memory", "no memory for another session");
-    session->errhandler = share(errhandler != nullptr ? *errhandler : errors_are_fatal());
+    session->errhandler = share(errhandler != nullptr ? *errhandler : initial_errhandler());
     session->hints.set(thread_level_key, "MPI_THREAD_MULTIPLE");
+    const std::string* const kinds = info != nullptr ? hints_of(*info).find(memory_kinds_key) : nullptr;
+    session->hints.set(memory_kinds_key,
+                       kinds != nullptr ? supported_memory_kinds(*kinds) : memory_kinds_of(nullptr));
     ++e.sessions;
     refresh_phase();
     return Err::success;

@@ -8,6 +8,7 @@
 #include "bridge/ring.hpp"
 #include "core/state.hpp"
 #include "os/host.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -151,6 +151,8 @@ Err probe(int source, int tag, Comm& comm, Status* status) {
         return Err::success;
     }
     const proto::Operation pattern = proto::make_recv(comm.team, nullptr, 0, source, tag);
+    const proto::ExpectingProbe expecting(lane().shm(), source, pattern.world_peer);
+    if (lane().faulty()) lane().progress(); // a rank that is gone may have sent it before
     const proto::Incoming* found = nullptr;
     Err hopeless = Err::success;
     proto::wait_until(
@@ -175,13 +177,13 @@ Err iprobe(int source, int tag, Comm& comm, bool& flag, Status* status) {
     }
     const proto::Incoming* found = lane().probe(comm.team.context, source, tag);
     if (found == nullptr) {
+        const proto::ExpectingProbe expecting(lane().shm(), source, world_source(comm, source));
         proto::poll(lane());
         found = lane().probe(comm.team.context, source, tag);
     }
     flag = found != nullptr;
     if (!flag && lane().faulty())
-        return lane().no_message_from(comm.team.context, source,
-                                      source == any_source ? -1 : comm.team.map.world(source));
+        return lane().no_message_from(comm.team.context, source, world_source(comm, source));
     if (flag && status != nullptr) *status = status_of_waiting(*found);
     return Err::success;
 }

@@ -8,6 +8,7 @@
 #include "core/datatype/contiguous.hpp"
 #include "core/request/request.hpp"
 #include "core/state.hpp"
+#include "proto/p2p/lane.hpp"
 
 namespace zipmpi::core {
 
@@ -37,6 +38,11 @@ inline proto::Operation recv_of(void* buf, int64_t count, const Datatype& type, 
     proto::Operation op;
     set_recv_of(op, buf, count, type, source, tag, comm);
     return op;
+}
+
+// As in Operation::world_peer.
+inline int world_source(const Comm& comm, int source) {
+    return source == any_source ? -1 : comm.team.map.world(source);
 }
 
 // A receive from anybody that has not been matched, while somebody is known to have failed.

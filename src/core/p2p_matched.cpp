@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Matched probes: the probe takes the message out of matching, a receive names it.
+#include "core/errhandler/kept_comm.hpp"
 #include "core/message.hpp"
 #include "core/p2p.hpp"
 #include "proto/progress/wait.hpp"
@@ -65,6 +66,8 @@ Err mprobe(int source, int tag, Comm& comm, Message*& message, Status* status) {
     if (source == proc_null) return found_nobody(message, status);
     if (const Err e = make_message(message); e != Err::success) return e;
     const proto::Operation pattern = proto::make_recv(comm.team, nullptr, 0, source, tag);
+    const proto::ExpectingProbe expecting(lane().shm(), source, pattern.world_peer);
+    if (lane().faulty()) lane().progress(); // a rank that is gone may have sent it before
     proto::Unexpected* waiting = nullptr;
     Err hopeless = Err::success;
     proto::wait_until(
@@ -90,6 +93,7 @@ Err improbe(int source, int tag, Comm& comm, bool& flag, Message*& message, Stat
     if (const Err e = make_message(message); e != Err::success) return e;
     proto::Unexpected* waiting = lane().take(comm.team.context, source, tag);
     if (waiting == nullptr) {
+        const proto::ExpectingProbe expecting(lane().shm(), source, world_source(comm, source));
         proto::poll(lane());
         waiting = lane().take(comm.team.context, source, tag);
     }
@@ -109,8 +113,10 @@ Err mrecv(void* buf, int64_t count, Datatype& type, Message*& message, Status* s
     const TypeShare hold = share(type);
     proto::Operation op = receive_of(buf, count, type, *message);
     lane().receive_taken(op, *message->waiting);
-    destroy(message);
     proto::wait_for(lane(), op);
+    if (op.error != Err::success) [[unlikely]]
+        keep_for_error(message->comm);
+    destroy(message);
     if (status != nullptr) *status = status_of(op);
     return op.error;
 }

@@ -10,14 +10,22 @@
 #include "core/comm/context.hpp"
 #include "core/engine.hpp"
 #include "core/slab.hpp"
-#include "proto/p2p/lane.hpp"
-#include "proto/progress/helper.hpp"
-#include "proto/rma/device.hpp"
-#include "worlds/network.hpp"
 
 #include <memory>
 #include <pthread.h>
 #include <string>
+#include <vector>
+
+namespace zipmpi::proto {
+class Helper;
+class Lane;
+namespace rma {
+class Device;
+}
+} // namespace zipmpi::proto
+namespace zipmpi::worlds {
+class WorldsNetwork;
+}
 
 namespace zipmpi::core {
 

@@ -31,6 +31,7 @@ struct Program {
         return count == 0 || runs == 0 || (runs == 1 && (count == 1 || extent == size));
     }
     [[nodiscard]] std::byte* start(const void* base) const {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): base may be MPI_BOTTOM, to which nothing may be added
         return reinterpret_cast<std::byte*>(reinterpret_cast<uintptr_t>(base) +
                                             static_cast<uintptr_t>(first));
     }

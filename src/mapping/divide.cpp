@@ -131,7 +131,8 @@ void place_part(const Graph& graph, const Targets& targets, const GraphTools* to
 std::vector<uint32_t> first_partition(const Graph& graph, const std::vector<uint32_t>& sizes,
                                       const GraphTools* tools) {
     const auto filled = std::ranges::count_if(sizes, [](uint32_t s) { return s > 0; });
-    if (tools == nullptr || filled < 2 || graph.link_count() == 0) return grown(graph, sizes);
+    if (tools == nullptr || tools->partition == nullptr || filled < 2 || graph.link_count() == 0)
+        return grown(graph, sizes);
     const RawCopy raw(graph);
     std::vector<int32_t> loads;
     std::vector<uint32_t> numbers; // of parts that are not empty

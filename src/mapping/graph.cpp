@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mapping/graph.hpp"
 
+#include "base/stable_sort.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -12,8 +14,8 @@ Graph::Graph(uint32_t vertices, std::vector<Edge> edges)
     for (Edge& e : edges)
         if (e.a > e.b) std::swap(e.a, e.b);
     std::erase_if(edges, [](const Edge& e) { return e.a == e.b || !(e.weight > 0); });
-    std::stable_sort(edges.begin(), edges.end(),
-                     [](const Edge& x, const Edge& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
+    stable_sort(edges,
+                [](const Edge& x, const Edge& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
     std::vector<Edge> merged;
     for (const Edge& e : edges) {
         if (!merged.empty() && merged.back().a == e.a && merged.back().b == e.b)

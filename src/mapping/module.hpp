@@ -18,9 +18,9 @@ struct RawGraph {
 };
 
 struct GraphTools {
-    // Scotch: parts of about the given sizes. False: it failed.
+    // Scotch: parts of about the given sizes. False: it failed. Null: not built with Scotch.
     bool (*partition)(const RawGraph& graph, int32_t parts, const int32_t* sizes, int32_t* part_of);
-    // METIS: side 0, side 1, separator 2. False: it failed, or is not there.
+    // METIS: side 0, side 1, separator 2. False: it failed. Null: not built with METIS.
     bool (*separate)(const RawGraph& graph, int32_t* side_of);
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mapping/patterns.hpp"
 
+#include "base/stable_sort.hpp"
 #include "mapping/random.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ void both_ways(Matrix& m, uint32_t a, uint32_t b, uint64_t messages, uint64_t by
 
 // As the library writes it: sorted, each pair once.
 Matrix& tidy(Matrix& m) {
-    std::stable_sort(m.pairs.begin(), m.pairs.end(), [](const Traffic& x, const Traffic& y) {
+    stable_sort(m.pairs, [](const Traffic& x, const Traffic& y) {
         return std::pair(x.from, x.to) < std::pair(y.from, y.to);
     });
     std::vector<Traffic> merged;

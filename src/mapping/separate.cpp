@@ -239,7 +239,7 @@ std::vector<uint32_t> separate(const Graph& graph, const Rooms& rooms, const Gra
         cover_cut(graph, rooms.middle, side);
         best.offer_refined(std::move(side));
     }
-    if (tools != nullptr && graph.link_count() > 0) {
+    if (tools != nullptr && tools->separate != nullptr && graph.link_count() > 0) {
         const RawCopy raw(graph);
         std::vector<int32_t> found(n);
         if (tools->separate(raw.view(), found.data()))

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mapping/targets.hpp"
 
+#include "base/stable_sort.hpp"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -48,8 +50,7 @@ double distance_of(topo::PairClass pair) {
 CoreOrder compact_order(const std::vector<topo::Place>& cores) {
     CoreOrder order(cores.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return sort_key(cores[a]) < sort_key(cores[b]); });
+    stable_sort(order, [&](uint32_t a, uint32_t b) { return sort_key(cores[a]) < sort_key(cores[b]); });
     return order;
 }
 
@@ -59,8 +60,7 @@ CoreOrder spread_order(const std::vector<topo::Place>& cores) {
 
 CoreOrder kernel_order(const std::vector<topo::Place>& cores, const std::vector<int>& first_cpus) {
     CoreOrder order = compact_order(cores);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return first_cpus[a] < first_cpus[b]; });
+    stable_sort(order, [&](uint32_t a, uint32_t b) { return first_cpus[a] < first_cpus[b]; });
     return order;
 }
 

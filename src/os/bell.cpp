@@ -49,7 +49,9 @@ void Bell::ring(uint64_t name) noexcept {
 bool Bell::wait(int other, int64_t timeout_ns) const noexcept {
     pollfd fds[2] = {{own_.get(), POLLIN, 0}, {other, POLLIN, 0}};
     const timespec limit{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
-    if (ppoll(fds, 2, &limit, nullptr) <= 0) return false;
+    const timespec now{};
+    // After a long wait for a CPU the time may be over and something there.
+    if (ppoll(fds, 2, &limit, nullptr) <= 0 && ppoll(fds, 2, &now, nullptr) <= 0) return false;
     char drained[64];
     if ((fds[0].revents & POLLIN) != 0)
         while (recv(own_.get(), drained, sizeof drained, MSG_DONTWAIT) >= 0) {

@@ -5,14 +5,19 @@
 #include "os/futex.hpp"
 #include "os/host.hpp"
 #include "os/memory.hpp"
+#include "os/parent.hpp"
 #include "os/placement.hpp"
 #include "os/random.hpp"
 #include "os/socket.hpp"
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sched.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 
 namespace zipmpi::os {
@@ -75,12 +80,20 @@ TEST(Futex, WakesAndTimesOut) {
     std::atomic<uint32_t> word{0};
     EXPECT_EQ(futex_wait(word, 1, 1'000'000), FutexWait::changed);
     EXPECT_EQ(futex_wait(word, 0, 1'000'000), FutexWait::timed_out);
-    std::thread waker([&] {
-        word.store(1);
-        futex_wake_all(word);
+    // The word stays as it is: only a wake-up can end this sleep before its time.
+    std::atomic<bool> over{false};
+    FutexWait how = FutexWait::changed;
+    std::thread sleeper([&] {
+        while (how == FutexWait::changed)
+            how = futex_wait(word, 0, 20'000'000'000); // a signal may end it, too
+        over = true;
     });
-    while (word.load() == 0) futex_wait(word, 0, 1'000'000'000);
-    waker.join();
+    while (!over) {
+        futex_wake_all(word);
+        std::this_thread::yield();
+    }
+    sleeper.join();
+    EXPECT_EQ(how, FutexWait::woken);
 }
 
 TEST(Host, HasNameAndCpus) {
@@ -90,6 +103,26 @@ TEST(Host, HasNameAndCpus) {
     EXPECT_LE(before, now_ns());
 }
 
+// A process that is bound to one CPU until this object ends.
+struct BoundChild {
+    pid_t pid = -1;
+    explicit BoundChild(int cpu) {
+        pid = fork();
+        if (pid == 0)
+            for (;;) pause();
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<size_t>(cpu), &one);
+        EXPECT_EQ(sched_setaffinity(pid, sizeof one, &one), 0);
+    }
+    BoundChild(const BoundChild&) = delete;
+    BoundChild& operator=(const BoundChild&) = delete;
+    ~BoundChild() {
+        kill(pid, SIGKILL);
+        waitpid(pid, nullptr, 0);
+    }
+};
+
 TEST(Host, CpusOfProcessesBoundApartAddUp) {
     CpuUnion none;
     none.add(-1); // nobody has this number
@@ -98,6 +131,14 @@ TEST(Host, CpusOfProcessesBoundApartAddUp) {
     twice.add(0);
     twice.add(0);
     EXPECT_EQ(twice.usable(), usable_cpus());
+    const std::vector<int> all = twice.list();
+    if (all.size() < 2) GTEST_SKIP() << "there is one CPU only";
+    CpuUnion apart;
+    for (size_t i = 0; i < 2; ++i) {
+        const BoundChild child(all[i]);
+        apart.add(child.pid);
+        EXPECT_EQ(apart.list(), std::vector<int>(all.begin(), all.begin() + static_cast<long>(i) + 1));
+    }
 }
 
 TEST(Random, FillsAllOfItAndNeverTheSame) {
@@ -115,6 +156,42 @@ TEST(Arguments, EndWithNothing) {
     EXPECT_EQ(pointers[0], texts[0].data());
     EXPECT_STREQ(pointers[1], "");
     EXPECT_EQ(pointers[2], nullptr);
+}
+
+// The write end of a pipe that a process holds until it ends, and what the reader sees.
+bool ends_in_time(int reader) {
+    pollfd end{reader, POLLIN, 0};
+    return poll(&end, 1, 5000) == 1 && (end.revents & POLLHUP) != 0;
+}
+
+TEST(Parent, ChildDiesWithItAlsoIfItIsDeadAlready) {
+    for (const bool dead_already : {false, true}) {
+        int held[2];
+        int go[2];
+        ASSERT_EQ(pipe(held), 0);
+        ASSERT_EQ(pipe(go), 0);
+        const pid_t parent = fork();
+        if (parent == 0) {
+            const pid_t self = getpid();
+            if (fork() == 0) {
+                char byte = 0;
+                if (dead_already && read(go[0], &byte, 1) != 1) _exit(1);
+                os::die_with_parent(self);
+                if (!dead_already && write(go[1], "x", 1) != 1) _exit(1);
+                for (;;) pause();
+            }
+            char byte = 0;
+            if (!dead_already && read(go[0], &byte, 1) != 1) _exit(1);
+            _exit(0);
+        }
+        ASSERT_EQ(waitpid(parent, nullptr, 0), parent);
+        if (dead_already) {
+            ASSERT_EQ(write(go[1], "x", 1), 1);
+        }
+        close(held[1]);
+        EXPECT_TRUE(ends_in_time(held[0])) << "dead already: " << dead_already;
+        for (const int fd : {held[0], go[0], go[1]}) close(fd);
+    }
 }
 
 TEST(Placement, GoesWhereToldAndMayStillRunEverywhere) {

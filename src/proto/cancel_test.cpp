@@ -2,32 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Cancelled operations and messages taken out of matching, on two lanes of one segment driven by one thread.
-#include "proto/team.hpp"
+#include "proto/p2p/test_pair.hpp"
 
-#include <gtest/gtest.h>
 #include <vector>
 
 namespace zipmpi::proto {
 namespace {
-
-struct Pair {
-    boot::NodeSegment segment;
-    std::unique_ptr<Lane> lanes[2];
-    Team teams[2];
-    Pair() {
-        Problem why;
-        const std::vector<int> world = {0, 1};
-        EXPECT_TRUE(boot::NodeSegment::make("test", world, 2, segment, why)) << format(why);
-        for (int r = 0; r < 2; ++r) {
-            lanes[r] = std::make_unique<Lane>(segment, static_cast<uint32_t>(r), r);
-            teams[r] = Team{lanes[r].get(), 2, r, 2, RankMap(0), 0};
-        }
-    }
-    void settle() {
-        while (lanes[0]->progress() + lanes[1]->progress() > 0) {
-        }
-    }
-};
 
 constexpr size_t sizes[] = {8, 4000, 100000};
 

@@ -124,6 +124,7 @@ TEST(P2p, TruncationIsReportedAndHarmless) {
             const Operation op = recv(t, small.data(), 5, 0, 1);
             EXPECT_EQ(op.error, Err::truncate);
             EXPECT_EQ(op.received, 5U);
+            EXPECT_TRUE(std::equal(data.begin(), data.begin() + 5, small.begin()));
             EXPECT_EQ(small[5], 0xee);
             const Operation none = recv(t, nullptr, 0, 0, 9);
             EXPECT_EQ(none.error, Err::success);
@@ -133,18 +134,21 @@ TEST(P2p, TruncationIsReportedAndHarmless) {
 
 TEST(P2p, SynchronousSendWaitsForItsReceive) {
     run_ranks(2, [](Team& t) {
-        int value = 5;
+        const int first = 5, second = 6;
         if (t.rank == 0) {
-            Operation op = make_send(t, &value, sizeof value, 1, 1);
+            Operation op = make_send(t, &first, sizeof first, 1, 1);
             op.synchronous = true;
             t.lane->start_send(op);
             for (int i = 0; i < 1000; ++i) t.lane->progress();
             EXPECT_FALSE(op.done());
-            send(t, &value, sizeof value, 1, 2);
+            send(t, &second, sizeof second, 1, 2);
             wait_for(*t.lane, op);
         } else {
+            int value = 0;
             recv(t, &value, sizeof value, 0, 2);
+            EXPECT_EQ(value, second);
             recv(t, &value, sizeof value, 0, 1);
+            EXPECT_EQ(value, first);
         }
     });
 }
@@ -203,6 +207,33 @@ void sum(const void* in, void* inout, int64_t count) {
     for (int64_t i = 0; i < count; ++i) static_cast<int64_t*>(inout)[i] += static_cast<const int64_t*>(in)[i];
 }
 
+// The values of all ranks, one block after the other; each differs from all others.
+std::vector<int64_t> blocks(int ranks, int64_t n, int64_t factor) {
+    std::vector<int64_t> all(static_cast<size_t>(ranks * n));
+    std::iota(all.begin(), all.end(), 1);
+    for (auto& x : all) x *= factor;
+    return all;
+}
+
+void gather_and_scatter(Team& t, int64_t n, int root) {
+    const size_t bytes = static_cast<size_t>(n) * sizeof(int64_t);
+    const auto block_of = [&](const std::vector<int64_t>& all) {
+        return std::vector<int64_t>(all.begin() + t.rank * n, all.begin() + (t.rank + 1) * n);
+    };
+    const std::vector<int64_t> wanted = blocks(t.size, n, 3);
+    std::vector<int64_t> all(wanted.size(), -1);
+    std::vector<int64_t> own = block_of(wanted);
+    if (t.rank == root) std::copy(own.begin(), own.end(), all.begin() + root * n); // in place already
+    EXPECT_EQ(coll::gather(t, own.data(), all.data(), bytes, root), Err::success);
+    if (t.rank == root) {
+        EXPECT_TRUE(all == wanted) << n << " from each of " << t.size << " to " << root;
+    }
+    all = blocks(t.size, n, 5);
+    if (t.rank == root) own = block_of(all);
+    EXPECT_EQ(coll::scatter(t, t.rank == root ? all.data() : nullptr, own.data(), bytes, root), Err::success);
+    EXPECT_TRUE(own == block_of(all)) << n << " to each of " << t.size << " from " << root;
+}
+
 class CollTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(CollTest, AllGiveTheRightResult) {
@@ -232,9 +263,7 @@ TEST_P(CollTest, AllGiveTheRightResult) {
             for (auto& x : all) x = x * 1000 + t.rank;
             EXPECT_EQ(coll::alltoall(t, all.data(), back.data(), bytes), Err::success);
             for (int r = 0; r < t.size; ++r) EXPECT_EQ(back[static_cast<size_t>(r * n)], t.rank * 1000 + r);
-            const int root = t.size - 1;
-            EXPECT_EQ(coll::gather(t, v.data(), all.data(), bytes, root), Err::success);
-            EXPECT_EQ(coll::scatter(t, all.data(), v.data(), bytes, root), Err::success);
+            for (const int root : {0, t.size - 1}) gather_and_scatter(t, n, root);
         }
     });
 }

@@ -4,8 +4,9 @@
 // The ranks of a communicator as the protocols see them: who I am, how many we are, and where a rank lives.
 #pragma once
 
-#include "proto/p2p/lane.hpp"
+#include "proto/p2p/operation.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -38,6 +39,7 @@ class RankMap {
     std::shared_ptr<const std::vector<int>> table_;
 };
 
+class Lane;
 namespace coll {
 class Boards;
 struct Levels;
@@ -88,11 +90,7 @@ struct Team {
 };
 
 // Some members are processes of other jobs. If so for one member, it is for all.
-inline bool has_foreign(const Team& t) {
-    for (int r = 0; t.lane->expects_foreign() && r < t.size; ++r)
-        if (wire::is_foreign(t.map.world(r))) return true;
-    return false;
-}
+bool has_foreign(const Team& t);
 
 // The tag of a collective's messages is its number. On the context of an intercommunicator's local group
 // there are collectives of that group alone as well, with a count of their own: those between the groups are

@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Machines that are made up by hwloc, and this one.
+// Machines that are made up by hwloc, and this one. Built with hwloc only.
 #include "topo/module.hpp"
 #include "topo/node_places.hpp"
 #include "topo/place.hpp"
 
 #include "os/host.hpp"
 
+#include <atomic>
 #include <gtest/gtest.h>
 #include <set>
+#include <thread>
 #include <unistd.h>
 
 using namespace zipmpi;
@@ -84,21 +86,7 @@ TEST(Topology, NonsenseIsRefused) {
     EXPECT_TRUE(m.cpus.empty());
 }
 
-TEST(Topology, LevelsByName) {
-    Level level{};
-    EXPECT_TRUE(level_named("NUMANode", level));
-    EXPECT_EQ(level, Level::numa);
-    EXPECT_TRUE(level_named("hwloc://L3Cache", level));
-    EXPECT_EQ(level, Level::l3);
-    EXPECT_TRUE(level_named("socket", level));
-    EXPECT_EQ(level, Level::package);
-    EXPECT_FALSE(level_named("", level));
-    EXPECT_FALSE(level_named("core2", level));
-    EXPECT_FALSE(level_named("cor", level));
-    for (const Level l : levels) {
-        ASSERT_TRUE(level_named(name(l), level));
-        EXPECT_EQ(level, l);
-    }
+TEST(Topology, PlacesAtALevel) {
     const Machine m = made_up("package:2 [numa] l3:2(size=8MiB) l2:2(size=1MiB) core:1 pu:1");
     const Place p = place_of(m, {2, 3});
     EXPECT_EQ(index_at(p, Level::machine), 0);
@@ -128,20 +116,20 @@ TEST(NodePlaces, OneLooksForAll) {
     const Place bound{0, 0, 0, 0, 0, 0};
     set_place(segment, 1, bound); // the launcher bound this one
     segment.block(0).pid.store(getpid());
-    EXPECT_TRUE(look_for_places(segment));
+    EXPECT_TRUE(look_for_places(segment, 0));
     EXPECT_TRUE(get_place(segment, 0, place));
     EXPECT_TRUE(get_place(segment, 1, place));
     EXPECT_EQ(place, bound);
     EXPECT_FALSE(get_place(segment, 2, place)) << "it has not joined yet";
-    EXPECT_TRUE(look_for_places(segment)) << "somebody has looked";
+    EXPECT_TRUE(look_for_places(segment, 0)) << "somebody has looked";
     EXPECT_TRUE(find_own_place(segment, 2, place)) << "who came late finds itself";
 }
 
-TEST(NodePlaces, WhoCameLateIsFoundByOthersAndTheFirstWordHolds) {
+TEST(NodePlaces, WhoCameLateIsFoundByOthersAndOnlyAMoveChangesIt) {
     boot::NodeSegment segment;
     Problem why;
     ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
-    EXPECT_TRUE(look_for_places(segment));
+    EXPECT_TRUE(look_for_places(segment, 0));
     EXPECT_FALSE(look_for_place(segment, 1)) << "it has not joined yet";
     segment.block(1).pid.store(getpid());
     EXPECT_TRUE(look_for_place(segment, 1));
@@ -151,14 +139,39 @@ TEST(NodePlaces, WhoCameLateIsFoundByOthersAndTheFirstWordHolds) {
     set_place(segment, 1, {7, 7, 7, 7, 7, 7});
     EXPECT_TRUE(get_place(segment, 1, again));
     EXPECT_EQ(first, again);
+    move_place(segment, 1, {7, 7, 7, 7, 7, 7});
+    EXPECT_TRUE(get_place(segment, 1, again));
+    EXPECT_EQ(again, (Place{7, 7, 7, 7, 7, 7}));
+    move_place(segment, 0, first);
+    EXPECT_TRUE(get_place(segment, 0, again)) << "also where no place was known";
 }
 
-TEST(NodePlaces, NobodyWaitsForTheOneWhoLooks) {
+TEST(NodePlaces, APlaceIsReadWholeWhileItIsMoved) {
     boot::NodeSegment segment;
     Problem why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
-    segment.facts().places.store(wire::fact_in_work);
-    EXPECT_FALSE(look_for_places(segment));
+    ASSERT_TRUE(boot::NodeSegment::make("test", {0}, 1, segment, why)) << why.why;
+    const auto all = [](uint16_t n) { return Place{n, n, n, n, n, n}; };
+    set_place(segment, 0, all(0));
+    std::atomic<bool> over = false;
+    std::thread launcher([&] {
+        for (uint16_t n = 1; n < 20000; ++n) move_place(segment, 0, all(n));
+        over = true;
+    });
+    while (!over)
+        if (Place p{}; get_place(segment, 0, p)) {
+            ASSERT_EQ(p, all(p.cpu));
+        }
+    launcher.join();
+}
+
+TEST(NodePlaces, AWriterThatDiedDoesNotHoldTheLauncher) {
+    boot::NodeSegment segment;
+    Problem why;
+    ASSERT_TRUE(boot::NodeSegment::make("test", {0}, 1, segment, why)) << why.why;
+    segment.place(0).state.store(1);
+    move_place(segment, 0, {});
+    Place place{};
+    EXPECT_FALSE(get_place(segment, 0, place));
 }
 
 } // namespace

@@ -31,7 +31,8 @@ enum class Kind : uint8_t {
     withdraw = 6,  // payload: Withdraw; the sender wants a message back that is not matched yet
     withdrawn = 7, // payload: Withdraw; it was not, and is gone. A matched message gets no answer of its own
     help = 8,      // payload: Help; the receiver copies the message and would not mind help
-    give_back = 9  // payload: a context that a rank on another host does not hold any more
+    give_back = 9, // payload: a context that a rank on another host does not hold any more
+    revoke = 10    // payload: the context of a communicator that a process of another job has seen revoked
 };
 
 // Flags of a message.

@@ -28,7 +28,7 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 7;
+inline constexpr uint32_t segment_version = 9;
 inline constexpr uint32_t max_local_ranks = 4096;
 inline constexpr uint32_t contexts = 1U << 16;        // ids of communicators that a node can have at a time
 inline constexpr uint64_t boards_per_rank = 4U << 20; // address space for boards; memory follows use
@@ -88,7 +88,7 @@ struct Decision {
     uint32_t value;  // the largest
     uint32_t failed; // so many ranks had failed when it was made
 };
-inline constexpr uint32_t most_agreements = 4; // that a rank takes part in at a time
+inline constexpr uint32_t decision_slots = 4; // of a rank; the launcher keeps what finds none free
 
 // A message that its receiver copies, with the help of its sender if that has time: the receiver takes chunks
 // from the front, the sender from the back, so that each has the same part of a buffer that is used again in
@@ -111,8 +111,8 @@ struct RankBlock {
     std::atomic<uint64_t> wake_socket;
     // a number at an address in the rank's own memory: whoever can read it there can read the rank's messages
     std::atomic<uint64_t> probe_address;
-    std::atomic<uint64_t> probe_number;
-    std::atomic<uint32_t> peers_met; // lines in its row of the communication matrix
+    std::atomic<uint64_t> probe_number; // its lowest bit is 1: the rank runs under valgrind
+    std::atomic<uint32_t> peers_met;    // lines in its row of the communication matrix
     // where the rank sleeps: it counts itself in `sleepers`, looks once more, and waits for `wake` to change
     alignas(line_size) std::atomic<uint32_t> wake;
     std::atomic<uint32_t> sleepers;
@@ -130,7 +130,9 @@ struct RankBlock {
     // so the sender need not set its bit in arrivals
     alignas(line_size) std::atomic<uint64_t> watched[max_local_ranks / 64];
     JointCopy joint[joint_copies]; // messages that this rank receives
-    alignas(line_size) Decision decisions[most_agreements];
+    alignas(line_size) Decision decisions[decision_slots];
+    std::atomic<uint32_t>
+        more_decisions; // 1: the launcher has found no free slot; the rank tells it when it takes one
     alignas(line_size) Counters counters;
     alignas(page_size) Recorder recorder;
 };

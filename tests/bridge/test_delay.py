@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clusters 10 ms apart: a barrier, a broadcast and a small allreduce wait for one message, not for two.
+"""Clusters far apart: a barrier, a broadcast and a small allreduce wait for one message, not for two.
+
+The way is long beside all that a busy machine adds, and what decides is the fastest of several runs: load can only make a row
+of calls longer. Calls that wait for two messages, one after the other, take 1.5 ways and more on average.
 
   TEST_MOST=1.15: the bar, on a machine that does nothing else; then also what was measured is printed."""
 import os
@@ -8,10 +11,10 @@ import re
 
 from harness import HELPERS, GridCase, main
 
-AWAY = 10000  # microseconds
 BAR = os.environ.get("TEST_MOST")
-MOST = float(BAR or 1.6)
-TIMES = 15
+MOST = float(BAR or 1.4)  # ways
+AWAY, TIMES, RUNS = (10000, 15, 1) if BAR else (60000, 2, 5)  # microseconds, rows of calls in a run, runs
+CALLS = ("barrier", "bcast", "allreduce")
 
 
 class Far(GridCase):
@@ -25,16 +28,24 @@ class Far(GridCase):
         for place in cls.LONG:
             cls.grid.delay(*place)
 
-    def test_one_message_after_another(self):
+    def measure(self):
         r = self.mpiexec(os.path.join(HELPERS, "far"), self.HOSTS * self.SLOTS, TIMES)
         self.quiet(r)
         if BAR:
             print("microseconds, median and least:", r.out, sep="\n")
-        least = {name: float(best) for name, best in re.findall(r"^(\w+) \S+ (\S+)$", r.out, re.M)}
-        for name in ("barrier", "bcast", "allreduce"):
+        return {name: float(best) for name, best in re.findall(r"^(\w+) \S+ (\S+)$", r.out, re.M)}
+
+    def test_one_message_after_another(self):
+        least = dict.fromkeys(CALLS, float("inf"))
+        for _ in range(RUNS):
+            found = self.measure()
+            least = {name: min(least[name], found[name]) for name in CALLS}
+            if max(least.values()) < MOST * AWAY:
+                break
+        for name in CALLS:
             with self.subTest(call=name):
                 self.assertGreater(least[name], AWAY)
-                self.assertLess(least[name], MOST * AWAY + least["near_" + name], r.out)
+                self.assertLess(least[name], MOST * AWAY)
 
 
 class FarThree(Far):

@@ -90,7 +90,7 @@ class Killed(MessageCase):
         p = self.begin("-n", 4, NUMBERED, 100, 300000, 3)
         for host in ("z", "y", "z"):
             time.sleep(0.6)  # 0.2 s until it is started again, and some to be found
-            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 5))
+            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 30))
             os.kill(self.named(host, "zipmpi-gateway")[0], signal.SIGKILL)
         out, err = p.communicate(timeout=60)
         self.assertEqual(p.returncode, 0, err)
@@ -194,7 +194,7 @@ class Hung(MessageCase):
     def test_stopped_gateways_hold_up_nobody_for_long(self):
         p = self.numbered_for(3.5)
         for host in ("z", "y"):
-            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 5))
+            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 30))
             time.sleep(0.7)
             failover.stop(self.grid, host, self.named(host, "zipmpi-gateway")[0], 1.5 * SILENCE_MS / 1000)
         out, err = p.communicate(timeout=60)
@@ -204,7 +204,7 @@ class Hung(MessageCase):
     def test_connections_that_are_reset(self):
         p = self.numbered_for(3)
         for host in ("z", "y", "z", "y"):
-            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 5))
+            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 30))
             time.sleep(0.5)
             failover.reset(self.grid, host, self.named(host, "zipmpi-gateway")[0], rounds=1)
         out, err = p.communicate(timeout=60)

@@ -3,7 +3,7 @@
 """Jobs over hosts that are namespaces."""
 import os
 
-from harness import EXCHANGE, ClusterCase, main
+from harness import EXCHANGE, MPIEXEC, SECONDS, ClusterCase, main
 
 
 class Hosts(ClusterCase):
@@ -16,15 +16,39 @@ class Hosts(ClusterCase):
         self.nothing_left()
 
     def test_nobody_listens_on_all_addresses(self):
-        r = self.mpiexec("-n", 4, "--launch-width", 1, "--host", self.all_hosts(), "sh", "-c", "sleep 0.2; ss -Htln")
-        self.assertEqual(r.code, 0, r)
-        self.assertNotIn("0.0.0.0:", r.out.replace("0.0.0.0:*", ""))
-        self.assertNotIn("[::]:", r.out.replace("[::]:*", ""))
+        seen = os.path.join(self.cluster.folder, "listeners")  # while an agent runs, whoever started it listens
+        agent = f"sh -c 'ss -Htln >> {seen}; exec {self.cluster.agent} \"$@\"' agent"
+        r = self.cluster.run("n1", [MPIEXEC, "-n", 4, "--launch-agent", agent, "--launch-width", 1, "--host", self.all_hosts(),
+                                    "ss", "-Htln"], capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        with open(seen) as f:
+            listeners = f.read().splitlines()
+        self.assertGreaterEqual(len(listeners), 3, "nobody listens when others are started")
+        for line in listeners + r.stdout.splitlines():
+            self.assertNotRegex(line.split()[3], r"^(0\.0\.0\.0|\[::\]|\*):", line)
 
     def test_files_and_names_are_private(self):
-        r = self.mpiexec("-n", 4, "--pmix", "no", "--host", self.all_hosts(), "sh", "-c", "touch /tmp/here; hostname; ls /tmp; ls /dev/shm")
+        r = self.mpiexec("-n", 4, "--pmix", "no", "--host", self.all_hosts(), "sh", "-c", "touch /tmp/here; hostname; ls /tmp; ls /dev/shm | grep -v ^zipmpi-cpus; true")
         self.quiet(r)
         self.assertEqual(sorted(r.out.split()), ["here"] * 4 + ["n1", "n2", "n3", "n4"])
+
+    # Each host has a registry of claims of its own: only mpiexec can know that they are one machine.
+    WAIT = """for i in $(seq 100); do
+        mask=$(grep Cpus_allowed_list /proc/self/status | cut -f2)
+        [ "$(echo $mask | grep -c [-,])" = $0 ] && break
+        sleep 0.05
+    done; echo $mask; sleep 0.3"""
+
+    def test_hosts_on_one_machine_divide_its_cores(self):
+        cpus = sorted(os.sched_getaffinity(0))
+        if len(cpus) != 2:
+            self.skipTest("not two CPUs")
+        for ranks, wide in ((2, 0), (4, 1)):
+            r = self.mpiexec("-n", ranks, "--env", "ZIPMPI_MAP_AVOID_BUSY=no", "--host", f"n1:{ranks // 2},n2:{ranks // 2}",
+                             "bash", "-c", self.WAIT, wide)
+            self.quiet(r)
+            self.assertEqual(sorted(r.out.split()), [f"{cpus[0]}-{cpus[1]}"] * 4 if wide else [str(cpu) for cpu in cpus], r)
+        self.nothing_left()
 
     def test_a_program_of_another_mpi(self):
         program = os.path.join(os.environ.get("TEST_HELPERS", ""), "mpi_ring_openmpi")

@@ -3,11 +3,12 @@
 """Several nodes on this machine, by an agent that starts everything here. Needs no rights."""
 import os
 import random
+import shutil
 import socket
 import subprocess
-import time
+import tempfile
 
-from harness import EXCHANGE, LOCAL_AGENT, MPIEXEC, Case, environment, main, run
+from harness import EXCHANGE, LOCAL_AGENT, MPIEXEC, Case, environment, main, run, wait_until
 
 
 class Nodes(Case):
@@ -74,13 +75,15 @@ class Strangers(Case):
     """Connections of others while daemons are expected."""
 
     def test_nothing_is_told_and_nobody_is_let_in(self):
-        slow = f"sh -c 'sleep 3; exec {LOCAL_AGENT} \"$@\"' agent"
+        folder = tempfile.mkdtemp(prefix="strangers-")
+        self.addCleanup(shutil.rmtree, folder)
+        flag = os.path.join(folder, "go")
+        slow = f"sh -c 'until [ -e {flag} ]; do sleep 0.05; done; exec {LOCAL_AGENT} \"$@\"' agent"
         p = subprocess.Popen([MPIEXEC, "-n", "2", "--host", "a,b", "--launch-agent", slow, "echo", "started"],
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              env=environment())
-        time.sleep(0.5)
+        self.assertTrue(wait_until(lambda: self.ports_of(p.pid), 10))
         ports = self.ports_of(p.pid)
-        self.assertTrue(ports)
         rng = random.Random(1)
         said = set()
         held = []
@@ -100,11 +103,13 @@ class Strangers(Case):
                 pass  # closed by the other side
             said.add(len(got))
             s.close()
+        open(flag, "w").close()
         out, err = p.communicate(timeout=20)
         for s in held:
             s.close()
         self.assertEqual((p.returncode, out, err), (0, "started\nstarted\n", ""))
         self.assertLessEqual(max(said), 40)  # a nonce at most
+        self.assertGreater(max(said), 0)  # somebody was spoken to
 
     @staticmethod
     def ports_of(pid):

@@ -142,7 +142,20 @@ static void one_barrier_more(void) {
     if (rank != 2) receive(2, 6, world);
 }
 
+static void agreement(void) {
+    int flag = 1;
+    if (rank == 2)
+        receive(0, 6, world);
+    else
+        MPIX_Comm_agree(world, &flag);
+}
+
 // --- no hangs
+
+static void all_sleep_for_3_seconds(void) {
+    MPI_Barrier(world);
+    sleep(3);
+}
 
 static void slow_messages(void) {
     for (int i = 0; i < 8; ++i) {
@@ -187,6 +200,8 @@ static const struct {
     CASE(slow_messages),
     CASE(one_barrier_more),
     CASE(computes_for_3_seconds),
+    CASE(all_sleep_for_3_seconds),
+    CASE(agreement),
 };
 
 int main(int argc, char** argv) {

@@ -15,16 +15,16 @@ MOST_SECONDS = 3
 # case, ranks, what the first line says, what other lines say
 HANGS = [
     ("skipped_barrier", 4, "rank 1 is the odd one out: it waits in MPI_Recv for a message from rank 3, tag 7 on "
-     + WORLD + ", while ranks 0,2-3 wait in MPI_Barrier", ["ranks 0,2-3: waits in MPI_Barrier (the 1st collective on"]),
+     + WORLD + ", while ranks 0,2-3 wait in MPI_Barrier", ["ranks 0,2-3: wait in MPI_Barrier (the 1st collective on"]),
     ("skipped_barrier_on_dup", 3, "rank 1 is the odd one out: it waits in MPI_Recv for a message from rank 2, tag 7",
-     ["ranks 0,2: waits in MPI_Barrier (the 1st collective on rows)"]),
+     ["ranks 0,2: wait in MPI_Barrier (the 1st collective on rows)"]),
     ("wrong_root", 2, f"different roots in the 1st collective on {WORLD}: rank 0 is in MPI_Bcast with root 0; "
      "rank 1 is in MPI_Bcast with root 1", []),
     ("send_send", 2, "a circle of waiting: 0 \u2192 1 \u2192 0; all of them send",
      ["rank 0: waits in MPI_Send to send 1048576 bytes to rank 1, tag 1", "MPI_Sendrecv"]),
     ("recv_recv", 2, "a circle of waiting: 0 \u2192 1 \u2192 0; all of them receive", []),
     ("three_circle", 4, "a circle of waiting: 0 \u2192 1 \u2192 2 \u2192 0",
-     ["ranks 2-3: waits in MPI_Recv for a message from rank 0"]),
+     ["ranks 2-3: wait in MPI_Recv for a message from rank 0"]),
     ("wrong_tag", 2, "rank 0 wants tag 7 from rank 1, but the message from rank 1 that has come has tag 8", []),
     ("wrong_tag_large", 2, "rank 0 wants tag 7", ["rank 1: waits in MPI_Send to send 1048576 bytes to rank 0, tag 8"]),
     ("wrong_comm", 2, "rank 0 wants a message from rank 1 on rows, but the one from rank 1 that has come is on " + WORLD,
@@ -40,9 +40,19 @@ HANGS = [
     ("probe", 2, "a circle of waiting: 0 \u2192 1 \u2192 0", ["rank 0: waits in MPI_Probe for a message from rank 1, tag 9"]),
     ("barrier_reduce", 4, f"different functions as the 1st collective on {WORLD}: ranks 0,2-3 are in MPI_Barrier; "
      "rank 1 is in MPI_Reduce", []),
+    ("agreement", 3, "rank 2 is the odd one out: it waits in MPI_Recv for a message from rank 0, tag 6 on " + WORLD
+     + ", while ranks 0-1 wait in MPIX_Comm_agree", ["ranks 0-1: wait in MPIX_Comm_agree for the other ranks on " + WORLD]),
     ("one_barrier_more", 3, "rank 2 is the odd one out: it waits in MPI_Barrier (the 2nd collective on " + WORLD
      + "), while ranks 0-1 wait in MPI_Recv", []),
 ]
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as f:
+            return f.read().split()
+    except OSError:
+        return []
 
 
 class Job:
@@ -67,6 +77,18 @@ class Job:
                     break
                 self.text += chunk
         return self.text
+
+    def ranks_started(self):
+        """How many processes its daemon has started."""
+        found = [self.process.pid]
+        for _ in range(2):
+            found = [int(pid) for parent in found for pid in children(parent)]
+        return len(found)
+
+    def report_on_request(self):
+        self.text = ""
+        self.process.send_signal(signal.SIGQUIT)
+        return self.read_report(MOST_SECONDS)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -121,12 +143,13 @@ class OnRequest(HangCase):
     def ask(self, case, ranks, first, others):
         job = Job(case, ranks)
         try:
-            time.sleep(1)
+            end = time.monotonic() + 10
+            while job.ranks_started() < ranks and time.monotonic() < end:
+                time.sleep(0.02)
+            while first not in job.report_on_request().partition("\n")[0] and time.monotonic() < end:
+                pass  # the ranks have not come there yet
             for _ in range(2):
-                job.text = ""
-                job.process.send_signal(signal.SIGQUIT)
-                text = job.read_report(MOST_SECONDS)
-                self.check_report(text, first, others)
+                self.check_report(job.report_on_request(), first, others)
             self.check_end(job)
         finally:
             job.process.kill()
@@ -139,7 +162,7 @@ class OnRequest(HangCase):
 
     def test_computing_rank(self):
         self.ask("peer_computes", 3, "ranks 0,2 wait for rank 1, which is in the program's own code, outside MPI",
-                 ["ranks 0,2: waits in MPI_Barrier"])
+                 ["ranks 0,2: wait in MPI_Barrier"])
 
 
 class NoHang(Case):
@@ -155,6 +178,9 @@ class NoHang(Case):
 
     def test_a_rank_computes(self):
         self.check_quiet("computes_for_3_seconds", 3)
+
+    def test_all_outside_mpi(self):
+        self.check_quiet("all_sleep_for_3_seconds", 3)
 
 
 if __name__ == "__main__":

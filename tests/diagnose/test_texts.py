@@ -151,9 +151,9 @@ class LauncherTexts(Case):
                 ((), 2, "no program to start", LINE, "ends after the options", "mpiexec -n 4"),
                 (("-n", "many", "true"), 2, "value of -n", LINE, "'many' is not a number of ranks", "mpiexec -n 4"),
                 (("--lable", "true"), 2, "--lable is not known", LINE, "no option of this name", "did you mean --label"),
-                (("--env", "NAME", "true"), 2, "value of --env", LINE, "'NAME' is not NAME=VALUE", "."),
+                (("--env", "=x", "true"), 2, "value of --env", LINE, "'=x' is not NAME=VALUE", "."),
                 (("--bind-to", "moon", "true"), 2, "value of --bind-to", LINE, "'moon'", "core, socket or none"),
-                (("--timeout", "-1", "true"), 2, "seconds is not valid", LINE, "negative", "positive"),
+                (("--timeout", "-1", "true"), 2, "value of --timeout", LINE, "negative", "positive"),
                 (("./no-such-program",), 127, "no-such-program", r"host \S+", "No such file", "."),
                 (("no-such-program-anywhere",), 127, "no-such-program-anywhere", r"host \S+", "No such file", "PATH"),
                 (("/tmp",), 126, "/tmp", r"host \S+", "directory", "not a directory")):

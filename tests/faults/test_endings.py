@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from faults import MPIEXEC, Case, children, environment, helper, main
+from faults import MPIEXEC, Case, children, environment, helper, main, wait_until
 
 SECONDS = 20
 RANKS = 4
@@ -15,6 +15,14 @@ RANKS = 4
 def start(how):
     return subprocess.Popen([MPIEXEC, "-n", str(RANKS), helper("endings"), how], text=True, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+
+
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as f:
+            return f.read().strip()
+    except OSError:
+        return ""
 
 
 def run(how):
@@ -27,7 +35,17 @@ def run(how):
     return p.returncode, out, err, time.monotonic() - begun
 
 
-class Endings(Case):
+class EndingCase(Case):
+    def ranks(self, p):
+        """The processes of the ranks, once all have executed their program."""
+        def found():
+            daemons = children(p.pid)
+            return [pid for pid in (children(daemons[0]) if daemons else []) if name_of(pid) == "endings"]
+        self.assertTrue(wait_until(lambda: len(found()) == RANKS, 10))
+        return found()
+
+
+class Endings(EndingCase):
     def ends(self, how, status, text, program="mpiexec"):
         code, out, err, seconds = run(how)
         self.assertEqual((code, out), (status, ""), err)
@@ -62,8 +80,7 @@ class Endings(Case):
 
     def test_death_beside_a_stopped_rank(self):
         p = start("time")
-        time.sleep(0.5)
-        ranks = children(children(p.pid)[0])
+        ranks = self.ranks(p)
         os.kill(ranks[0], signal.SIGSTOP)
         os.kill(ranks[1], signal.SIGKILL)
         begun = time.monotonic()
@@ -73,7 +90,7 @@ class Endings(Case):
         self.assertLess(time.monotonic() - begun, 1.5)
 
 
-class NotAnEnd(Case):
+class NotAnEnd(EndingCase):
     def quiet_run(self, how):
         code, out, err, _ = run(how)
         self.assertEqual((code, out, err), (0, "", ""))
@@ -86,8 +103,7 @@ class NotAnEnd(Case):
 
     def test_a_stopped_rank(self):
         p = start("time")
-        time.sleep(0.5)
-        rank = children(children(p.pid)[0])[2]
+        rank = self.ranks(p)[2]
         os.kill(rank, signal.SIGSTOP)
         time.sleep(2)
         self.assertIsNone(p.poll())

@@ -48,7 +48,7 @@ class HostCase(Case):
             out, err = p.communicate(timeout=SECONDS)
         finally:
             p.kill()
-        self.assertTrue(wait_until(lambda: not marked("FAULTS_MARK=" + name), 2), marked("FAULTS_MARK=" + name))
+        self.assertTrue(wait_until(lambda: not marked("FAULTS_MARK=" + name), 10), marked("FAULTS_MARK=" + name))
         return p.returncode, out, err
 
     def runs(self, ranks=4, options=(), **kw):
@@ -155,7 +155,7 @@ class MemoryGroup(HostCase):
             except OSError:
                 return not os.path.exists(self.group)
             return True
-        self.assertTrue(wait_until(gone, 5))
+        self.assertTrue(wait_until(gone, 10))
 
     def test_out_of_memory(self):
         codes = []

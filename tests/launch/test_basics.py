@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 import os
+import select
 import subprocess
+import tempfile
 import time
 import unittest
 
-from harness import Case, MPIEXEC, environment, run, shell, start
+from harness import Case, MPIEXEC, environment, run, shell, start, wait_until
 
 
 class Starting(Case):
@@ -24,9 +26,10 @@ class Starting(Case):
         self.assertEqual(r.out, "x y||kept\n" * 2)
 
     def test_outer_launchers_are_forgotten(self):
-        r = shell(1, 'echo "$PMI_RANK $PMIX_RANK. $OMPI_COMM_WORLD_RANK. $SLURM_JOB_ID"', "--pmix", "no",
-                  env={"PMI_RANK": "9", "PMIX_RANK": "9", "OMPI_COMM_WORLD_RANK": "9", "SLURM_JOB_ID": "5"})
-        self.assertEqual(r.out, "0 . . 5\n")
+        r = shell(1, 'echo "$PMI_RANK $PMIX_RANK. $OMPI_COMM_WORLD_RANK $OMPI_UNIVERSE_SIZE. $SLURM_JOB_ID"', "--pmix", "no",
+                  env={"PMI_RANK": "9", "PMIX_RANK": "9", "OMPI_COMM_WORLD_RANK": "9", "OMPI_UNIVERSE_SIZE": "9",
+                       "SLURM_JOB_ID": "5"})
+        self.assertEqual(r.out, "0 . 0 . 5\n")
 
     def test_options_end_at_the_program(self):
         self.assertEqual(run("-n", 1, "echo", "-n", "x").out, "x")
@@ -90,7 +93,25 @@ def expand(mask):
     return cpus
 
 
+def full(pipe):
+    """Whether nothing can be written into a pipe. (Its bytes do not say so: a write that does not fit begins a new page.)"""
+    other_end = os.open(f"/proc/self/fd/{pipe.fileno()}", os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        return not select.select([], [other_end], [], 0)[1]
+    finally:
+        os.close(other_end)
+
+
 class Output(Case):
+    def test_variables_of_other_launchers(self):
+        names = ["RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "NODE_RANK"]
+        script = "echo $PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS " + " ".join(f"$OMPI_COMM_WORLD_{n}" for n in names)
+        self.assertEqual(sorted(shell(2, script).out.splitlines()), ["0 2 0 2 0 2 0 2 0", "1 2 1 2 1 2 1 2 1"])
+
+    def test_a_job_inside_a_rank_sees_its_own_variables(self):
+        r = shell(3, f'"{MPIEXEC}" -n 1 sh -c "echo \\$OMPI_COMM_WORLD_SIZE \\$MPI_LOCALNRANKS"')
+        self.assertEqual((r.out, r.err), ("1 1\n" * 3, ""))
+
     def test_streams_stay_apart(self):
         r = shell(3, "echo out; echo err >&2", "--label")
         self.assertEqual(sorted(r.out.splitlines()), [f"[{i}] out" for i in range(3)])
@@ -114,15 +135,20 @@ class Output(Case):
         self.assertEqual(following, [lines] * 8)
 
     def test_binary_bytes_survive(self):
-        r = run("-n", 1, "head", "-c", 3000000, "/dev/urandom", binary=True)
-        self.assertEqual(len(r.out), 3000000)
+        data = os.urandom(3000000)
+        with tempfile.NamedTemporaryFile() as f:
+            f.write(data)
+            f.flush()
+            r = run("-n", 1, "cat", f.name, binary=True)
+        self.assertEqual((r.code, r.err), (0, b""))
+        self.assertTrue(r.out == data, f"{len(r.out)} bytes came, not the same")
 
     def test_a_slow_reader_loses_nothing(self):
         p = start("-n", 2, "sh", "-c", "seq 1 200000")
-        time.sleep(1)
+        self.assertTrue(wait_until(lambda: full(p.stdout), 10), "mpiexec has not written what the pipe takes")
         out, err = p.communicate(timeout=20)
         self.assertEqual((p.returncode, err), (0, ""))
-        self.assertEqual(len(out.splitlines()), 400000)
+        self.assertTrue(sorted(map(int, out.split())) == sorted(2 * list(range(1, 200001))), "lines were lost or changed")
 
     def test_a_reader_that_leaves(self):
         begun = time.monotonic()

@@ -25,6 +25,8 @@ class Messages(Case):
     def test_number_of_ranks(self):
         for n in ("0", "-3", "many", "5000000", ""):
             self.check(["-n", n, "true"], 2, f"'{n}' is not a number of ranks")
+        self.check(["-n", 1000001, "true"], 2, "'1000001' is not a number of ranks from 1 to 1000000")
+        self.check(["-n", 600000, "true", ":", "-n", 600000, "true"], 2, "1200000 ranks; a job has at most 1000000")
         self.check(["-n", 3000, "true", ":", "-n", 3000, "true"], 2, "6000 ranks; one host takes at most 4096")
 
     def test_no_program(self):
@@ -33,7 +35,7 @@ class Messages(Case):
         self.check(["-n"], 2)
 
     def test_values(self):
-        self.check(["--env", "NAME", "true"], 2, "'NAME' is not NAME=VALUE")
+        self.check(["--env", "=x", "true"], 2, "'=x' is not NAME=VALUE")
         self.check(["--bind-to", "moon", "true"], 2, "--bind-to core, socket or none")
         self.check(["--pmix", "perhaps", "true"], 2, "--pmix auto")
         self.check(["--timeout", "soon", "true"], 2)

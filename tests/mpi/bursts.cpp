@@ -5,6 +5,7 @@
 // travel together: they come whole, in order, and have left when their sender has waited for them.
 #include "check.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <iterator>
 #include <thread>
@@ -56,8 +57,19 @@ void receive_burst(int from, int round) {
     }
 }
 
-// Small enough not to need the receiver: the sender computes as soon as it has waited.
-void arrive_while_the_sender_computes(int peer, bool sends) {
+// Outside MPI, until the receiver says through shared memory that all is there.
+void compute_until_all_have_come(int* seen) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::seconds(20);
+    while (std::atomic_ref(*seen).load() == 0) {
+        CHECK(Clock::now() < end);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+// Small enough not to need the receiver: the sender computes as soon as it has waited. common: a word that
+// both ranks see, or null if they are on different hosts.
+void arrive_while_the_sender_computes(int peer, bool sends, int* common) {
     using namespace std::chrono_literals;
     constexpr int count = 20;
     constexpr double long_enough = 1.0;
@@ -71,7 +83,8 @@ void arrive_while_the_sender_computes(int peer, bool sends) {
                       &requests[static_cast<size_t>(i)]);
         MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
         const double begin = MPI_Wtime();
-        while (MPI_Wtime() - begin < 2 * long_enough) std::this_thread::sleep_for(10ms);
+        if (common != nullptr) compute_until_all_have_come(common);
+        while (common == nullptr && MPI_Wtime() - begin < 2 * long_enough) std::this_thread::sleep_for(10ms);
         MPI_Recv(&seen, 1, MPI_INT, peer, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         CHECK(seen == count);
         return;
@@ -81,7 +94,10 @@ void arrive_while_the_sender_computes(int peer, bool sends) {
         MPI_Recv(&seen, 1, MPI_INT, peer, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         CHECK(seen == 5 + i);
     }
-    CHECK(MPI_Wtime() - begin < long_enough);
+    if (common != nullptr)
+        std::atomic_ref(*common).store(1);
+    else
+        CHECK(MPI_Wtime() - begin < long_enough);
     MPI_Send(&count, 1, MPI_INT, peer, 9, MPI_COMM_WORLD);
 }
 
@@ -99,7 +115,18 @@ int main(int argc, char** argv) {
         else
             receive_burst(peer, round);
     }
-    if (takes_part) arrive_while_the_sender_computes(peer, sends);
+    int* common = nullptr; // of the sender, if the ranks share memory
+    MPI_Win win = MPI_WIN_NULL;
+    if (on_one_host()) {
+        MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &common, &win);
+        *common = 0;
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Aint bytes = 0;
+        int unit = 0;
+        if (takes_part) MPI_Win_shared_query(win, sends ? rank_ : peer, &bytes, &unit, &common);
+    }
+    if (takes_part) arrive_while_the_sender_computes(peer, sends, common);
+    if (win != MPI_WIN_NULL) MPI_Win_free(&win);
     session.end("bursts");
     return 0;
 }

@@ -3,13 +3,16 @@
 //
 // flips PHASES SECONDS: ranks exchange short messages with one partner, in the next phase with another one,
 // then with a third, and again with the first. On two cores no placement is right for all three. Rank 0 says
-// for each phase after how long partners shared their CPUs, and how many exchanges there were.
+// for each phase after how long partners shared their CPUs, how many exchanges there were, and whether the
+// library knew in the end which ranks shared a core.
 #include "check.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <mpi.h>
 #include <sched.h>
+#include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -21,6 +24,58 @@ bool shares_cpus_with(int partner) {
     MPI_Sendrecv(&mine, sizeof mine, MPI_BYTE, partner, 1, &theirs, sizeof theirs, MPI_BYTE, partner, 1,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return CPU_COUNT(&mine) == 1 && CPU_EQUAL(&mine, &theirs);
+}
+
+std::vector<cpu_set_t> cpus_of_all(int ranks) {
+    std::vector<cpu_set_t> all(static_cast<size_t>(ranks));
+    cpu_set_t mine;
+    CPU_ZERO(&mine);
+    sched_getaffinity(0, sizeof mine, &mine);
+    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+    return all;
+}
+
+// Of this rank, which the kernel has bound to one CPU: how many others, itself included, are on that CPU?
+int on_the_cpu_of(const cpu_set_t& mine, const std::vector<cpu_set_t>& all) {
+    int count = 0;
+    for (const cpu_set_t& other : all) count += CPU_EQUAL(&mine, &other);
+    return count;
+}
+
+// 1: the library names the ranks of each core as the kernel has bound them; 0: it does not; -1: they are not
+// bound. The launcher may be about to move ranks: the answer may be right a moment later.
+int places_are_right() {
+    int rank = 0;
+    int size = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const std::vector<cpu_set_t> all = cpus_of_all(size);
+    const cpu_set_t& mine = all[static_cast<size_t>(rank)];
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_hw_resource_type", "core");
+    MPI_Comm core = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &core);
+    MPI_Info_free(&info);
+    int known = 0;
+    if (core != MPI_COMM_NULL) {
+        MPI_Comm_size(core, &known);
+        MPI_Comm_free(&core);
+    }
+    const bool bound = CPU_COUNT(&mine) == 1;
+    int wrong = bound && known != on_the_cpu_of(mine, all);
+    int some[2] = {wrong, bound};
+    MPI_Allreduce(MPI_IN_PLACE, some, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return some[1] == 0 ? -1 : 1 - some[0];
+}
+
+int places_become_right() {
+    int right = places_are_right();
+    for (int tries = 0; right == 0 && tries < 50; ++tries) {
+        usleep(10000);
+        right = places_are_right();
+    }
+    return right;
 }
 
 void phase(int number, int partner, double seconds) {
@@ -47,9 +102,12 @@ void phase(int number, int partner, double seconds) {
     MPI_Reduce(&shared_after, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
     MPI_Reduce(&shared_after, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&exchanges, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    const int right = places_become_right();
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0) std::printf("phase %d: shared %.2f exchanges %ld\n", number, first < 0 ? -1.0 : last, all);
+    if (rank == 0)
+        std::printf("phase %d: shared %.2f exchanges %ld places %d\n", number, first < 0 ? -1.0 : last, all,
+                    right);
     std::fflush(stdout);
 }
 
@@ -65,6 +123,7 @@ int main(int argc, char** argv) {
     const double seconds = argc > 2 ? std::atof(argv[2]) : 5;
     const int partners[] = {rank ^ 1, (rank + size / 2) % size, rank ^ 2};
     CHECK(size % 4 == 0);
+    places_become_right(); // from now on the library knows places, which have to be corrected after a move
     for (int p = 0; p < phases; ++p) phase(p, partners[p % 3], seconds);
     MPI_Finalize();
     return 0;

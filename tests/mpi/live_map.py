@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """The live mapper on a program whose partners change: partners share a core before they change again, or the mapper has found by
-measurement that this does not pay. (It takes a second on a quiet machine: docs/decisions/0024.)
+measurement that this does not pay. Either way MPI_Comm_split_type knows afterwards which ranks share a core. (It takes a
+second on a quiet machine: docs/decisions/0024.)
 
 usage: live_map.py MPIEXEC FLIPS [PHASES] [SECONDS]
 """
@@ -20,8 +21,11 @@ os.sched_setaffinity(0, cpus)
 run = subprocess.run([mpiexec, "-n", "8", "--bind-to", "none", flips, phases, seconds], capture_output=True, text=True, timeout=200,
                      env={**os.environ, "ZIPMPI_MAP_LIVE": "1", "ZIPMPI_MAP_LIVE_REPORT": "yes"})
 print(run.stdout, run.stderr, sep="")
-found = re.findall(r"phase \d+: shared (-?[\d.]+) exchanges \d+\n", run.stdout)
+found = re.findall(r"phase \d+: shared (-?[\d.]+) exchanges \d+ places -?\d+\n", run.stdout)
 refused = "does not pay" in run.stderr
 late = [t for t in found if float(t) < 0]
-if run.returncode != 0 or len(found) != int(phases) or (late and not refused):
+stale = re.findall(r"places 0\n", run.stdout)
+if stale:
+    print("ranks were moved, and their places did not follow them")
+if run.returncode != 0 or stale or len(found) != int(phases) or (late and not refused):
     sys.exit(1)

@@ -21,7 +21,10 @@ void blocking(int n) {
     int flag = 1;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     CHECK(flag == 0);
+    MPI_Barrier(MPI_COMM_WORLD); // all have been probed
     MPI_Test(&send, &flag, MPI_STATUS_IGNORE);
+    CHECK(flag == 0 || portable_); // which is not the same as received
+    MPI_Barrier(MPI_COMM_WORLD);
     std::vector<int> in(static_cast<size_t>(n) + 1, -1);
     MPI_Mrecv(in.data(), n + 1, MPI_INT, &message, &status);
     CHECK(message == MPI_MESSAGE_NULL);
@@ -84,6 +87,7 @@ void errors() {
     MPI_Isend(out, 2, MPI_INT, 0, 1, MPI_COMM_SELF, &send);
     MPI_Mprobe(0, 1, MPI_COMM_SELF, &message, MPI_STATUS_IGNORE);
     FAILS(MPI_Mrecv(values, 1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+    CHECK(values[0] == 1 && values[1] == 0);
     MPI_Wait(&send, MPI_STATUS_IGNORE);
 }
 

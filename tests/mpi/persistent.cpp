@@ -81,6 +81,7 @@ void inactive() {
     int index = -1;
     MPI_Status status;
     for (int i = 0; i < 2; ++i) MPI_Waitany(3, requests, &index, &status);
+    CHECK(value == 1);
     inactive_in_array_forms(requests);
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[2]);

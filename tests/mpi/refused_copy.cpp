@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Messages through all protocols, with their contents checked, between two ranks that cannot copy from each
-// other through the kernel. usage: refused_copy READERS, the ranks that must be refused ("0", "01", "" for
-// none): tried by each rank itself, so that a test that refuses nothing does not pass.
+// other through the kernel. usage: refused_copy READERS, the ranks that must be refused ("0", "01"), or with
+// a w those that must not write ("w01"): tried by each rank itself, so that a test that refuses nothing does
+// not pass.
 #include "check.hpp"
 
 #include <cerrno>
@@ -17,15 +18,16 @@ namespace {
 constexpr size_t sizes[] = {0,     1,     40,    41,     280,    281,     4096,    20000,   32704,
                             32705, 65536, 65537, 262144, 700001, 1 << 20, 3000000, 5 << 20, (8 << 20) + 3};
 
-bool kernel_refuses() {
+bool kernel_refuses(bool to_write) {
     static char own = 42;
     uint64_t mine[2] = {static_cast<uint64_t>(getpid()), reinterpret_cast<uint64_t>(&own)}, other[2] = {};
     MPI_Sendrecv(mine, 2, MPI_UINT64_T, 1 - rank_, 0, other, 2, MPI_UINT64_T, 1 - rank_, 0, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     char byte = 0;
     const iovec here{&byte, 1}, there{reinterpret_cast<void*>(other[1]), 1};
-    const bool refused = process_vm_readv(static_cast<pid_t>(other[0]), &here, 1, &there, 1, 0) != 1;
-    MPI_Barrier(MPI_COMM_WORLD); // the other one has read, too
+    const auto call = to_write ? process_vm_writev : process_vm_readv;
+    const bool refused = call(static_cast<pid_t>(other[0]), &here, 1, &there, 1, 0) != 1;
+    MPI_Barrier(MPI_COMM_WORLD); // the other one has tried, too
     return refused;
 }
 
@@ -73,12 +75,11 @@ void exchange(unsigned char* out, unsigned char* in, size_t bytes) {
 
 int main(int argc, char** argv) {
     Session session(&argc, &argv);
-    const std::string readers = argc > 1 ? argv[1] : "";
+    CHECK(argc > 1);
+    const std::string readers = argv[1];
     CHECK(size_ == 2);
-    if (readers.find(static_cast<char>('0' + rank_)) != std::string::npos)
-        CHECK(kernel_refuses());
-    else
-        kernel_refuses();
+    const bool refused = kernel_refuses(readers[0] == 'w');
+    if (readers.find(static_cast<char>('0' + rank_)) != std::string::npos) CHECK(refused);
     constexpr size_t most = sizes[sizeof sizes / sizeof *sizes - 1];
     std::vector<unsigned char> out(most), in(most);
     unsigned char* born_shared = nullptr;

@@ -149,7 +149,9 @@ void pairs() {
 int main(int argc, char** argv) {
     const bool bound = bind_in_turns();
     const Session session(&argc, &argv);
-    if (bound && size_ == 4) {
+    int all_bound = bound ? 1 : 0; // on hosts that share CPUs some ranks may have had only one to begin with
+    MPI_Allreduce(MPI_IN_PLACE, &all_bound, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (all_bound != 0 && size_ == 4 && on_one_host()) { // CPUs of different hosts are not near each other
         alone();
         lines();
         pairs();

@@ -3,11 +3,11 @@
 //
 // Ranks die, and the others go on: started with mpiexec --keep-going. Usage: survive CASE seed=N
 #include "check.hpp"
+#include "deaths.hpp"
 
 #include <mpi.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,11 +21,6 @@ namespace {
 std::mt19937 dice; // the same on all ranks
 
 int pick(int from, int to) { return std::uniform_int_distribution<int>(from, to)(dice); }
-
-void die() {
-    raise(SIGKILL);
-    std::abort();
-}
 
 void expect_class(int code, int wanted, const char* what) {
     char text[MPI_MAX_ERROR_STRING];
@@ -172,6 +167,7 @@ void revoke() {
     int flag = 1;
     int value = 0;
     CHECK(MPIX_Comm_is_revoked(comm, &flag) == MPI_SUCCESS && flag == 0);
+    CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS); // before that nobody revokes
     std::vector<char> large(1 << 20);
     if (rank_ == 0) {
         usleep(30000);
@@ -216,35 +212,7 @@ void agree() {
     std::vector<int> dies_in(static_cast<size_t>(size_), rounds);
     for (int i = 0; i < size_ / 2; ++i)
         dies_in[static_cast<size_t>(pick(0, size_ - 1))] = pick(0, rounds - 1);
-    const int delay = pick(0, 300);
-    std::vector<int> seen;
-    for (int round = 0; round < rounds; ++round) {
-        if (dies_in[static_cast<size_t>(rank_)] == round) {
-            if (delay % 2 == 0) die();
-            // in the middle of the call
-            const pid_t victim = getpid();
-            if (fork() == 0) {
-                usleep(static_cast<useconds_t>(delay));
-                kill(victim, SIGKILL);
-                _exit(0);
-            }
-        }
-        int flag = ~(1 << (round + rank_) % 20);
-        const int code = MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
-        CHECK(code == MPI_SUCCESS || class_of(code) == MPIX_ERR_PROC_FAILED);
-        seen.push_back(flag);
-        seen.push_back(class_of(code));
-        if (code != MPI_SUCCESS) MPIX_Comm_failure_ack(MPI_COMM_WORLD);
-    }
-    if (dies_in[static_cast<size_t>(rank_)] < rounds) sleep(60); // its killer is on the way
-    MPI_Comm rest = MPI_COMM_NULL;
-    CHECK(MPIX_Comm_shrink(MPI_COMM_WORLD, &rest) == MPI_SUCCESS);
-    std::vector<int> lowest(seen.size());
-    std::vector<int> highest(seen.size());
-    const int n = static_cast<int>(seen.size());
-    CHECK(MPI_Allreduce(seen.data(), lowest.data(), n, MPI_INT, MPI_MIN, rest) == MPI_SUCCESS);
-    CHECK(MPI_Allreduce(seen.data(), highest.data(), n, MPI_INT, MPI_MAX, rest) == MPI_SUCCESS);
-    CHECK(lowest == highest);
+    MPI_Comm rest = agree_through_deaths(MPI_COMM_WORLD, dies_in, rounds, pick(0, 300));
     compute(rest);
     MPI_Comm_free(&rest);
 }

@@ -30,8 +30,8 @@ complain() {
 has() { printf '%s\n' "$1" | grep -qF -- "$2" || complain "no $2 in: $1"; }
 lacks() { printf '%s\n' "$1" | grep -qF -- "$2" && complain "unwanted $2 in: $1"; }
 
-wrappers="mpicc mpicxx mpic++ mpiCC"
-[ ! -e "$bin/mpifort" ] || wrappers="$wrappers mpifort mpif77 mpif90"
+wrappers="mpicc mpicc_abi mpicxx mpic++ mpiCC mpicxx_abi"
+[ ! -e "$bin/mpifort" ] || wrappers="$wrappers mpifort mpif77 mpif90 mpifort_abi"
 for wrapper in $wrappers; do
     out=$("$bin/$wrapper" 'a file.c' -o 'out put' '-DX="a b"')
     has "$out" '<a file.c>'
@@ -79,6 +79,25 @@ for wrapper in $wrappers; do
     "$bin/$wrapper" >/dev/null 2>&1 && complain "$wrapper without arguments succeeds"
 done
 
+# The static library of the installation, or why there is none; a program with it finds modules by its run path.
+for wrapper in $wrappers; do
+    for option in -static-mpi -static; do
+        if [ -e "$bin/../lib/libmpi_abi.a" ]; then
+            out=$("$bin/$wrapper" $option x.o -o x)
+            has "$out" '<-l:libmpi_abi.a>'
+            has "$out" '<-lstdc++>'
+            has "$out" '/lib/zipmpi>'
+            lacks "$out" '<-lmpi_abi>'
+            lacks "$out" '<-static-mpi>'
+            has "$("$bin/$wrapper" -showme:link $option)" '-l:libmpi_abi.a'
+        else
+            out=$("$bin/$wrapper" $option x.o -o x 2>&1) && complain "$wrapper $option without a static library"
+            has "$out" 'ZIPMPI_STATIC=ON'
+        fi
+    done
+done
+[ ! -e "$bin/../lib/libmpi_abi.a" ] || has "$("$bin/mpicc" -static x.o -o x)" '<-static>'
+
 # Which compiler: option before ours before MPICH's before Open MPI's.
 has "$("$bin/mpicc" -cc=othercc -showme:command)" othercc
 has "$(ZIPMPI_CC='' MPICH_CC=mcc OMPI_CC=occ "$bin/mpicc" -showme:command)" mcc
@@ -101,6 +120,25 @@ if [ -e "$bin/mpifort" ]; then
     has "$out" 'modules could not be built'
     has "$out" 'do:'
     [ -z "$(ls "$scratch/cache")" ] || complain "a failed build left $(ls "$scratch/cache")"
+    # A flag that gfortran needs and C does not know.
+    cat > "$scratch/fake_gfortran" <<'TEXT'
+#!/bin/sh
+case $1 in
+--version) echo "GNU Fortran (Test) 12.2.0" ;;
+-dumpversion) echo 12 ;;
+*) for a; do printf '<%s>\n' "$a"; done ;;
+esac
+TEXT
+    chmod +x "$scratch/fake_gfortran"
+    for sources in x.f90 x.F x.o 'x.c y.F90' 'y.f x.c'; do
+        # shellcheck disable=SC2086
+        has "$("$bin/mpif90" -fc="$scratch/fake_gfortran" -c $sources)" '<-fallow-argument-mismatch>'
+    done
+    for sources in x.c 'x.c y.o' 'x.cpp -o x.f90.o'; do
+        # shellcheck disable=SC2086
+        lacks "$("$bin/mpif90" -fc="$scratch/fake_gfortran" -c $sources)" '<-fallow-argument-mismatch>'
+    done
+    has "$("$bin/mpif90" -fc="$scratch/fake_gfortran" -showme:compile)" -fallow-argument-mismatch
 fi
 
 # A wrapper reached through a link still finds its own directories.

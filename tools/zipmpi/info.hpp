@@ -5,12 +5,11 @@
 // renders them as text from there, so that both outputs tell the same.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "json.hpp"
+
 #include <string>
 
 namespace zipmpi::tool {
-
-using Json = nlohmann::ordered_json;
 
 Json installation_facts(); // version, build, host
 Json launch_facts(const char* const* environ_like);

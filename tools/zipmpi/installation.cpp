@@ -53,8 +53,8 @@ Json transport_facts() {
           {"why", fmt::format("lines of {} bytes, cells of {}, copies through the kernel: see below",
                               wire::line_size, knob_value("shm.cell_size"))}},
          {{"peers", "ranks on other hosts"},
-          {"transport", "none"},
-          {"why", "this version runs on one host; MPI_Init says so if a job has more"}}});
+          {"transport", "UCX"},
+          {"why", "loaded when a job has several hosts; see the section on the network"}}});
 }
 
 std::string overview_text(const Json& facts) {

@@ -5,6 +5,7 @@
 // not work, the reason is looked for.
 #include "info.hpp"
 
+#include "os/parent.hpp"
 #include "os/process_memory.hpp"
 
 #include <cerrno>
@@ -44,10 +45,11 @@ int in_a_process(Task&& task) {
 // One process stands still, another one reads a byte of it.
 int error_between_two() {
     static const char target = 1;
+    const pid_t parent = getpid();
     const pid_t still = fork();
     if (still < 0) return errno;
     if (still == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        os::die_with_parent(parent);
         os::allow_reading_by_others();
         for (;;) pause();
     }

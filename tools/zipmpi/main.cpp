@@ -67,7 +67,9 @@ CLI::App* add_map(CLI::App& app, MapOptions& o) {
         app.add_subcommand("map", "where ranks will sit, who talked to whom, and what that costs");
     map->add_option("-n,--np", o.ranks,
                     "how many ranks; without: one per core, or as many as the matrix is of");
-    map->add_option("--map-by", o.map_by, "slot, core, socket, node or comm:FILE, as mpiexec has it");
+    map->add_option(
+        "--map-by", o.map_by,
+        "spread, slot, core, socket, numa, l3cache, l2cache, node or comm:FILE, as mpiexec has it");
     map->add_option("--host", o.host, "HOST[:SLOTS],...; hosts are taken to be like this one");
     map->add_option("--machine", o.machine, "another machine than this one, as hwloc describes it");
     CLI::Option* matrix = map->add_option("--matrix", o.matrix, "the communication matrix of a run");

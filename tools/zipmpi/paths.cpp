@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 namespace zipmpi::tool {
 namespace {
@@ -40,10 +41,14 @@ std::string origin_of(const char* knob_name, bool measured) {
     return measured ? "file" : "built in";
 }
 
+constexpr uint64_t piece_shown = 4 * KiB; // of buffers with gaps
+
 // The sizes at which the path changes, as ranges.
 Json ranges(const proto::Thresholds& t, const proto::Situation& s) {
-    std::vector<uint64_t> ends = {wire::inline_max, wire::lines_max, t.eager_limit, t.kcopy_max, UINT64_MAX};
-    for (const uint64_t from : {t.kcopy_min, t.direct_min})
+    std::vector<uint64_t> ends = {wire::inline_max, wire::lines_max, t.eager_limit, t.gaps_eager_limit,
+                                  t.kcopy_max,      t.joint_max,     UINT64_MAX};
+    for (const uint64_t from :
+         {t.kcopy_min, t.direct_min, t.joint_min, t.joint_shared_min, t.joint_from(false, true)})
         if (from != UINT64_MAX && from != 0) ends.push_back(from - 1);
     std::sort(ends.begin(), ends.end());
     Json list = Json::array();
@@ -71,13 +76,21 @@ Json pair_facts(PairClass pair, const proto::NodeCosts& costs, bool kernel_allow
             {"costs", measured ? costs.file : "built in"},
             {"paths", ranges(t, {cell, kernel_allowed, false})},
             {"paths_of_shared_memory", ranges(t, {cell, kernel_allowed, true})},
+            {"paths_in_streams",
+             ranges(t, {.cell_bytes = cell, .kernel_allowed = kernel_allowed, .in_stream = true})},
+            {"paths_with_gaps",
+             ranges(t, {.cell_bytes = cell, .kernel_allowed = kernel_allowed, .mean_piece = piece_shown})},
             {"thresholds",
              {{"eager_limit", {{"value", t.eager_limit}, {"origin", origin_of("p2p.eager_limit", measured)}}},
               {"kcopy_min", {{"value", t.kcopy_min}, {"origin", origin_of("p2p.kcopy_min", measured)}}},
               {"kcopy_max", {{"value", t.kcopy_max}, {"origin", origin_of("p2p.kcopy_min", measured)}}},
               {"fragment_bytes", {{"value", t.fragment_bytes}, {"origin", origin_of(nullptr, measured)}}},
               {"window_bytes", {{"value", t.window_bytes}, {"origin", origin_of(nullptr, measured)}}},
-              {"direct_min", {{"value", t.direct_min}, {"origin", origin_of(nullptr, measured)}}}}}};
+              {"direct_min", {{"value", t.direct_min}, {"origin", origin_of(nullptr, measured)}}},
+              {"joint_min", {{"value", t.joint_min}, {"origin", origin_of("p2p.joint_min", measured)}}},
+              {"joint_max", {{"value", t.joint_max}, {"origin", origin_of("p2p.joint_min", measured)}}},
+              {"joint_shared_min",
+               {{"value", t.joint_shared_min}, {"origin", origin_of("p2p.joint_min", measured)}}}}}};
 }
 
 void mark_classes_here(Json& pairs) {
@@ -95,7 +108,7 @@ void mark_classes_here(Json& pairs) {
 std::string ranges_text(const Json& paths) {
     std::string out;
     for (const Json& r : paths) {
-        const uint64_t to = r.at("to");
+        const auto to = r.at("to").get<uint64_t>();
         out += out.empty() ? "" : ", ";
         out += r.at("path").get<std::string>();
         if (to != UINT64_MAX) out += " to " + size_text(to % KiB == KiB - 1 ? to + 1 : to);
@@ -116,9 +129,7 @@ Json path_facts() {
     if (!wanted) facts["kernel_copy"]["why"] = "switched off by the knob kcopy.use";
     const bool kernel = wanted && facts.at("kernel_copy").at("works").get<bool>();
     facts["kernel_copy"]["used"] = kernel;
-    if (const ParamBase* together = knob("p2p.joint_min");
-        kernel && together != nullptr && together->value_text() != "-1")
-        facts["kernel_copy"]["together_from"] = together->value_text();
+    if (costs.format < proto::costs_format) facts["old_format"] = costs.format;
     facts["pairs"] = Json::array();
     for (size_t i = 0; i < topo::pair_classes; ++i)
         facts["pairs"].push_back(pair_facts(static_cast<PairClass>(i), costs, kernel));
@@ -134,14 +145,16 @@ std::string paths_text(const Json& facts) {
     std::string out = fmt::format("\npaths of messages between ranks of this host\n  kernel copy {}", how);
     if (kernel.contains("why")) out += ": " + kernel.at("why").get<std::string>();
     out += "\n";
-    if (kernel.contains("together_from"))
-        out += fmt::format("  from {} on a sender that waits in MPI helps to copy (knob p2p.joint_min)\n",
-                           kernel.at("together_from").get<std::string>());
     for (const Json& p : facts.at("pairs")) {
         const auto costs = p.at("costs").get<std::string>();
         if (!p.at("here").get<bool>() && costs == "built in") continue; // nothing to tell about them
-        out += fmt::format("  {:<12}{}\n{:14}memory of MPI_Alloc_mem: {}\n", p.at("class").get<std::string>(),
-                           ranges_text(p.at("paths")), "", ranges_text(p.at("paths_of_shared_memory")));
+        out += fmt::format("  {:<12}{}\n", p.at("class").get<std::string>(), ranges_text(p.at("paths")));
+        const std::pair<std::string, const char*> others[] = {
+            {"memory of MPI_Alloc_mem", "paths_of_shared_memory"},
+            {"while another message waits", "paths_in_streams"},
+            {"with gaps, pieces of " + size_text(piece_shown), "paths_with_gaps"}};
+        for (const auto& [when, key] : others)
+            out += fmt::format("{:14}{}: {}\n", "", when, ranges_text(p.at(key)));
         std::string origins;
         for (const auto& [key, t] : p.at("thresholds").items())
             if (t.at("origin").get<std::string>().starts_with("knob"))
@@ -149,8 +162,11 @@ std::string paths_text(const Json& facts) {
         out += fmt::format(
             "{:14}fragments of {}, window {}; costs: {}{}\n", "",
             size_text(p.at("thresholds").at("fragment_bytes").at("value").get<uint64_t>() + wire::line_size),
-            size_text(p.at("thresholds").at("window_bytes").at("value")), costs, origins);
+            size_text(p.at("thresholds").at("window_bytes").at("value").get<uint64_t>()), costs, origins);
     }
+    if (facts.contains("old_format"))
+        out += "  the file is of an older version and has no costs of joint copies: built-in ones are used; "
+               "`zipmpi tune` measures them\n";
     if (facts.contains("faults"))
         for (const Json& f : facts.at("faults")) out += fmt::format("  not used: {}\n", f.get<std::string>());
     if (facts.at("file").get<std::string>().empty())

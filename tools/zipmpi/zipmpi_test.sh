@@ -26,6 +26,7 @@ check() {
     if [ "$wanted" -eq 0 ] && [ -s "$scratch/err" ]; then complain "zipmpi $* writes to stderr"; fi
 }
 prints() { grep -qE -- "$1" "$scratch/out" || complain "stdout has no line like: $1"; }
+prints_not() { if grep -qE -- "$1" "$scratch/out"; then complain "stdout has a line like: $1"; fi; }
 says() { grep -qE -- "$1" "$scratch/err" || complain "stderr has no line like: $1"; }
 says_four_parts() {
     says '^zipmpi: '
@@ -46,7 +47,7 @@ prints '^ZipMPI [0-9.]+$'
 prints '^  build '
 prints '^launch protocol'
 prints '^  ranks on this host +shared memory'
-prints '^  ranks on other hosts +none'
+prints '^  ranks on other hosts +UCX'
 prints 'all have their defaults'
 check 0 info --json
 is_json info
@@ -96,7 +97,7 @@ prints '^  kernel copy not used: switched off by the knob kcopy.use'
 XDG_CONFIG_HOME=$scratch check 0 tune --seconds 0.5
 prints '^kept in .*/zipmpi/tune-.*\.toml$'
 prints '^same_core \(CPUs [0-9]+ and [0-9]+\): '
-python3 -c 'import sys,tomllib; t=tomllib.load(open(sys.argv[1],"rb")); assert t["same_core"]["kernel"]["fresh"]["start_ns"] > 0' \
+python3 -c 'import sys,tomllib; t=tomllib.load(open(sys.argv[1],"rb")); assert t["same_core"]["kernel"]["fresh"]["start_ns"] > 0 and "joint" in t["same_core"] and t["format"] == 2' \
     "$scratch"/zipmpi/tune-*.toml || complain "the file of costs is not TOML with the constants"
 XDG_CONFIG_HOME=$scratch check 0 info
 prints "costs: $scratch/zipmpi/tune-"
@@ -105,11 +106,23 @@ prints 'costs: built in'
 printf 'same_core.line_ns = 1\nshared_l3.speed = 2\n' > "$scratch/costs"
 ZIPMPI_TUNE_FILE=$scratch/costs check 0 info
 prints 'not used: line 2: shared_l3.speed: no constant has this name'
+prints 'the file is of an older version and has no costs of joint copies: built-in ones are used'
+printf 'format = 2\nsame_core.line_ns = 1\n' > "$scratch/costs"
+ZIPMPI_TUNE_FILE=$scratch/costs check 0 info
+prints_not 'older version'
 ZIPMPI_TUNE_FILE=$scratch/absent check 0 info
 prints 'not used: tune.file cannot be read'
 ZIPMPI_TUNE_FILE=none ZIPMPI_P2P_EAGER_LIMIT=8k check 0 info
 prints 'cell to 8 KiB.*'
 prints 'eager_limit by knob p2p.eager_limit'
+if ZIPMPI_TUNE_FILE=none "$zipmpi" info | grep -q '^  kernel copy works'; then
+    ZIPMPI_TUNE_FILE=none ZIPMPI_P2P_JOINT_MIN=100k check 0 info
+    prints '^  same_core .*, kernel copy to 100 KiB, joint copy'
+    prints 'while another message waits: .*, kernel copy to 800 KiB, joint copy'
+    prints 'joint_min by knob p2p.joint_min'
+    ZIPMPI_TUNE_FILE=none ZIPMPI_KCOPY_USE=no ZIPMPI_P2P_JOINT_MIN=100k check 0 info
+    prints_not ' joint copy'
+fi
 # Killed after the first class: the next run goes on from there. (A machine with one CPU has no second class.)
 if [ "$(nproc)" -gt 1 ]; then
     mkdir "$scratch/killed"
@@ -141,9 +154,9 @@ says_four_parts
 
 check 0 info --coverage
 prints '^ *implemented +missing +all +chapter$'
-prints '^ +[0-9]+ +[0-9]+ +672 +all chapters$'
+prints '^ +[0-9]+ +[0-9]+ +674 +all chapters$'
 check 0 info --coverage --missing
-prints '^ +672 +0 +672 +all chapters$'
+prints '^ +674 +0 +674 +all chapters$'
 check 0 info --coverage --json
 is_json coverage
 

@@ -12,8 +12,8 @@ namespace coll = proto::coll;
 Err allgather(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
               Datatype& rtype, Comm& comm) {
     if (!comm.inter())
-        if (const Err e =
-                check_apart(Place{sbuf, scount, stype}, Place{rbuf, rcount, &rtype, comm.team.rank * rcount});
+        if (const Err e = check_apart(ElementRange{sbuf, scount, stype},
+                                      ElementRange{rbuf, rcount, &rtype, comm.team.rank * rcount});
             e != Err::success)
             return e;
     return collective(form, comm, [&](Plan& p) {
@@ -43,8 +43,9 @@ Err allgather(const Form& form, const void* sbuf, int64_t scount, Datatype* styp
 Err allgatherv(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
                CountArray rcounts, CountArray displs, Datatype& rtype, Comm& comm) {
     if (!comm.inter())
-        if (const Err e = check_apart(Place{sbuf, scount, stype},
-                                      Place{rbuf, rcounts[comm.team.rank], &rtype, displs[comm.team.rank]});
+        if (const Err e =
+                check_apart(ElementRange{sbuf, scount, stype},
+                            ElementRange{rbuf, rcounts[comm.team.rank], &rtype, displs[comm.team.rank]});
             e != Err::success)
             return e;
     return collective(form, comm, [&](Plan& p) {

@@ -34,7 +34,7 @@ coll::Blocks side_by_side(Plan& p, const std::byte* base, size_t block) {
 Err alltoall(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
              Datatype& rtype, Comm& comm) {
     if (!comm.inter())
-        if (const Err e = check_apart(Place{sbuf, scount, stype}, Place{rbuf, rcount, &rtype});
+        if (const Err e = check_apart(ElementRange{sbuf, scount, stype}, ElementRange{rbuf, rcount, &rtype});
             e != Err::success)
             return e;
     return collective(form, comm, [&](Plan& p) {
@@ -60,8 +60,9 @@ Err alltoall(const Form& form, const void* sbuf, int64_t scount, Datatype* stype
 Err alltoallv(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls, Datatype* stype,
               void* rbuf, CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm) {
     if (!comm.inter() && sbuf != in_place)
-        if (const Err e = check_apart(Place{sbuf, scounts[comm.team.rank], stype, sdispls[comm.team.rank]},
-                                      Place{rbuf, rcounts[comm.team.rank], &rtype, rdispls[comm.team.rank]});
+        if (const Err e =
+                check_apart(ElementRange{sbuf, scounts[comm.team.rank], stype, sdispls[comm.team.rank]},
+                            ElementRange{rbuf, rcounts[comm.team.rank], &rtype, rdispls[comm.team.rank]});
             e != Err::success)
             return e;
     return collective(form, comm, [&](Plan& p) {
@@ -77,8 +78,9 @@ Err alltoallw(const Form& form, const void* sbuf, CountArray scounts, CountArray
               void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm) {
     if (!comm.inter() && sbuf != in_place) {
         const int own = comm.team.rank; // displacements are in bytes
-        const Place given{static_cast<const std::byte*>(sbuf) + sdispls[own], scounts[own], stypes[own]};
-        const Place result{static_cast<std::byte*>(rbuf) + rdispls[own], rcounts[own], rtypes[own]};
+        const ElementRange given{static_cast<const std::byte*>(sbuf) + sdispls[own], scounts[own],
+                                 stypes[own]};
+        const ElementRange result{static_cast<std::byte*>(rbuf) + rdispls[own], rcounts[own], rtypes[own]};
         if (const Err e = check_apart(given, result); e != Err::success) return e;
     }
     return collective(form, comm, [&](Plan& p) {

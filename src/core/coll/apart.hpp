@@ -12,7 +12,7 @@ namespace zipmpi::core {
 [[gnu::cold]] Err same_place(const void* place);
 
 // Where data lies: elements of a type from an offset, in elements, on.
-struct Place {
+struct ElementRange {
     const void* buffer;
     int64_t count;
     const Datatype* type; // null: not significant
@@ -23,7 +23,7 @@ struct Place {
     }
 };
 
-inline Err check_apart(const Place& given, const Place& result) {
+inline Err check_apart(const ElementRange& given, const ElementRange& result) {
     if (given.buffer == in_place || result.buffer == in_place || given.type != result.type ||
         given.begin() != result.begin() || given.count == 0 || result.count == 0 || given.type->size <= 0)
         [[likely]]
@@ -35,7 +35,7 @@ inline Err check_apart(const Place& given, const Place& result) {
 inline Err check_apart(const void* given, const void* result, int64_t count, const Datatype& type) {
     if (given != result) [[likely]]
         return Err::success;
-    return check_apart(Place{given, count, &type}, Place{result, count, &type});
+    return check_apart(ElementRange{given, count, &type}, ElementRange{result, count, &type});
 }
 
 } // namespace zipmpi::core

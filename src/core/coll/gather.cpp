@@ -50,7 +50,8 @@ void scatter_inter(Plan& p, const void* sbuf, int64_t scount, Datatype* stype, v
 Err gather(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
            Datatype* rtype, int root, Comm& comm) {
     if (!comm.inter() && comm.team.rank == root)
-        if (const Err e = check_apart(Place{sbuf, scount, stype}, Place{rbuf, rcount, rtype, root * rcount});
+        if (const Err e = check_apart(ElementRange{sbuf, scount, stype},
+                                      ElementRange{rbuf, rcount, rtype, root * rcount});
             e != Err::success)
             return e;
     return collective(form, comm, [&](Plan& p) {
@@ -76,7 +77,8 @@ Err gather(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, 
 Err scatter(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
             Datatype* rtype, int root, Comm& comm) {
     if (!comm.inter() && comm.team.rank == root)
-        if (const Err e = check_apart(Place{sbuf, scount, stype, root * scount}, Place{rbuf, rcount, rtype});
+        if (const Err e = check_apart(ElementRange{sbuf, scount, stype, root * scount},
+                                      ElementRange{rbuf, rcount, rtype});
             e != Err::success)
             return e;
     return collective(form, comm, [&](Plan& p) {
@@ -97,8 +99,8 @@ Err scatter(const Form& form, const void* sbuf, int64_t scount, Datatype* stype,
 Err gatherv(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
             CountArray rcounts, CountArray displs, Datatype* rtype, int root, Comm& comm) {
     if (!comm.inter() && comm.team.rank == root)
-        if (const Err e =
-                check_apart(Place{sbuf, scount, stype}, Place{rbuf, rcounts[root], rtype, displs[root]});
+        if (const Err e = check_apart(ElementRange{sbuf, scount, stype},
+                                      ElementRange{rbuf, rcounts[root], rtype, displs[root]});
             e != Err::success)
             return e;
     return collective(form, comm, [&](Plan& p) {
@@ -118,8 +120,8 @@ Err gatherv(const Form& form, const void* sbuf, int64_t scount, Datatype* stype,
 Err scatterv(const Form& form, const void* sbuf, CountArray scounts, CountArray displs, Datatype* stype,
              void* rbuf, int64_t rcount, Datatype* rtype, int root, Comm& comm) {
     if (!comm.inter() && comm.team.rank == root)
-        if (const Err e =
-                check_apart(Place{sbuf, scounts[root], stype, displs[root]}, Place{rbuf, rcount, rtype});
+        if (const Err e = check_apart(ElementRange{sbuf, scounts[root], stype, displs[root]},
+                                      ElementRange{rbuf, rcount, rtype});
             e != Err::success)
             return e;
     return collective(form, comm, [&](Plan& p) {

@@ -8,10 +8,12 @@
 #include "core/comm/make.hpp"
 #include "core/fault/fault.hpp"
 #include "core/group/group.hpp"
+#include "core/info/at_launch.hpp"
 #include "core/request/request.hpp"
 #include "core/state.hpp"
 #include "core/worlds/worlds.hpp"
 #include "proto/coll/coll.hpp"
+#include "proto/p2p/lane.hpp"
 #include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {
@@ -210,6 +212,10 @@ Err comm_set_info(Comm& comm, Info* info) {
     return Err::success;
 }
 
-Err comm_get_info(Comm& comm, Info*& info) { return make_info(comm.hints, info); }
+Err comm_get_info(Comm& comm, Info*& info) {
+    Hints hints = comm.hints;
+    hints.set(memory_kinds_key, memory_kinds_of(comm.session));
+    return make_info(std::move(hints), info);
+}
 
 } // namespace zipmpi::core

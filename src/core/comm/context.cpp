@@ -3,6 +3,8 @@
 #include "core/comm/context.hpp"
 
 #include "core/state.hpp"
+#include "proto/p2p/lane.hpp"
+#include "worlds/handshake.hpp"
 
 #include <bitset>
 #include <cstring>
@@ -146,7 +148,8 @@ void give_back_context(uint32_t context) {
     if (id < first_drawn_id) return; // a predefined communicator, or one that never got a context
     if (node_of(context) == private_node) return private_ids.give_back(id);
     if (node_of(context) == engine()->segment.node()) return count_down(context);
-    if (const int rank = rank_that_counts(node_of(context)); rank >= 0) lane().tell_of_context(rank, context);
+    if (const int rank = rank_that_counts(node_of(context)); rank >= 0)
+        lane().tell_of_context(rank, wire::Kind::give_back, context);
 }
 
 bool is_milestone(uint32_t context) {

@@ -7,6 +7,7 @@
 #include "core/comm/split.hpp"
 #include "core/group/group.hpp"
 #include "core/state.hpp"
+#include "wire/foreign.hpp"
 
 namespace zipmpi::core {
 namespace {

@@ -8,6 +8,7 @@
 #include "core/datatype/datatype.hpp"
 #include "core/p2p.hpp"
 #include "core/worlds/worlds.hpp"
+#include "proto/p2p/lane.hpp"
 #include "proto/progress/wait.hpp"
 
 #include <array>

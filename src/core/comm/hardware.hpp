@@ -14,7 +14,7 @@ inline constexpr topo::Place nowhere{topo::several, topo::several, topo::several
 bool find_own_place(topo::Place& place);
 
 // Where another process of the job is, found out without its help; what is found first holds for everybody.
-// Waits until the process is there.
+// Waits until the process is there; nowhere if it has failed.
 topo::Place place_of_peer(int world_rank);
 
 } // namespace zipmpi::core

@@ -3,6 +3,7 @@
 #include "core/comm/link.hpp"
 
 #include "core/state.hpp"
+#include "proto/p2p/lane.hpp"
 #include "proto/progress/wait.hpp"
 
 #include <climits>

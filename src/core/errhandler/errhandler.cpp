@@ -4,6 +4,7 @@
 // Error handlers.
 #include "core/errhandler/errhandler.hpp"
 
+#include "core/info/at_launch.hpp"
 #include "core/io/file.hpp"
 #include "core/state.hpp"
 #include "core/win/win.hpp"
@@ -75,6 +76,12 @@ Errhandler& errors_are_fatal() noexcept { return permanent[0]; }
 Errhandler& errors_abort() noexcept { return permanent[1]; }
 Errhandler& errors_return() noexcept { return permanent[2]; }
 
+Errhandler& initial_errhandler() noexcept {
+    const std::string name = initial_errhandler_name();
+    if (name == "mpi_errors_return") return errors_return();
+    return name == "mpi_errors_abort" ? errors_abort() : errors_are_fatal();
+}
+
 HandlerAction action_of(const Errhandler& handler) noexcept {
     switch (handler.kind) {
     case Errhandler::Kind::fatal:
@@ -97,8 +104,7 @@ Comm* comm_of_stray_errors() noexcept {
 
 HandlerAction handler_of(const Comm* comm) noexcept {
     if (comm == nullptr) comm = comm_of_stray_errors();
-    return comm != nullptr && comm->cls != Class::none ? action_of(*comm->errhandler)
-                                                       : HandlerAction{HandlerAction::fatal, nullptr};
+    return action_of(comm != nullptr && comm->cls != Class::none ? *comm->errhandler : initial_errhandler());
 }
 
 HandlerAction handler_of(const Session& session) noexcept { return action_of(*session.errhandler); }

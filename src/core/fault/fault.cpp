@@ -5,6 +5,7 @@
 #include "core/fault/fault.hpp"
 #include "core/group/group.hpp"
 #include "core/state.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <algorithm>
 
@@ -22,16 +23,18 @@ void acknowledge(Comm& comm, size_t failures) {
     look_for_faults(comm);
 }
 
+// No other member is a rank of this job.
+bool alone_in_its_job(const Comm& comm) {
+    return std::ranges::count_if(all_members(comm), [](int r) { return !wire::is_foreign(r); }) == 1;
+}
+
 } // namespace
 
-// The launcher tells all members, whoever dies meanwhile.
+// The launcher tells all members of this job, whoever dies meanwhile; each of them tells those of other jobs.
 Err comm_revoke(Comm& comm) {
-    Engine& e = *engine();
     const uint32_t key = proto::Faults::key_of(comm.team.context);
     if (comm.cls == Class::revoked_comm) return Err::success;
-    const bool alone = !comm.inter() && comm.team.size == 1;
-    if (!alone && (e.job.protocol != boot::Protocol::mpiexec || e.job.launcher == nullptr ||
-                   !e.job.launcher->tell("what=revoke context=" + std::to_string(key))))
+    if (!alone_in_its_job(comm) && !tell_of_revocation(key))
         return fail(Err::unsupported_operation, "start the program with ZipMPI's mpiexec",
                     "this launcher cannot tell the other ranks");
     lane().faults().any = true;

@@ -4,7 +4,6 @@
 // What communicators know of failed members. News come through the lane (proto/p2p/faults.hpp).
 #pragma once
 
-#include "boot/node_segment.hpp"
 #include "core/comm/comm.hpp"
 
 namespace zipmpi::core {
@@ -18,9 +17,17 @@ void look_for_faults(Comm& comm);
 // It is gone, and its context may be another's soon. False: the context was revoked and is not used again.
 bool forget_faults(const Comm& comm);
 
-// An agreement of all members of a communicator that live: flags are combined bit by bit, of the values the
-// largest counts, and all know the same failed ranks. It goes through the launcher, so that it ends whoever
-// dies meanwhile; under launchers that know no faults it is a collective.
-Err agree(Comm& comm, uint32_t flags, uint32_t value, boot::Decided& decided);
+// Of both groups, as ranks of the job.
+std::vector<int> all_members(const Comm& comm);
+
+// The launcher tells all ranks of the job that the communicator with this context is revoked. False: it
+// cannot.
+bool tell_of_revocation(uint32_t key);
+
+// A process of another job counts as failed from now on, and is not heard any more.
+void lose_foreign(int world_rank);
+
+// Waits until all members that live have called it.
+Err meet_the_living(Comm& comm);
 
 } // namespace zipmpi::core

@@ -3,8 +3,10 @@
 //
 // From ranks that are gone to communicators.
 #include "core/comm/make.hpp"
+#include "core/fault/agreement.hpp"
 #include "core/fault/fault.hpp"
 #include "core/state.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <algorithm>
 
@@ -17,6 +19,12 @@ void add_failed(const proto::Team& team, const boot::NodeSegment& segment, uint3
     const Members members(team.map, team.size);
     for (uint32_t i = from; i < until; ++i)
         if (members.find(segment.failed_rank(i)) >= 0) failed.push_back(segment.failed_rank(i));
+}
+
+// Whoever revokes a communicator may die before all have heard of it: each process tells those of other jobs.
+void pass_on_revocation(const Comm& comm, uint32_t key) {
+    for (const int rank : all_members(comm))
+        if (wire::is_foreign(rank)) lane().tell_of_context(rank, wire::Kind::revoke, key);
 }
 
 void update(Comm& comm) {
@@ -43,6 +51,7 @@ void update(Comm& comm) {
         faults.unacknowledged.erase(key);
     const auto broken = faults.broken.find(key);
     if (broken == faults.broken.end() || broken->second != Err::revoked) return;
+    if (comm.cls != Class::revoked_comm) pass_on_revocation(comm, key);
     comm.cls = Class::revoked_comm; // calls on it take the slow path from now on
     if (comm.local != nullptr) faults.broken[proto::Faults::key_of(comm.local->context)] = Err::revoked;
 }
@@ -53,20 +62,54 @@ void update_all() {
 
 // Who is out of reach for one must be gone for all: the launcher ends it.
 void report_lost(int world_rank) {
-    Engine& e = *engine();
-    if (wire::is_foreign(world_rank)) { // of another job: its own launcher knows
-        e.lost_foreign.push_back(world_rank);
-        return lane().lose_foreign(world_rank);
-    }
+    const Engine& e = *engine();
+    if (wire::is_foreign(world_rank))
+        return lose_foreign(world_rank); // of another job: its own launcher knows
     if (e.segment.news().keeps_going != 0 && e.job.launcher != nullptr)
         static_cast<void>(e.job.launcher->tell("what=lost rank=" + std::to_string(world_rank)));
 }
 
+// By a process of another job. The other ranks of this one may not have heard it.
+void heed_revocation(uint32_t context) {
+    proto::Faults& faults = lane().faults();
+    const uint32_t key = proto::Faults::key_of(context);
+    if (const auto known = faults.broken.find(key);
+        known != faults.broken.end() && known->second == Err::revoked)
+        return;
+    static_cast<void>(tell_of_revocation(key));
+    faults.any = true;
+    faults.broken[key] = Err::revoked;
+    update_all();
+}
+
 } // namespace
+
+std::vector<int> all_members(const Comm& comm) {
+    std::vector<int> ranks;
+    for (const proto::Team* const team : {&comm.team, static_cast<const proto::Team*>(comm.local.get())})
+        for (int r = 0; team != nullptr && r < team->size; ++r) ranks.push_back(team->map.world(r));
+    return ranks;
+}
+
+bool tell_of_revocation(uint32_t key) {
+    const Engine& e = *engine();
+    return e.job.protocol == boot::Protocol::mpiexec && e.job.launcher != nullptr &&
+           e.job.launcher->tell("what=revoke context=" + std::to_string(key));
+}
+
+void lose_foreign(int world_rank) {
+    Engine& e = *engine();
+    if (std::ranges::count(e.lost_foreign, world_rank) != 0) return;
+    e.lost_foreign.push_back(world_rank);
+    lane().network()->give_up(world_rank);
+    lane().lose_foreign(world_rank);
+}
 
 void listen_for_faults(Engine& e) {
     e.lane->faults().on_news = update_all;
+    e.lane->faults().on_decisions = Agreement::take_decisions;
     e.lane->set_on_lost(report_lost);
+    e.lane->set_on_revoke(heed_revocation);
 }
 
 void look_for_faults(Comm& comm) {

@@ -3,7 +3,7 @@
 //
 // MPI_INFO_ENV: how this process was started.
 #include "core/comm/cluster.hpp"
-#include "core/info/info.hpp"
+#include "core/info/at_launch.hpp"
 #include "core/state.hpp"
 #include "os/host.hpp"
 
@@ -60,6 +60,7 @@ void add_command(Hints& hints) {
     hints.set("host", os::host_name());
     char folder[PATH_MAX];
     if (getcwd(folder, sizeof folder) != nullptr) hints.set("wdir", folder);
+    add_launch_keys(hints);
 }
 
 void add_job(Hints& hints) {

@@ -4,11 +4,13 @@
 // Opening, closing and removing files. The first process opens the file, and creates it; then the others do.
 // All of them have it open, or none has.
 #include "core/comm/make.hpp"
+#include "core/info/at_launch.hpp"
 #include "core/io/agree.hpp"
 #include "core/io/hints.hpp"
 #include "core/io/store.hpp"
 #include "core/state.hpp"
 #include "proto/coll/coll.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -148,6 +150,7 @@ Err fill(File& file, Comm& comm, const char* name, int amode, Info* info) {
     file.errhandler = share(handler_of_new_files());
     if (const Err e = make_comm_of_file(comm, amode, file); e != Err::success) return e;
     take_hints(file, info);
+    file.hints.set(memory_kinds_key, memory_kinds_of(comm.session));
     if (const Err e = open_everywhere(file, info); e != Err::success) return e;
     return start_pointers(file);
 }

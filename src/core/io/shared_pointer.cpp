@@ -6,6 +6,7 @@
 #include "core/state.hpp"
 #include "proto/coll/coll.hpp"
 #include "proto/coll/shm/area.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <cerrno>
 #include <cinttypes>

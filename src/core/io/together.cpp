@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace zipmpi::core::io {
 namespace {
@@ -199,7 +200,11 @@ class Round {
                 data += s.bytes;
             }
             const auto before = [](const Piece& a, const Piece& b) { return a.at < b.at; };
-            std::inplace_merge(pieces_.begin(), pieces_.begin() + middle, pieces_.end(), before);
+            const auto own = pieces_.begin() + middle;
+            merged_.clear();
+            merged_.reserve(pieces_.size());
+            std::merge(pieces_.begin(), own, own, pieces_.end(), std::back_inserter(merged_), before);
+            pieces_.swap(merged_);
         }
     }
 
@@ -227,6 +232,7 @@ class Round {
     uint64_t asked_bytes_ = 0;
     Bytes memory_;
     std::vector<Piece> pieces_;
+    std::vector<Piece> merged_; // kept for its memory
     Err failure_ = Err::success;
     int64_t end_ = not_reached;
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/part/channel.hpp"
 
+#include "proto/p2p/lane.hpp"
+
 #include <algorithm>
 #include <new>
 

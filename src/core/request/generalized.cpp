@@ -4,6 +4,7 @@
 
 #include "core/p2p.hpp"
 #include "core/unlocked.hpp"
+#include "proto/p2p/lane.hpp"
 
 namespace zipmpi::core {
 namespace {

@@ -4,6 +4,7 @@
 // Requests without completing them: a look at their state, cancelling, freeing.
 #include "core/request/request.hpp"
 #include "core/state.hpp"
+#include "proto/p2p/lane.hpp"
 #include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {

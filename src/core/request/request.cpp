@@ -6,8 +6,10 @@
 
 #include "core/comm/comm.hpp"
 #include "core/datatype/datatype.hpp"
+#include "core/errhandler/kept_comm.hpp"
 #include "core/p2p.hpp"
 #include "core/state.hpp"
+#include "proto/p2p/lane.hpp"
 #include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {
@@ -52,6 +54,8 @@ Err collect(Request*& request, Status* status) {
     const Err e = request->compound != nullptr ? request->compound->freed() : Err::success;
     if (s.error == Err::success) s.error = e;
     const Err result = s.error;
+    if (result != Err::success) [[unlikely]]
+        keep_for_error(request->comm);
     destroy(*request);
     request = nullptr;
     return result;

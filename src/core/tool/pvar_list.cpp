@@ -5,6 +5,7 @@
 #include "base/counters.hpp"
 #include "boot/traffic.hpp"
 #include "core/state.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <iterator>
 #include <mutex>

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/topo/reorder.hpp"
 
+#include "base/stable_sort.hpp"
 #include "core/comm/hardware.hpp"
 #include "core/state.hpp"
 #include "mapping/refine.hpp"
 #include "proto/coll/coll.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -23,7 +25,7 @@ auto sort_key(const Spot& s) {
 // Processes next to each other in hardware are next to each other here.
 std::vector<int> by_spot(const std::vector<Spot>& spots, int size) {
     std::vector<int> processes = same_order(size);
-    std::stable_sort(processes.begin(), processes.end(), [&](int a, int b) {
+    stable_sort(processes, [&](int a, int b) {
         return sort_key(spots[static_cast<size_t>(a)]) < sort_key(spots[static_cast<size_t>(b)]);
     });
     return processes;

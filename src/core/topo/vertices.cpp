@@ -6,6 +6,7 @@
 #include "core/topo/make.hpp"
 #include "proto/coll/coll.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace zipmpi::core {

@@ -21,7 +21,7 @@ class Locked {
 };
 
 // The target's side of a call.
-struct Place {
+struct TargetSide {
     int rank;
     int64_t disp;
     int64_t count;
@@ -37,8 +37,8 @@ inline proto::rma::Data data_of(const void* buffer, int64_t count, const Datatyp
 }
 
 // Checks that the process may access the target and that the elements lie in its window.
-Err find_place(Win& win, const Place& place, proto::rma::Data& there);
-[[gnu::cold]] Err not_in_range(const proto::rma::Target& t, const Place& place);
+Err find_place(Win& win, const TargetSide& place, proto::rma::Data& there);
+[[gnu::cold]] Err not_in_range(const proto::rma::Target& t, const TargetSide& place);
 [[gnu::cold]] Err different_sizes(uint64_t here, uint64_t there);
 
 // Where whole elements lie if they are in the window of a target that is seen here; null: look closer.

@@ -17,7 +17,8 @@ struct Side {
     Datatype* type = nullptr; // null: there is none
 };
 
-Err combine(const Side& origin, const Side& result, const Place& place, Op& op, Win& win, Request** request) {
+Err combine(const Side& origin, const Side& result, const TargetSide& place, Op& op, Win& win,
+            Request** request) {
     Sending sending(win, request);
     Combine c;
     const Op& done = place.count > 0 ? op : builtin_op(OpId::NO_OP); // nothing suits any operation
@@ -41,7 +42,8 @@ Err combine(const Side& origin, const Side& result, const Place& place, Op& op, 
 
 // Elements of one predefined type that lie side by side in memory that is seen here; without the engine's
 // lock. False: nothing has been done.
-bool combine_at_once(const Side& origin, const Side& result, const Place& place, const Op& op, Win& win) {
+bool combine_at_once(const Side& origin, const Side& result, const TargetSide& place, const Op& op,
+                     Win& win) {
     const Side& side = result.type != nullptr ? result : origin;
     uint64_t bytes = 0;
     std::byte* const at =
@@ -56,7 +58,7 @@ bool combine_at_once(const Side& origin, const Side& result, const Place& place,
 }
 
 // At once, or under the lock.
-Err combine_any(const Side& origin, const Side& result, const Place& place, Op& op, Win& win) {
+Err combine_any(const Side& origin, const Side& result, const TargetSide& place, Op& op, Win& win) {
     if (combine_at_once(origin, result, place, op, win)) return Err::success;
     const Locked locked;
     return combine(origin, result, place, op, win, nullptr);

@@ -5,12 +5,15 @@
 // shared memory for those there and tells where it is.
 #include "core/comm/make.hpp"
 #include "core/helper.hpp"
+#include "core/info/at_launch.hpp"
 #include "core/state.hpp"
 #include "core/win/combine.hpp"
 #include "core/win/device.hpp"
 #include "core/win/win.hpp"
 #include "proto/coll/coll.hpp"
 #include "proto/coll/shm/area.hpp"
+#include "proto/p2p/lane.hpp"
+#include "proto/rma/device.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -260,6 +263,7 @@ Err make(const Wish& w, Info* info, Comm& comm, Win*& result) {
     win->unit = static_cast<int>(w.unit);
     win->errhandler = share(errors_are_fatal());
     win->hints = window_hints(info != nullptr ? hints_of(*info) : Hints());
+    win->hints.set(memory_kinds_key, memory_kinds_of(comm.session));
     win->make_records(comm.team.size);
     const Err e = fill(*win, w, comm);
     if (e == Err::success)

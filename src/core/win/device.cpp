@@ -4,6 +4,7 @@
 
 #include "base/param.hpp"
 #include "core/state.hpp"
+#include "proto/p2p/lane.hpp"
 
 namespace zipmpi::core {
 namespace {

@@ -18,7 +18,7 @@ struct Sent : proto::rma::Exchange {
     TypeShare type;
 };
 
-Err move(bool out, const void* origin, int64_t count, Datatype& type, const Place& place, Win& win,
+Err move(bool out, const void* origin, int64_t count, Datatype& type, const TargetSide& place, Win& win,
          Request** request) {
     Sending sending(win, request);
     if (place.rank == proc_null) return sending.finish(Err::success);
@@ -52,7 +52,7 @@ Err not_in_epoch(int target) {
                 "the window is not open for access to rank %d", target);
 }
 
-Err not_in_range(const Target& t, const Place& place) {
+Err not_in_range(const Target& t, const TargetSide& place) {
     return fail(Err::rma_range, "access only memory that the target has in the window",
                 "%lld elements at displacement %lld with unit %lld are not within the %llu bytes of rank %d",
                 static_cast<long long>(place.count), static_cast<long long>(place.disp),
@@ -65,7 +65,7 @@ Err different_sizes(uint64_t here, uint64_t there) {
                 static_cast<unsigned long long>(here), static_cast<unsigned long long>(there));
 }
 
-Err find_place(Win& win, const Place& place, Data& there) {
+Err find_place(Win& win, const TargetSide& place, Data& there) {
     const Target& t = win.window->target(place.rank);
     if (!win.may_access(win.near_of(place.rank))) return not_in_epoch(place.rank);
     int64_t offset = 0;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // From the arguments of MPI_Comm_spawn to a command line.
+#include "core/info/at_launch.hpp"
+#include "core/state.hpp"
 #include "core/worlds/spawn.hpp"
 
 #include <cstdlib>
@@ -60,6 +62,12 @@ void add_environment(const std::string& lines, std::vector<std::string>& words) 
     }
 }
 
+// What the library of the new processes reads.
+void add_variable(const Hints& hints, const char* key, const char* name, std::vector<std::string>& words) {
+    if (const std::string value = value_of(hints, key); !value.empty())
+        words.insert(words.end(), {"--env", std::string(name) + "=" + value});
+}
+
 } // namespace
 
 Err command_for(const std::vector<Crew>& crews, const std::string& mpiexec, std::vector<std::string>& words,
@@ -68,6 +76,7 @@ Err command_for(const std::vector<Crew>& crews, const std::string& mpiexec, std:
     if (const char* const agent = std::getenv("ZIPMPI_SPAWN_AGENT");
         agent != nullptr) // of this job's mpiexec
         words.insert(words.end(), {"--launch-agent", agent});
+    if (engine()->segment.news().keeps_going != 0) words.emplace_back("--keep-going");
     add_option(crews, "host", "--host", words);
     add_option(crews, "hostfile", "--hostfile", words);
     folder = value_of(crews[0].hints, "wdir", "wd");
@@ -79,6 +88,8 @@ Err command_for(const std::vector<Crew>& crews, const std::string& mpiexec, std:
         if (i > 0) words.emplace_back(":");
         words.insert(words.end(), {"-n", std::to_string(crew.processes)});
         add_environment(value_of(crew.hints, "env"), words);
+        add_variable(crew.hints, initial_errhandler_key, initial_errhandler_variable, words);
+        add_variable(crew.hints, memory_kinds_key, memory_kinds_variable, words);
         const std::string own_folder = value_of(crew.hints, "wdir", "wd");
         if (own_folder != folder) words.insert(words.end(), {"env", "-C", own_folder});
         words.push_back(find_in_path(crew.program, value_of(crew.hints, "path")));

@@ -8,6 +8,7 @@
 #include "core/state.hpp"
 #include "os/host.hpp"
 #include "os/socket.hpp"
+#include "proto/p2p/lane.hpp"
 #include "worlds/handshake.hpp"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include "base/hex.hpp"
 #include "core/state.hpp"
 #include "os/clock.hpp"
+#include "proto/p2p/lane.hpp"
 #include "worlds/handshake.hpp"
 #include "worlds/sockets.hpp"
 

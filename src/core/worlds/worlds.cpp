@@ -6,6 +6,8 @@
 #include "core/comm/make.hpp"
 #include "core/state.hpp"
 #include "proto/coll/coll.hpp"
+#include "proto/p2p/lane.hpp"
+#include "worlds/network.hpp"
 
 #include <cstring>
 

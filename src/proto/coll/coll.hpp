@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Collective operations on bytes, on the ranks of one team. Each adds its steps to a schedule, with the
-// algorithm that proto/coll/select.hpp chooses; the short forms at the end build a schedule and wait for it.
+// algorithm that proto/coll/select.cpp chooses; the short forms at the end build a schedule and wait for it.
 //
 // Buffers may not overlap, except where the contribution and the result are the same address: in place. What
 // decides the choice (sizes, operation, number of ranks) must be the same on all ranks, so no layout of a

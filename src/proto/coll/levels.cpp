@@ -3,6 +3,7 @@
 #include "proto/coll/levels.hpp"
 
 #include "base/param.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <algorithm>
 

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/coll/schedule.hpp"
 
+#include "proto/p2p/lane.hpp"
+#include "proto/progress/wait.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <new>

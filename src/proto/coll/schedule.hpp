@@ -14,7 +14,7 @@
 
 #include "proto/coll/combine.hpp"
 #include "proto/coll/inline_list.hpp"
-#include "proto/progress/wait.hpp"
+#include "proto/p2p/deferred.hpp"
 #include "proto/team.hpp"
 
 #include <memory>

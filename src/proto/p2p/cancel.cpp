@@ -46,6 +46,7 @@ void Lane::receive_taken(Operation& op, Unexpected& message) {
 }
 
 void Lane::drop_messages(uint32_t context) {
+    shm_.read_all([this](const transport::Arrival& a) { arrived(a); }); // some may lie in a ring unread
     matcher_.discard_if(context,
                         [](const Incoming& m) { return m.local == nullptr && operation_behind(m) == 0; });
 }

@@ -35,6 +35,7 @@ bool is_collective(uint32_t context) { return (context & 1U) != 0 && (context & 
 int Lane::take_news() {
     const boot::NodeSegment& segment = shm_.segment();
     const wire::FaultNews& news = segment.news();
+    int happened = 0;
     if (const uint32_t number = news_.load(std::memory_order_seq_cst); number != faults_.number) {
         faults_.number = number;
         for (const uint32_t n = news.failed.load(std::memory_order_acquire); faults_.failed < n;)
@@ -44,8 +45,11 @@ int Lane::take_news() {
             faults_.any = true;
         }
         if (faults_.on_news != nullptr && faults_.any) faults_.on_news();
+        if (faults_.on_decisions != nullptr) happened = faults_.on_decisions();
+        // Fault news alone can end a wait that is for no operation: the flags of a collective.
+        if (faults_.any) ++happened;
     }
-    return faults_.any ? end_hopeless() : 0;
+    return happened + (faults_.any ? end_hopeless() : 0);
 }
 
 // From now on whatever is sent to it takes the slow path, where it is found hopeless.
@@ -55,6 +59,7 @@ void Lane::lose_peer(int world_rank) {
     if (const int local = shm_.reach(world_rank); local >= 0) {
         ++pending_of_peer_[static_cast<size_t>(local)];
         shm_.forget_peer(static_cast<transport::Peer>(local));
+        shm_.look_at(static_cast<transport::Peer>(local)); // what it had sent before
     } else if (network_ != nullptr) {
         network_->give_up(world_rank);
     }
@@ -91,6 +96,7 @@ Err Lane::no_message_with_faults(uint32_t context, int source, int world_source)
 
 Err Lane::verdict_on(const Operation& op) const {
     if (op.world_peer >= 0 && faults_.gone.count(op.world_peer) != 0) return gone(op.world_peer);
+    if (survives(op.context, op.tag)) return Err::success;
     const auto found = faults_.broken.find(Faults::key_of(op.context));
     if (found == faults_.broken.end()) return Err::success;
     return found->second == Err::revoked || is_collective(op.context) ? broken_by(found->second)

@@ -24,7 +24,8 @@ struct Faults {
     std::unordered_map<uint32_t, Err> broken;
     // Communicators on which a receive from anybody may wait for somebody who is gone.
     std::unordered_set<uint32_t> unacknowledged;
-    void (*on_news)() = nullptr; // fills in the two above
+    void (*on_news)() = nullptr;     // fills in the two above
+    int (*on_decisions)() = nullptr; // the launcher may have left some; how many there were
 
     static uint32_t key_of(uint32_t context) { return context & ~1U & ~partitioned_context; }
 };

@@ -4,34 +4,13 @@
 // Messages with gaps at their sender, whose first part comes with the question: expected or not, into a
 // buffer that is long enough or not, cancelled. Two lanes of one segment driven by one thread.
 #include "layout/node.hpp"
-#include "proto/team.hpp"
+#include "proto/p2p/test_pair.hpp"
+#include "topo/node_places.hpp"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
 #include <vector>
 
 namespace zipmpi::proto {
 namespace {
-
-struct Pair {
-    boot::NodeSegment segment;
-    std::unique_ptr<Lane> lanes[2];
-    Team teams[2];
-    // The two may read each other's memory, or not.
-    explicit Pair(bool kernel_copies = false) {
-        Problem why;
-        EXPECT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << format(why);
-        for (int r = 0; r < 2; ++r) {
-            if (kernel_copies) segment.block(static_cast<uint32_t>(r)).pid.store(getpid());
-            lanes[r] = std::make_unique<Lane>(segment, static_cast<uint32_t>(r), r);
-            teams[r] = Team{lanes[r].get(), 2, r, 2, RankMap(0), 0};
-        }
-    }
-    void settle() {
-        while (lanes[0]->progress() + lanes[1]->progress() > 0) {
-        }
-    }
-};
 
 // So many bytes in blocks with gaps.
 struct WithGaps {
@@ -137,9 +116,35 @@ TEST(Gaps, LongPiecesAreCopiedWhereTheyLie) {
             for (size_t i = 0; i < room; ++i)
                 ASSERT_EQ(in[i], i < data.bytes ? data.packed(i) : 'x') << room << ' ' << i;
         }
-    if (!p.lanes[1]->oversubscribed()) {
-        EXPECT_EQ(joint_copies(p), 6U) << "all but those that were cut to 100 bytes";
-    }
+    EXPECT_EQ(joint_copies(p), 6U) << "all but those that were cut to 100 bytes";
+}
+
+// A message in one piece, which goes jointly or not as the class of the pair has it.
+TEST(Joint, FollowsTheClassOfThePair) {
+    Pair p(true);
+    std::byte probe{};
+    if (!p.lanes[1]->read_peer(0, reinterpret_cast<uint64_t>(&p), &probe, 1))
+        GTEST_SKIP() << "the kernel does not allow it here";
+    topo::set_place(p.segment, 0, {0, 0, 0, 0, 0, 0});
+    topo::set_place(p.segment, 1, {0, 0, 0, 1, 1, 1});
+    std::vector<char> out(long_message, 'a'), in(long_message);
+    const auto goes_jointly = [&] {
+        const uint64_t before = joint_copies(p);
+        Operation send = make_send(p.teams[0], out.data(), out.size(), 1, 5);
+        Operation recv = make_recv(p.teams[1], in.data(), in.size(), 0, 5);
+        p.lanes[1]->start_recv(recv);
+        p.lanes[0]->start_send(send);
+        p.settle();
+        EXPECT_TRUE(send.done() && recv.done());
+        return joint_copies(p) > before;
+    };
+    EXPECT_TRUE(goes_jointly()) << "they share an L3";
+    topo::move_place(p.segment, 1, {0, 0, 0, 0, 0, 0});
+    topo::announce_moves(p.segment);
+    EXPECT_FALSE(goes_jointly()) << "on one core nobody has time to help";
+    topo::move_place(p.segment, 1, {1, 1, 1, 1, 1, 1});
+    topo::announce_moves(p.segment);
+    EXPECT_TRUE(goes_jointly()) << "far apart";
 }
 
 TEST(Gaps, BothSidesMayHaveThem) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/p2p/joint.hpp"
 
-#include "base/param.hpp"
 #include "os/clock.hpp"
 #include "proto/p2p/lane.hpp"
 #include "proto/p2p/payload.hpp"
@@ -13,44 +12,9 @@
 namespace zipmpi::proto {
 namespace {
 
-constexpr int64_t never = -1;
-
-Param<int64_t> joint_min{"p2p.joint_min",
-                         48 * KiB,
-                         {never, INT64_MAX},
-                         Unit::bytes,
-                         Level::tuner,
-                         Scope::local,
-                         "shortest message whose sender helps to copy it if it waits in MPI; -1: none"};
-
-// Two CPUs in one small chunk's page tables get in each other's way; the last chunk is waited for.
-constexpr uint64_t least_chunk = 32 * KiB;
-constexpr uint64_t largest_chunk = 512 * KiB;
-constexpr uint64_t chunks_wanted = 4;
-
-uint64_t chunk_for(uint64_t bytes) {
-    const uint64_t chunk = (bytes / chunks_wanted + least_chunk - 1) / least_chunk * least_chunk;
-    return std::clamp(chunk, least_chunk, largest_chunk);
-}
-
-// In a stream of messages both have enough to do, and parts of a buffer that is used again change caches.
-constexpr uint64_t longer_in_streams = 8;
-
-bool long_enough(uint64_t bytes, bool in_stream) {
-    const auto least = static_cast<uint64_t>(joint_min.get());
-    return joint_min.get() != never && bytes / (in_stream ? longer_in_streams : 1) >= least &&
-           bytes > least_chunk && bytes / largest_chunk < most_chunks;
-}
-
-// One more piece costs the kernel what copying so many bytes by way of cells does; to begin with it costs as
-// much as the second number.
-constexpr uint64_t bytes_per_piece = 1280;
-constexpr uint64_t bytes_to_begin = 24 * KiB;
-
-bool pieces_are_long(const layout::Program* layout, uint64_t bytes) {
-    if (layout == nullptr) return true;
-    const auto mean = static_cast<uint64_t>(layout->size / layout->runs);
-    return mean > bytes_per_piece && bytes / mean * bytes_per_piece + bytes_to_begin <= bytes;
+// 0: in one piece.
+uint64_t mean_piece(const layout::Program* layout) {
+    return layout == nullptr ? 0 : static_cast<uint64_t>(layout->size / layout->runs);
 }
 
 } // namespace
@@ -80,14 +44,18 @@ bool Lane::write_chunk(const Operation& send, transport::Peer to, const PeerPlac
 }
 
 bool Lane::worth_a_note(const Operation& send) {
-    return long_enough(send.bytes, false) && pieces_are_long(send.layout, send.bytes) && !oversubscribed() &&
+    const Thresholds& t = limits(send.transport_peer);
+    return t.goes_jointly(send.bytes, {.mean_piece = mean_piece(send.layout)}) &&
            kcopy_.works_with(send.transport_peer) && !noting_[send.transport_peer].is_vain();
 }
 
 bool Lane::may_copy_jointly(const Operation& recv, const Incoming& message, PeerPlace& from) {
     const bool placed = message.noted || (message.address != 0 && message.data_bytes == 0);
-    if (!placed || !long_enough(recv.received, shm_.another_waits(message.from)) ||
-        !pieces_are_long(recv.layout, recv.received) || oversubscribed() || !kcopy_.works_with(message.from))
+    if (!placed ||
+        !limits(message.from)
+             .goes_jointly(recv.received,
+                           {message.place != 0, shm_.another_waits(message.from), mean_piece(recv.layout)}) ||
+        !kcopy_.works_with(message.from))
         return false;
     from.address = message.address;
     return !message.noted || peer_places_.read(message.data, message.data_bytes, message.bytes, from);
@@ -103,7 +71,7 @@ bool Lane::copy_jointly(Operation& recv, const Incoming& message) {
     const auto index = static_cast<uint32_t>(&copy - joint_);
     const uint64_t chunk_bytes = chunk_for(recv.received);
     if (table_.add(recv) == 0) return false; // from here on it is matched, and on no list
-    const auto chunks = static_cast<uint32_t>((recv.received + chunk_bytes - 1) / chunk_bytes);
+    const uint32_t chunks = count_chunks(recv.received, chunk_bytes);
     copy = {&recv, message, std::move(from), nullptr, chunk_bytes, ++joint_number_, chunks, chunks, 0, false};
     if (message.place != 0) copy.view = arena_.view(message.from, message.place, message.bytes);
     ++joint_under_way_;
@@ -211,7 +179,7 @@ void Lane::take_help(const transport::Arrival& a) {
     PeerPlace place;
     place.address = help.address;
     if (a.bulk != nullptr && !peer_places_.read(a.bulk, a.bulk_bytes, help.bytes, place)) return;
-    const auto chunks = static_cast<uint32_t>((help.bytes + help.chunk_bytes - 1) / help.chunk_bytes);
+    const uint32_t chunks = count_chunks(help.bytes, help.chunk_bytes);
     wire::JointCopy& joint = shm_.segment().block(a.from).joint[help.joint];
     bool helped = false;
     for (uint32_t chunk = 0;

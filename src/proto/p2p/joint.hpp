@@ -6,9 +6,9 @@
 // sender that is busy elsewhere costs nothing.
 #pragma once
 
+#include "proto/p2p/chunks.hpp"
 #include "proto/p2p/match.hpp"
 #include "proto/p2p/peer_place.hpp"
-#include "wire/segment_layout.hpp"
 
 namespace zipmpi::proto {
 
@@ -25,31 +25,5 @@ struct JointCopying {
     uint32_t own = 0;   // chunks copied here
     bool failed = false;
 };
-
-inline uint64_t chunk_at(uint64_t chunk_bytes, uint32_t chunk) { return chunk_bytes * chunk; }
-inline uint64_t chunk_length(uint64_t bytes, uint64_t chunk_bytes, uint32_t chunk) {
-    const uint64_t at = chunk_at(chunk_bytes, chunk);
-    return at + chunk_bytes < bytes ? chunk_bytes : bytes - at;
-}
-
-inline constexpr uint32_t most_chunks = UINT16_MAX;
-
-// How many chunks are taken.
-inline uint32_t chunks_taken(uint64_t word) {
-    return static_cast<uint32_t>(word >> 16 & most_chunks) + static_cast<uint32_t>(word & most_chunks);
-}
-
-// Takes the next chunk of a copy from one end. False: all are taken, or the copy has ended.
-inline bool take_chunk(wire::JointCopy& joint, uint32_t number, uint32_t chunks, bool from_front,
-                       uint32_t& chunk) {
-    uint64_t word = joint.taken.load(std::memory_order_acquire);
-    do {
-        if (word >> 32 != number || chunks_taken(word) >= chunks) return false;
-    } while (!joint.taken.compare_exchange_weak(word, word + (from_front ? 1U << 16 : 1U),
-                                                std::memory_order_acq_rel, std::memory_order_acquire));
-    chunk = from_front ? static_cast<uint32_t>(word >> 16 & most_chunks)
-                       : chunks - 1 - static_cast<uint32_t>(word & most_chunks);
-    return true;
-}
 
 } // namespace zipmpi::proto

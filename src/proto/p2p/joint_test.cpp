@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "proto/p2p/joint.hpp"
+#include "proto/p2p/chunks.hpp"
 
 #include <gtest/gtest.h>
 #include <numeric>

@@ -17,6 +17,8 @@ Lane::Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_ran
     , skew_(segment.local_ranks())
     , asking_(segment.local_ranks())
     , noting_(segment.local_ranks())
+    , matcher_(Expecting(shm_))
+    , table_(Expecting(shm_))
     , pending_of_peer_(segment.local_ranks())
     , full_in_pass_(segment.local_ranks())
     , world_rank_(world_rank)

@@ -19,6 +19,7 @@
 #include "boot/node_segment.hpp"
 #include "boot/traffic.hpp"
 #include "proto/p2p/asking.hpp"
+#include "proto/p2p/deferred.hpp"
 #include "proto/p2p/faults.hpp"
 #include "proto/p2p/joint.hpp"
 #include "proto/p2p/match.hpp"
@@ -42,22 +43,6 @@
 
 namespace zipmpi::proto {
 
-// Work that must not run inside the completion of an operation, where matching is between two states.
-struct Deferred {
-    void (*run)(Deferred&) = nullptr;
-    bool waiting = false; // in a lane's list
-    Deferred* next = nullptr;
-    Deferred* previous = nullptr;
-};
-
-// Something that is looked at in every round of progress.
-struct Watcher {
-    int (*look)(Watcher&) = nullptr; // returns how many things happened; may end the watch
-    bool watched = false;
-    Watcher* next = nullptr;
-    Watcher* previous = nullptr;
-};
-
 class Lane {
   public:
     Lane(const boot::NodeSegment& segment, uint32_t local_index, int world_rank);
@@ -75,7 +60,8 @@ class Lane {
     void lose_foreign(int world_rank);
     // A rank on another host does not hold this context any more, which was drawn on this node.
     void set_on_give_back(void (*call)(uint32_t context)) { on_give_back_ = call; }
-    void tell_of_context(int world_rank, uint32_t context);
+    void set_on_revoke(void (*call)(uint32_t context)) { on_revoke_ = call; }
+    void tell_of_context(int world_rank, wire::Kind what, uint32_t context);
     [[nodiscard]] bool on_this_node(int world_rank) const { return shm_.reach(world_rank) >= 0; }
     [[nodiscard]] int node_of(int world_rank) const {
         return wire::is_foreign(world_rank) ? 0 : static_cast<int>(shm_.segment().node_of(world_rank));
@@ -139,7 +125,7 @@ class Lane {
         work.waiting = false;
     }
     // Ranks that are gone, revoked communicators: faults.cpp. Called by who waits; whatever cannot be done
-    // any more ends with an error. Returns how many things happened.
+    // any more ends with an error. Returns how many things happened; news of a failure are one.
     int look_for_news() {
         const bool same = news_.load(std::memory_order_seq_cst) == faults_.number;
         return same && !faults_.any ? 0 : take_news();
@@ -378,6 +364,7 @@ class Lane {
     uint32_t local_ranks_;
     std::unique_ptr<transport::ucx::Network> network_;
     void (*on_give_back_)(uint32_t) = nullptr;
+    void (*on_revoke_)(uint32_t) = nullptr;
     void (*on_lost_)(int) = nullptr;
     bool foreign_ = false;
     const std::atomic<uint32_t>& news_; // in the segment

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/counters.hpp"
+#include "proto/p2p/expecting.hpp"
 #include "proto/p2p/keyed_queues.hpp"
 #include "proto/p2p/operation.hpp"
 #include "transport/concept.hpp"
@@ -42,7 +43,9 @@ struct Unexpected {
 
 class Matcher {
   public:
-    Matcher() = default;
+    explicit Matcher(const Expecting& expecting = {})
+        : expecting_(expecting)
+        , special_posted_(expecting.counts() ? 1 : 0) {}
     Matcher(const Matcher&) = delete;
     Matcher& operator=(const Matcher&) = delete;
     ~Matcher();
@@ -51,10 +54,12 @@ class Matcher {
         recv.order = ++posts_;
         count_wild(recv, 1);
         posted_.push_back(recv);
+        expecting_.receive(recv.source, recv.world_peer, 1);
     }
     void withdraw(Operation& recv) {
         count_wild(recv, -1);
         posted_.remove(recv);
+        expecting_.receive(recv.source, recv.world_peer, -1);
     }
 
     // A posted receive that passes a test, or null. Takes time with their number.
@@ -66,7 +71,11 @@ class Matcher {
     // The receive this message is for, taken off the list; or null.
     Operation* take_posted(const wire::Envelope& e) {
         Operation* first = posted_.first({e.context, e.source, e.tag});
-        if (wild_posted_ != 0) first = older_wild(first, e);
+        if (special_posted_ == 0) [[likely]] {
+            if (first != nullptr) posted_.remove(*first);
+            return first;
+        }
+        first = older_wild(first, e);
         if (first != nullptr) withdraw(*first);
         return first;
     }
@@ -120,7 +129,7 @@ class Matcher {
         const int form = form_of(recv.source, recv.tag);
         if (form == 0) [[likely]]
             return;
-        wild_posted_ += change;
+        special_posted_ += change;
         posted_of_form_[form] += change;
     }
     struct ByPattern {
@@ -140,9 +149,10 @@ class Matcher {
     [[nodiscard]] Unexpected* first_of_form(int form, const MatchKey& key) const;
     [[gnu::cold]] void index(int form);
 
+    Expecting expecting_;
     KeyedQueues<Operation, ByPattern> posted_;
     uint64_t posts_ = 0;
-    int64_t wild_posted_ = 0;        // posted receives with wildcards
+    int64_t special_posted_;         // posted receives with wildcards; one more where all are counted
     int64_t posted_of_form_[4] = {}; // the same for each form but the exact one
 
     IntrusiveList<Unexpected> unexpected_;

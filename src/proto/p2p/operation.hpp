@@ -22,6 +22,13 @@ inline constexpr int any_tag = -2;
 // the descriptions that sender and receiver of a channel match by, odd for its messages.
 inline constexpr uint32_t partitioned_context = 1U << 31;
 
+// Messages by which the members of a communicator agree that may be revoked or have lost members
+// (core/fault): beside those of partitioned channels, with tags that these do not have. Only the end of the
+// other side ends them.
+inline bool survives(uint32_t context, int tag) {
+    return (context & partitioned_context) != 0 && (context & 1U) != 0 && tag < 0;
+}
+
 struct Operation {
     enum class Kind : uint8_t { send, recv, none };
 

@@ -5,7 +5,7 @@
 // back late, or that a peer made up, finds nothing instead of somebody else's operation.
 #pragma once
 
-#include "proto/p2p/operation.hpp"
+#include "proto/p2p/expecting.hpp"
 
 #include <vector>
 
@@ -14,6 +14,9 @@ namespace zipmpi::proto {
 class OperationTable {
   public:
     static constexpr uint32_t index_bits = 20; // a million operations under way in one process
+
+    explicit OperationTable(const Expecting& expecting = {})
+        : expecting_(expecting) {}
 
     // 0 if the table is full.
     wire::OperationId add(Operation& op) {
@@ -27,6 +30,7 @@ class OperationTable {
         Slot& slot = slots_[index];
         slot.op = &op;
         op.own_id = slot.generation << index_bits | index;
+        expecting_.answer(op.transport_peer, 1);
         return op.own_id;
     }
 
@@ -51,6 +55,7 @@ class OperationTable {
         slot.generation = slot.generation == max_generation ? 1 : slot.generation + 1;
         free_.push_back(index);
         op.own_id = 0;
+        expecting_.answer(op.transport_peer, -1);
     }
 
   private:
@@ -59,6 +64,7 @@ class OperationTable {
         Operation* op = nullptr;
         uint32_t generation = 1; // never 0: id 0 names nothing
     };
+    Expecting expecting_;
     std::vector<Slot> slots_;
     std::vector<uint32_t> free_;
 };

@@ -40,7 +40,7 @@ Err too_long(const Incoming& message, const Operation& recv) {
 // Long messages between hosts are the network's own business.
 bool goes_between_hosts(wire::Kind kind) {
     return kind == wire::Kind::eager || kind == wire::Kind::ack || kind == wire::Kind::withdraw ||
-           kind == wire::Kind::withdrawn || kind == wire::Kind::give_back;
+           kind == wire::Kind::withdrawn || kind == wire::Kind::give_back || kind == wire::Kind::revoke;
 }
 
 } // namespace
@@ -88,9 +88,11 @@ void Lane::arrived(const transport::Arrival& a) {
     case wire::Kind::help:
         take_help(a);
         break;
-    case wire::Kind::give_back: {
+    case wire::Kind::give_back:
+    case wire::Kind::revoke: {
+        const auto call = a.envelope.kind == wire::Kind::revoke ? on_revoke_ : on_give_back_;
         uint32_t context = 0;
-        if (is_remote(a.from) && read_payload(a, context) && on_give_back_ != nullptr) on_give_back_(context);
+        if (is_remote(a.from) && read_payload(a, context) && call != nullptr) call(context);
         break;
     }
     case wire::Kind::none:

@@ -142,9 +142,9 @@ void Lane::finish_unreachable(Operation& op) {
     finish(op);
 }
 
-void Lane::tell_of_context(int world_rank, uint32_t context) {
+void Lane::tell_of_context(int world_rank, wire::Kind what, uint32_t context) {
     transport::Peer peer = 0;
-    if (find_remote(world_rank, peer)) post_line(peer, wire::Kind::give_back, &context, sizeof context);
+    if (find_remote(world_rank, peer)) post_line(peer, what, &context, sizeof context);
 }
 
 Sent Lane::try_start_remote(Operation& op) {
@@ -217,7 +217,11 @@ void Lane::fail_remote(Operation& op) {
 }
 
 Sent Lane::send_line(transport::Peer peer, const wire::Envelope& e, const std::byte* payload, size_t bytes) {
-    if (!is_remote(peer)) return shm_.send_short(peer, e, payload, bytes);
+    if (!is_remote(peer)) {
+        const Sent sent = shm_.send_short(peer, e, payload, bytes);
+        if (sent == Sent::ok && e.kind == wire::Kind::withdraw) shm_.call(peer); // it does not expect that
+        return sent;
+    }
     wire::Envelope line = e;
     line.inline_bytes = static_cast<uint8_t>(bytes);
     // A line to a peer that is gone is of no use to anybody.

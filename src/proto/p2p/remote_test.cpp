@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A lane with a network that the test drives: what happens between hosts, in any order.
+#include "proto/p2p/lane.hpp"
 #include "proto/team.hpp"
 
 #include <cstring>
@@ -123,10 +124,21 @@ TEST(Remote, NobodyWaitsForARankThatIsGone) {
     h.lane->start_send(sync);
     EXPECT_EQ(h.lane->look_for_news(), 0);
     h.segment.tell_failed(1);
-    EXPECT_EQ(h.lane->look_for_news(), 2);
+    EXPECT_EQ(h.lane->look_for_news(), 1 + 2);
     EXPECT_TRUE(h.network->forgotten);
     EXPECT_TRUE(recv.done() && recv.error == Err::proc_failed);
     EXPECT_TRUE(sync.done() && sync.error == Err::proc_failed);
+}
+
+// Who is about to sleep on something other than an operation must not: a collective on shared memory waits
+// for flags, which a rank that is gone does not set.
+TEST(Remote, AFailureThatEndsNoOperationIsSomethingThatHappened) {
+    Host h;
+    h.segment.tell_failed(1);
+    EXPECT_EQ(h.lane->look_for_news(), 1);
+    EXPECT_EQ(h.lane->look_for_news(), 0); // known now
+    h.segment.tell_revoked(h.team.context);
+    EXPECT_EQ(h.lane->look_for_news(), 1);
 }
 
 } // namespace

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/progress/helper.hpp"
 
+#include "os/memory_checker.hpp"
+#include "proto/p2p/lane.hpp"
+#include "proto/progress/wait.hpp"
+
 #include <algorithm>
 #include <csignal>
 #include <ctime>
@@ -79,6 +83,7 @@ bool Helper::start() {
     runs_ = pthread_create(
                 &thread_, nullptr,
                 [](void* helper) -> void* {
+                    os::quiet_memory_sanitizer();
                     static_cast<Helper*>(helper)->run();
                     return nullptr;
                 },
@@ -171,7 +176,11 @@ Helper::Look Helper::look(bool sleeps_next, bool& listens, uint32_t& ticket) {
 
 void Helper::sleep(bool listens, uint32_t ticket) {
     if (listens) {
-        lane_.shm().sleep_on_descriptors(ticket, descriptors_.get(), longest_sleep_ns);
+        const bool woken = lane_.shm().sleep_on_descriptors(ticket, descriptors_.get(), longest_sleep_ns);
+        if (!woken && lane_.try_to_help()) {
+            if (lane_.progress_all() > 0 && lane_.network() == nullptr) count_late_wake(lane_, ticket);
+            lane_.stop_helping();
+        }
         lane_.shm().disarm();
         return;
     }

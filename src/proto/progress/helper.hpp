@@ -9,12 +9,14 @@
 #pragma once
 
 #include "os/fd.hpp"
-#include "proto/p2p/lane.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <pthread.h>
 
 namespace zipmpi::proto {
+
+class Lane;
 
 class Helper {
   public:

@@ -49,6 +49,11 @@ Param<int64_t> network_yields{
 // A sleep ends by itself after this time and looks again: a safety net, counted when it caught something.
 constexpr int64_t longest_sleep_ns = 1'000'000'000;
 
+// Who wakes may lose its CPU between its store and the wake-up: so long is waited for it before a sleep
+// counts as one that nobody has ended.
+constexpr uint64_t patience_with_wakers_ns = 1'000'000'000;
+constexpr uint64_t longest_look_ns = 1'000'000;
+
 // A rank never spins shorter than this: about what it costs to sleep and be woken.
 constexpr int64_t least_spins = 64;
 
@@ -74,14 +79,13 @@ void write_operation(WaitRecord& w, const Operation& op, uint32_t note_sequence)
     const uint32_t sequence = sequence_of(op, note_sequence);
     const WaitKind kind = sequence != 0                      ? WaitKind::collective
                           : op.kind == Operation::Kind::send ? WaitKind::send
-                                                             : WaitKind::recv;
+                          : op.kind == Operation::Kind::recv ? WaitKind::recv
+                                                             : WaitKind::other;
+    const bool nobody = kind == WaitKind::other || wire::is_foreign(op.world_peer);
     const bool wild = op.kind == Operation::Kind::recv && op.source == any_source;
     w.kind.store(static_cast<uint32_t>(kind), relaxed);
     w.peer.store(wild ? recorder_any : op.peer, relaxed);
-    w.world_peer.store(wild                              ? recorder_any
-                       : wire::is_foreign(op.world_peer) ? recorder_none
-                                                         : op.world_peer,
-                       relaxed);
+    w.world_peer.store(wild ? recorder_any : nobody ? recorder_none : op.world_peer, relaxed);
     w.tag.store(sequence != 0 ? recorder_none : op.tag == any_tag ? recorder_any : op.tag, relaxed);
     // A communicator is named by its first context: the odd one carries its collectives.
     w.context.store(op.context & ~1U & ~partitioned_context, relaxed);
@@ -149,7 +153,20 @@ bool sleep_now(Lane& lane, uint32_t ticket) {
     return woken;
 }
 
-void sleep_once(Lane& lane, const WaitNote& note) {
+// After a sleep that ended by its time limit: what it was for is there, or something else from this node. A
+// network may do things of its own that need nobody, and what it brings may come while one looks: one that
+// has lost its CPU meanwhile cannot tell.
+bool was_missed(Lane& lane, const WaitNote& note, const Condition& over, uint32_t ticket) {
+    if (lane.shm().own_block().wake.load(std::memory_order_seq_cst) != ticket) return false;
+    const uint64_t begin = os::now_ns();
+    const int happened = lane.progress_all() + lane.look_for_news();
+    const bool missed =
+        over.holds(over.subject) || (note.last_look != nullptr && note.last_look(note.waiter));
+    if (lane.network() == nullptr) return missed || happened > 0;
+    return missed && os::now_ns() - begin < longest_look_ns;
+}
+
+void sleep_once(Lane& lane, const WaitNote& note, const Condition& over) {
     auto& shm = lane.shm();
     Recorder& r = lane.recorder();
     const uint32_t ticket = shm.arm();
@@ -161,15 +178,23 @@ void sleep_once(Lane& lane, const WaitNote& note) {
         lane.counters().add(Counter::sleeps);
         const bool woken = sleep_now(lane, ticket);
         r.asleep.store(0, relaxed);
-        const auto missed = [&] {
-            return lane.progress() > 0 || (note.last_look != nullptr && note.last_look(note.waiter));
-        };
-        if (!woken && missed()) lane.counters().add(Counter::late_wakes);
+        if (!woken && was_missed(lane, note, over, ticket)) count_late_wake(lane, ticket);
     }
     shm.disarm();
 }
 
 } // namespace
+
+// A thread that has found something wakes the others, itself included: that is no wake-up by somebody else.
+void count_late_wake(Lane& lane, uint32_t ticket) {
+    const std::atomic<uint32_t>& wake = lane.shm().own_block().wake;
+    const uint32_t unwoken = lane.multithreaded() ? wake.load(std::memory_order_seq_cst) : ticket;
+    const uint64_t until = os::now_ns() + patience_with_wakers_ns;
+    while (wake.load(std::memory_order_seq_cst) == unwoken) {
+        if (os::now_ns() > until) return lane.counters().add(Counter::late_wakes);
+        sched_yield();
+    }
+}
 
 // What arrives while we offer the CPU to others was made by a peer that shares it: the kernel may put two
 // ranks on one CPU although there are enough, and spinning only keeps the peer from running. What arrives
@@ -188,7 +213,7 @@ void learn_from(Lane& lane, uint32_t rounds) {
     lane.set_spin_limit(static_cast<uint32_t>(std::clamp(next, std::min(least_spins, most), most)));
 }
 
-void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
+void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note, const Condition& over) {
     const bool soon = transport::bulk_passes.load(relaxed);
     const int64_t spin_rounds = soon ? 0 : spins_now(lane);
     ++rounds;
@@ -208,7 +233,7 @@ void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note) {
         lane.step_in();
         lane.look_at_network_too(); // others have run in between: a round is long now
     } else {
-        sleep_once(lane, note);
+        sleep_once(lane, note, over);
     }
 }
 

@@ -32,9 +32,19 @@ inline WaitNote note_on(const Operation& op, uint32_t collective_sequence = 0) {
             collective_sequence};
 }
 
+// Whether the wait is over.
+struct Condition {
+    bool (*holds)(const void* subject) = nullptr;
+    const void* subject = nullptr;
+};
+
 // One round without luck: spins, yields or sleeps, by how many rounds there were. Gives up the lock
 // meanwhile.
-void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note);
+void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note, const Condition& over);
+
+// A sleep with this ticket has ended by its time limit although what it was for was there; still armed.
+// Counts it (late_wakes), unless somebody was just about to wake us.
+void count_late_wake(Lane& lane, uint32_t ticket);
 
 // A look that found nothing, by a caller that does not wait.
 void poll_in_vain(Lane& lane);
@@ -66,7 +76,9 @@ void wait_until(Lane& lane, const Done& done, const WaitNote& note) {
             if (!lane.oversubscribed() && !done())
                 for (int i = 0; i < pauses_in_stream; ++i) os::cpu_relax();
         } else if (!done()) {
-            wait_round(lane, rounds, note);
+            const Done over = done; // a copy: the address of the original would keep it out of registers
+            const auto holds = [](const void* d) { return (*static_cast<const Done*>(d))(); };
+            wait_round(lane, rounds, note, {holds, &over});
         }
     }
 }

@@ -3,6 +3,7 @@
 #include "proto/rma/device.hpp"
 
 #include "os/clock.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <sched.h>
 
@@ -93,7 +94,8 @@ int Device::look() {
     return awaited ? 1 : 0; // nobody sleeps meanwhile
 }
 
-void Device::pause(uint32_t looks) {
+void Device::progress(uint32_t looks) {
+    lane_.progress();
     const bool offers = looks % looks_per_turn == 0;
     if (!offers && !lane_.multithreaded()) return os::cpu_relax();
     if (offers) lane_.look_for_news();

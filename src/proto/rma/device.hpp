@@ -11,7 +11,7 @@
 // Threads: under the lane's lock.
 #pragma once
 
-#include "proto/p2p/lane.hpp"
+#include "proto/p2p/deferred.hpp"
 #include "transport/ucx/direct.hpp"
 
 #include <list>
@@ -20,6 +20,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace zipmpi::proto {
+class Lane;
+}
 
 namespace zipmpi::proto::rma {
 
@@ -75,10 +79,7 @@ class Device {
     // Looks at the device and everything else until it holds; gives up the lock now and then.
     template <class Done>
     void wait_until(const Done& done) {
-        for (uint32_t looks = 1; !done(); ++looks) {
-            lane_.progress();
-            pause(looks);
-        }
+        for (uint32_t looks = 1; !done(); ++looks) progress(looks);
     }
 
   private:
@@ -86,7 +87,7 @@ class Device {
         Device* device = nullptr;
     };
     int look();
-    void pause(uint32_t looks);
+    void progress(uint32_t looks); // and a pause, by how many there were
     void finish(int end);
 
     std::unique_ptr<transport::ucx::Direct> direct_;

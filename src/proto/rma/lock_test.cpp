@@ -54,7 +54,7 @@ TEST(FairLock, WritersExcludeEachOther) {
 TEST(FairLock, ReadersExcludeWriters) {
     Node node(6);
     int64_t pair[2] = {0, 0};
-    std::atomic<int> readers{0}, most{0};
+    std::atomic<int> readers{0};
     constexpr int rounds = 1000;
     node.run([&](Lane& lane) {
         const bool writes = lane.world_rank() % 3 == 0;
@@ -68,7 +68,7 @@ TEST(FairLock, ReadersExcludeWriters) {
                 lock.unlock_exclusive(lane);
             } else {
                 lock.lock_shared(lane, shown);
-                most = std::max(most.load(), ++readers);
+                ++readers;
                 ASSERT_EQ(pair[0], pair[1]);
                 --readers;
                 lock.unlock_shared(lane);
@@ -76,6 +76,12 @@ TEST(FairLock, ReadersExcludeWriters) {
         }
     });
     EXPECT_EQ(pair[0], 2 * rounds);
+    FairLock lock(*node.lock);
+    for (const int r : {1, 2}) lock.lock_shared(*node.lanes[r], shown); // both are inside, or this never ends
+    uint16_t ticket = 0;
+    EXPECT_FALSE(lock.draw(true, ticket));
+    for (const int r : {1, 2}) lock.unlock_shared(*node.lanes[r]);
+    EXPECT_EQ(lock.look(*node.lanes[0], true, ticket), FairLock::Turn::come);
 }
 
 // Tickets have 16 bits.
@@ -88,6 +94,10 @@ TEST(FairLock, TicketsWrapAround) {
         lock.lock_shared(*node.lanes[0], shown);
         lock.unlock_shared(*node.lanes[0]);
     }
+    EXPECT_EQ(node.lock->tickets.load() >> 32 & 0xffff, 140000 & 0xffff);
+    uint16_t ticket = 0;
+    lock.lock_exclusive(*node.lanes[0], shown);
+    EXPECT_FALSE(lock.draw(false, ticket));
 }
 
 // While a writer waits no reader that comes later gets in.
@@ -112,7 +122,8 @@ TEST(FairLock, NobodyOvertakes) {
         own.unlock_shared(*node.lanes[2]);
     });
     while (tickets() != 3) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // both are asleep
+    for (const uint32_t r : {1U, 2U}) // both are asleep
+        while (node.segment.block(r).sleepers.load() == 0) std::this_thread::yield();
     EXPECT_EQ(order.load(), 0);
     lock.unlock_shared(*node.lanes[0]);
     writer.join();
@@ -170,7 +181,7 @@ TEST(FairLock, ASleeperIsPassedAFewTimes) {
         inside = true;
         own.unlock_exclusive(*node.lanes[2]);
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    while (node.segment.block(2).sleepers.load() == 0 && !inside) std::this_thread::yield();
     EXPECT_FALSE(inside.load());
     EXPECT_EQ(lock.look(runs, false, second), FairLock::Turn::not_yet);
     EXPECT_EQ(lock.look(sleeps, true, first), FairLock::Turn::come);

@@ -28,6 +28,7 @@ struct PairCosts {
     PathCost fragments;    // rendezvous, then through cells, with the two numbers below
     PathCost kernel;       // rendezvous, then one copy by the kernel
     PathCost direct;       // rendezvous, then one copy out of memory that both have mapped
+    PathCost joint;        // rendezvous, then copies by the kernel on both sides (p2p/chunks.hpp)
     uint64_t fragment_bytes;
     uint64_t window_bytes; // of fragments sent and not yet copied out: what the shared cache holds with ease
     bool operator==(const PairCosts&) const = default;
@@ -58,13 +59,19 @@ void each_constant(Costs& c, F&& f) {
     ZIPMPI_CURVE(kernel, kept);
     ZIPMPI_CURVE(direct, fresh);
     ZIPMPI_CURVE(direct, kept);
+    ZIPMPI_CURVE(joint, fresh);
+    ZIPMPI_CURVE(joint, kept);
 #undef ZIPMPI_CURVE
 }
 
 const PairCosts& built_in_costs(PairClass pair);
 inline constexpr uint64_t assumed_cell_bytes = 32 * 1024 - 64; // before the node segment says its own
 
-enum class Path : uint8_t { line, lines, cell, fragments, kernel, direct };
+// A joint copy is measured and compared from here on: the sender's chunk is then at least half of the
+// receiver's.
+inline constexpr uint64_t smallest_joint_compared = 48 * 1024;
+
+enum class Path : uint8_t { line, lines, cell, fragments, kernel, direct, joint };
 const char* name(Path path);
 
 struct Situation {
@@ -72,6 +79,8 @@ struct Situation {
     bool kernel_allowed = true;
     bool born_shared = false; // the source lies in memory that the receiver has mapped too
     bool fresh = false;       // the sender has just written it, and the receiver knows (source_sense.hpp)
+    bool in_stream = false;   // another message of the sender waits already
+    uint64_t mean_piece = 0;  // of a source with gaps; 0: in one piece
 };
 
 double predicted_ns(const PairCosts& costs, Path path, uint64_t bytes, bool fresh);

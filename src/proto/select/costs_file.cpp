@@ -43,6 +43,11 @@ bool set_constant(NodeCosts& costs, std::string_view name, uint64_t value) {
     return false;
 }
 
+const char* set_format(NodeCosts& costs, uint64_t value) {
+    costs.format = value;
+    return value <= costs_format ? nullptr : "of a newer version, whose constants may have another meaning";
+}
+
 } // namespace
 
 NodeCosts::NodeCosts() {
@@ -66,6 +71,7 @@ bool load_costs_from(const std::string& path, NodeCosts& costs) {
     std::vector<Setting> settings;
     if (!read_settings(path.c_str(), settings)) return false;
     costs.file = path;
+    costs.format = 1;
     for (const Setting& s : settings) {
         uint64_t value = 0;
         const char* end = s.value.data() + s.value.size();
@@ -73,6 +79,7 @@ bool load_costs_from(const std::string& path, NodeCosts& costs) {
         const char* fault = s.name.empty()                        ? "not of the form name = number"
                             : error != std::errc() || stop != end ? "not a whole number"
                             : value > largest_constant            ? "too large"
+                            : s.name == "format"                  ? set_format(costs, value)
                             : !set_constant(costs, s.name, value) ? "no constant has this name"
                                                                   : nullptr;
         if (fault != nullptr)

@@ -7,6 +7,7 @@
 #include "proto/select/costs_file.hpp"
 #include "topo/node_places.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -31,7 +32,8 @@ void compute_thresholds(uint64_t cell_bytes, Thresholds (&all)[topo::pair_classe
 PairChoice::PairChoice(const boot::NodeSegment& segment, uint32_t self)
     : segment_(segment)
     , self_(self)
-    , peers_(segment.local_ranks()) {
+    , peers_(segment.local_ranks())
+    , moves_(segment.facts().moves) {
     for (size_t i = 0; i < topo::pair_classes; ++i)
         thresholds_[i] = settled(thresholds_for(static_cast<PairClass>(i)), segment.geometry().cell_bytes);
 }
@@ -61,11 +63,11 @@ bool PairChoice::take_thresholds() {
 bool PairChoice::find_class(uint32_t peer, PairClass& pair) {
     topo::Place own{}, other{};
     if (!topo::get_place(segment_, self_, own)) {
-        if (!topo::look_for_places(segment_)) return false;
+        if (!topo::look_for_places(segment_, self_)) return false;
         if (!topo::find_own_place(segment_, self_, own)) return true;
     }
     if (!topo::get_place(segment_, peer, other)) {
-        topo::look_for_places(segment_);
+        topo::look_for_places(segment_, self_);
         if (!topo::get_place(segment_, peer, other)) return false;
     }
     pair = topo::pair_class(own, other);
@@ -78,6 +80,13 @@ const Thresholds& PairChoice::find(uint32_t peer) {
     const Thresholds& found = of_class(pair);
     if (known) peers_[peer] = &found;
     return found;
+}
+
+// Any rank may be the one that was moved, this one included.
+const Thresholds& PairChoice::find_anew(uint32_t peer) {
+    moves_seen_ = moves_.load(std::memory_order_acquire);
+    std::fill(peers_.begin(), peers_.end(), nullptr);
+    return find(peer);
 }
 
 } // namespace zipmpi::proto

@@ -8,14 +8,15 @@
 //
 //   bytes <= eager_limit                   sent at once: in lines, or in a cell
 //   source is born shared, >= direct_min   rendezvous (also below eager_limit); the receiver copies it itself
+//   joint_min <= bytes <= joint_max        rendezvous; both copy it through the kernel, if allowed; from
+//                                          joint_shared_min on if the source is born shared
 //   kcopy_min <= bytes <= kcopy_max        rendezvous; the receiver copies it through the kernel, if allowed
-//   and
-//                                          if the SourceSense of the pair does not advise against it
+//                                          and if the SourceSense of the pair does not advise against it
 //   otherwise                              rendezvous; fragments of fragment_bytes through cells, with at
 //                                          most window_bytes sent and not yet copied out
 //
-// A message with gaps at its sender is packed into cells, unless its pieces are long (p2p/joint.cpp): it has
-// an eager limit of its own, and above it the first fragment goes with the question.
+// A message with gaps is packed into cells, unless its pieces are long enough to be copied jointly: it has an
+// eager limit of its own, and above it the first fragment goes with the question.
 //
 // PairChoice (pair_choice.hpp) has them for each peer of a rank. Pure functions here.
 #pragma once
@@ -48,6 +49,13 @@ constexpr double nanoseconds(const Curve& c, uint64_t bytes) {
                1000;
 }
 
+// What a joint copy depends on, beside the size.
+struct JointCase {
+    bool born_shared = false; // the receiver has the source mapped
+    bool in_stream = false;   // another message of the sender waits already
+    uint64_t mean_piece = 0;  // of a buffer with gaps, on either side; 0: in one piece
+};
+
 struct Thresholds {
     uint64_t eager_limit; // not more than a cell holds
     uint64_t kcopy_min;   // UINT64_MAX: never through the kernel
@@ -55,11 +63,32 @@ struct Thresholds {
     uint64_t fragment_bytes; // not more than a cell holds
     uint64_t window_bytes;   // at least two fragments
     uint64_t direct_min;
-    Curve instead_of_kcopy; // what fragments would take in place of one copy by the kernel
+    uint64_t joint_min; // UINT64_MAX: the sender never helps
+    uint64_t joint_max;
+    uint64_t joint_shared_min; // joint_min or more
+    Curve instead_of_kcopy;    // what fragments would take in place of one copy by the kernel
     // Of messages that do not lie in one piece; worked out by settled().
     uint64_t gaps_eager_limit = 0;
     uint64_t gaps_fragment_bytes = 0;
     bool operator==(const Thresholds&) const = default;
+
+    // In a stream of messages both have enough to do, and parts of a buffer that is used again change caches.
+    static constexpr uint64_t longer_in_streams = 8;
+    // One more piece costs the kernel what copying so many bytes by way of cells does; to begin with it costs
+    // as much as the second number (docs/decisions/0011).
+    static constexpr uint64_t bytes_per_piece = 1280;
+    static constexpr uint64_t bytes_before_pieces = 24 * 1024;
+
+    [[nodiscard]] uint64_t joint_from(bool born_shared, bool in_stream) const {
+        const uint64_t least = born_shared ? joint_shared_min : joint_min;
+        if (!in_stream) return least;
+        return least < UINT64_MAX / longer_in_streams ? least * longer_in_streams : UINT64_MAX;
+    }
+    [[nodiscard]] bool goes_jointly(uint64_t bytes, const JointCase& c) const {
+        if (bytes < joint_from(c.born_shared, c.in_stream) || bytes > joint_max) return false;
+        return c.mean_piece == 0 || (c.mean_piece > bytes_per_piece &&
+                                     bytes / c.mean_piece * bytes_per_piece + bytes_before_pieces <= bytes);
+    }
 
     // Short enough that both sides begin soon, long enough that few are needed.
     [[nodiscard]] uint64_t gaps_fragment(uint64_t bytes) const {
@@ -72,8 +101,8 @@ struct Thresholds {
 // These are the ones of the built-in costs, for cells of the usual size.
 const Thresholds& thresholds_for(PairClass pair);
 
-// What holds in the end: the knobs p2p.eager_limit and p2p.kcopy_min go before costs, and a cell has its
-// size.
+// What holds in the end: the knobs p2p.eager_limit, p2p.kcopy_min and p2p.joint_min go before costs, and a
+// cell has its size.
 Thresholds settled(Thresholds by_cost, uint64_t cell_bytes);
 
 } // namespace zipmpi::proto

@@ -51,6 +51,16 @@ class Cells {
         collect();
         return out_.size() >= n;
     }
+    // Those whom cells have gone out to that have not come back, once for each turn of a cell.
+    template <class Call>
+    void for_new_readers(const Call& call) {
+        for (const uint16_t cell : out_) {
+            Made& made = made_[cell];
+            if (made.called == made.turn) continue;
+            made.called = made.turn;
+            call(made.reader);
+        }
+    }
     // A reader is gone: what it has not read comes back.
     void take_back_from(uint32_t reader);
     // Taken and not sent.
@@ -83,8 +93,9 @@ class Cells {
     struct Made {
         uint16_t turn = 0; // the number of its last one
         uint16_t reader = 0;
-        uint32_t used = 0; // bytes in it at that turn
-        uint32_t warm = 0; // bytes of it whose lines were fetched since
+        uint16_t called = 0; // the turn for which for_new_readers() named the reader
+        uint32_t used = 0;   // bytes in it at that turn
+        uint32_t warm = 0;   // bytes of it whose lines were fetched since
     };
     std::vector<Made> made_;    // by number of the cell
     std::deque<uint16_t> free_; // known to be free, longest free first

@@ -47,10 +47,13 @@ Transport::Transport(const boot::NodeSegment& segment, uint32_t self)
     , in_(segment.local_ranks())
     , most_watched_(segment.local_ranks() <= watch_slots + 1 ? watch_slots : few_watched)
     , watch_after_(segment.local_ranks() <= watch_slots + 1 ? 1 : std::max(4U, segment.local_ranks()))
+    , rings_(segment.local_ranks())
     , cells_(segment, self) {
-    for (uint32_t i = 0; i < segment.local_ranks(); ++i)
+    for (uint32_t i = 0; i < segment.local_ranks(); ++i) {
         identity_ &= segment.world_rank(i) == static_cast<int>(i);
-    block_->pid.store(getpid(), std::memory_order_relaxed);
+        in_[i].ring = &segment.ring(self, i);
+    }
+    block_->pid.store(getpid(), std::memory_order_seq_cst); // NodeSegment::tell_facts() follows
     if (takes_part_ && enough_cpus(segment)) block_->fences_for_all.store(1, std::memory_order_seq_cst);
     // Without memory for its own queue a rank of this design could not even look whether something came.
     if (design_ == Design::shared && !open(self_)) design_ = Design::watched;
@@ -100,6 +103,10 @@ void Transport::announce(wire::RankBlock& to, uint64_t bit) {
 
 void Transport::mark_blocked(Peer peer) {
     block_->counters.add(Counter::ring_full);
+    if (design_ == Design::expected && out_[peer].called_at != out_[peer].produced) {
+        out_[peer].called_at = out_[peer].produced; // reading them all makes room: no need to call again
+        call(peer);
+    }
     if (out_[peer].blocked) return;
     out_[peer].blocked = true;
     blocked_.push_back(peer);
@@ -172,7 +179,7 @@ Sent Transport::send_bulk(Peer peer, const wire::Envelope& envelope, const std::
     if (cell < 0) {
         block_->counters.add(Counter::no_cell);
         // With fewer cells than allowed one has to wait for them; without any there is nothing to wait for.
-        cell_wanted_ = !none_made;
+        if (!none_made) wait_for_cell();
         return none_made ? Sent::no_memory : Sent::would_block;
     }
     const Spot spot = claim(peer, 1, why);
@@ -240,19 +247,21 @@ void Transport::consider(Peer from) {
     block_->watched[from / 64].fetch_or(uint64_t{1} << (from % 64), std::memory_order_seq_cst);
 }
 
-void Transport::get_to_know(Peer from) {
-    if (in_[from].known) return;
-    in_[from].known = true;
-    known_.push_back(from);
+// They may lie in rings that nobody reads because nothing is expected from us.
+void Transport::wait_for_cell() {
+    cell_wanted_ = true;
+    if (design_ == Design::expected) cells_.for_new_readers([this](uint32_t reader) { call(reader); });
 }
 
+// If another thread of this process sleeps, it has not looked at this ring, and whoever sent the lines that
+// lie there wakes nobody any more.
 void Transport::expect(int peer, int change) {
-    (peer < 0 ? expected_any_ : in_[static_cast<Peer>(peer)].expected) += change;
-    expected_total_ += change;
+    const auto from = static_cast<Peer>(peer);
+    if (peer < 0 ? rings_.count_any(change) : rings_.count(from, change) && line_waits(from)) wake_own();
 }
 
 void Transport::give_back(Peer from, Incoming& in) {
-    wire::Ring& ring = segment_.ring(self_, from);
+    wire::Ring& ring = *in.ring;
     in.given_back = in.taken;
     // As in publish(), with the producer's arm(): either it sees the room, or we see that it waits for room.
     if (takes_part_ && segment_.block(from).fences_for_all.load(std::memory_order_acquire) != 0)
@@ -320,7 +329,6 @@ uint32_t Transport::arm() {
         os::barrier_for_all();
     }
     leaving_settled_ = true;
-    look_everywhere_ = true;
     return ticket;
 }
 
@@ -353,7 +361,8 @@ bool Transport::sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout
 }
 
 void Transport::hand_over_descriptors() {
-    if (block_->futex_sleepers.load(std::memory_order_seq_cst) != 0) wake(*block_);
+    // Who is about to sleep is armed already, but perhaps not counted in futex_sleepers yet.
+    if (block_->sleepers.load(std::memory_order_seq_cst) > 1) wake(*block_);
 }
 
 void Transport::disarm() { block_->sleepers.fetch_sub(1, std::memory_order_seq_cst); }

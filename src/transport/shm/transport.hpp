@@ -11,6 +11,7 @@
 #include "os/clock.hpp"
 #include "transport/concept.hpp"
 #include "transport/shm/cells.hpp"
+#include "transport/shm/expected.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -49,7 +50,7 @@ class Transport {
     // So many cells of this rank are out with readers that no more should be: try again after progress.
     bool cells_out(size_t most) {
         const bool many = cells_.out_at_least(most);
-        cell_wanted_ = cell_wanted_ || many;
+        if (many) wait_for_cell();
         return many;
     }
 
@@ -80,7 +81,7 @@ class Transport {
     [[nodiscard]] bool another_waits(Peer from) const {
         if (design_ == Design::shared) return false;
         const Incoming& in = in_[from];
-        const Spot next{segment_.ring(self_, from).line, wire::ring_lines, in.slot, 0, 0};
+        const Spot next{in.ring->line, wire::ring_lines, in.slot, 0, 0};
         return next.at(1).mark.load(std::memory_order_relaxed) == in.taken + 2;
     }
     // After a store that the peer may wait for, which must be seq_cst.
@@ -92,9 +93,24 @@ class Transport {
     // Wakes threads of this very process that sleep in it (one of them may wait for what another thread did).
     void wake_own();
 
-    // Bookkeeping of the design `expected`: how many things are awaited from a peer, or from anybody (-1).
+    // Design `expected`: a ring is read only while something is expected from its sender or from anybody, or
+    // when the sender calls. So whoever waits for something from a peer counts that here: one thing more (1)
+    // or less (-1) from this peer, or from anybody (-1).
     [[nodiscard]] bool counts_expected() const { return design_ == Design::expected; }
     void expect(int peer, int change);
+    // Has the peer read what we sent although it may expect nothing: we wait for that.
+    void call(Peer peer) {
+        if (design_ != Design::expected) return;
+        announce(segment_.block(peer), uint64_t{1} << (self_ % 64));
+        wake_if_asleep(peer);
+    }
+    // Reads what has come from anybody, whatever is expected. Not within poll(): then the next one does.
+    template <class Sink>
+    void read_all(Sink&& sink);
+    // The next poll() reads what this peer has sent, whatever is expected.
+    void look_at(Peer peer) {
+        block_->arrivals[peer / 64].fetch_or(uint64_t{1} << (peer % 64), std::memory_order_relaxed);
+    }
 
   private:
     struct Outgoing { // producer side of the ring to one peer
@@ -102,15 +118,15 @@ class Transport {
         uint32_t produced = 0;      // lines put in so far
         uint32_t consumed_seen = 0; // the consumer's count when last looked at
         uint32_t slot = 0;
-        bool blocked = false; // in blocked_
+        uint32_t called_at = 0; // design `expected`: lines put in when we last called because it was full
+        bool blocked = false;   // in blocked_
     };
     struct Incoming { // consumer side of the ring from one peer
+        wire::Ring* ring = nullptr;
         uint32_t taken = 0;
         uint32_t given_back = 0; // how many of them the producer knows of
         uint32_t slot = 0;
         uint32_t by_bitmap = 0; // arrivals learned from the bitmap since it was last considered for watching
-        int32_t expected = 0;   // design `expected`
-        bool known = false;     // in known_
         bool watched = false;   // in watch_
     };
     // Room for the lines of one message.
@@ -163,11 +179,11 @@ class Transport {
     void give_back(Peer from, Incoming& in);
     void give_back_shared(wire::SharedRing& ring);
     [[gnu::cold]] void consider(Peer from);
-    [[gnu::cold]] void get_to_know(Peer from);
+    [[gnu::cold]] void wait_for_cell();
     [[nodiscard]] bool line_waits(Peer from) const {
         const Incoming& in = in_[from];
         // seq_cst: also the last look after arm(), and after a ring is no longer watched.
-        return segment_.ring(self_, from).line[in.slot].mark.load(std::memory_order_seq_cst) == in.taken + 1;
+        return in.ring->line[in.slot].mark.load(std::memory_order_seq_cst) == in.taken + 1;
     }
     template <class Sink>
     int poll_watched(Sink& sink);
@@ -176,7 +192,9 @@ class Transport {
     template <class Sink>
     int poll_leaving(Sink& sink);
     template <class Sink>
-    int poll_known(Sink& sink, bool only_expected);
+    int poll_expected(Sink& sink);
+    template <class Sink>
+    int poll_rings(const std::vector<Peer>& rings, Sink& sink);
     template <class Sink>
     int poll_shared(Sink& sink);
     template <class Sink>
@@ -202,11 +220,9 @@ class Transport {
     // are, which its next announcement shows, or a barrier enforces.
     std::vector<Peer> leaving_;
     bool leaving_settled_ = false;
-    std::vector<Peer> known_;  // senders that have announced themselves once (pairs, expected)
-    int32_t expected_any_ = 0; // things awaited from anybody, and in all
-    int32_t expected_total_ = 0;
-    bool look_everywhere_ = false; // at the next poll
-    std::vector<Peer> blocked_;    // peers whose ring was full when last tried
+    ExpectedRings rings_;       // designs `pairs` and `expected`
+    bool reading_ = false;      // design `expected`: within poll()
+    std::vector<Peer> blocked_; // peers whose ring was full when last tried
     Cells cells_;
     bool cell_wanted_ = false;
     os::Bell bell_;

@@ -82,9 +82,9 @@ int Transport::poll(Sink&& sink) {
     case Design::watched:
         return poll_watched(sink);
     case Design::pairs:
-        return poll_bitmap(sink) + poll_known(sink, false);
+        return poll_bitmap(sink) + poll_rings(rings_.known(), sink);
     case Design::expected:
-        return poll_bitmap(sink) + poll_known(sink, true);
+        return poll_expected(sink);
     case Design::shared:
         return poll_shared(sink);
     }
@@ -94,6 +94,7 @@ int Transport::poll(Sink&& sink) {
 template <class Sink>
 int Transport::poll_watched(Sink& sink) {
     int delivered = 0;
+    block_->counters.add_locked(Counter::ring_looks, watching_);
     for (uint32_t i = 0; i < watching_; ++i)
         if (line_waits(watch_[i].peer)) {
             const int lines = drain(watch_[i].peer, sink);
@@ -118,7 +119,8 @@ int Transport::poll_bitmap(Sink& sink) {
             const auto from = static_cast<Peer>(w * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
             bits &= bits - 1;
             if (from >= in_.size()) continue;
-            if (design_ != Design::watched) get_to_know(from);
+            block_->counters.add_locked(Counter::ring_looks);
+            if (design_ != Design::watched) rings_.get_to_know(from);
             if (!leaving_.empty()) std::erase(leaving_, from); // it has seen that it is no longer watched
             delivered += drain(from, sink);
             if (design_ == Design::watched && !in_[from].watched && ++in_[from].by_bitmap >= watch_after_)
@@ -135,6 +137,7 @@ int Transport::poll_leaving(Sink& sink) {
     leaving.swap(leaving_);
     const bool settled = leaving_settled_;
     leaving_settled_ = false;
+    block_->counters.add_locked(Counter::ring_looks, leaving.size());
     for (const Peer peer : leaving) {
         if (!settled) leaving_.push_back(peer);
         if (line_waits(peer)) delivered += drain(peer, sink);
@@ -143,12 +146,33 @@ int Transport::poll_leaving(Sink& sink) {
 }
 
 template <class Sink>
-int Transport::poll_known(Sink& sink, bool only_expected) {
-    const bool all = !only_expected || look_everywhere_ || expected_any_ > 0 || expected_total_ == 0;
-    look_everywhere_ = false;
+int Transport::poll_expected(Sink& sink) {
+    reading_ = true;
+    const int delivered = poll_bitmap(sink) + poll_rings(rings_.expected(), sink);
+    reading_ = false;
+    return delivered;
+}
+
+template <class Sink>
+void Transport::read_all(Sink&& sink) {
+    if (design_ != Design::expected) return;
+    for (const Peer peer : rings_.known()) look_at(peer);
+    if (!reading_) poll_expected(sink);
+}
+
+// What is delivered may change the list: a ring may move to the place of one that is no longer expected, and
+// is then looked at in the next round. That is soon, because something came. If nothing comes, all are.
+template <class Sink>
+int Transport::poll_rings(const std::vector<Peer>& rings, Sink& sink) {
     int delivered = 0;
-    for (const Peer peer : known_)
-        if ((all || in_[peer].expected > 0) && line_waits(peer)) delivered += drain(peer, sink);
+    size_t i = 0;
+    size_t looks = 0;
+    for (const size_t most = rings.size(); looks < most && i < rings.size(); ++looks) {
+        const Peer peer = rings[i];
+        if (line_waits(peer)) delivered += drain(peer, sink);
+        if (i < rings.size() && rings[i] == peer) ++i;
+    }
+    block_->counters.add_locked(Counter::ring_looks, looks);
     return delivered;
 }
 
@@ -189,7 +213,7 @@ uint32_t Transport::deliver(Peer from, const Spot& spot, Sink& sink) {
 template <class Sink>
 int Transport::drain(Peer from, Sink& sink) {
     Incoming& in = in_[from];
-    wire::Ring& ring = segment_.ring(self_, from);
+    wire::Ring& ring = *in.ring;
     if (out_[from].ring == nullptr) attach(from); // see open()
     int delivered = 0;
     // At most one lap: a fast sender must not keep us here for ever.
@@ -204,8 +228,7 @@ int Transport::drain(Peer from, Sink& sink) {
         in.slot = in.slot + lines < wire::ring_lines ? in.slot + lines : in.slot + lines - wire::ring_lines;
         if (in.taken - in.given_back >= give_back_lines) give_back(from, in);
     }
-    if (delivered == static_cast<int>(wire::ring_lines)) // there may be more: come back
-        block_->arrivals[from / 64].fetch_or(uint64_t{1} << (from % 64), std::memory_order_relaxed);
+    if (delivered == static_cast<int>(wire::ring_lines)) look_at(from); // there may be more: come back
     return delivered;
 }
 
@@ -215,6 +238,7 @@ int Transport::poll_shared(Sink& sink) {
     const uint32_t capacity = wire::shared_ring_lines(segment_.local_ranks());
     constexpr uint32_t number_mask = (1U << wire::shared_mark_bits) - 1;
     int delivered = 0;
+    block_->counters.add_locked(Counter::ring_looks);
     for (; delivered < static_cast<int>(capacity); ++delivered) {
         const Spot spot{ring.line, capacity, shared_taken_ % capacity, 0, 0};
         // seq_cst: also the last look after arm(). Pairs with the store of mark in publish().

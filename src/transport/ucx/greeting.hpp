@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The greetings by which two ranks get to know each other: made, and read. Nothing of a greeting is used
-// before its proof is checked; nothing else of a peer is looked at before its greeting. Pure functions.
+// before its proof is checked; we look at nothing else of a peer before its greeting. (UCX does: its TCP
+// transport reads the headers of whoever connects.) Pure functions.
 #pragma once
 
 #include "wire/net_layout.hpp"

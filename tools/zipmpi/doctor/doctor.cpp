@@ -12,8 +12,6 @@
 namespace zipmpi::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Findings look_here(const std::vector<ParamFault>& faults, bool several_hosts) {
     Findings found;
     check_kernel(found);

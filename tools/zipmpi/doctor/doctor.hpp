@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/param.hpp"
+#include "json.hpp"
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -53,8 +53,8 @@ std::string version_of_daemon(); // beside this program; empty: it does not say 
 double wall_clock();             // seconds
 std::vector<std::string> words_of(const std::string& list, char separator);
 
-nlohmann::ordered_json to_json(const Findings& found);
-Findings findings_from(const nlohmann::ordered_json& list);
+Json to_json(const Findings& found);
+Findings findings_from(const Json& list);
 
 int run_doctor(const DoctorOptions& options, const std::vector<ParamFault>& faults); // 0: nothing found
 

@@ -56,7 +56,7 @@ Finding not_installed(const std::string& host, const Ran& ran) {
             "install the same version at the same place on all hosts, or share the folder between them"};
 }
 
-void compare(const std::string& host, const nlohmann::ordered_json& facts, const Ran& ran, Findings& found) {
+void compare(const std::string& host, const Json& facts, const Ran& ran, Findings& found) {
     const auto version = facts.at("zipmpi").get<std::string>();
     const auto daemon = facts.at("daemon").get<std::string>();
     const std::string fix = "install version " ZIPMPI_VERSION " in " + own_folder() + " on " + host;
@@ -82,7 +82,7 @@ void compare(const std::string& host, const nlohmann::ordered_json& facts, const
 
 HostReport judge(const std::string& host, const std::string& agent, const Ran& ran) {
     HostReport report{host, {}};
-    const auto facts = nlohmann::ordered_json::parse(ran.out, nullptr, false);
+    const Json facts = Json::parse(ran.out);
     if (ran.status == 0 && facts.is_object() && facts.contains("zipmpi")) {
         report.found = findings_from(facts.at("findings"));
         compare(host, facts, ran, report.found);

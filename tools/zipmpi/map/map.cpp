@@ -9,10 +9,12 @@
 #include "launch/map/by_matrix.hpp"
 #include "launch/map/cores.hpp"
 #include "launch/map/hosts.hpp"
+#include "launch/map/most_ranks.hpp"
 #include "mapping/patterns.hpp"
 #include "os/host.hpp"
 #include "topo/module.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
@@ -35,7 +37,7 @@ using launch::CpuList;
 // What is asked, with all that it takes to answer.
 struct Plan {
     topo::Machine machine;
-    std::vector<CpuList> cores;
+    launch::HostCores cores;
     std::vector<launch::Host> hosts;
     mapping::Matrix matrix; // of no ranks: there is none
     uint32_t ranks = 0;
@@ -71,12 +73,10 @@ bool read_machine(const MapOptions& o, Plan& p) {
                     "hwloc does not take this description",
                     "write for example: --machine \"package:2 l3:4 core:8 pu:1\"; `lstopo --of synthetic` "
                     "prints one"});
-    uint16_t last = topo::several;
-    for (const topo::CpuPlace& c : p.machine.cpus) {
-        if (p.cores.empty() || c.place.core != last) p.cores.emplace_back();
-        last = c.place.core;
-        p.cores.back().push_back(c.cpu);
-    }
+    CpuList all;
+    for (const topo::CpuPlace& c : p.machine.cpus) all.push_back(c.cpu);
+    std::sort(all.begin(), all.end());
+    p.cores = launch::cores_of(p.machine, all);
     return true;
 }
 
@@ -87,10 +87,12 @@ bool choose_hosts(const MapOptions& o, Plan& p) {
                     "'" + wrong + "' is not a host", "write for example: --host node1:4,node2:4"});
     uint64_t slots = 0;
     for (const launch::Host& h : p.hosts) slots += h.slots;
-    p.ranks = o.ranks != 0          ? o.ranks
-              : p.matrix.ranks != 0 ? p.matrix.ranks
-              : slots != 0          ? static_cast<uint32_t>(slots)
-                                    : static_cast<uint32_t>(p.cores.size());
+    const uint64_t ranks = o.ranks != 0          ? o.ranks
+                           : p.matrix.ranks != 0 ? p.matrix.ranks
+                           : slots != 0          ? slots
+                                                 : p.cores.size();
+    if (Problem why; !launch::few_enough(ranks, "command line", why)) return say(why);
+    p.ranks = static_cast<uint32_t>(ranks);
     if (p.matrix.ranks != 0 && p.matrix.ranks != p.ranks)
         return say({"the communication matrix is of another job", "command line",
                     fmt::format("it is of {} ranks, and -n says {}", p.matrix.ranks, p.ranks),
@@ -99,33 +101,53 @@ bool choose_hosts(const MapOptions& o, Plan& p) {
     return true;
 }
 
-// As mpiexec does it.
-bool place(const MapOptions& o, Plan& p) {
-    const bool comm = o.map_by.starts_with("comm");
-    if (!comm && o.map_by != "slot" && o.map_by != "core" && o.map_by != "socket" && o.map_by != "node")
+bool read_policy(const MapOptions& o, launch::PlacementPolicy& policy) {
+    using launch::MapStrategy;
+    using launch::Unit;
+    if (o.map_by.starts_with("comm")) {
+        policy.strategy = MapStrategy::matrix;
+    } else if (o.map_by == "spread") {
+        policy.strategy = MapStrategy::spread;
+    } else if (launch::unit_named(o.map_by, policy.map_unit) && policy.map_unit != Unit::none) {
+        const bool packed = policy.map_unit == Unit::slot || policy.map_unit == Unit::core;
+        policy.strategy = packed ? MapStrategy::packed : MapStrategy::round_robin;
+    } else {
         return say({"the value of --map-by is not valid", "command line",
                     "'" + o.map_by + "' is not a way to map",
-                    "write --map-by slot, core, socket, node or comm:FILE"});
+                    "write --map-by spread, slot, core, l2cache, l3cache, numa, socket, node or comm:FILE"});
+    }
+    return true;
+}
+
+// As mpiexec does it on hosts where no other job runs.
+bool place(const MapOptions& o, Plan& p) {
+    launch::PlacementRequest request;
+    Problem why;
+    if (!read_policy(o, request.policy)) return false;
+    const bool comm = request.policy.strategy == launch::MapStrategy::matrix;
     if (comm && p.matrix.ranks == 0)
         return say({"there is no communication matrix", "--map-by " + o.map_by,
                     "nothing says who talks to whom",
                     "write --map-by comm:FILE, or add --matrix FILE or --pattern NAME"});
     const mapping::Graph graph = mapping::graph_of(p.matrix);
-    p.map = comm ? launch::map_ranks_by(graph, p.hosts, mapping::graph_tools())
-                 : launch::map_ranks(p.hosts, p.ranks,
-                                     o.map_by == "node" ? launch::MapBy::node : launch::MapBy::slot);
+    if (comm)
+        p.map = launch::map_ranks_by(graph, p.hosts, mapping::graph_tools());
+    else if (!launch::map_ranks(p.hosts, p.ranks, request.policy, p.map, why))
+        return say(why);
     const auto talk = launch::talk_within_nodes(graph, p.map);
-    std::vector<CpuList> cores = p.cores;
-    std::vector<uint16_t> sockets = launch::sockets_of(p.machine, cores);
-    if (o.map_by == "socket") launch::take_sockets_in_turn(cores, sockets);
+    request.usable_cores = static_cast<uint32_t>(p.cores.size());
     for (uint32_t node = 0; node < p.hosts.size(); ++node) {
         const std::vector<uint32_t> ranks = p.map.ranks_of(node);
-        const launch::PlacementRequest request{static_cast<uint32_t>(ranks.size()), 1,
-                                               static_cast<uint32_t>(cores.size()),
-                                               launch::BindMode::automatic};
-        p.placed.push_back(comm ? launch::place_by(launch::graph_of(talk, ranks), request, p.machine, cores,
-                                                   mapping::graph_tools())
-                                : launch::place(request, cores));
+        request.ranks = static_cast<uint32_t>(ranks.size());
+        if (comm) {
+            p.placed.push_back(
+                launch::place_by(launch::graph_of(talk, ranks), request, p.cores, mapping::graph_tools()));
+            continue;
+        }
+        launch::Placement placed;
+        if (!launch::place(request, p.cores, placed, why)) return say(why);
+        p.placed.emplace_back();
+        for (launch::Seat& seat : placed.seats) p.placed.back().push_back(std::move(seat.cpus));
     }
     return true;
 }
@@ -134,8 +156,7 @@ bool place(const MapOptions& o, Plan& p) {
 std::vector<NamedCost> costs_of(const Plan& p) {
     const mapping::Graph graph = mapping::graph_of(p.matrix);
     mapping::Targets targets;
-    std::vector<topo::Place> places;
-    for (const CpuList& core : p.cores) places.push_back(topo::place_of(p.machine, core));
+    const std::vector<topo::Place>& places = p.cores.places;
     mapping::CoreOrder order = mapping::spread_order(places);
     if (p.hosts.size() == 1) {
         targets = mapping::cores_as_targets(places, p.ranks, order);
@@ -166,7 +187,7 @@ bool show_placement(const MapOptions& o, const Plan& p) {
     for (uint32_t node = 0; node < p.hosts.size(); ++node)
         nodes.push_back(box_of(
             {fmt::format("node {}, {}", node, p.hosts[node].name), p.map.ranks_of(node), p.placed[node]},
-            p.machine, p.cores));
+            p.machine, p.cores.cpus));
     std::fputs(text_of(nodes).c_str(), stdout);
     return o.svg.empty() ||
            write_file(o.svg, svg_of(std::move(nodes), fmt::format("{} ranks by {}", p.ranks, o.map_by)));

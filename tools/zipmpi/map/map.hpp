@@ -11,7 +11,7 @@ namespace zipmpi::tool {
 
 struct MapOptions {
     uint32_t ranks = 0; // 0: as many as cores, or as the matrix is of
-    std::string map_by = "slot";
+    std::string map_by = "spread";
     std::string host;    // as --host of mpiexec; every host is taken to be like this one
     std::string machine; // hwloc's description of another machine than this one
     std::string matrix;  // file of a run

@@ -92,6 +92,8 @@ class Map(unittest.TestCase):
                            (("--map-by", "star"), "the value of --map-by is not valid"),
                            (("--machine", "three:2"), "the machine is not understood"),
                            (("--matrix", "/no/such/file"), "the communication matrix cannot be read"),
+                           (("-n", 99999999), "99999999 ranks; a job has at most 1000000"),
+                           (("--host", ",".join(f"h{i}:60000" for i in range(20))), "1200000 ranks; a job has at most 1000000"),
                            (("--heat", self.path("h.svg")), "there is no communication matrix"),
                            (("--svg", "/no/such/folder/x.svg"), "a file cannot be written")):
             with self.subTest(args=args):

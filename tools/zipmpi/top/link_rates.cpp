@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "top/link_rates.hpp"
 
+#include "base/stable_sort.hpp"
 #include "boot/traffic.hpp"
 #include "os/clock.hpp"
 #include "top/rows.hpp"
@@ -45,7 +46,7 @@ void LinkRates::sample(const boot::NodeSegment& segment, const launch::Snapshot&
                              static_cast<double>(now.collectives - before.collectives) / seconds});
         }
     }
-    std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+    stable_sort(rows_, [](const Row& a, const Row& b) {
         return std::pair(b.bytes, b.messages) < std::pair(a.bytes, a.messages);
     });
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "top/rows.hpp"
 
+#include "base/stable_sort.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
@@ -59,8 +61,8 @@ std::string path_of(const Sums& before, const Sums& now) {
 
 template <class Key>
 void sort_by(std::vector<Row>& rows, bool reverse, Key key) {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](const Row& a, const Row& b) { return reverse ? key(b) < key(a) : key(a) < key(b); });
+    stable_sort(rows,
+                [&](const Row& a, const Row& b) { return reverse ? key(b) < key(a) : key(a) < key(b); });
 }
 
 // The key stands in front of the name.

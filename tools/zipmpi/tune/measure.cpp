@@ -50,9 +50,11 @@ int run_rounds(Pair& pair, std::vector<Task>& tasks, double seconds, const Progr
 
 std::vector<uint64_t> sizes_of(Path path, uint64_t cell_bytes) {
     std::vector<uint64_t> sizes;
-    const uint64_t first = path == Path::cell || path == Path::direct ? 512 : 4 * KiB;
+    uint64_t first = path == Path::cell || path == Path::direct ? 512 : 4 * KiB;
+    if (path == Path::joint) first = proto::smallest_joint_compared;
     const uint64_t last = path == Path::cell ? cell_bytes : Pair::largest_message;
-    for (uint64_t size = first; size < last; size *= path == Path::cell ? 2 : 4) sizes.push_back(size);
+    const uint64_t step = path == Path::cell || path == Path::joint ? 2 : 4;
+    for (uint64_t size = first; size < last; size *= step) sizes.push_back(size);
     sizes.push_back(last);
     return sizes;
 }
@@ -96,10 +98,10 @@ std::vector<Task> tasks_for_curves(const proto::PairCosts& costs, uint64_t cell_
     std::vector<Task> tasks;
     tasks.push_back({{Path::line, wire::inline_max, true, 0, 0}, 1, {}});
     tasks.push_back({{Path::lines, wire::lines_max, true, 0, 0}, 1, {}});
-    for (const Path path : {Path::cell, Path::fragments, Path::kernel, Path::direct})
+    for (const Path path : {Path::cell, Path::fragments, Path::kernel, Path::direct, Path::joint})
         for (const bool fresh : {true, false})
             for (const uint64_t size : sizes_of(path, cell_bytes))
-                if (path != Path::kernel || kernel_copies)
+                if ((path != Path::kernel && path != Path::joint) || kernel_copies)
                     tasks.push_back({{path, size, fresh, costs.fragment_bytes, costs.window_bytes}, 1, {}});
     return tasks;
 }
@@ -132,7 +134,8 @@ void fit_curves(const std::vector<Task>& tasks, Measurement& m) {
     } curves[] = {{Path::cell, m.costs.cell},
                   {Path::fragments, m.costs.fragments},
                   {Path::kernel, m.costs.kernel},
-                  {Path::direct, m.costs.direct}};
+                  {Path::direct, m.costs.direct},
+                  {Path::joint, m.costs.joint}};
     for (const auto& c : curves) {
         fit_one(c.path, true, c.cost.fresh);
         fit_one(c.path, false, c.cost.kept);

@@ -3,7 +3,9 @@
 #include "tune/pair.hpp"
 
 #include "os/clock.hpp"
+#include "os/parent.hpp"
 #include "os/process_memory.hpp"
+#include "proto/p2p/chunks.hpp"
 #include "wire/envelope.hpp"
 
 #include <algorithm>
@@ -14,7 +16,6 @@
 #include <stdexcept>
 #include <string>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,8 @@ struct SharedPage {
     Line answer[2];
     Line fragment[2][cells_per_process];
     Line busy[2][cells_per_process]; // a cell's head: cleared by whoever has copied it out
+    Line help[2];                    // the receiver of a joint copy offers it
+    wire::JointCopy joint[2];        // of the receiver
     alignas(wire::line_size) std::atomic<uint64_t> command;
     Exchange what;
     uint64_t round_trips;
@@ -88,10 +91,10 @@ Pair::Pair(int first, int second)
     const pid_t parent = getpid();
     other_ = fork();
     if (other_ < 0) throw std::runtime_error(std::string("no second process: ") + strerror(errno));
+    if (other_ == 0) os::die_with_parent(parent);
     os::allow_reading_by_others();
     std::memset(private_, 1, 2 * largest_message); // pages of its own in each process
     if (other_ == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         other_ = parent;
         self_ = 1;
         try {
@@ -186,6 +189,10 @@ void Pair::send(const Exchange& what) {
     case proto::Path::direct:
         line->number.store(number, std::memory_order_release);
         return wait_for(shared_->answer[1 - self_].number, number);
+    case proto::Path::joint:
+        line->number.store(number, std::memory_order_release);
+        help_to_copy(what, number);
+        return wait_for(shared_->answer[1 - self_].number, number);
     }
 }
 
@@ -218,6 +225,48 @@ void Pair::receive(const Exchange& what) {
         std::memcpy(to, from, what.bytes);
         return answer();
     }
+    case proto::Path::joint:
+        copy_jointly(what, number);
+        return answer();
+    }
+}
+
+// As in proto/p2p/joint.cpp, without what has to be checked there.
+void Pair::copy_jointly(const Exchange& what, uint64_t number) {
+    const uint64_t chunk_bytes = proto::chunk_for(what.bytes);
+    const uint32_t chunks = proto::count_chunks(what.bytes, chunk_bytes);
+    wire::JointCopy& joint = shared_->joint[self_];
+    joint.helped.store(0, std::memory_order_relaxed);
+    joint.taken.store(number << 32, std::memory_order_release);
+    shared_->help[self_].number.store(number, std::memory_order_release);
+    uint32_t own = 0;
+    for (uint32_t chunk = 0; proto::take_chunk(joint, static_cast<uint32_t>(number), chunks, true, chunk);
+         ++own) {
+        const uint64_t at = proto::chunk_at(chunk_bytes, chunk);
+        if (!read_other(target_of(what) + at, source_of(what) + at,
+                        proto::chunk_length(what.bytes, chunk_bytes, chunk)))
+            throw std::runtime_error("the kernel refuses to copy");
+    }
+    wait_until([&] { return own + joint.helped.load(std::memory_order_acquire) == chunks; });
+}
+
+void Pair::help_to_copy(const Exchange& what, uint64_t number) {
+    const uint32_t other = 1 - self_;
+    wait_until([&] {
+        return shared_->help[other].number.load(std::memory_order_acquire) == number ||
+               shared_->answer[other].number.load(std::memory_order_acquire) == number;
+    });
+    if (!os::can_write_process_memory()) return; // the receiver copies all
+    const uint64_t chunk_bytes = proto::chunk_for(what.bytes);
+    const uint32_t chunks = proto::count_chunks(what.bytes, chunk_bytes);
+    wire::JointCopy& joint = shared_->joint[other];
+    for (uint32_t chunk = 0; proto::take_chunk(joint, static_cast<uint32_t>(number), chunks, false, chunk);) {
+        const uint64_t at = proto::chunk_at(chunk_bytes, chunk);
+        if (!os::write_process_memory(other_, reinterpret_cast<uint64_t>(target_of(what) + at),
+                                      source_of(what) + at,
+                                      proto::chunk_length(what.bytes, chunk_bytes, chunk)))
+            throw std::runtime_error("the kernel refuses to copy");
+        joint.helped.fetch_add(1, std::memory_order_release);
     }
 }
 

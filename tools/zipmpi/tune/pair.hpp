@@ -55,6 +55,8 @@ class Pair {
     [[nodiscard]] std::byte* target_of(const Exchange& what) const;
     void send_fragments(const Exchange& what);
     void receive_fragments(const Exchange& what);
+    void copy_jointly(const Exchange& what, uint64_t number);
+    void help_to_copy(const Exchange& what, uint64_t number);
 
     SharedPage* shared_ = nullptr;
     std::byte* cells_ = nullptr;   // shared: those of the first process, then those of the second

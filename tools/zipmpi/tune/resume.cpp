@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tune/resume.hpp"
 
+#include "json.hpp"
+
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <utility>
 
 namespace zipmpi::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr time_t most_age = time_t{24} * 3600; // seconds
 
 bool fresh(const std::string& file) {
@@ -39,7 +39,7 @@ std::string to_line(const Measurement& m) {
 }
 
 bool from_line(const std::string& line, Measurement& m) {
-    const Json j = Json::parse(line, nullptr, false);
+    const Json j = Json::parse(line);
     if (!j.is_object()) return false;
     try {
         const int pair = j.at("pair").get<int>();
@@ -53,7 +53,7 @@ bool from_line(const std::string& line, Measurement& m) {
         m.spread = j.at("spread").get<double>();
         m.misfit = j.at("misfit").get<double>();
         m.detail = j.at("detail").get<std::string>();
-    } catch (const Json::exception&) { // cut off, or of another version
+    } catch (const JsonError&) { // cut off, or of another version
         return false;
     }
     return true;

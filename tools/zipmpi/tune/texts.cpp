@@ -3,6 +3,7 @@
 #include "tune/tune.hpp"
 
 #include "base/param.hpp"
+#include "proto/select/costs_file.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -49,7 +50,7 @@ std::string changes_of(const Measurement& m, uint64_t cell_bytes) {
                     time_text(static_cast<double>(c.line_ns)), m.rounds, m.spread * 100, m.misfit * 100);
     if (!m.kernel_copies)
         out += "  the kernel refuses to copy between processes here (`zipmpi info` says why): built-in costs "
-               "of that\n";
+               "of kernel and joint copies\n";
     const auto kernel_at = [&](uint64_t bytes) {
         return why(std::min<uint64_t>(bytes, 4 * MiB), Path::kernel, c.kernel, Path::fragments, c.fragments);
     };
@@ -57,6 +58,11 @@ std::string changes_of(const Measurement& m, uint64_t cell_bytes) {
                   why(after.eager_limit, Path::cell, c.cell, Path::kernel, c.kernel));
     out += change("kcopy_min", before.kcopy_min, after.kcopy_min, kernel_at(after.kcopy_min));
     out += change("kcopy_max", before.kcopy_max, after.kcopy_max, kernel_at(after.kcopy_max));
+    const auto joint_at = [&](uint64_t bytes) {
+        return why(std::min<uint64_t>(bytes, 4 * MiB), Path::joint, c.joint, Path::kernel, c.kernel);
+    };
+    out += change("joint_min", before.joint_min, after.joint_min, joint_at(after.joint_min));
+    out += change("joint_max", before.joint_max, after.joint_max, joint_at(after.joint_max));
     out += change(
         "direct_min", before.direct_min, after.direct_min,
         why(std::min<uint64_t>(after.direct_min, 4 * MiB), Path::direct, c.direct, Path::cell, c.cell));
@@ -81,8 +87,9 @@ std::string costs_file_text(const std::vector<Measurement>& all, const std::stri
                     "docs/guide/tuning.md explains it.\n"
                     "# Lines name = number; a class or constant that is missing has its built-in value.\n"
                     "# _ns: nanoseconds, _ps: picoseconds per byte; cached_bytes: where a curve bends.\n"
-                    "# fresh: the sender has just written its buffer; kept: it sends the same bytes again.\n",
-                    host);
+                    "# fresh: the sender has just written its buffer; kept: it sends the same bytes again.\n"
+                    "format = {}\n",
+                    host, proto::costs_format);
     for (const Measurement& m : all) {
         out += fmt::format("\n# {}: CPUs {} and {}, median of {} rounds, spread {:.1f} %\n{}",
                            topo::name(m.where.pair), m.where.first, m.where.second, m.rounds, m.spread * 100,

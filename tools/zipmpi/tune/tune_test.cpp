@@ -105,11 +105,15 @@ TEST(Measure, EveryPathTakesTime) {
     const std::vector<int> cpus = own.list();
     for (const int second : {cpus.front(), cpus.back()}) {
         Pair pair(cpus.front(), second);
-        for (const auto path : {proto::Path::line, proto::Path::lines, proto::Path::cell,
-                                proto::Path::fragments, proto::Path::kernel, proto::Path::direct})
+        for (const auto path :
+             {proto::Path::line, proto::Path::lines, proto::Path::cell, proto::Path::fragments,
+              proto::Path::kernel, proto::Path::direct, proto::Path::joint})
             for (const bool fresh : {true, false})
-                if (path != proto::Path::kernel || pair.kernel_copies()) {
-                    EXPECT_GT(pair.time({path, 20000, fresh, 8192, 16384}, 3), 0) << name(path);
+                for (const uint64_t bytes : {uint64_t{20000}, uint64_t{300000}}) {
+                    if (path < proto::Path::fragments && bytes > 20000) continue;
+                    if ((path == proto::Path::kernel || path == proto::Path::joint) && !pair.kernel_copies())
+                        continue;
+                    EXPECT_GT(pair.time({path, bytes, fresh, 8192, 16384}, 3), 0) << name(path);
                 }
     }
     os::CpuUnion after;

@@ -7,6 +7,7 @@
 #include "proto/coll/levels.hpp"
 #include "proto/coll/shm/area.hpp"
 #include "proto/coll/shm/shm.hpp"
+#include "proto/p2p/lane.hpp"
 
 #include <algorithm>
 #include <cstring>

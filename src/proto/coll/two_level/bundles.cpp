@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/coll/two_level/bundles.hpp"
 
+#include "base/stable_sort.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -114,7 +116,9 @@ std::vector<Hub::Piece> Hub::pieces(bool out) const {
                             data, static_cast<size_t>(entry->bytes)});
         }
     }
-    std::ranges::stable_sort(list, {}, [](const Piece& p) { return std::tuple(p.cluster, p.from, p.to); });
+    stable_sort(list, [](const Piece& a, const Piece& b) {
+        return std::tuple(a.cluster, a.from, a.to) < std::tuple(b.cluster, b.from, b.to);
+    });
     return list;
 }
 

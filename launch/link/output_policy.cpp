@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/link/output_policy.hpp"
+
+#include <ctime>
+
+namespace zipmpi::launch {
+namespace {
+
+std::string without_patterns(std::string_view text) {
+    std::string out;
+    for (const char c : text) out.append(c == '%' ? 2 : 1, c);
+    return out;
+}
+
+std::string with_zeros(uint32_t rank, uint32_t world_size) {
+    const size_t width = std::to_string(world_size > 0 ? world_size - 1 : 0).size();
+    const std::string digits = std::to_string(rank);
+    return std::string(width > digits.size() ? width - digits.size() : 0, '0') + digits;
+}
+
+} // namespace
+
+void use_directory(OutputPolicy& p, std::string_view directory) {
+    p.out_file = without_patterns(directory) + "/rank.%R.out";
+    p.err_file = without_patterns(directory) + "/rank.%R.err";
+}
+
+void use_openmpi_directory(OutputPolicy& p, std::string_view directory) {
+    p.out_file = without_patterns(directory) + "/1/rank.%R/stdout";
+    p.err_file = without_patterns(directory) + "/1/rank.%R/stderr";
+}
+
+bool expand(std::string_view pattern, const PatternFacts& facts, std::string& out) {
+    out.clear();
+    for (size_t i = 0; i < pattern.size(); ++i) {
+        if (pattern[i] != '%') {
+            out += pattern[i];
+            continue;
+        }
+        switch (++i < pattern.size() ? pattern[i] : '\0') {
+        case 'r':
+            out += std::to_string(facts.rank);
+            break;
+        case 'R':
+            out += with_zeros(facts.rank, facts.world_size);
+            break;
+        case 'g':
+            out += '0';
+            break;
+        case 'p':
+            out += std::to_string(facts.node);
+            break;
+        case 'h':
+            out += facts.host;
+            break;
+        case 't':
+            out += std::to_string(time(nullptr));
+            break;
+        case '%':
+            out += '%';
+            break;
+        default:
+            out = pattern.substr(i - 1, 2);
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace zipmpi::launch

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Options about the standard streams of ranks.
+#include "launch/mpiexec/actions.hpp"
+#include "launch/mpiexec/options.hpp"
+
+namespace zipmpi::launch::act {
+namespace {
+
+using Label = OutputPolicy::Label;
+using Tag = OutputPolicy::Tag;
+
+bool pattern(const Use& use, std::string& out, Problem& why) {
+    out = use.value();
+    std::string text;
+    if (!out.empty() && expand(out, {}, text)) return true;
+    return bad_value(use, "is not a pattern",
+                     "use %r for the rank, %h for the host, %g, %p, %t, and %% for a percent sign", why);
+}
+
+bool not_empty(const Use& use, const std::string& text, Problem& why) {
+    return !text.empty() || bad_value(use, "is not a name", "name a file or a directory", why);
+}
+
+} // namespace
+
+bool label(const Use& use, Draft& draft, Problem& why) {
+    OutputPolicy& o = draft.job.output;
+    const std::string how = use.value();
+    if (how != "" && how != "rank" && how != "fold" && how != "hydra" && how != "openmpi")
+        return bad_value(use, "is not a way to label", "write --label or --label=fold", why);
+    o.label = how == "fold" ? Label::fold : Label::rank;
+    o.tag = how == "openmpi" ? Tag::openmpi : Tag::rank;
+    return true;
+}
+
+bool label_pattern(const Use& use, Draft& draft, Problem& why) {
+    draft.job.output.label = Label::rank;
+    draft.job.output.tag = Tag::pattern;
+    return pattern(use, draft.job.output.tag_pattern, why);
+}
+
+bool timestamps(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+    return draft.job.output.timestamps = true;
+}
+
+bool output_directory(const Use& use, Draft& draft, Problem& why) {
+    use_directory(draft.job.output, use.value());
+    draft.job.output.copy_to_terminal = false;
+    return not_empty(use, use.value(), why);
+}
+
+// "NAME:nocopy,nojobid"
+bool output_filename(const Use& use, Draft& draft, Problem& why) {
+    std::string name = use.value();
+    if (const size_t colon = name.rfind(':'); colon != std::string::npos) {
+        for (const std::string& word : split(lower_case(name.substr(colon + 1)), ','))
+            if (word == "nocopy") draft.job.output.copy_to_terminal = false;
+        name.resize(colon);
+    }
+    use_openmpi_directory(draft.job.output, name);
+    return not_empty(use, name, why);
+}
+
+bool output_file(const Use& use, Draft& draft, Problem& why) {
+    draft.job.output.out_file = use.value() + ".%R.out";
+    draft.job.output.err_file = use.value() + ".%R.err";
+    return not_empty(use, use.value(), why);
+}
+
+bool no_copy(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+    draft.job.output.copy_to_terminal = false;
+    return true;
+}
+
+bool stdout_pattern(const Use& use, Draft& draft, Problem& why) {
+    draft.job.output.copy_to_terminal = false;
+    return pattern(use, draft.job.output.out_file, why);
+}
+
+bool stderr_pattern(const Use& use, Draft& draft, Problem& why) {
+    draft.job.output.copy_to_terminal = false;
+    return pattern(use, draft.job.output.err_file, why);
+}
+
+bool merge_stderr(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+    return draft.job.output.merge_stderr_to_stdout = true;
+}
+
+bool stdin_target(const Use& use, Draft& draft, Problem& why) {
+    OutputPolicy& o = draft.job.output;
+    const std::string text = lower_case(use.value());
+    if (use.words.empty()) return apply_option("--preload-binary", nullptr, use, draft, why);
+    long rank = 0;
+    o.stdin_for = text == "all" || text == "-1"    ? OutputPolicy::Stdin::all
+                  : text == "none" || text == "-2" ? OutputPolicy::Stdin::none
+                                                   : OutputPolicy::Stdin::one;
+    if (o.stdin_for != OutputPolicy::Stdin::one) return true;
+    if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
+        return bad_value(use, "is not one rank, all or none", "write for example: --stdin 0", why);
+    if (!whole_number(use, 0, INT32_MAX, rank, why)) return false;
+    o.stdin_rank = static_cast<uint32_t>(rank);
+    return true;
+}
+
+bool print_exit_codes(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+    return draft.job.output.print_exit_codes = true;
+}
+
+bool report_pid(const Use& use, Draft& draft, Problem& why) {
+    draft.job.report_pid = use.value();
+    return not_empty(use, use.value(), why);
+}
+
+} // namespace zipmpi::launch::act

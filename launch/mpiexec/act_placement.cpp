@@ -1,0 +1,299 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Options about mapping, ranking and binding: they fill the placement policy.
+#include "launch/mpiexec/actions.hpp"
+#include "launch/mpiexec/options.hpp"
+
+#include <cstdlib>
+
+namespace zipmpi::launch::act {
+namespace {
+
+constexpr const char* ways_to_map = "write slot, core, hwthread, l1cache, l2cache, l3cache, numa, socket, "
+                                    "board, node, spread, seq, ppr:N:UNIT "
+                                    "or comm:FILE";
+constexpr const char* ways_to_bind =
+    "write --bind-to core, socket or none, or hwthread, l1cache, l2cache, l3cache, numa, board";
+
+// A part of the hardware by its name, in lower case; `automatic` if there is none of this name.
+Unit unit_named(std::string name) {
+    if (name.size() == 8 && name[0] == 'l' && name.ends_with("cache") &&
+        (name[2] == 'd' || name[2] == 'i' || name[2] == 'u'))
+        name.erase(2, 1); // hydra's l1dcache
+    constexpr struct {
+        const char* name;
+        Unit unit;
+    } units[] = {{"none", Unit::none},       {"slot", Unit::slot},       {"hwthread", Unit::hwthread},
+                 {"core", Unit::core},       {"l1cache", Unit::l1cache}, {"l2cache", Unit::l2cache},
+                 {"l3cache", Unit::l3cache}, {"numa", Unit::numa},       {"socket", Unit::socket},
+                 {"package", Unit::socket},  {"board", Unit::board},     {"machine", Unit::board},
+                 {"node", Unit::node}};
+    for (const auto& u : units)
+        if (name == u.name) return u.unit;
+    return Unit::automatic;
+}
+
+bool positive(const std::string& text, uint32_t& out) {
+    char* end = nullptr;
+    const long n = std::strtol(text.c_str(), &end, 10);
+    if (text.empty() || *end != '\0' || n < 1 || n > 1'000'000) return false;
+    out = static_cast<uint32_t>(n);
+    return true;
+}
+
+bool is_cpu_list(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789,-") == std::string_view::npos &&
+           text[0] != ',';
+}
+
+bool take_cpus(const Use& use, const std::string& text, Draft& draft, Problem& why) {
+    if (!is_cpu_list(text))
+        return bad_value(use, "is not a list of CPUs", "write for example: --cpu-set 0-3,8", why);
+    draft.job.placement.cpu_set = text;
+    return true;
+}
+
+void count_hwthreads(Options& job) {
+    if (job.placement.bind_to == Unit::automatic || job.placement.bind_to == Unit::core)
+        job.placement.bind_to = Unit::hwthread;
+}
+
+// One modifier of --map-by.
+bool modify(const Use& use, const std::string& text, Draft& draft, Problem& why) {
+    Options& job = draft.job;
+    const std::string word = lower_case(text.substr(0, text.find('=')));
+    const std::string value = text.size() > word.size() ? text.substr(word.size() + 1) : "";
+    if (word == "pe")
+        return positive(value, job.placement.cores_per_rank) ||
+               bad_value(use, "has no number of cores behind PE=", "write for example: --map-by slot:PE=2",
+                         why);
+    if (word == "pe-list") return take_cpus(use, value, draft, why);
+    if (word == "file") {
+        (job.placement.strategy == MapStrategy::rank_file ? job.rank_file : job.hostfile) = value;
+        return true;
+    }
+    if (word == "nooversubscribe") return job.no_oversubscribe = true;
+    if (word == "nolocal") return job.no_local = true;
+    if (word == "hwtcpus") {
+        count_hwthreads(job);
+        return true;
+    }
+    for (const char* known : {"oversubscribe", "span", "corecpus", "inherit", "noinherit", "device",
+                              "ordered", "display", "displaydevel", "donotlaunch", "bind-to"})
+        if (word == known) {
+            job.notes.push_back(use.written + " ... :" + text +
+                                " is not needed: ranks are placed without it");
+            return true;
+        }
+    uint32_t hydra = 0; // core:2
+    return positive(word, hydra) ||
+           bad_value(use, "has the unknown modifier '" + text + "'",
+                     "write PE=N, NOOVERSUBSCRIBE, NOLOCAL, HWTCPUS or PE-LIST=CPUS behind ':'", why);
+}
+
+// "pe=2,span:file=a,b" -> pe=2 span file=a,b
+std::vector<std::string> modifiers(std::string_view text) {
+    std::vector<std::string> all;
+    for (const std::string& part : split(text, ':')) {
+        const std::string lower = lower_case(part);
+        if (lower.starts_with("pe-list=") || lower.starts_with("file=")) {
+            all.push_back(part);
+            continue;
+        }
+        for (std::string& word : split(part, ',')) all.push_back(std::move(word));
+    }
+    return all;
+}
+
+// Takes "ppr:N:UNIT" off the front.
+bool take_ppr(const Use& use, std::string& text, PlacementPolicy& p, Problem& why) {
+    const std::vector<std::string> parts = split(text, ':');
+    p.strategy = MapStrategy::per_unit;
+    p.map_unit = parts.size() > 2 ? unit_named(lower_case(parts[2])) : Unit::automatic;
+    if (p.map_unit == Unit::automatic || p.map_unit == Unit::none || p.map_unit == Unit::slot ||
+        !positive(parts[1], p.per_unit))
+        return bad_value(use, "is not a number of ranks for each part of a host",
+                         "write for example: --map-by ppr:2:socket, or -N 2", why);
+    text.erase(0, std::min(parts[0].size() + parts[1].size() + parts[2].size() + 2, text.size()));
+    return true;
+}
+
+bool take_unit(const Use& use, const std::string& name, PlacementPolicy& p, Problem& why) {
+    const Unit unit = unit_named(name);
+    p.map_unit = unit;
+    if (name == "spread")
+        p.strategy = MapStrategy::spread;
+    else if (name == "seq" || name == "sequential")
+        p.strategy = MapStrategy::sequential;
+    else if (name == "rankfile")
+        p.strategy = MapStrategy::rank_file;
+    else if (name == "dist" || name == "distance" || name == "mindist" || name == "likwid")
+        p.strategy = MapStrategy::automatic;
+    else if (unit == Unit::slot || unit == Unit::core || unit == Unit::hwthread)
+        p.strategy = MapStrategy::packed;
+    else if (unit != Unit::automatic && unit != Unit::none)
+        p.strategy = MapStrategy::round_robin;
+    else
+        return bad_value(use, "is not a way to map", std::string(ways_to_map), why);
+    return true;
+}
+
+// hydra's "core:2", Open MPI's "core:overload-allowed".
+bool modify_binding(const Use& use, const std::string& word, PlacementPolicy& p, Problem& why) {
+    if (word == "report")
+        p.report_bindings = true;
+    else if (word == "overload-allowed")
+        p.overload_allowed = true;
+    else if (word == "no-overload" || word == "nooverload-allowed")
+        p.overload_allowed = false;
+    else if (!(word == "if-supported" || word == "ordered" || word == "1" ||
+               (p.bind_to == Unit::core && positive(word, p.cores_per_rank))))
+        return bad_value(use, "has the unknown modifier '" + word + "'",
+                         "write core:N, or overload-allowed, no-overload, if-supported or report behind ':'",
+                         why);
+    return true;
+}
+
+} // namespace
+
+bool map_by(const Use& use, Draft& draft, Problem& why) {
+    PlacementPolicy& p = draft.job.placement;
+    std::string text = use.value();
+    const std::string lower = lower_case(text);
+    p.matrix_file.clear();
+    draft.job.in_rounds = false;
+    if (lower.starts_with("comm:")) {
+        p.strategy = MapStrategy::matrix;
+        p.matrix_file = text.substr(5);
+        return !p.matrix_file.empty() || bad_value(use, "is not a way to map", std::string(ways_to_map), why);
+    }
+    if (lower.starts_with("ppr:")) {
+        if (!take_ppr(use, text, p, why)) return false;
+    } else if (lower.starts_with("pe-list=")) {
+        p.strategy = MapStrategy::packed;
+        p.map_unit = Unit::core;
+    } else if (!text.starts_with(':')) {
+        const size_t end = std::min(text.find(':'), text.size());
+        if (!take_unit(use, lower.substr(0, end), p, why)) return false;
+        text.erase(0, end);
+    }
+    for (const std::string& word : modifiers(text))
+        if (!modify(use, word, draft, why)) return false;
+    return true;
+}
+
+// hydra: -ppn.
+bool ranks_per_round(const Use& use, Draft& draft, Problem& why) {
+    const std::string text = "ppr:" + use.value() + ":node";
+    if (!apply_option("--map-by", &text, use, draft, why)) return false;
+    return draft.job.in_rounds = true;
+}
+
+bool rank_by(const Use& use, Draft& draft, Problem& why) {
+    std::string name = lower_case(use.value());
+    name.resize(std::min(name.find(':'), name.size())); // ":span", ":fill"
+    const Unit unit = name == "fill" || name == "span" ? Unit::slot : unit_named(name);
+    if (unit == Unit::automatic || unit == Unit::none)
+        return bad_value(use, "is not an order of ranks",
+                         "write slot, core, hwthread, numa, socket, board or node", why);
+    draft.job.placement.rank_by = unit;
+    return true;
+}
+
+bool bind_to(const Use& use, Draft& draft, Problem& why) {
+    PlacementPolicy& p = draft.job.placement;
+    const std::vector<std::string> parts = split(lower_case(use.value()), ':');
+    const std::string name = parts.empty() ? "" : parts[0];
+    if (name == "user")
+        return bad_value(use, "names CPUs for each rank", "write them into a file for --rankfile", why);
+    const Unit unit = name == "rr" ? Unit::core : unit_named(name);
+    if (unit == Unit::automatic || unit == Unit::slot || unit == Unit::node) {
+        if (name != "cpu-list" && name != "cpulist")
+            return bad_value(use, "is not a way to bind", ways_to_bind, why);
+    } else {
+        p.bind_to = unit;
+    }
+    for (size_t i = 1; i < parts.size(); ++i)
+        for (const std::string& word : split(parts[i], ','))
+            if (!modify_binding(use, word, p, why)) return false;
+    return true;
+}
+
+bool cores_per_rank(const Use& use, Draft& draft, Problem& why) {
+    return positive(use.value(), draft.job.placement.cores_per_rank) ||
+           bad_value(use, "is not a number of cores", "write for example: " + use.written + " 2", why);
+}
+
+bool cpu_set(const Use& use, Draft& draft, Problem& why) { return take_cpus(use, use.value(), draft, why); }
+
+bool rank_file(const Use& use, Draft& draft, Problem& /*why*/) {
+    draft.job.rank_file = use.value();
+    draft.job.placement.strategy = MapStrategy::rank_file;
+    return true;
+}
+
+bool hwthread_cpus(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+    count_hwthreads(draft.job);
+    return true;
+}
+
+bool report_bindings(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+    return draft.job.placement.report_bindings = true;
+}
+
+bool show_map(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+    return draft.job.placement.show_map = true;
+}
+
+// Intel MPI: "socket", "cache3", "4:compact", "omp", "auto".
+bool pin_domain(const Use& use, Draft& draft, Problem& why) {
+    PlacementPolicy& p = draft.job.placement;
+    const std::vector<std::string> parts = split(lower_case(use.value()), ':');
+    const std::string name = parts.empty() ? "" : parts[0];
+    if (parts.size() > 1 && parts[1] == "scatter") p.strategy = MapStrategy::spread;
+    if (name == "omp" || name == "auto" || positive(name, p.cores_per_rank)) return true;
+    const Unit unit = name == "sock"              ? Unit::socket
+                      : name == "node"            ? Unit::board
+                      : name == "cache"           ? Unit::l3cache
+                      : name.starts_with("cache") ? unit_named("l" + name.substr(5) + "cache")
+                                                  : unit_named(name);
+    if (unit == Unit::automatic || unit == Unit::slot)
+        return bad_value(use, "is not a domain",
+                         "write core, socket, numa, node, cache3, omp, auto or a number of cores", why);
+    p.bind_to = unit;
+    return true;
+}
+
+bool pin_cell(const Use& use, Draft& draft, Problem& /*why*/) {
+    if (lower_case(use.value()) == "unit") count_hwthreads(draft.job);
+    return true;
+}
+
+// Intel MPI: "0,2,4-7", or sets such as "allcores:map=scatter".
+bool pin_processors(const Use& use, Draft& draft, Problem& why) {
+    const std::string text = lower_case(use.value());
+    PlacementPolicy& p = draft.job.placement;
+    if (text.find("map=scatter") != std::string::npos || text.find("map=spread") != std::string::npos)
+        p.strategy = MapStrategy::spread;
+    if (!is_cpu_list(text)) return accept(use, draft, why);
+    p.cpu_set = text;
+    if (p.bind_to == Unit::automatic) p.bind_to = Unit::core;
+    return true;
+}
+
+bool pin_order(const Use& use, Draft& draft, Problem& /*why*/) {
+    const std::string order = lower_case(use.value());
+    PlacementPolicy& p = draft.job.placement;
+    if (order == "scatter" || order == "spread") p.strategy = MapStrategy::spread;
+    if (order == "compact" || order == "bunch" || order == "range") p.strategy = MapStrategy::packed;
+    return true;
+}
+
+// Intel MPI: a number, or "all" and "allcores", which fill a host before the next.
+bool per_host_variable(const Use& use, Draft& draft, Problem& why) {
+    const std::string text = lower_case(use.value());
+    return text == "all" || text == "allcores" || apply_option("-ppn", &text, use, draft, why);
+}
+
+} // namespace zipmpi::launch::act

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Options about the run: how it starts on other hosts, under which tools, how it ends, what mpiexec prints.
+#include "launch/mpiexec/actions.hpp"
+#include "launch/mpiexec/help.hpp"
+#include "launch/mpiexec/options.hpp"
+#include "launch/tree/agent.hpp"
+
+#include <array>
+
+namespace zipmpi::launch::act {
+namespace {
+
+struct Launcher {
+    const char* name;
+    const char* agent;
+};
+constexpr std::array launchers = {
+    Launcher{"ssh", "ssh -x -T -o BatchMode=yes"},
+    Launcher{"rsh", "rsh"},
+    Launcher{"lsf", "blaunch"},
+    Launcher{"blaunch", "blaunch"},
+    Launcher{"sge", "qrsh -inherit"},
+    Launcher{"qrsh", "qrsh -inherit"},
+    Launcher{"slurm", "srun -N 1 -n 1 --overlap -w"},
+    Launcher{"srun", "srun -N 1 -n 1 --overlap -w"},
+};
+
+bool yes_no_auto(const Use& use, Pmix& out) {
+    const std::string text = use.value();
+    out = text == "yes" ? Pmix::yes : text == "no" ? Pmix::no : Pmix::automatic;
+    return out != Pmix::automatic || text == "auto";
+}
+
+bool add_tool(const Use& use, Draft& draft, const std::string& ranks, Tool tool, Problem& why) {
+    const bool all = ranks.empty() || ranks == "all" || ranks == "-1";
+    if (!all && (!is_rank_list(ranks) || ranks == "none"))
+        return bad_value(use, "is not a list of ranks", "write for example: " + use.written + " 0-3,7", why);
+    tool.ranks = all ? "" : ranks;
+    draft.job.tools.push_back(std::move(tool));
+    return true;
+}
+
+} // namespace
+
+bool timeout(const Use& use, Draft& draft, Problem& why) { return seconds(use, draft.job.timeout, why); }
+bool report_hang(const Use& use, Draft& draft, Problem& why) {
+    return seconds(use, draft.job.report_hang, why);
+}
+
+bool keep_going(const Use& /*use*/, Draft& draft, Problem& /*why*/) { return draft.job.keep_going = true; }
+
+bool with_ft(const Use& use, Draft& draft, Problem& why) {
+    const std::string kind = lower_case(use.value());
+    if (truth(kind) == 0) return true;
+    if (truth(kind) != 1 && kind != "ulfm" && kind != "mpi")
+        return bad_value(use, "is not a kind of fault tolerance", "write --keep-going", why);
+    return draft.job.keep_going = true;
+}
+
+bool zero_only(const Use& use, Draft& draft, Problem& why) {
+    if (use.value() == "0") return accept(use, draft, why);
+    why = {"the option " + use.written + " is not supported", use.where, use.row->help,
+           "write --keep-going, and let the program go on without them"};
+    return false;
+}
+
+bool gpus_per_rank(const Use& use, Draft& draft, Problem& why) {
+    if (use.value() == "0" || lower_case(use.value()) == "auto") return accept(use, draft, why);
+    why = {"the option " + use.written + " is not supported", use.where,
+           "mpiexec does not assign GPUs to ranks",
+           "let a script around the program set CUDA_VISIBLE_DEVICES from MPI_LOCALRANKID"};
+    return false;
+}
+
+bool pmix(const Use& use, Draft& draft, Problem& why) {
+    return yes_no_auto(use, draft.job.pmix) ||
+           bad_value(use, "is not a choice", "write --pmix auto, --pmix yes or --pmix no", why);
+}
+
+bool gdb(const Use& use, Draft& draft, Problem& why) {
+    return add_tool(use, draft, use.value(), {{}, {"gdb", "-q", "-ex", "run", "--args"}, true}, why);
+}
+
+// "0-3!" keeps the windows open.
+bool xterm(const Use& use, Draft& draft, Problem& why) {
+    std::string ranks = use.value();
+    Tool tool{{}, {}, true};
+    if (ranks.ends_with('!')) {
+        ranks.pop_back();
+        tool.command = {"sh", "-c", "\"$@\"; echo; echo \"status $?; Enter closes this window\"; read x",
+                        "sh"};
+    }
+    return add_tool(use, draft, ranks, std::move(tool), why);
+}
+
+// "TOOL WORDS:0-3=exclusive@arch;TOOL2:4"
+bool tool(const Use& use, Draft& draft, Problem& why) {
+    for (const std::string& entry : split(use.value(), ';')) {
+        const size_t colon = entry.rfind(':');
+        Tool one;
+        std::string ranks = colon == std::string::npos ? "" : entry.substr(colon + 1);
+        ranks.resize(std::min(ranks.find_first_of("=@"), ranks.size()));
+        if (colon == std::string::npos || !split_words(entry.substr(0, colon), one.command) ||
+            one.command.empty())
+            return bad_value(use, "is not TOOL:RANKS", "write for example: -gtool \"valgrind -q:0-3\"", why);
+        if (!add_tool(use, draft, ranks, std::move(one), why)) return false;
+    }
+    return true;
+}
+
+bool exec_agent(const Use& use, Draft& draft, Problem& why) {
+    Tool one;
+    if (!split_words(use.value(), one.command) || one.command.empty())
+        return bad_value(use, "is not a command", "write for example: --exec-agent \"valgrind -q\"", why);
+    return add_tool(use, draft, "", std::move(one), why);
+}
+
+bool dry_run(const Use& /*use*/, Draft& draft, Problem& /*why*/) { return draft.job.dry_run = true; }
+bool verbose(const Use& /*use*/, Draft& draft, Problem& /*why*/) { return draft.job.verbose = true; }
+
+// Open MPI names its daemon there.
+bool launch_agent(const Use& use, Draft& draft, Problem& why) {
+    std::string text = use.value();
+    if (const size_t other = text.find(" : "); other != std::string::npos) text.resize(other); // "ssh : rsh"
+    std::vector<std::string> words;
+    if (!split_words(text, words) || words.empty())
+        return bad_value(use, "is not a command", "write for example: --launch-agent \"ssh -p 2222\"", why);
+    const std::string program = words[0].substr(words[0].rfind('/') + 1);
+    if (program == "orted" || program == "prted") {
+        draft.job.notes.push_back(use.written + " " + text + " is not needed: the daemon is zipmpi-noded");
+        return true;
+    }
+    draft.job.agent = text;
+    return true;
+}
+
+bool launcher(const Use& use, Draft& draft, Problem& why) {
+    const std::string name = lower_case(use.value());
+    draft.job.fork_only = name == "fork";
+    if (name == "fork") return true;
+    for (const Launcher& l : launchers)
+        if (name == l.name) {
+            draft.job.agent = l.agent;
+            return true;
+        }
+    return bad_value(use, "is not a launcher that mpiexec can use",
+                     "write ssh, rsh, lsf, sge or slurm, or a command with --launch-agent", why);
+}
+
+bool launcher_program(const Use& use, Draft& draft, Problem& why) {
+    draft.job.agent_program = use.value();
+    return !use.value().empty() || bad_value(use, "is not a program", "name a program, such as ssh", why);
+}
+
+bool launcher_words(const Use& use, Draft& draft, Problem& /*why*/) {
+    draft.job.agent_words += " " + use.value();
+    return true;
+}
+
+bool width(const Use& use, Draft& draft, Problem& why) {
+    long n = 0;
+    if (!whole_number(use, 1, INT32_MAX, n, why))
+        return bad_value(use, "is not a number of hosts", "give a number from 1 on; the default is 32", why);
+    draft.job.width = static_cast<uint32_t>(n);
+    return true;
+}
+
+bool interface(const Use& use, Draft& draft, Problem& /*why*/) {
+    draft.job.interface = use.value();
+    return true;
+}
+
+bool info(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+    draft.job.print = version_text() + "`zipmpi info` shows the build, the host and the settings.\n";
+    return true;
+}
+
+bool help(const Use& use, Draft& draft, Problem& /*why*/) {
+    draft.job.print = help_text(use.value() == "all");
+    return true;
+}
+
+bool version(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+    draft.job.print = version_text();
+    return true;
+}
+
+} // namespace zipmpi::launch::act

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From words to uses of options: dashes, '=', values, ':' between programs, files of programs.
+#include "launch/mpiexec/actions.hpp"
+#include "launch/mpiexec/host_choice.hpp"
+#include "launch/mpiexec/legacy_environment.hpp"
+#include "launch/mpiexec/options.hpp"
+#include "launch/tree/agent.hpp"
+
+#include <cctype>
+
+namespace zipmpi::launch {
+namespace {
+
+constexpr const char* command_line = "command line of mpiexec";
+constexpr int most_depth = 8; // files that name files
+
+using WordList = std::vector<std::string>;
+
+Problem unknown_option(const std::string& name, const std::string& where) {
+    const std::string like = nearest_option(name);
+    return {"the option " + name + " is not known", where, "mpiexec has no option of this name",
+            like.empty() ? "`mpiexec --help=all` lists the options; those of the program come after its name"
+                         : "did you mean " + like + "? `mpiexec --help=all` lists all"};
+}
+
+Problem value_missing(const Use& use) {
+    return {"the option " + use.written + " has no value", use.where,
+            std::string("it is followed by ") + use.row->args, "write " + use.written + " " + use.row->args};
+}
+
+// "-n4": a name, and digits that are its value.
+bool cut_digits(const std::string& word, Use& use) {
+    size_t end = word.size();
+    while (end > 0 && std::isdigit(static_cast<unsigned char>(word[end - 1])) != 0) --end;
+    if (end == word.size() || end < 2) return false;
+    use.row = find_option(word.substr(0, end));
+    if (use.row == nullptr || use.row->words != Words::one) return false;
+    use.written = word.substr(0, end);
+    use.words.push_back(word.substr(end));
+    return true;
+}
+
+// The name, and a value behind '='.
+bool take_name(const std::string& word, Use& use, Problem& why) {
+    const size_t equals = word.find('=');
+    use.written = word.substr(0, equals);
+    use.row = find_option(use.written);
+    if (use.row == nullptr) {
+        if (equals == std::string::npos && cut_digits(word, use)) return true;
+        why = unknown_option(use.written, use.where);
+        return false;
+    }
+    if (equals == std::string::npos) return true;
+    use.words.push_back(word.substr(equals + 1));
+    if (use.row->words != Words::none && use.row->words != Words::two) return true;
+    why = {"the option " + use.written + " does not take a value with '='", use.where,
+           "'" + word + "' has one", "write " + use.written + " " + use.row->args};
+    return false;
+}
+
+// How many words belong to it, of which the first is at hand.
+size_t words_wanted(const Use& use, const std::string* next) {
+    if (!use.words.empty()) return 0;
+    switch (use.row->words) {
+    case Words::one:
+        return 1;
+    case Words::two:
+        return 2;
+    case Words::pair:
+        return next != nullptr && next->find('=') != std::string::npos ? 1 : 2;
+    case Words::ranks:
+        return next != nullptr && is_rank_list(*next) ? 1 : 0;
+    default:
+        return 0;
+    }
+}
+
+class LineReader {
+  public:
+    LineReader(Options& job, Problem& why)
+        : job_(job)
+        , why_(why) {}
+
+    // Programs with ':' between them.
+    bool read_line(const WordList& all, const std::string& where) {
+        WordList part;
+        for (size_t i = 0; i <= all.size(); ++i) {
+            if (i < all.size() && all[i] != ":") {
+                part.push_back(all[i]);
+                continue;
+            }
+            if (!read_part(part, where)) return false;
+            if (!job_.print.empty()) return true;
+            part.clear();
+        }
+        return true;
+    }
+
+  private:
+    bool read_part(const WordList& words, const std::string& where) {
+        AppOptions app = common_;
+        Draft draft{job_, app};
+        size_t i = 0;
+        while (i < words.size() && words[i].size() > 1 && words[i][0] == '-') {
+            if (words[i++] == "--") break;
+            if (!read_option(words, i, where, draft)) return false;
+            if (!job_.print.empty()) return true;
+        }
+        app.context.argv.assign(words.begin() + static_cast<long>(i), words.end());
+        const std::vector<std::string> files = std::exchange(job_.config_files, {});
+        if (app.context.argv.empty() && !words.empty() && (depth_ > 0 || !files.empty()))
+            common_ = app; // options for all programs of the file
+        else if (!app.context.argv.empty())
+            job_.apps.push_back(std::move(app));
+        else
+            return refuse_empty(where);
+        for (const std::string& file : files)
+            if (!read_file(file)) return false;
+        return true;
+    }
+
+    // words[i - 1] is an option; i goes on behind its values.
+    bool read_option(const WordList& words, size_t& i, const std::string& where, Draft& draft) {
+        Use use;
+        use.where = where;
+        if (!take_name(words[i - 1], use, why_)) return false;
+        const size_t wanted = words_wanted(use, i < words.size() ? &words[i] : nullptr);
+        if (words.size() - i < wanted) {
+            why_ = value_missing(use);
+            return false;
+        }
+        for (size_t k = 0; k < wanted; ++k) use.words.push_back(words[i++]);
+        return use.row->action(use, draft, why_);
+    }
+
+    bool refuse_empty(const std::string& where) {
+        why_ = {"there is no program to start", where, "it ends after the options",
+                "name one: mpiexec -n 4 ./a.out"};
+        return false;
+    }
+
+    // One program per line; '#' begins a comment, '\' at its end continues a line.
+    bool read_file(const std::string& path) {
+        std::string text;
+        if (!read_whole_file(path, "the file of programs", text, why_)) return false;
+        if (++depth_ > most_depth) {
+            why_ = {"files of programs name each other", path, "a file names itself, or one that names it",
+                    "leave out --configfile and --app in the file"};
+            return false;
+        }
+        const size_t before = job_.apps.size();
+        for (std::string_view rest = text; !rest.empty();) {
+            const std::string line = next_line(rest);
+            WordList words;
+            if (line.empty()) continue;
+            if (!split_words(line, words)) {
+                why_ = {"a line of programs is not understood", path, "'" + line + "' has an open quote",
+                        "close it"};
+                return false;
+            }
+            if (!words.empty() && !read_line(words, "file " + path)) return false;
+        }
+        --depth_;
+        if (job_.apps.size() > before) return true;
+        return refuse_empty("file " + path);
+    }
+
+    static std::string next_line(std::string_view& rest) {
+        std::string line;
+        for (bool more = true; more && !rest.empty();) {
+            const size_t end = std::min(rest.find('\n'), rest.size());
+            line += rest.substr(0, end);
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+            more = line.ends_with('\\');
+            if (more) line.back() = ' ';
+        }
+        const size_t begin = line.find_first_not_of(" \t\r");
+        if (begin == std::string::npos || line[begin] == '#') return {};
+        return line;
+    }
+
+    Options& job_;
+    Problem& why_;
+    AppOptions common_;
+    int depth_ = 0;
+};
+
+} // namespace
+
+bool parse_options(const std::vector<std::string>& args, const char* const* environ_like, Options& out,
+                   Problem& why) {
+    if (!apply_environment(environ_like, out, why)) return false;
+    if (!LineReader(out, why).read_line(args, command_line)) return false;
+    for (const AppOptions& app : out.apps) out.ranks_given = out.ranks_given || app.ranks_given;
+    return true;
+}
+
+} // namespace zipmpi::launch

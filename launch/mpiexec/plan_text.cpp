@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/mpiexec/planning.hpp"
+#include "launch/tree/agent.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace zipmpi::launch {
+namespace {
+
+const char* name_of(Unit u) {
+    constexpr const char* names[] = {"auto",    "none",    "slot", "hwthread", "core",  "l1cache",
+                                     "l2cache", "l3cache", "numa", "socket",   "board", "node"};
+    return names[static_cast<size_t>(u)];
+}
+
+class Text {
+  public:
+    void line(const std::string& name, const std::string& value) { text_ += name + " " + value + "\n"; }
+    void unless_empty(const std::string& name, const std::string& value) {
+        if (!value.empty()) line(name, value);
+    }
+    void flag(const std::string& name, bool set) {
+        if (set) text_ += name + "\n";
+    }
+    [[nodiscard]] std::string take() { return std::move(text_); }
+
+  private:
+    std::string text_;
+};
+
+std::string list(const std::vector<std::string>& words) {
+    std::string all;
+    for (const std::string& w : words) all += (all.empty() ? "" : " ") + for_a_shell(w);
+    return all;
+}
+
+// "0-3,6"
+std::string ranges(const std::vector<uint32_t>& ranks) {
+    std::string text;
+    for (size_t i = 0; i < ranks.size();) {
+        size_t k = i;
+        while (k + 1 < ranks.size() && ranks[k + 1] == ranks[k] + 1) ++k;
+        text += (text.empty() ? "" : ",") + std::to_string(ranks[i]) +
+                (k > i ? "-" + std::to_string(ranks[k]) : "");
+        i = k + 1;
+    }
+    return text;
+}
+
+void add_inheritance(Text& out, const Inheritance& i) {
+    if (i.kind == Inheritance::Kind::all) return;
+    const char* const kind = i.kind == Inheritance::Kind::except ? "all but"
+                             : i.names.empty()                   ? "nothing"
+                                                                 : "only";
+    out.line("inherit", kind + (i.names.empty() ? "" : " " + list(i.names)));
+}
+
+void add_programs(Text& out, const Options& options, const StartRequest& request) {
+    for (size_t i = 0; i < request.apps.size(); ++i) {
+        const AppContext& app = request.apps[i];
+        out.line("program", std::to_string(app.ranks) + " x " + list(options.apps[i].context.argv));
+        out.unless_empty("  directory", app.directory);
+        for (const std::string& e : options.apps[i].context.env) out.line("  env", e);
+        if (!options.apps[i].pass_on.empty()) out.line("  pass on", list(options.apps[i].pass_on));
+        if (options.apps[i].inherit) {
+            Text own;
+            add_inheritance(own, *options.apps[i].inherit);
+            std::string text = own.take();
+            if (text.empty()) text = "inherit all\n";
+            text.pop_back();
+            out.line(" ", text);
+        }
+        out.unless_empty("  search", options.apps[i].search);
+    }
+    for (const std::string& e : options.env) out.line("env", e);
+    if (!options.pass_on.empty()) out.line("pass on", list(options.pass_on));
+    add_inheritance(out, options.inherit);
+    for (const Tool& t : options.tools)
+        out.line("tool", (t.window ? "window " : "") + (t.command.empty() ? "" : list(t.command) + " ") +
+                             "for ranks " + (t.ranks.empty() ? "all" : t.ranks));
+}
+
+void add_hosts(Text& out, const Options& options, const StartRequest& request) {
+    if (request.tree.hosts.empty()) return out.line("host", "this one");
+    for (uint32_t node = 0; node < request.tree.hosts.size(); ++node) {
+        const std::vector<uint32_t> ranks = request.map.ranks_of(node);
+        out.line("host", request.tree.hosts[node] + (ranks.empty() ? "" : " ranks " + ranges(ranks)));
+    }
+    if (agent_of(options) != Options().agent) out.line("agent", agent_of(options));
+    out.unless_empty("interface", options.interface);
+    if (options.width != Options().width) out.line("width", std::to_string(options.width));
+}
+
+std::string mapping_of(const PlacementPolicy& p) {
+    const std::string unit = name_of(p.map_unit);
+    switch (p.strategy) {
+    case MapStrategy::automatic:
+        return "";
+    case MapStrategy::packed:
+        return "packed by " + unit;
+    case MapStrategy::round_robin:
+        return "in turn by " + unit;
+    case MapStrategy::spread:
+        return "spread";
+    case MapStrategy::per_unit:
+        return std::to_string(p.per_unit) + " per " + unit;
+    case MapStrategy::matrix:
+        return "matrix " + p.matrix_file;
+    case MapStrategy::rank_file:
+        return "rank file";
+    case MapStrategy::sequential:
+        return "lines of the host file";
+    }
+    return "";
+}
+
+void add_placement(Text& out, const PlacementPolicy& p) {
+    out.unless_empty("map", mapping_of(p));
+    for (const auto& r : p.rank_file)
+        out.line("  rank", std::to_string(r.rank) + " host " + r.host + " cpus " + r.cpus);
+    if (p.cores_per_rank > 0) out.line("cores", std::to_string(p.cores_per_rank) + " per rank");
+    if (p.rank_by != Unit::automatic) out.line("rank by", name_of(p.rank_by));
+    if (p.bind_to != Unit::automatic) out.line("bind", name_of(p.bind_to));
+    out.flag("no overload", !p.overload_allowed);
+    out.unless_empty("cpus", p.cpu_set);
+    out.flag("report bindings", p.report_bindings);
+    out.flag("show placement", p.show_map);
+}
+
+void add_output(Text& out, const OutputPolicy& o) {
+    const std::string tag = o.tag == OutputPolicy::Tag::openmpi ? "openmpi"
+                            : o.tag == OutputPolicy::Tag::rank  ? "rank"
+                                                                : "'" + o.tag_pattern + "'";
+    if (o.label != OutputPolicy::Label::none)
+        out.line("label", tag + (o.label == OutputPolicy::Label::fold ? " folded" : ""));
+    out.flag("timestamps", o.timestamps);
+    out.unless_empty("stdout file", o.out_file);
+    out.unless_empty("stderr file", o.err_file);
+    out.flag("files only", !o.copy_to_terminal);
+    out.flag("stderr to stdout", o.merge_stderr_to_stdout);
+    if (o.stdin_for != OutputPolicy::Stdin::one)
+        out.line("stdin", o.stdin_for == OutputPolicy::Stdin::all ? "all" : "none");
+    else if (o.stdin_rank != 0)
+        out.line("stdin", "rank " + std::to_string(o.stdin_rank));
+    out.flag("print exit codes", o.print_exit_codes);
+}
+
+std::string number(double d) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g s", d);
+    return text;
+}
+
+} // namespace
+
+std::string plan_text(const Options& options, const StartRequest& request) {
+    Text out;
+    out.line("ranks", std::to_string(request.world_size));
+    add_programs(out, options, request);
+    add_hosts(out, options, request);
+    add_placement(out, request.placement);
+    add_output(out, request.output);
+    if (options.timeout > 0) out.line("timeout", number(options.timeout));
+    if (options.report_hang > 0) out.line("report hang", number(options.report_hang));
+    out.flag("keep going", options.keep_going);
+    if (options.pmix != Pmix::automatic) out.line("pmix", options.pmix == Pmix::yes ? "yes" : "no");
+    out.unless_empty("grid", options.grid);
+    return out.take();
+}
+
+} // namespace zipmpi::launch

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The communicator of a request or message that has failed, kept until its error was raised: the request may
+// have been its last user, and the error still belongs to its handler.
+//
+// Threads: each has its own.
+#pragma once
+
+#include "core/object.hpp"
+
+namespace zipmpi::core {
+
+// Before the request is destroyed; under the engine lock. Null is fine.
+void keep_for_error(Comm* comm);
+// Where an error of a call on that communicator goes: there, or to the one that is kept if it has ended.
+const Comm* comm_of_error(const Comm* comm) noexcept;
+// Lets the kept one go; takes the engine lock.
+void error_was_raised() noexcept;
+
+} // namespace zipmpi::core

@@ -1,0 +1,116 @@
+/* SPDX-FileCopyrightText: 2026 the ZipMPI authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * last_words WAY [ms]: rank 0 writes "last words" and ends in this way, or another rank does. What the way
+ * itself does not flush is flushed where `flush` says so. */
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank;
+
+static void flush(void) { fflush(stdout); }
+
+static void fatal_error(void) { MPI_Send(&rank, 1, MPI_INT, 99, 0, MPI_COMM_WORLD); }
+
+static void* hold_stdout(void* unused) {
+    flockfile(stdout);
+    pause();
+    return unused;
+}
+
+static void let_a_thread_hold_stdout(void* (*holder)(void*)) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, holder, NULL);
+    while (ftrylockfile(stdout) == 0) {
+        funlockfile(stdout);
+        usleep(1000);
+    }
+}
+
+/* Rank 1 ends the job while rank 0, in a fatal error, is still writing what its buffers hold. */
+static int other_pid;
+
+static void* hold_stdout_until_the_other_ends(void* unused) {
+    flockfile(stdout);
+    usleep(200000); /* now the main thread is in its fatal error */
+    kill(other_pid, SIGUSR1);
+    usleep(200000); /* now the launcher has asked this rank to end */
+    funlockfile(stdout);
+    return unused;
+}
+
+static void die(void) { raise(SIGKILL); }
+
+static void end_together(void (*end_of_rank_1)(void)) {
+    int pid = getpid();
+    sigset_t usr1;
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+    MPI_Sendrecv(&pid, 1, MPI_INT, 1 - rank, 0, &other_pid, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    if (rank == 1) {
+        int received;
+        sigwait(&usr1, &received);
+        end_of_rank_1();
+    }
+    let_a_thread_hold_stdout(hold_stdout_until_the_other_ends);
+    fatal_error();
+}
+
+static void wait_for_the_end(void) {
+    for (;;) pause();
+}
+
+/* The way of rank 0; the others wait for it. */
+static void end_by(const char* way) {
+    if (strcmp(way, "MPI_Abort") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
+    if (strcmp(way, "fatal") == 0) fatal_error();
+    if (strcmp(way, "exit") == 0) exit(3);
+    if (strcmp(way, "held") == 0) {
+        let_a_thread_hold_stdout(hold_stdout);
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    flush();
+    if (strcmp(way, "_exit") == 0) _exit(3);
+    if (strcmp(way, "abort") == 0) abort();
+    if (strcmp(way, "signal") == 0) {
+        signal(SIGSEGV, SIG_DFL); /* a sanitizer would handle it */
+        raise(SIGSEGV);
+    }
+    wait_for_the_end(); /* time limit, Ctrl-C, another rank's death */
+}
+
+/* All ranks return 1 after MPI_Finalize, rank 0 a little later than the others. */
+static int late_return(int milliseconds) {
+    MPI_Finalize();
+    if (rank == 0) usleep((useconds_t)milliseconds * 1000);
+    return 1;
+}
+
+int main(int argc, char** argv) {
+    const char* way = argc > 1 ? argv[1] : "return";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) printf("last words\n");
+    if (strcmp(way, "all fatal") == 0) end_together(fatal_error);
+    if (strcmp(way, "fatal beside a death") == 0) end_together(die);
+    if (strcmp(way, "late") == 0) return late_return(argc > 2 ? atoi(argv[2]) : 0);
+    if (strcmp(way, "return") == 0) {
+        MPI_Finalize();
+        return 0;
+    }
+    if (strcmp(way, "killed") == 0 && rank == 1) {
+        sleep(1);
+        raise(SIGKILL);
+    }
+    if (rank == 0) end_by(way);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}

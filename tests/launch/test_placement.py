@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs beside each other on this host. What other work does here must not decide: map.avoid_busy is off."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import Case, MPIEXEC, environment, marked, mark, run, wait_until
+
+QUIET = {"ZIPMPI_MAP_AVOID_BUSY": "no"}
+MASK = "grep Cpus_allowed_list /proc/self/status | cut -f2"
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+def expand(text):
+    cpus = set()
+    for part in text.split(","):
+        low, _, high = part.partition("-")
+        cpus.update(range(int(low), int(high or low) + 1))
+    return cpus
+
+
+class Job:
+    """A job whose ranks say where they may run each time that they are asked, until they are told to end."""
+    def __init__(self, ranks, *options):
+        self.mark = mark()
+        self.ranks = ranks
+        self.process = subprocess.Popen([MPIEXEC, "-n", str(ranks), *options, "--env", self.mark, "sleep", "60"],
+                                        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(QUIET))
+
+    def masks(self):
+        found = []
+        for pid in marked(self.mark):
+            try:
+                with open(f"/proc/{pid}/comm") as f:
+                    if f.read() == "sleep\n":
+                        found.append(frozenset(os.sched_getaffinity(pid)))
+            except OSError:
+                pass
+        return found
+
+    def started(self):
+        return len(self.masks()) == self.ranks
+
+    def end(self, how=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        self.process.wait(timeout=10)
+        self.process.stderr.close()
+
+
+@unittest.skipIf(len(CPUS) < 2, "one CPU")
+class Neighbors(Case):
+    def start(self, ranks, *options):
+        job = Job(ranks, *options)
+        self.addCleanup(job.end)
+        return job
+
+    def soon(self, condition, what):
+        self.assertTrue(wait_until(condition, 10), what)
+
+    def test_one_rank_has_all_cores(self):
+        r = run("-n", 1, "sh", "-c", MASK, env=QUIET)
+        self.quiet(r)
+        self.assertEqual(expand(r.out.strip()), set(CPUS))
+
+    def test_as_many_ranks_as_cores_have_one_each(self):
+        r = run("-n", len(CPUS), "--bind-to", "core", "sh", "-c", MASK, env=QUIET)
+        self.quiet(r)
+        cores = {frozenset(expand(mask)) for mask in r.out.split()}  # of several hardware threads perhaps
+        self.assertEqual(sorted(cpu for core in cores for cpu in core), CPUS)
+
+    def test_two_jobs_of_one_rank(self):
+        first = self.start(1)
+        self.soon(lambda: first.masks() == [frozenset(CPUS)], "one rank has all")
+        second = self.start(1)
+        self.soon(second.started, "it runs")
+        self.soon(lambda: not set(first.masks()[0]) & set(second.masks()[0]), "they are apart")
+        second.end()
+        self.soon(lambda: first.masks() == [frozenset(CPUS)], "the cores come back")
+
+    def test_all_taken(self):
+        first = self.start(len(CPUS), "--bind-to", "core")
+        self.soon(first.started, "it runs")
+        r = run("-n", 1, "--report-bindings", "sh", "-c", MASK, env=QUIET)
+        self.assertEqual(expand(r.out.strip()), set(CPUS))
+        self.assertIn("not bound: 0 of", r.err)
+        self.assertIn("belong to other jobs", r.err)
+
+    def test_a_killed_job_leaves_no_claim(self):
+        for victim in ("mpiexec", "daemon"):
+            first = self.start(len(CPUS), "--bind-to", "core")
+            self.soon(first.started, "it runs")
+            pid = first.process.pid
+            if victim == "daemon":
+                with open(f"/proc/{pid}/task/{pid}/children") as f:
+                    pid = int(f.read().split()[0])
+            os.kill(pid, signal.SIGKILL)
+            self.soon(lambda: not marked(first.mark), "its ranks are gone")
+            r = run("-n", 1, "sh", "-c", MASK, env=QUIET)
+            self.assertEqual(expand(r.out.strip()), set(CPUS))
+        self.soon(lambda: not os.path.exists(f"/dev/shm/zipmpi-cpus-{os.geteuid()}") or self.others_run(), "no file is left")
+
+    @staticmethod
+    def others_run():
+        """Another job of this user has the file."""
+        return any("zipmpi-cpus" in line for line in open("/proc/locks")) or \
+            subprocess.run(["sh", "-c", "ls -l /proc/[0-9]*/fd 2>/dev/null | grep -q zipmpi-cpus"]).returncode == 0
+
+    def test_four_jobs_of_two_ranks_at_once(self):
+        jobs = [self.start(2) for _ in range(4)]
+        for job in jobs:
+            self.soon(job.started, "it runs")
+        time.sleep(0.1)  # lent cores are given up
+        taken = [m for job in jobs for m in job.masks() if m != frozenset(CPUS)]
+        owners = {cpu: [m for m in taken if cpu in m] for cpu in CPUS}
+        self.assertEqual([len(m) for m in owners.values()], [1] * len(CPUS), taken)
+        if len(CPUS) == 2:
+            self.assertEqual(sorted(len(set(job.masks())) for job in jobs), [1, 1, 1, 2])
+
+    def test_report(self):
+        r = run("-n", 1, "--report-bindings", "true", env=QUIET)
+        self.assertRegex(r.err, r"^mpiexec: rank 0 on host \S+: CPUs [0-9,-]+: its share of \d+ cores?\n$")
+        r = run("-n", 2, "--bind-to", "none", "--report-bindings", "true", env=QUIET)
+        self.assertRegex(r.err, r"^(mpiexec: rank [01] on host \S+: not bound: as asked\n){2}$")
+        r = run("-n", len(CPUS) + 1, "--report-bindings", "true", env=QUIET)
+        self.assertEqual(r.err.count("not bound: "), len(CPUS) + 1, r)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One rank of a node reads the machine, slowly (slow_machine.cpp), while the others sleep until it has.
+// Usage: places slow: they are woken; places dies: with mpiexec --keep-going, the rank is killed at it and
+// another does it.
+#include "check.hpp"
+#include "counted.hpp"
+
+#include <string>
+#include <unistd.h>
+
+namespace {
+
+int make_grid(MPI_Comm comm) {
+    int size = 0;
+    MPI_Comm_size(comm, &size);
+    const int periods = 0;
+    MPI_Comm grid = MPI_COMM_NULL;
+    const int code = MPI_Cart_create(comm, 1, &size, &periods, 1, &grid);
+    if (code == MPI_SUCCESS) MPI_Comm_free(&grid);
+    return code;
+}
+
+// Nobody reads the machine before the others can see it; `first` begins.
+void begin(int first) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank_ != first) usleep(50'000);
+}
+
+// A call that asks for places and sends nothing; messages would wake those who sleep.
+void map_grid() {
+    const int periods = 0;
+    int place = 0;
+    CHECK(MPI_Cart_map(MPI_COMM_WORLD, 1, &size_, &periods, &place) == MPI_SUCCESS);
+}
+
+void slow() {
+    const Counted sleeps("counter.sleeps");
+    const Counted late("counter.late_wakes");
+    setenv("SLOW_MACHINE_MS", "300", 1);
+    begin(0);
+    map_grid();
+    if (rank_ == 0) usleep(1'200'000); // longer than a sleep that nobody ends
+    CHECK(sleeps.sum_of_all() > 0);    // else nothing was tested
+    CHECK(late.sum_of_all() == 0);
+    CHECK(make_grid(MPI_COMM_WORLD) == MPI_SUCCESS);
+}
+
+void dies() {
+    const Counted late("counter.late_wakes");
+    if (rank_ == 0) setenv("SLOW_MACHINE_DIES", "1", 1);
+    setenv("SLOW_MACHINE_MS", "300", 1);
+    begin(0);
+    CHECK(class_of(make_grid(MPI_COMM_WORLD)) == MPIX_ERR_PROC_FAILED);
+    CHECK(late.value() == 0);
+    MPI_Comm rest = MPI_COMM_NULL;
+    CHECK(MPIX_Comm_shrink(MPI_COMM_WORLD, &rest) == MPI_SUCCESS);
+    CHECK(make_grid(rest) == MPI_SUCCESS);
+    MPI_Comm_free(&rest);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const Session session(&argc, &argv);
+    int provided = 0;
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    const std::string which = argc > 1 ? argv[1] : "";
+    if (which == "slow") slow();
+    if (which == "dies") dies();
+    MPI_Finalize();
+    if (rank_ == size_ - 1) std::printf("places: ok\n");
+    return 0;
+}
