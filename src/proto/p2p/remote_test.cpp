@@ -3,6 +3,7 @@
 //
 // A lane with a network that the test drives: what happens between hosts, in any order.
 #include "proto/p2p/lane.hpp"
+#include "proto/progress/wait.hpp"
 #include "proto/team.hpp"
 
 #include <cstring>
@@ -34,15 +35,24 @@ class TestNetwork : public transport::ucx::Network {
     }
     void receive(Arriving&, const Memory&) override {}
     void drop(Arriving&) override {}
-    int progress() override { return 0; }
+    int progress() override {
+        if (++looks == looks_until_idle) is_idle = true;
+        return 0;
+    }
     [[nodiscard]] int descriptor() const override { return -1; }
-    bool arm() override { return true; }
-    [[nodiscard]] bool idle() const override { return true; }
+    bool arm() override {
+        if (looks_until_idle == by_arm) is_idle = true;
+        return true;
+    }
+    [[nodiscard]] bool idle() const override { return is_idle; }
     [[nodiscard]] uint64_t strangers() const override { return 0; }
 
     std::vector<wire::Envelope> lines; // that were sent
     wire::Ack name{};                  // of the last long message
     bool forgotten = false;
+    static constexpr uint64_t by_arm = UINT64_MAX;
+    bool is_idle = true;
+    uint64_t looks = 0, looks_until_idle = by_arm; // by the look with this number, or by arm()
 
   private:
     std::string address_;
@@ -139,6 +149,23 @@ TEST(Remote, AFailureThatEndsNoOperationIsSomethingThatHappened) {
     EXPECT_EQ(h.lane->look_for_news(), 0); // known now
     h.segment.tell_revoked(h.team.context);
     EXPECT_EQ(h.lane->look_for_news(), 1);
+}
+
+// Nothing wakes a rank from outside when its own last look, or what its network sends before the sleep, ends
+// the wait.
+TEST(Remote, NobodySleepsOnWhatItHasJustDoneItself) {
+    uint64_t looks_before_sleep = TestNetwork::by_arm;
+    for (const bool by_a_look : {false, true}) {
+        Host h;
+        h.network->is_idle = false;
+        h.network->looks_until_idle = looks_before_sleep;
+        const uint64_t begin = os::now_ns();
+        wait_until(
+            *h.lane, [&] { return h.lane->drained(); }, note_on(Operation{}));
+        EXPECT_LT(os::now_ns() - begin, 500'000'000U) << by_a_look;
+        EXPECT_EQ(h.segment.block(0).counters.get(Counter::late_wakes), 0U) << by_a_look;
+        looks_before_sleep = h.network->looks;
+    }
 }
 
 } // namespace

@@ -135,11 +135,14 @@ int64_t yields_for(Lane& lane, const WaitNote& note, bool bulk_passes) {
 }
 
 // With a network one thread at a time sleeps on descriptors. When it gets up, others may have to take over.
-bool sleep_now(Lane& lane, uint32_t ticket) {
+// The rank's own last look may have ended the wait though it counted nothing, and so may a network that is
+// armed, which sends what it owes: then nobody would wake it.
+bool sleep_now(Lane& lane, uint32_t ticket, const Condition& over) {
     transport::ucx::Network* const network = lane.network();
     const bool on_descriptors = network != nullptr && lane.take_descriptors();
     bool woken = true;
-    if (!on_descriptors || network->arm()) {
+    const bool armed = !on_descriptors || network->arm();
+    if (armed && !over.holds(over.subject)) {
         lane.step_out();
         woken = on_descriptors
                     ? lane.shm().sleep_on_descriptors(ticket, network->descriptor(), longest_sleep_ns)
@@ -176,7 +179,7 @@ void sleep_once(Lane& lane, const WaitNote& note, const Condition& over) {
         r.asleep_since_ns.store(os::now_ns(), relaxed);
         r.asleep.store(1, std::memory_order_release); // pairs with the launcher's acquire: waits[] is written
         lane.counters().add(Counter::sleeps);
-        const bool woken = sleep_now(lane, ticket);
+        const bool woken = sleep_now(lane, ticket, over);
         r.asleep.store(0, relaxed);
         if (!woken && was_missed(lane, note, over, ticket)) count_late_wake(lane, ticket);
     }
