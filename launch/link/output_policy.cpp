@@ -26,9 +26,16 @@ void use_directory(OutputPolicy& p, std::string_view directory) {
     p.err_file = without_patterns(directory) + "/rank.%R.err";
 }
 
-void use_openmpi_directory(OutputPolicy& p, std::string_view directory) {
-    p.out_file = without_patterns(directory) + "/1/rank.%R/stdout";
-    p.err_file = without_patterns(directory) + "/1/rank.%R/stderr";
+void use_files(OutputPolicy& p, std::string_view name) {
+    p.out_file = without_patterns(name) + ".%R.out";
+    p.err_file = without_patterns(name) + ".%R.err";
+}
+
+void use_openmpi_directory(OutputPolicy& p, std::string_view directory, JobLevel level) {
+    const std::string ranks =
+        without_patterns(directory) + (level == JobLevel::named ? "/1/rank.%R" : "/rank.%R");
+    p.out_file = ranks + "/stdout";
+    p.err_file = ranks + "/stderr";
 }
 
 bool expand(std::string_view pattern, const PatternFacts& facts, std::string& out) {

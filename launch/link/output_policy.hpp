@@ -36,9 +36,12 @@ struct OutputPolicy {
     bool print_exit_codes = false; // of all ranks, on stdout when the job has ended
 };
 
-// Layouts of a directory with files per rank, as patterns for out_file and err_file.
-void use_directory(OutputPolicy& p, std::string_view directory);         // DIR/rank.07.out, DIR/rank.07.err
-void use_openmpi_directory(OutputPolicy& p, std::string_view directory); // DIR/1/rank.07/stdout, .../stderr
+// Names of files per rank, as patterns for out_file and err_file.
+void use_directory(OutputPolicy& p, std::string_view directory); // DIR/rank.07.out, DIR/rank.07.err
+void use_files(OutputPolicy& p, std::string_view name);          // NAME.07.out, NAME.07.err
+enum class JobLevel { named, left_out };
+// DIR/1/rank.07/stdout, .../stderr; without the level of the job DIR/rank.07/stdout.
+void use_openmpi_directory(OutputPolicy& p, std::string_view directory, JobLevel level);
 
 // What a pattern may speak of.
 struct PatternFacts {

@@ -42,9 +42,19 @@ TEST(OutputPolicy, DirectoriesHaveFilesPerRank) {
     use_directory(p, "50%r");
     EXPECT_EQ(expanded(p.out_file), "50%r/rank.07.out");
     EXPECT_EQ(expanded(p.err_file), "50%r/rank.07.err");
-    use_openmpi_directory(p, "d");
+    use_openmpi_directory(p, "d", JobLevel::named);
     EXPECT_EQ(expanded(p.out_file), "d/1/rank.07/stdout");
     EXPECT_EQ(expanded(p.err_file), "d/1/rank.07/stderr");
+    use_openmpi_directory(p, "50%r", JobLevel::left_out);
+    EXPECT_EQ(expanded(p.out_file), "50%r/rank.07/stdout");
+    EXPECT_EQ(expanded(p.err_file), "50%r/rank.07/stderr");
+}
+
+TEST(OutputPolicy, FilesHaveTheRankBehindTheirName) {
+    OutputPolicy p;
+    use_files(p, "50%r");
+    EXPECT_EQ(expanded(p.out_file), "50%r.07.out");
+    EXPECT_EQ(expanded(p.err_file), "50%r.07.err");
 }
 
 StartRequest request_with(const OutputPolicy& policy) {

@@ -16,8 +16,9 @@ namespace {
 constexpr uint64_t most_cpus = 1U << 14;
 constexpr uint64_t own_base = 0, lent_base = most_cpus, present_byte = 2 * most_cpus,
                    turn_byte = present_byte + 1;
-constexpr int open_tries = 16;   // a file that is just being removed
-constexpr int enter_tries = 500; // each of them a tenth of a millisecond
+constexpr int open_tries = 16; // a file that is just being removed
+constexpr int enter_tries = 500;
+constexpr timespec between_tries{0, 100'000}; // a tenth of a millisecond
 
 struct flock region(uint64_t first, uint64_t count, short type) {
     struct flock l {};
@@ -32,6 +33,12 @@ bool is_ours(int fd, struct stat& s) {
     return fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 077) == 0;
 }
 
+// While a lock on the present byte is held nobody else removes the file: the answer stays true.
+bool is_still_there(int fd) {
+    struct stat s {};
+    return fstat(fd, &s) == 0 && s.st_nlink > 0;
+}
+
 } // namespace
 
 std::string claims_path() { return "/dev/shm/zipmpi-cpus-" + std::to_string(geteuid()); }
@@ -39,15 +46,15 @@ std::string claims_path() { return "/dev/shm/zipmpi-cpus-" + std::to_string(gete
 void remove_unused_claims(const std::string& path) {
     const os::Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     struct stat s {};
-    if (!fd || !is_ours(fd.get(), s) || s.st_nlink == 0) return;
+    if (!fd || !is_ours(fd.get(), s)) return;
     struct flock alone = region(present_byte, 1, F_WRLCK);
-    if (fcntl(fd.get(), F_OFD_SETLK, &alone) == 0) unlink(path.c_str());
+    if (fcntl(fd.get(), F_OFD_SETLK, &alone) == 0 && is_still_there(fd.get())) unlink(path.c_str());
 }
 
 void CpuClaims::close() {
     if (!fd_) return;
     give_back();
-    if (lock(present_byte, 1, F_WRLCK)) unlink(path_.c_str());
+    if (lock(present_byte, 1, F_WRLCK) && is_still_there(fd_.get())) unlink(path_.c_str());
     fd_.reset();
 }
 
@@ -64,7 +71,8 @@ bool CpuClaims::open(const std::string& path, uint64_t job) {
         struct stat s {};
         if (!fd_ || !is_ours(fd_.get(), s)) break;
         // Who holds this byte keeps the file from being removed, unless that has happened in between.
-        if (lock(present_byte, 1, F_RDLCK) && fstat(fd_.get(), &s) == 0 && s.st_nlink > 0) return true;
+        if (lock(present_byte, 1, F_RDLCK) && is_still_there(fd_.get())) return true;
+        nanosleep(&between_tries, nullptr);
     }
     fd_.reset();
     return false;
@@ -103,8 +111,8 @@ CpuClaims::Others CpuClaims::others() const {
 }
 
 void CpuClaims::enter() {
-    const timespec pause{0, 100'000};
-    for (int i = 0; fd_ && i < enter_tries && !lock(turn_byte, 1, F_WRLCK); ++i) nanosleep(&pause, nullptr);
+    for (int i = 0; fd_ && i < enter_tries && !lock(turn_byte, 1, F_WRLCK); ++i)
+        nanosleep(&between_tries, nullptr);
 }
 
 void CpuClaims::leave() {

@@ -28,7 +28,7 @@ enum class Unit : uint32_t {
 };
 
 enum class MapStrategy : uint32_t {
-    automatic,   // packed, or spread where ranks are fewer than half the cores
+    automatic,   // fill a host before the next; each rank has its share of the cores
     packed,      // fill a host before the next, unit by unit
     round_robin, // units of `map_unit` in turn: node, socket, numa, l3cache, ...
     spread,      // as far apart as caches and sockets allow

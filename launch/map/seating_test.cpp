@@ -106,6 +106,18 @@ TEST_F(Jobs, TheLastOneRemovesTheFile) {
     EXPECT_FALSE(left());
 }
 
+TEST_F(Jobs, AFileInThePlaceOfOursStays) {
+    std::optional<CpuClaims> first(std::in_place);
+    CpuClaims second;
+    ASSERT_TRUE(first->open(path_, 1));
+    ASSERT_EQ(unlink(path_.c_str()), 0);
+    ASSERT_TRUE(second.open(path_, 2));
+    first.reset();
+    EXPECT_TRUE(left());
+    second.close();
+    EXPECT_FALSE(left());
+}
+
 TEST_F(Jobs, AKilledOneLosesItsClaims) {
     int ready[2];
     ASSERT_EQ(pipe(ready), 0);

@@ -23,6 +23,17 @@ bool not_empty(const Use& use, const std::string& text, Problem& why) {
     return !text.empty() || bad_value(use, "is not a name", "name a file or a directory", why);
 }
 
+// Takes ":nocopy,nojobid" off the end. Another ':' belongs to the name.
+std::vector<std::string> words_behind(std::string& name) {
+    const size_t colon = name.rfind(':');
+    if (colon == std::string::npos) return {};
+    std::vector<std::string> words = split(lower_case(name.substr(colon + 1)), ',');
+    for (const std::string& word : words)
+        if (word != "nocopy" && word != "nojobid") return {};
+    if (!words.empty()) name.resize(colon);
+    return words;
+}
+
 } // namespace
 
 bool label(const Use& use, Draft& draft, Problem& why) {
@@ -51,21 +62,28 @@ bool output_directory(const Use& use, Draft& draft, Problem& why) {
     return not_empty(use, use.value(), why);
 }
 
-// "NAME:nocopy,nojobid"
 bool output_filename(const Use& use, Draft& draft, Problem& why) {
     std::string name = use.value();
-    if (const size_t colon = name.rfind(':'); colon != std::string::npos) {
-        for (const std::string& word : split(lower_case(name.substr(colon + 1)), ','))
-            if (word == "nocopy") draft.job.output.copy_to_terminal = false;
-        name.resize(colon);
+    for (const std::string& word : words_behind(name)) {
+        if (word == "nocopy") draft.job.output.copy_to_terminal = false;
+        if (word == "nojobid") draft.job.job_level = JobLevel::left_out;
     }
-    use_openmpi_directory(draft.job.output, name);
+    draft.job.openmpi_directory = name;
+    use_openmpi_directory(draft.job.output, name, draft.job.job_level);
     return not_empty(use, name, why);
 }
 
+// It may stand before or behind the directory.
+bool no_job_level(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+    Options& job = draft.job;
+    job.job_level = JobLevel::left_out;
+    if (!job.openmpi_directory.empty())
+        use_openmpi_directory(job.output, job.openmpi_directory, job.job_level);
+    return true;
+}
+
 bool output_file(const Use& use, Draft& draft, Problem& why) {
-    draft.job.output.out_file = use.value() + ".%R.out";
-    draft.job.output.err_file = use.value() + ".%R.err";
+    use_files(draft.job.output, use.value());
     return not_empty(use, use.value(), why);
 }
 

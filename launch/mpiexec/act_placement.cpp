@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Options about mapping, ranking and binding: they fill the placement policy.
+#include "launch/map/units.hpp"
 #include "launch/mpiexec/actions.hpp"
 #include "launch/mpiexec/options.hpp"
 
@@ -21,17 +22,9 @@ Unit unit_named(std::string name) {
     if (name.size() == 8 && name[0] == 'l' && name.ends_with("cache") &&
         (name[2] == 'd' || name[2] == 'i' || name[2] == 'u'))
         name.erase(2, 1); // hydra's l1dcache
-    constexpr struct {
-        const char* name;
-        Unit unit;
-    } units[] = {{"none", Unit::none},       {"slot", Unit::slot},       {"hwthread", Unit::hwthread},
-                 {"core", Unit::core},       {"l1cache", Unit::l1cache}, {"l2cache", Unit::l2cache},
-                 {"l3cache", Unit::l3cache}, {"numa", Unit::numa},       {"socket", Unit::socket},
-                 {"package", Unit::socket},  {"board", Unit::board},     {"machine", Unit::board},
-                 {"node", Unit::node}};
-    for (const auto& u : units)
-        if (name == u.name) return u.unit;
-    return Unit::automatic;
+    Unit unit = Unit::automatic;
+    launch::unit_named(name == "machine" ? "board" : name, unit); // both are all of one host
+    return unit;
 }
 
 bool positive(const std::string& text, uint32_t& out) {
@@ -79,8 +72,10 @@ bool modify(const Use& use, const std::string& text, Draft& draft, Problem& why)
         count_hwthreads(job);
         return true;
     }
-    for (const char* known : {"oversubscribe", "span", "corecpus", "inherit", "noinherit", "device",
-                              "ordered", "display", "displaydevel", "donotlaunch", "bind-to"})
+    if (word == "donotlaunch") return job.dry_run = true;
+    if (word == "display" || word == "displaydevel") return job.placement.show_map = true;
+    for (const char* known :
+         {"oversubscribe", "span", "corecpus", "inherit", "noinherit", "device", "ordered", "bind-to"})
         if (word == known) {
             job.notes.push_back(use.written + " ... :" + text +
                                 " is not needed: ranks are placed without it");

@@ -4,6 +4,7 @@
 // Options about ranks, programs and hosts.
 #include "launch/map/most_ranks.hpp"
 #include "launch/mpiexec/actions.hpp"
+#include "launch/mpiexec/host_choice.hpp"
 #include "launch/mpiexec/options.hpp"
 
 #include <sys/utsname.h>
@@ -82,14 +83,11 @@ bool host(const Use& use, Draft& draft, Problem& /*why*/) {
 
 bool hosts(const Use& use, Draft& draft, Problem& /*why*/) {
     draft.job.host = use.value();
-    draft.job.hosts_as_ranges = false;
     return true;
 }
 
-bool hosts_group(const Use& use, Draft& draft, Problem& /*why*/) {
-    draft.job.host = use.value();
-    draft.job.hosts_as_ranges = true;
-    return true;
+bool hosts_group(const Use& use, Draft& draft, Problem& why) {
+    return expand_host_group(use.value(), use.written, draft.job.host, why);
 }
 
 bool host_file(const Use& use, Draft& draft, Problem& why) { return file_name(use, draft.job.hostfile, why); }

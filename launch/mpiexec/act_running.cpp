@@ -7,7 +7,9 @@
 #include "launch/mpiexec/options.hpp"
 #include "launch/tree/agent.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace zipmpi::launch::act {
 namespace {
@@ -23,8 +25,8 @@ constexpr std::array launchers = {
     Launcher{"blaunch", "blaunch"},
     Launcher{"sge", "qrsh -inherit"},
     Launcher{"qrsh", "qrsh -inherit"},
-    Launcher{"slurm", "srun -N 1 -n 1 --overlap -w"},
-    Launcher{"srun", "srun -N 1 -n 1 --overlap -w"},
+    Launcher{"slurm", "srun -N 1 -n 1 --overlap -w {host}"},
+    Launcher{"srun", "srun -N 1 -n 1 --overlap -w {host}"},
 };
 
 bool yes_no_auto(const Use& use, Pmix& out) {
@@ -33,9 +35,25 @@ bool yes_no_auto(const Use& use, Pmix& out) {
     return out != Pmix::automatic || text == "auto";
 }
 
+// "7" or "0-3"
+bool is_range(std::string_view text) {
+    const char* const end = text.data() + text.size();
+    uint32_t first = 0;
+    std::from_chars_result read = std::from_chars(text.data(), end, first);
+    uint32_t last = first;
+    if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-')
+        read = std::from_chars(read.ptr + 1, end, last);
+    return read.ec == std::errc() && read.ptr == end && first <= last;
+}
+
+bool are_ranges(std::string_view list) {
+    const std::vector<std::string> ranges = split(list, ',');
+    return !ranges.empty() && std::all_of(ranges.begin(), ranges.end(), is_range);
+}
+
 bool add_tool(const Use& use, Draft& draft, const std::string& ranks, Tool tool, Problem& why) {
     const bool all = ranks.empty() || ranks == "all" || ranks == "-1";
-    if (!all && (!is_rank_list(ranks) || ranks == "none"))
+    if (!all && !are_ranges(ranks))
         return bad_value(use, "is not a list of ranks", "write for example: " + use.written + " 0-3,7", why);
     tool.ranks = all ? "" : ranks;
     draft.job.tools.push_back(std::move(tool));
@@ -45,6 +63,10 @@ bool add_tool(const Use& use, Draft& draft, const std::string& ranks, Tool tool,
 } // namespace
 
 bool timeout(const Use& use, Draft& draft, Problem& why) { return seconds(use, draft.job.timeout, why); }
+// hydra: -1 is no limit.
+bool timeout_variable(const Use& use, Draft& draft, Problem& why) {
+    return use.value() == "-1" || timeout(use, draft, why);
+}
 bool report_hang(const Use& use, Draft& draft, Problem& why) {
     return seconds(use, draft.job.report_hang, why);
 }
@@ -89,7 +111,8 @@ bool xterm(const Use& use, Draft& draft, Problem& why) {
     Tool tool{{}, {}, true};
     if (ranks.ends_with('!')) {
         ranks.pop_back();
-        tool.command = {"sh", "-c", "\"$@\"; echo; echo \"status $?; Enter closes this window\"; read x",
+        tool.command = {"sh", "-c",
+                        "\"$@\"; s=$?; echo; echo \"status $s; Enter closes this window\"; read x; exit $s",
                         "sh"};
     }
     return add_tool(use, draft, ranks, std::move(tool), why);
@@ -133,6 +156,7 @@ bool launch_agent(const Use& use, Draft& draft, Problem& why) {
         return true;
     }
     draft.job.agent = text;
+    draft.job.inherited_change = {}; // of another agent
     return true;
 }
 
@@ -150,12 +174,12 @@ bool launcher(const Use& use, Draft& draft, Problem& why) {
 }
 
 bool launcher_program(const Use& use, Draft& draft, Problem& why) {
-    draft.job.agent_program = use.value();
+    draft.job.agent_change.program = use.value();
     return !use.value().empty() || bad_value(use, "is not a program", "name a program, such as ssh", why);
 }
 
 bool launcher_words(const Use& use, Draft& draft, Problem& /*why*/) {
-    draft.job.agent_words += " " + use.value();
+    draft.job.agent_change.words += " " + use.value();
     return true;
 }
 

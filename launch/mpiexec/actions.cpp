@@ -13,6 +13,11 @@
 #include <cstdlib>
 
 namespace zipmpi::launch {
+namespace {
+
+constexpr double most_seconds = 1e9; // 31 years; its nanoseconds fit into 64 bits
+
+} // namespace
 
 bool bad_value(const Use& use, const std::string& reason, const std::string& todo, Problem& why) {
     why = {"the value of " + use.written + " is not valid", use.where, "'" + use.value() + "' " + reason,
@@ -33,8 +38,12 @@ bool seconds(const Use& use, double& out, Problem& why) {
     const std::string text = use.value();
     char* end = nullptr;
     out = std::strtod(text.c_str(), &end);
-    if (!text.empty() && *end == '\0' && out >= 0) return true;
-    const bool negative = !text.empty() && *end == '\0';
+    const bool whole = !text.empty() && *end == '\0';
+    const bool negative = whole && out < 0;
+    if (whole && out >= 0) {
+        out = std::min(out, most_seconds);
+        return true;
+    }
     return bad_value(use, negative ? "is a negative number of seconds" : "is not a number of seconds",
                      "give a positive number of seconds", why);
 }

@@ -16,6 +16,7 @@ namespace zipmpi::launch {
 namespace {
 
 constexpr size_t file_limit = 64U << 20;
+constexpr const char* name_hosts = "write for example: --host node1:4,node2:4";
 
 std::string variable(const char* const* environ_like, std::string_view name) {
     for (const char* const* e = environ_like; *e != nullptr; ++e) {
@@ -68,23 +69,39 @@ bool read_host_file(const std::string& path, HostList& hosts, Problem& why) {
     return false;
 }
 
+bool expand_host_group(const std::string& group, const std::string& option, std::string& list, Problem& why) {
+    HostList hosts;
+    std::string wrong;
+    if (!parse_slurm(group, "", hosts, wrong)) {
+        why = not_a_list(option + " " + group, wrong, name_hosts);
+        return false;
+    }
+    list.clear();
+    for (const Host& h : hosts)
+        for (uint32_t i = 0; i < h.slots; ++i) list += (list.empty() ? "" : ",") + h.name;
+    return true;
+}
+
+std::string host_file_of(const Options& options, const std::string& named, const char* const* environ_like) {
+    if (!named.empty()) return {};
+    if (!options.hostfile.empty()) return options.hostfile;
+    if (!variable(environ_like, "SLURM_JOB_NODELIST").empty()) return {};
+    const std::string pbs = variable(environ_like, "PBS_NODEFILE");
+    return pbs.empty() ? options.default_hostfile : pbs;
+}
+
 bool choose_hosts(const Options& options, const std::string& named, const char* const* environ_like,
                   HostList& hosts, Problem& why) {
     std::string wrong;
-    const std::string pbs = variable(environ_like, "PBS_NODEFILE");
-    const std::string file = !options.hostfile.empty() ? options.hostfile
-                             : !pbs.empty()            ? pbs
-                                                       : options.default_hostfile;
+    const std::string file = host_file_of(options, named, environ_like);
     if (!named.empty()) {
-        const bool understood = options.hosts_as_ranges ? parse_slurm(named, "", hosts, wrong)
-                                                        : parse_host_option(named, hosts, wrong);
-        if (!understood) {
-            why = not_a_list("--host " + named, wrong, "write for example: --host node1:4,node2:4");
+        if (!parse_host_option(named, hosts, wrong)) {
+            why = not_a_list("--host " + named, wrong, name_hosts);
             return false;
         }
-    } else if (options.hostfile.empty() && !variable(environ_like, "SLURM_JOB_NODELIST").empty()) {
-        if (!from_slurm(environ_like, hosts, why)) return false;
-    } else if (!file.empty() && !read_host_file(file, hosts, why)) {
+    } else if (!file.empty()) {
+        if (!read_host_file(file, hosts, why)) return false;
+    } else if (!from_slurm(environ_like, hosts, why)) {
         return false;
     }
     if (!options.no_local) return true;
@@ -96,7 +113,8 @@ bool choose_hosts(const Options& options, const std::string& named, const char* 
     return false;
 }
 
-bool read_host_lines(const std::string& path, std::vector<std::string>& names, Problem& why) {
+bool read_host_lines(const Options& options, const std::string& path, std::vector<std::string>& names,
+                     Problem& why) {
     std::string text;
     if (!read_whole_file(path, "the file of hosts", text, why)) return false;
     for (std::string_view rest = text; !rest.empty();) {
@@ -110,6 +128,7 @@ bool read_host_lines(const std::string& path, std::vector<std::string>& names, P
         }
         if (!one.empty()) names.push_back(one[0].name);
     }
+    if (options.no_local) std::erase_if(names, is_this_host);
     return true;
 }
 

@@ -36,7 +36,7 @@ struct AppOptions {
 // Ranks that are started under another command.
 struct Tool {
     std::string ranks;                // "0-3,7"; empty: all
-    std::vector<std::string> command; // {rank} stands for the number of the rank
+    std::vector<std::string> command; // stands before that of the rank
     bool window = false;              // in a terminal window of its own
 };
 
@@ -44,14 +44,14 @@ struct Options {
     std::vector<AppOptions> apps;
     PlacementPolicy placement;
     OutputPolicy output;
+    std::string openmpi_directory; // of --output-filename
+    JobLevel job_level = JobLevel::named;
     Pmix pmix = Pmix::automatic;
-    bool keep_going = false;  // a rank that dies does not end the job
-    double timeout = 0;       // seconds, 0 = none
-    double report_hang = 0;   // seconds, 0 = off
-    bool ranks_given = false; // -n was written
+    bool keep_going = false; // a rank that dies does not end the job
+    double timeout = 0;      // seconds, 0 = none
+    double report_hang = 0;  // seconds, 0 = off
 
     std::string host, hostfile, default_hostfile, grid;
-    bool hosts_as_ranges = false; // host is "n[1-4]"
     bool no_local = false, no_oversubscribe = false;
     bool in_rounds = false; // placement.per_unit ranks for each host, and again while ranks are left
     std::string rank_file;
@@ -62,7 +62,11 @@ struct Options {
     std::string directory, search; // of programs that do not say it themselves
 
     std::string agent = "ssh -x -T -o BatchMode=yes";
-    std::string agent_program, agent_words; // in place of the first word of agent; after its words
+    struct AgentChange {
+        std::string program; // in place of its first word
+        std::string words;   // after its words
+    };
+    AgentChange agent_change, inherited_change; // of the command line; of the environment
     bool fork_only = false;
     std::string interface;
     uint32_t width = 32;

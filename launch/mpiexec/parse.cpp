@@ -8,7 +8,9 @@
 #include "launch/mpiexec/options.hpp"
 #include "launch/tree/agent.hpp"
 
+#include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace zipmpi::launch {
 namespace {
@@ -110,14 +112,16 @@ class LineReader {
         }
         app.context.argv.assign(words.begin() + static_cast<long>(i), words.end());
         const std::vector<std::string> files = std::exchange(job_.config_files, {});
-        if (app.context.argv.empty() && !words.empty() && (depth_ > 0 || !files.empty()))
-            common_ = app; // options for all programs of the file
-        else if (!app.context.argv.empty())
+        const bool no_program = app.context.argv.empty();
+        const AppOptions for_files = no_program ? app : common_;
+        if (!no_program)
             job_.apps.push_back(std::move(app));
-        else
+        else if (words.empty() || (files.empty() && depth_ == 0))
             return refuse_empty(where);
+        else if (files.empty())
+            common_ = std::move(app); // for the rest of the file
         for (const std::string& file : files)
-            if (!read_file(file)) return false;
+            if (!read_file(file, for_files)) return false;
         return true;
     }
 
@@ -141,8 +145,9 @@ class LineReader {
         return false;
     }
 
-    // One program per line; '#' begins a comment, '\' at its end continues a line.
-    bool read_file(const std::string& path) {
+    // One program per line; '#' begins a comment, '\' at its end continues a line. common: options for all of
+    // them.
+    bool read_file(const std::string& path, const AppOptions& common) {
         std::string text;
         if (!read_whole_file(path, "the file of programs", text, why_)) return false;
         if (++depth_ > most_depth) {
@@ -151,6 +156,7 @@ class LineReader {
             return false;
         }
         const size_t before = job_.apps.size();
+        const AppOptions outside = std::exchange(common_, common);
         for (std::string_view rest = text; !rest.empty();) {
             const std::string line = next_line(rest);
             WordList words;
@@ -162,6 +168,7 @@ class LineReader {
             }
             if (!words.empty() && !read_line(words, "file " + path)) return false;
         }
+        common_ = outside;
         --depth_;
         if (job_.apps.size() > before) return true;
         return refuse_empty("file " + path);
@@ -187,13 +194,24 @@ class LineReader {
     int depth_ = 0;
 };
 
+bool names_hosts(const Options& o) {
+    return !o.host.empty() || !o.hostfile.empty() ||
+           std::any_of(o.apps.begin(), o.apps.end(), [](const AppOptions& app) { return !app.host.empty(); });
+}
+
 } // namespace
 
 bool parse_options(const std::vector<std::string>& args, const char* const* environ_like, Options& out,
                    Problem& why) {
     if (!apply_environment(environ_like, out, why)) return false;
+    // Hosts that the environment names count only if the command line names none.
+    std::string host = std::exchange(out.host, {});
+    std::string hostfile = std::exchange(out.hostfile, {});
+    out.inherited_change = std::exchange(out.agent_change, {});
     if (!LineReader(out, why).read_line(args, command_line)) return false;
-    for (const AppOptions& app : out.apps) out.ranks_given = out.ranks_given || app.ranks_given;
+    if (names_hosts(out)) return true;
+    out.host = std::move(host);
+    out.hostfile = std::move(hostfile);
     return true;
 }
 

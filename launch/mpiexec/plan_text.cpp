@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "launch/map/units.hpp"
 #include "launch/mpiexec/planning.hpp"
+#include "launch/report/wording.hpp"
 #include "launch/tree/agent.hpp"
 
 #include <algorithm>
@@ -8,12 +10,6 @@
 
 namespace zipmpi::launch {
 namespace {
-
-const char* name_of(Unit u) {
-    constexpr const char* names[] = {"auto",    "none",    "slot", "hwthread", "core",  "l1cache",
-                                     "l2cache", "l3cache", "numa", "socket",   "board", "node"};
-    return names[static_cast<size_t>(u)];
-}
 
 class Text {
   public:
@@ -34,19 +30,6 @@ std::string list(const std::vector<std::string>& words) {
     std::string all;
     for (const std::string& w : words) all += (all.empty() ? "" : " ") + for_a_shell(w);
     return all;
-}
-
-// "0-3,6"
-std::string ranges(const std::vector<uint32_t>& ranks) {
-    std::string text;
-    for (size_t i = 0; i < ranks.size();) {
-        size_t k = i;
-        while (k + 1 < ranks.size() && ranks[k + 1] == ranks[k] + 1) ++k;
-        text += (text.empty() ? "" : ",") + std::to_string(ranks[i]) +
-                (k > i ? "-" + std::to_string(ranks[k]) : "");
-        i = k + 1;
-    }
-    return text;
 }
 
 void add_inheritance(Text& out, const Inheritance& i) {
@@ -86,7 +69,8 @@ void add_hosts(Text& out, const Options& options, const StartRequest& request) {
     if (request.tree.hosts.empty()) return out.line("host", "this one");
     for (uint32_t node = 0; node < request.tree.hosts.size(); ++node) {
         const std::vector<uint32_t> ranks = request.map.ranks_of(node);
-        out.line("host", request.tree.hosts[node] + (ranks.empty() ? "" : " ranks " + ranges(ranks)));
+        out.line("host", request.tree.hosts[node] +
+                             (ranks.empty() ? "" : " ranks " + rank_list({ranks.begin(), ranks.end()})));
     }
     if (agent_of(options) != Options().agent) out.line("agent", agent_of(options));
     out.unless_empty("interface", options.interface);
@@ -94,7 +78,7 @@ void add_hosts(Text& out, const Options& options, const StartRequest& request) {
 }
 
 std::string mapping_of(const PlacementPolicy& p) {
-    const std::string unit = name_of(p.map_unit);
+    const std::string unit = name(p.map_unit);
     switch (p.strategy) {
     case MapStrategy::automatic:
         return "";
@@ -121,8 +105,8 @@ void add_placement(Text& out, const PlacementPolicy& p) {
     for (const auto& r : p.rank_file)
         out.line("  rank", std::to_string(r.rank) + " host " + r.host + " cpus " + r.cpus);
     if (p.cores_per_rank > 0) out.line("cores", std::to_string(p.cores_per_rank) + " per rank");
-    if (p.rank_by != Unit::automatic) out.line("rank by", name_of(p.rank_by));
-    if (p.bind_to != Unit::automatic) out.line("bind", name_of(p.bind_to));
+    if (p.rank_by != Unit::automatic) out.line("rank by", name(p.rank_by));
+    if (p.bind_to != Unit::automatic) out.line("bind", name(p.bind_to));
     out.flag("no overload", !p.overload_allowed);
     out.unless_empty("cpus", p.cpu_set);
     out.flag("report bindings", p.report_bindings);

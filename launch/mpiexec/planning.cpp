@@ -49,12 +49,22 @@ bool fits(const StartRequest& request, Problem& why) {
     return true;
 }
 
+// Nobody has written how many ranks there are: the hosts or a file say it.
+bool count_is_open(const Options& options) {
+    return options.apps.size() == 1 && !options.apps[0].ranks_given && options.apps[0].soft.empty();
+}
+
+bool take_count(uint64_t ranks, StartRequest& request, Problem& why) {
+    if (!few_enough(ranks, command_line, why)) return false;
+    request.world_size = request.apps[0].ranks = static_cast<uint32_t>(ranks);
+    return true;
+}
+
 // Who talks to whom, from the file of --map-by comm:FILE. Without -n there are as many ranks as it is of.
 bool read_graph(const Options& options, StartRequest& request, mapping::Graph& graph, Problem& why) {
     mapping::Matrix matrix;
     if (!read_matrix_file(options.placement.matrix_file, matrix, why)) return false;
-    if (!options.ranks_given && request.apps.size() == 1)
-        request.world_size = request.apps[0].ranks = matrix.ranks;
+    if (count_is_open(options) && !take_count(matrix.ranks, request, why)) return false;
     if (!fits_job(matrix, options.placement.matrix_file, request.world_size, why)) return false;
     graph = mapping::graph_of(matrix);
     return true;
@@ -81,7 +91,7 @@ bool place_on_grid(const Options& options, StartRequest& request, Problem& why) 
         return false;
     }
     GridFile file;
-    const bool all_slots = !options.ranks_given && request.apps.size() == 1;
+    const bool all_slots = count_is_open(options);
     GridWishes wishes{all_slots ? 0 : request.world_size, hosts_by(options.placement), options.width,
                       agent_of(options), nullptr};
     mapping::Graph graph;
@@ -91,14 +101,14 @@ bool place_on_grid(const Options& options, StartRequest& request, Problem& why) 
     }
     prepare_tree(options, request);
     if (!read_grid_file(options.grid, file, why) || !plan_grid(file, wishes, request, why)) return false;
-    if (all_slots) request.apps[0].ranks = request.world_size;
+    if (all_slots && !take_count(request.world_size, request, why)) return false;
     request.talk = talk_within_nodes(graph, request.map);
     return fits(request, why);
 }
 
 // Without -n: a rank for each slot, for each line of a rank file, or so many for each host.
 bool count_ranks(const Options& options, const HostList& hosts, StartRequest& request, Problem& why) {
-    if (options.ranks_given || request.apps.size() != 1) return true;
+    if (!count_is_open(options)) return true;
     const PlacementPolicy& p = request.placement;
     uint64_t ranks = 0;
     if (p.strategy == MapStrategy::rank_file) {
@@ -116,8 +126,7 @@ bool count_ranks(const Options& options, const HostList& hosts, StartRequest& re
     } else {
         for (const Host& h : hosts) ranks += h.slots;
     }
-    request.world_size = request.apps[0].ranks = static_cast<uint32_t>(std::min<uint64_t>(ranks, UINT32_MAX));
-    return true;
+    return take_count(ranks, request, why);
 }
 
 bool read_rank_file(const Options& options, StartRequest& request, Problem& why) {
@@ -170,16 +179,15 @@ bool take_hosts_of_rank_file(HostList& hosts, StartRequest& request, Problem& wh
 }
 
 // One rank for each line of the host file.
-bool map_lines(const Options& options, HostList& hosts, StartRequest& request, Problem& why) {
+bool map_lines(const Options& options, const char* const* environ_like, HostList& hosts,
+               StartRequest& request, Problem& why) {
     std::vector<std::string> lines;
-    const std::string file = options.hostfile.empty() ? options.default_hostfile : options.hostfile;
+    const std::string file = host_file_of(options, hosts_of_job(options), environ_like);
     if (file.empty())
         for (const Host& h : hosts) lines.insert(lines.end(), h.slots, h.name);
-    else if (!read_host_lines(file, lines, why))
+    else if (!read_host_lines(options, file, lines, why))
         return false;
-    if (lines.empty()) lines.push_back("localhost");
-    if (!options.ranks_given && request.apps.size() == 1)
-        request.world_size = request.apps[0].ranks = static_cast<uint32_t>(lines.size());
+    if (count_is_open(options) && !take_count(lines.size(), request, why)) return false;
     if (lines.size() < request.world_size) {
         why = {"there are not enough lines for the ranks", file.empty() ? command_line : file,
                std::to_string(lines.size()) + " hosts for " + std::to_string(request.world_size) +
@@ -262,7 +270,7 @@ bool map_on(const Options& options, const char* const* environ_like, HostList& h
     if (by_matrix)
         request.map = map_ranks_by(graph, hosts, mapping::graph_tools());
     else if (request.placement.strategy == MapStrategy::sequential) {
-        if (!map_lines(options, hosts, request, why)) return false;
+        if (!map_lines(options, environ_like, hosts, request, why)) return false;
     } else if (apps_have_own_hosts(options)) {
         if (!map_apps(options, environ_like, hosts, request, why)) return false;
     } else if (options.in_rounds) {
@@ -342,10 +350,12 @@ bool plan_app(const Options& options, const AppOptions& app, StartRequest& reque
 } // namespace
 
 std::string agent_of(const Options& options) {
+    const Options::AgentChange& own = options.agent_change;
+    const Options::AgentChange& inherited = options.inherited_change;
+    const std::string& program = own.program.empty() ? inherited.program : own.program;
     std::string text = options.agent;
-    if (!options.agent_program.empty())
-        text = options.agent_program + text.substr(std::min(text.find(' '), text.size()));
-    return text + options.agent_words;
+    if (!program.empty()) text.replace(0, std::min(text.find(' '), text.size()), program);
+    return text + inherited.words + own.words;
 }
 
 bool plan_job(const Options& options, const char* const* environ_like, StartRequest& request, Problem& why,

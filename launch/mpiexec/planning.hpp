@@ -8,8 +8,7 @@
 
 namespace zipmpi::launch {
 
-// False: why says what is wrong, and exit_code is the status of mpiexec. options: its apps get their
-// programs.
+// False: why says what is wrong, and exit_code is the status of mpiexec.
 bool plan_job(const Options& options, const char* const* environ_like, StartRequest& request, Problem& why,
               int& exit_code);
 

@@ -11,7 +11,7 @@
 namespace zipmpi::launch {
 
 // Finds a program as a shell would: through PATH if the name has no '/'. search: directories that go before
-// PATH. directory: where it will run; names that begin with '.' are meant from there. False: why says what is
+// PATH. directory: where it will run; names with a '/' inside are meant from there. False: why says what is
 // missing, and exit_code is 127 (not found) or 126 (not executable).
 struct ProgramPlace {
     std::string search, directory;

@@ -21,22 +21,24 @@ bool take_host(std::string_view word, Place& place) {
     return error == std::errc() && end == word.data() + equals;
 }
 
-bool take_cpus(std::string_view word, Place& place) {
+bool take_cpus(std::string_view word, Place& place, std::string& wrong) {
     const size_t equals = word.find('=');
     const std::string_view name = word.substr(0, equals);
     if (equals == std::string_view::npos || (name != "slot" && name != "slots")) return false;
-    std::string_view cpus = word.substr(equals + 1);
-    if (cpus.starts_with('p') || cpus.starts_with('P')) cpus.remove_prefix(1); // physical numbers
+    const std::string_view cpus = word.substr(equals + 1);
+    if (cpus.starts_with('p') || cpus.starts_with('P'))
+        wrong =
+            "'" + std::string(word) + "' has physical numbers; cores are counted as `zipmpi map` shows them";
     place.cpus = cpus;
     return !cpus.empty() && cpus.find_first_not_of("0123456789,-:*") == std::string_view::npos;
 }
 
-bool take_line(std::string line, Place& place) {
+bool take_line(std::string line, Place& place, std::string& wrong) {
     std::replace(line.begin(), line.end(), '\t', ' ');
     std::replace(line.begin(), line.end(), '\r', ' ');
     const std::vector<std::string> words = split(line, ' ');
     return words.size() == 3 && words[0] == "rank" && take_host(words[1], place) &&
-           take_cpus(words[2], place);
+           take_cpus(words[2], place, wrong);
 }
 
 } // namespace
@@ -48,7 +50,7 @@ bool parse_rank_file(std::string_view text, std::vector<Place>& out, std::string
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
         Place place;
         wrong = "'" + line + "' is not 'rank N=HOST slot=CPUS'";
-        if (!take_line(line, place)) return false;
+        if (!take_line(line, place, wrong)) return false;
         out.push_back(std::move(place));
     }
     std::sort(out.begin(), out.end(), [](const Place& a, const Place& b) { return a.rank < b.rank; });

@@ -86,7 +86,9 @@ bool HostPlacement::divide(Seating::Part part, Problem& why) {
     };
     // Others of this job may run by the time we hear of them: they are not busy with anything else.
     const CpuList busy = part.all == 0 ? busy_.end() : CpuList{};
-    if (!seating_.choose(request_, cores_, busy, place, by_talk_ ? Seating::Part{} : part, why)) return false;
+    // Only cores that are divided by number have parts; a rank file and a matrix name them.
+    const bool divided = !by_talk_ && request_.slots.empty();
+    if (!seating_.choose(request_, cores_, busy, place, divided ? part : Seating::Part{}, why)) return false;
     if (!policy.cpu_set.empty()) seating_.keep_within(all_cpus(cores_));
     return true;
 }

@@ -80,7 +80,8 @@ void Daemon::on_shared_kernel(const Frame& f) {
     const Seating::Part part{r.u32(), r.u32()};
     Problem why;
     if (!r.finished() || part.first > part.all || ranks_.size() > part.all - part.first) return;
-    if (phase_ != Phase::running || !placement_.divide(part, why)) return;
+    if (phase_ != Phase::running || interrupted_) return;
+    if (!placement_.divide(part, why)) return fail(0, 1, format(why, "mpiexec"));
     CoreNumbers all(ranks_.size());
     std::iota(all.begin(), all.end(), 0U);
     move_to_seats(all);

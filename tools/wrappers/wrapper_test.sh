@@ -94,6 +94,9 @@ for wrapper in $wrappers; do
             out=$("$bin/$wrapper" $option x.o -o x 2>&1) && complain "$wrapper $option without a static library"
             has "$out" 'ZIPMPI_STATIC=ON'
         fi
+        out=$("$bin/$wrapper" $option -c x.c) || complain "$wrapper $option -c fails"
+        has "$out" '<-c>'
+        lacks "$out" mpi_abi
     done
 done
 [ ! -e "$bin/../lib/libmpi_abi.a" ] || has "$("$bin/mpicc" -static x.o -o x)" '<-static>'
