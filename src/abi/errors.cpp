@@ -101,13 +101,12 @@ int call_handler(void* face_function, const core::Comm* comm, const core::Sessio
 }
 
 int raise(uint32_t function, Err err, const core::Comm* comm, const core::Session* session) noexcept {
-    comm = core::comm_of_error(comm);
+    const core::KeptComm kept;
+    comm = kept.of_error(comm);
     const core::HandlerAction action =
         session != nullptr ? core::handler_of(*session) : core::handler_of(comm);
     void* const f = act(function, err, action, comm);
-    const int code = f != nullptr ? call_handler(f, comm, session, code_of(err)) : code_of(err);
-    core::error_was_raised();
-    return code;
+    return f != nullptr ? call_handler(f, comm, session, code_of(err)) : code_of(err);
 }
 
 int raise_on(uint32_t function, Err err, core::Win& win) noexcept {

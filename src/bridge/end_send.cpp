@@ -417,7 +417,8 @@ void End::fail(Flow& f) {
     for (Piece*& piece : f.window) give_up(piece);
     f.base += f.window.size();
     f.window.clear();
-    for (Piece* piece : f.ready) piece->message = nullptr; // acknowledged, and let go by pump()
+    for (Piece* piece : f.ready)                              // acknowledged, and let go by pump()
+        if (piece->in_network == 0) piece->message = nullptr; // else left() counts it
     std::vector<void*> ended;
     for (auto& [sequence, m] : sends) {
         m->given_up = true;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
+#include <utility>
 
 namespace zipmpi::bridge {
 namespace {
@@ -371,6 +372,46 @@ unsigned seed_of_this_run() {
     const unsigned seed = given != nullptr ? static_cast<unsigned>(std::atoi(given)) : std::random_device{}();
     std::printf("seed %u (repeat with BRIDGE_TEST_SEED=%u)\n", seed, seed);
     return seed;
+}
+
+// The lane is gone, and so is the rank at its other end, but the network still has the memory: the send ends
+// when it lets go.
+TEST(End, a_given_up_send_ends_when_the_network_lets_go) {
+    struct Outside {
+        std::vector<void*> in_network;
+        int failed = 0;
+    } outside;
+    transport::ucx::Sink sink{};
+    sink.subject = &outside;
+    sink.sent = [](void* self, void*, Outcome outcome) {
+        static_cast<Outside*>(self)->failed += outcome == Outcome::failed ? 1 : 0;
+    };
+    sink.lost = [](void*, Peer, const char*) {};
+    EndWorld world;
+    world.subject = &outside;
+    world.send = [](void* self, int, std::span<const std::byte>, std::span<const std::byte> data,
+                    void* ticket) {
+        if (ticket == nullptr || data.empty()) return Posted::done;
+        static_cast<Outside*>(self)->in_network.push_back(ticket);
+        return Posted::under_way;
+    };
+    world.lanes_to = [](void*, int) { return std::vector<int>{0}; };
+    world.now_ns = [] { return clock_ns; };
+    world.close_lane = [](void*, int) {};
+    End end(0, job, 1, Side::limits(), sink, world);
+    end.lane_up(0);
+    std::vector<std::byte> data(1 << 20);
+    const wire::Envelope e{wire::Kind::rts, 0, 0, 0, 3, 0, 1, 0};
+    int operation = 0;
+    ASSERT_EQ(end.send_long(end.flow(1), e, nullptr, {data.data(), data.size(), &operation}),
+              Posted::under_way);
+    end.advance();
+    ASSERT_FALSE(outside.in_network.empty());
+    end.lane_down(0);
+    end.give_up(1);
+    EXPECT_EQ(outside.failed, 0);
+    for (void* const ticket : std::exchange(outside.in_network, {})) end.left(ticket);
+    EXPECT_EQ(outside.failed, 1);
 }
 
 TEST(End, good_lanes) {

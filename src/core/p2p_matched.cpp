@@ -101,7 +101,7 @@ Err improbe(int source, int tag, Comm& comm, bool& flag, Message*& message, Stat
     if (flag) return found(*waiting, comm, message, status);
     slab().destroy(*message);
     message = nullptr;
-    return Err::success;
+    return lane().no_message_from(comm.team.context, source, world_source(comm, source));
 }
 
 Err mrecv(void* buf, int64_t count, Datatype& type, Message*& message, Status* status) {

@@ -32,7 +32,7 @@ void set_place(const boot::NodeSegment& segment, uint32_t local, const Place& pl
     if (write_place(segment.place(local), 0, place)) segment.tell_facts();
 }
 
-// A rank that was killed while it wrote its place keeps it: nobody asks for it any more.
+// A rank that was killed while it moved its place keeps it: nobody asks for it any more.
 void move_place(const boot::NodeSegment& segment, uint32_t local, const Place& place) {
     constexpr int tries = 100'000; // a place is written within nanoseconds, unless its writer loses the CPU
     wire::PlaceEntry& entry = segment.place(local);
@@ -66,10 +66,11 @@ void set_caches(const boot::NodeSegment& segment, const Machine& machine) {
     segment.facts().l3_bytes.store(machine.l3_bytes, std::memory_order_relaxed);
 }
 
-static void find_place(const boot::NodeSegment& segment, uint32_t local, const Machine& machine, pid_t pid) {
+// True: it is known now, and was not. Those who wait for it are still to be told.
+static bool find_place(const boot::NodeSegment& segment, uint32_t local, const Machine& machine, pid_t pid) {
     os::CpuUnion cpus;
     cpus.add(pid);
-    if (!cpus.list().empty()) set_place(segment, local, place_of(machine, cpus.list()));
+    return !cpus.list().empty() && write_place(segment.place(local), 0, place_of(machine, cpus.list()));
 }
 
 bool look_for_places(const boot::NodeSegment& segment, uint32_t self) {
@@ -85,7 +86,8 @@ bool look_for_places(const boot::NodeSegment& segment, uint32_t self) {
         set_caches(segment, machine);
         for (uint32_t i = 0; i < segment.local_ranks(); ++i) {
             const pid_t pid = segment.block(i).pid.load(std::memory_order_relaxed);
-            if (pid != 0 && !get_place(segment, i, known)) find_place(segment, i, machine, pid);
+            if (pid != 0 && !get_place(segment, i, known))
+                static_cast<void>(find_place(segment, i, machine, pid)); // all are told below
         }
     }
     state.store(wire::fact_known, std::memory_order_seq_cst); // pairs with the load of whoever asks next
@@ -100,6 +102,10 @@ bool who_looks_for_places(const boot::NodeSegment& segment, uint32_t& local) {
 }
 
 void replace_who_looks(const boot::NodeSegment& segment, uint32_t dead) {
+    for (uint32_t i = 0; i < segment.local_ranks(); ++i) { // it may have died while it wrote the first of one
+        uint32_t in_work = 1;
+        segment.place(i).state.compare_exchange_strong(in_work, 0, std::memory_order_relaxed);
+    }
     uint32_t seen = wire::fact_in_work_by(dead);
     segment.facts().places.compare_exchange_strong(seen, wire::fact_absent, std::memory_order_relaxed);
 }
@@ -110,7 +116,7 @@ bool look_for_place(const boot::NodeSegment& segment, uint32_t local) {
     const pid_t pid = segment.block(local).pid.load(std::memory_order_seq_cst);
     if (pid == 0) return false;
     Machine machine;
-    if (read_machine(machine)) find_place(segment, local, machine, pid);
+    if (read_machine(machine) && find_place(segment, local, machine, pid)) segment.tell_facts();
     return true;
 }
 
@@ -118,7 +124,8 @@ bool find_own_place(const boot::NodeSegment& segment, uint32_t self, Place& plac
     if (get_place(segment, self, place)) return true;
     look_for_places(segment, self);
     Machine machine;
-    if (!get_place(segment, self, place) && read_machine(machine)) find_place(segment, self, machine, 0);
+    if (!get_place(segment, self, place) && read_machine(machine) && find_place(segment, self, machine, 0))
+        segment.tell_facts();
     return get_place(segment, self, place);
 }
 

@@ -161,9 +161,10 @@ bool WorldsNetwork::take_proof(Connection& c) {
     const auto key = keys_.find(c.hello.key);
     if (key == keys_.end() || !is_proven(c.hello, c.welcome, proof, key->second)) return false;
     c.foreign = by_name_.at(c.hello.from);
-    c.state = Connection::State::open;
     Foreign& f = foreign_[static_cast<size_t>(c.foreign)];
-    if (f.out == 0 && !f.lost) f.out = c.number; // what goes back takes the same one
+    if (f.lost) return false; // it counts as failed here, and must see that
+    c.state = Connection::State::open;
+    if (f.out == 0) f.out = c.number; // what goes back takes the same one
     return true;
 }
 

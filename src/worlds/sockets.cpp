@@ -119,6 +119,20 @@ uint32_t ways_to(const Card& card) {
     return is_here(card) ? 1 : std::min(card.endpoints, Card::most_endpoints);
 }
 
+// A host that has lost its power says nothing: after idle_s + times * every_s seconds the kernel finds out.
+// Means nothing to a Unix socket.
+static void watch_peer(int fd) {
+    constexpr int on = 1;
+    constexpr int idle_s = 2;
+    constexpr int every_s = 1;
+    constexpr int times = 5;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof every_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+}
+
 os::Fd dial(const Card& card, uint32_t way) {
     if (is_here(card)) {
         os::Fd fd(socket(AF_UNIX, kind, 0));
@@ -129,8 +143,7 @@ os::Fd dial(const Card& card, uint32_t way) {
     }
     os::Fd fd(socket(AF_INET, kind, 0));
     const sockaddr_in a = tcp_address(card.endpoint[way]);
-    const int on = 1;
-    if (fd) setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (fd) watch_peer(fd.get());
     if (fd && connect(fd.get(), reinterpret_cast<const sockaddr*>(&a), sizeof a) != 0 && errno != EINPROGRESS)
         fd.reset();
     return fd;
@@ -138,8 +151,7 @@ os::Fd dial(const Card& card, uint32_t way) {
 
 os::Fd answer(int listener) {
     os::Fd fd(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    const int on = 1; // means nothing to a Unix socket
-    if (fd) setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (fd) watch_peer(fd.get());
     return fd;
 }
 

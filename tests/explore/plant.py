@@ -28,7 +28,6 @@ DEFECTS = {
     "hands_over_to_nobody": [("block_->sleepers.load(std::memory_order_seq_cst) > 1",
                               "block_->futex_sleepers.load(std::memory_order_seq_cst) != 0")],
     "rings_no_bell": [("if (block.descriptor_sleepers.load(std::memory_order_seq_cst) != 0) bell_.ring(bell);", "")],
-    "no_look_at_the_lock": [("return w.ahead() == 0 && !w.is_passed();", "return false;")],
     "enters_beside_a_writer": [(" && (now & passed) == 0)", ")")],
     "asks_for_no_cell": [("        block_->wants_cell.store(1, std::memory_order_seq_cst);\n", "")],
     "takes_cells_back_early": [("std::memory_order_seq_cst) == made_[cell].turn;",

@@ -5,6 +5,8 @@
 #include "core/comm/comm.hpp"
 #include "core/engine.hpp"
 
+#include <utility>
+
 namespace zipmpi::core {
 namespace {
 
@@ -19,16 +21,18 @@ void keep_for_error(Comm* comm) {
     kept = comm;
 }
 
-const Comm* comm_of_error(const Comm* comm) noexcept {
-    return comm == nullptr || comm->cls != Class::none ? comm : kept;
+KeptComm::KeptComm() noexcept
+    : comm_(std::exchange(kept, nullptr)) {}
+
+KeptComm::~KeptComm() {
+    if (comm_ == nullptr) return;
+    lock_engine();
+    release(*comm_);
+    unlock_engine();
 }
 
-void error_was_raised() noexcept {
-    if (kept == nullptr) return;
-    lock_engine();
-    release(*kept);
-    unlock_engine();
-    kept = nullptr;
+const Comm* KeptComm::of_error(const Comm* comm) const noexcept {
+    return comm == nullptr || comm->cls != Class::none ? comm : comm_;
 }
 
 } // namespace zipmpi::core

@@ -13,9 +13,19 @@ namespace zipmpi::core {
 
 // Before the request is destroyed; under the engine lock. Null is fine.
 void keep_for_error(Comm* comm);
-// Where an error of a call on that communicator goes: there, or to the one that is kept if it has ended.
-const Comm* comm_of_error(const Comm* comm) noexcept;
-// Lets the kept one go; takes the engine lock.
-void error_was_raised() noexcept;
+
+// The kept one while its error is raised. An error handler may have errors of its own, and keep others.
+class KeptComm {
+  public:
+    KeptComm() noexcept;
+    ~KeptComm(); // takes the engine lock
+    KeptComm(const KeptComm&) = delete;
+    KeptComm& operator=(const KeptComm&) = delete;
+    // Where an error of a call on that communicator goes: there, or to the one that is kept if it has ended.
+    [[nodiscard]] const Comm* of_error(const Comm* comm) const noexcept;
+
+  private:
+    Comm* comm_;
+};
 
 } // namespace zipmpi::core

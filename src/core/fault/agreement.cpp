@@ -4,6 +4,7 @@
 // The agreement of the members of one job, and messages between members.
 #include "core/fault/agreement.hpp"
 
+#include "core/fault/fault.hpp"
 #include "core/p2p.hpp"
 #include "core/state.hpp"
 #include "core/worlds/worlds.hpp"
@@ -33,15 +34,6 @@ std::string runs_of(std::vector<int> ranks) {
         i = end;
     }
     return text;
-}
-
-void add_members(const proto::Team& team, std::vector<int>& ranks) {
-    for (int r = 0; r < team.size; ++r) ranks.push_back(team.map.world(r));
-}
-
-bool launcher_helps() {
-    const Engine& e = *engine();
-    return e.job.protocol == boot::Protocol::mpiexec && e.job.launcher != nullptr;
 }
 
 } // namespace

@@ -28,6 +28,12 @@ bool alone_in_its_job(const Comm& comm) {
     return std::ranges::count_if(all_members(comm), [](int r) { return !wire::is_foreign(r); }) == 1;
 }
 
+// Revocations and deaths in other jobs come over the network.
+void look_everywhere() {
+    if (lane().expects_foreign()) lane().progress_all();
+    lane().look_for_news();
+}
+
 } // namespace
 
 // The launcher tells all members of this job, whoever dies meanwhile; each of them tells those of other jobs.
@@ -45,18 +51,18 @@ Err comm_revoke(Comm& comm) {
 }
 
 Err comm_is_revoked(Comm& comm, bool& flag) {
-    lane().look_for_news();
+    look_everywhere();
     flag = comm.cls == Class::revoked_comm;
     return Err::success;
 }
 
 Err comm_get_failed(Comm& comm, Group*& group) {
-    lane().look_for_news();
+    look_everywhere();
     return group_of_failed(comm, comm.failed.size(), group);
 }
 
 Err comm_ack_failed(Comm& comm, int num_to_ack, int& num_acked) {
-    lane().look_for_news();
+    look_everywhere();
     const auto wanted = static_cast<size_t>(std::max(num_to_ack, 0));
     acknowledge(comm, std::min(wanted, comm.failed.size()));
     num_acked = static_cast<int>(comm.acknowledged);
@@ -64,7 +70,7 @@ Err comm_ack_failed(Comm& comm, int num_to_ack, int& num_acked) {
 }
 
 Err comm_failure_ack(Comm& comm) {
-    lane().look_for_news();
+    look_everywhere();
     acknowledge(comm, comm.failed.size());
     return Err::success;
 }

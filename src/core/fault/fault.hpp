@@ -19,6 +19,10 @@ bool forget_faults(const Comm& comm);
 
 // Of both groups, as ranks of the job.
 std::vector<int> all_members(const Comm& comm);
+void add_members(const proto::Team& team, std::vector<int>& ranks);
+
+// This job has a launcher that knows more than how to start ranks.
+bool launcher_helps();
 
 // The launcher tells all ranks of the job that the communicator with this context is revoked. False: it
 // cannot.

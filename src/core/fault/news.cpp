@@ -80,6 +80,7 @@ void heed_revocation(uint32_t context) {
     faults.any = true;
     faults.broken[key] = Err::revoked;
     update_all();
+    lane().wake_threads();
 }
 
 } // namespace
@@ -87,14 +88,21 @@ void heed_revocation(uint32_t context) {
 std::vector<int> all_members(const Comm& comm) {
     std::vector<int> ranks;
     for (const proto::Team* const team : {&comm.team, static_cast<const proto::Team*>(comm.local.get())})
-        for (int r = 0; team != nullptr && r < team->size; ++r) ranks.push_back(team->map.world(r));
+        if (team != nullptr) add_members(*team, ranks);
     return ranks;
 }
 
-bool tell_of_revocation(uint32_t key) {
+void add_members(const proto::Team& team, std::vector<int>& ranks) {
+    for (int r = 0; r < team.size; ++r) ranks.push_back(team.map.world(r));
+}
+
+bool launcher_helps() {
     const Engine& e = *engine();
-    return e.job.protocol == boot::Protocol::mpiexec && e.job.launcher != nullptr &&
-           e.job.launcher->tell("what=revoke context=" + std::to_string(key));
+    return e.job.protocol == boot::Protocol::mpiexec && e.job.launcher != nullptr;
+}
+
+bool tell_of_revocation(uint32_t key) {
+    return launcher_helps() && engine()->job.launcher->tell("what=revoke context=" + std::to_string(key));
 }
 
 void lose_foreign(int world_rank) {
@@ -103,6 +111,7 @@ void lose_foreign(int world_rank) {
     e.lost_foreign.push_back(world_rank);
     lane().network()->give_up(world_rank);
     lane().lose_foreign(world_rank);
+    lane().wake_threads();
 }
 
 void listen_for_faults(Engine& e) {

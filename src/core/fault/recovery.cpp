@@ -41,14 +41,14 @@ void Recovery::agree_on(const Word& said) {
 }
 
 void Recovery::end(Err error) {
-    if (error != Err::success) failed();
+    if (error != Err::success) undo();
     error_ = error;
     finished_ = true;
     if (request_ != nullptr) {
         request_->error = error;
         complete_whole(*request_); // this may be gone now
     }
-    if (lane().multithreaded()) lane().shm().wake_own(); // another thread may wait for it
+    lane().wake_threads(); // another thread may wait for it
 }
 
 Err start_recovery(Comm& comm, std::unique_ptr<Recovery> recovery, Request*& request) {

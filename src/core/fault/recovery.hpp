@@ -18,13 +18,13 @@ class Recovery : public Compound {
     [[nodiscard]] const proto::Operation* shown() const override { return agreement_.shown(); }
     // Begins, and waits for the end.
     Err run();
-    // Begins; it may be finished, and with the request gone, on return.
+    // Begins; it may be finished on return.
     void run_for(Request& request);
 
   protected:
     virtual void begin() = 0;
     virtual void decided() = 0; // of one agreement, without an error
-    virtual void failed() {}
+    virtual void undo() {}      // the call ends with an error
     void agree_on(const Word& said);
     void end(Err error);
     [[nodiscard]] Comm& comm() { return comm_; }

@@ -26,7 +26,10 @@ class Shrinking final : public Recovery {
   private:
     void begin() override { agree_on({}); }
     void decided() override;
-    void failed() override { give_back(); }
+    void undo() override {
+        give_back();
+        result_.cls = Class::revoked_comm; // the program may have its handle already, and can only free it
+    }
     void note_who_lives();
     void draw();
     void give_back();

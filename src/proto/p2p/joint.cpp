@@ -126,9 +126,11 @@ void Lane::abandon_joint(const Operation& recv) {
         const wire::JointCopy& joint = shm_.own_block().joint[&copy - joint_];
         const uint32_t own = copy.own + (copy.failed ? 1 : 0);
         if (!copy.failed) close_joint(copy);
+        const auto& sender = shm_.segment().block(copy.message.from).state; // a dead one writes no more
         while (own + joint.helped.load(std::memory_order_acquire) +
-                   (joint.refused.load(std::memory_order_acquire) != 0 ? 1 : 0) <
-               copy.taken)
+                       (joint.refused.load(std::memory_order_acquire) != 0 ? 1 : 0) <
+                   copy.taken &&
+               sender.load(std::memory_order_acquire) != static_cast<uint32_t>(wire::RankState::failed))
             os::cpu_relax();
         copy.recv = nullptr;
         --joint_under_way_;

@@ -107,6 +107,11 @@ class Lane {
         look_at_network_too();
         return progress();
     }
+    // The same without a look at the network.
+    int progress_in_node() {
+        rounds_alone_ = 0;
+        return progress();
+    }
     // The next progress() looks at the network, even if something has come from this node a moment ago.
     void look_at_network_too() {
         if (network_ != nullptr) rounds_alone_ = UINT32_MAX / 2;
@@ -352,6 +357,7 @@ class Lane {
     void leave() {
         const bool empty = helped_ && waiting_ == 0;
         const bool watches = !watchers_.empty();
+        if (empty && shm_.waits_for_room()) shm_.wake_own(); // a helper that sleeps has not told the readers
         mutex_.unlock();
         if (empty) hand_over_.note_leave(watches);
     }

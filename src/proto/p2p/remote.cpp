@@ -157,6 +157,7 @@ Sent Lane::try_start_remote(Operation& op) {
         if (op.synchronous) {
             e.flags = wire::flag_synchronous;
             e.sync_id = table_.add(op);
+            if (e.sync_id == 0) return Sent::would_block; // too many are under way
             op.wanted = 2;
             op.awaits_ack = true;
         }

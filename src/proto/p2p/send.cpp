@@ -91,6 +91,7 @@ Sent Lane::try_start(Operation& op) {
     if (op.synchronous) {
         e.flags = wire::flag_synchronous;
         e.sync_id = table_.add(op);
+        if (e.sync_id == 0) return Sent::would_block; // too many are under way
     }
     const Sent sent = send_eager(op.transport_peer, e, op);
     if (op.synchronous && sent != Sent::ok) table_.remove(op);

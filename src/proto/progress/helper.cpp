@@ -149,7 +149,10 @@ void Helper::watch() {
         if (found == Look::refused) return;
         vain = found == Look::busy ? 0 : vain + 1;
         if (vain < patience) continue;
-        sleep(listens, ticket);
+        if (listens)
+            sleep_and_listen(ticket, before);
+        else
+            sleep_deaf();
         vain = 0;
     }
 }
@@ -174,16 +177,23 @@ Helper::Look Helper::look(bool sleeps_next, bool& listens, uint32_t& ticket) {
     return happened != 0 ? Look::busy : Look::quiet;
 }
 
-void Helper::sleep(bool listens, uint32_t ticket) {
-    if (listens) {
-        const bool woken = lane_.shm().sleep_on_descriptors(ticket, descriptors_.get(), longest_sleep_ns);
-        if (!woken && lane_.try_to_help()) {
-            if (lane_.progress_all() > 0 && lane_.network() == nullptr) count_late_wake(lane_, ticket);
-            lane_.stop_helping();
-        }
-        lane_.shm().disarm();
-        return;
+// What the program has left behind since the helper looked needs no wake-up from elsewhere.
+void Helper::sleep_and_listen(uint32_t ticket, uint32_t entries) {
+    bool missed = false;
+    if (!lane_.shm().sleep_on_descriptors(ticket, descriptors_.get(), longest_sleep_ns) &&
+        lane_.try_to_help()) {
+        const uint32_t own = lane_.shm().own_wakes();
+        const bool found = lane_.progress_all() > 0;
+        ticket += lane_.shm().own_wakes() - own;
+        missed = found && lane_.network() == nullptr && lane_.hand_over().entries() == entries;
+        lane_.stop_helping();
     }
+    if (missed && no_wake_comes(lane_, ticket)) lane_.counters().add(Counter::late_wakes);
+    lane_.shm().disarm();
+}
+
+// Only the network can wake it, and rouse().
+void Helper::sleep_deaf() {
     pollfd one{descriptors_.get(), POLLIN, 0};
     const timespec limit{longest_sleep_ns / 1'000'000'000, longest_sleep_ns % 1'000'000'000};
     ppoll(&one, 1, &limit, nullptr);

@@ -35,7 +35,8 @@ class Helper {
     void watch();
     enum class Look : uint8_t { busy, quiet, refused };
     Look look(bool sleeps_next, bool& listens, uint32_t& ticket);
-    void sleep(bool listens, uint32_t ticket);
+    void sleep_and_listen(uint32_t ticket, uint32_t entries);
+    void sleep_deaf();
 
     Lane& lane_;
     os::Fd descriptors_;            // the network's, and the event

@@ -52,7 +52,6 @@ constexpr int64_t longest_sleep_ns = 1'000'000'000;
 // Who wakes may lose its CPU between its store and the wake-up: so long is waited for it before a sleep
 // counts as one that nobody has ended.
 constexpr uint64_t patience_with_wakers_ns = 1'000'000'000;
-constexpr uint64_t longest_look_ns = 1'000'000;
 
 // A rank never spins shorter than this: about what it costs to sleep and be woken.
 constexpr int64_t least_spins = 64;
@@ -156,23 +155,31 @@ bool sleep_now(Lane& lane, uint32_t ticket, const Condition& over) {
     return woken;
 }
 
-// After a sleep that ended by its time limit: what it was for is there, or something else from this node. A
-// network may do things of its own that need nobody, and what it brings may come while one looks: one that
-// has lost its CPU meanwhile cannot tell.
-bool was_missed(Lane& lane, const WaitNote& note, const Condition& over, uint32_t ticket) {
+// After a sleep that ended by its time limit: what it was for is there, or something else from this node. The
+// network is left alone: what it brings may come just now, and says so by its descriptor. What this process
+// wakes itself for meanwhile is added to the ticket: it is no wake-up by somebody else.
+bool was_missed(Lane& lane, const WaitNote& note, const Condition& over, uint32_t& ticket) {
     if (lane.shm().own_block().wake.load(std::memory_order_seq_cst) != ticket) return false;
-    const uint64_t begin = os::now_ns();
-    const int happened = lane.progress_all() + lane.look_for_news();
+    const uint32_t own = lane.shm().own_wakes();
+    const int happened = lane.progress_in_node() + lane.look_for_news();
     const bool missed =
         over.holds(over.subject) || (note.last_look != nullptr && note.last_look(note.waiter));
-    if (lane.network() == nullptr) return missed || happened > 0;
-    return missed && os::now_ns() - begin < longest_look_ns;
+    ticket += lane.shm().own_wakes() - own;
+    lane.look_at_network_too();
+    return missed || (lane.network() == nullptr && happened > 0);
+}
+
+void look_for_waker(Lane& lane, uint32_t ticket) {
+    lane.step_out();
+    const bool missing = no_wake_comes(lane, ticket);
+    lane.step_in();
+    if (missing) lane.counters().add(Counter::late_wakes);
 }
 
 void sleep_once(Lane& lane, const WaitNote& note, const Condition& over) {
     auto& shm = lane.shm();
     Recorder& r = lane.recorder();
-    const uint32_t ticket = shm.arm();
+    uint32_t ticket = shm.arm();
     if (lane.progress_all() == 0 && lane.look_for_news() == 0 &&
         (note.last_look == nullptr || !note.last_look(note.waiter))) {
         write_note(lane, note, r);
@@ -181,22 +188,21 @@ void sleep_once(Lane& lane, const WaitNote& note, const Condition& over) {
         lane.counters().add(Counter::sleeps);
         const bool woken = sleep_now(lane, ticket, over);
         r.asleep.store(0, relaxed);
-        if (!woken && was_missed(lane, note, over, ticket)) count_late_wake(lane, ticket);
+        if (!woken && was_missed(lane, note, over, ticket)) look_for_waker(lane, ticket);
     }
     shm.disarm();
 }
 
 } // namespace
 
-// A thread that has found something wakes the others, itself included: that is no wake-up by somebody else.
-void count_late_wake(Lane& lane, uint32_t ticket) {
+bool no_wake_comes(Lane& lane, uint32_t ticket) {
     const std::atomic<uint32_t>& wake = lane.shm().own_block().wake;
-    const uint32_t unwoken = lane.multithreaded() ? wake.load(std::memory_order_seq_cst) : ticket;
     const uint64_t until = os::now_ns() + patience_with_wakers_ns;
-    while (wake.load(std::memory_order_seq_cst) == unwoken) {
-        if (os::now_ns() > until) return lane.counters().add(Counter::late_wakes);
+    while (wake.load(std::memory_order_seq_cst) == ticket) {
+        if (os::now_ns() > until) return true;
         sched_yield();
     }
+    return false;
 }
 
 // What arrives while we offer the CPU to others was made by a peer that shares it: the kernel may put two

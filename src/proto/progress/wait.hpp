@@ -42,9 +42,9 @@ struct Condition {
 // meanwhile.
 void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note, const Condition& over);
 
-// A sleep with this ticket has ended by its time limit although what it was for was there; still armed.
-// Counts it (late_wakes), unless somebody was just about to wake us.
-void count_late_wake(Lane& lane, uint32_t ticket);
+// A sleep with this ticket has ended by its time limit although what it was for was there; still armed. True:
+// nobody was just about to wake us, either, so a waker is missing. Without the lock: it takes a while.
+bool no_wake_comes(Lane& lane, uint32_t ticket);
 
 // A look that found nothing, by a caller that does not wait.
 void poll_in_vain(Lane& lane);

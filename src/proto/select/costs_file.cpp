@@ -80,6 +80,7 @@ bool load_costs_from(const std::string& path, NodeCosts& costs) {
                             : error != std::errc() || stop != end ? "not a whole number"
                             : value > largest_constant            ? "too large"
                             : s.name == "format"                  ? set_format(costs, value)
+                            : costs.format > costs_format         ? "not used: of a newer version"
                             : !set_constant(costs, s.name, value) ? "no constant has this name"
                                                                   : nullptr;
         if (fault != nullptr)

@@ -281,11 +281,12 @@ TEST_F(CostsFile, OlderOnesAreReadAndNewerOnesNamed) {
     EXPECT_EQ(now.format, costs_format);
     EXPECT_TRUE(now.faults.empty());
     EXPECT_EQ(now.pair[2].joint.kept.start_ns, 3000U);
-    write("format = 3\n");
+    write("format = 3\nshared_l3.line_ns = 77\n");
     NodeCosts later;
     ASSERT_TRUE(load_costs_from(path_, later));
-    ASSERT_EQ(later.faults.size(), 1U);
-    EXPECT_NE(later.faults[0].find("newer"), std::string::npos);
+    ASSERT_EQ(later.faults.size(), 2U);
+    for (const std::string& fault : later.faults) EXPECT_NE(fault.find("newer"), std::string::npos);
+    EXPECT_EQ(later.pair[2].line_ns, built_in_costs(PairClass::shared_l3).line_ns);
 }
 
 TEST(CostsFileAbsent, IsAnErrorOnlyIfNamed) {

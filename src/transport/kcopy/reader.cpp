@@ -80,11 +80,16 @@ bool Reader::read(Peer from, const iovec* there, size_t count_there, const iovec
     return still_works(from, os::read_process_memory(pid, there, count_there, here, count_here, bytes));
 }
 
+bool Reader::writes_to(Peer to) {
+    if (!writes_refused_ && works_with(to) && takes_writes(segment_.block(to))) return true;
+    errno = EPERM;
+    return false;
+}
+
 bool Reader::write(Peer to, uint64_t address, const std::byte* from, size_t bytes) {
     if (!writes_to(to)) return false;
-    const wire::RankBlock& block = segment_.block(to);
-    const pid_t pid = block.pid.load(std::memory_order_relaxed);
-    writes_refused_ = !takes_writes(block) || !os::write_process_memory(pid, address, from, bytes);
+    const pid_t pid = segment_.block(to).pid.load(std::memory_order_relaxed);
+    writes_refused_ = !os::write_process_memory(pid, address, from, bytes);
     return !writes_refused_;
 }
 
@@ -102,17 +107,13 @@ Reader::Result Reader::write_pieces(Peer to, const iovec* here, size_t here_coun
     return errno == EFAULT ? Result::no_such_memory : Result::refused;
 }
 
-bool Reader::reads_and_writes(Peer peer) {
-    return writes_to(peer) && takes_writes(segment_.block(peer)) && os::can_write_process_memory();
-}
+bool Reader::reads_and_writes(Peer peer) { return writes_to(peer) && os::can_write_process_memory(); }
 
 bool Reader::write(Peer to, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
                    size_t bytes) {
     if (!writes_to(to)) return false;
-    const wire::RankBlock& block = segment_.block(to);
-    const pid_t pid = block.pid.load(std::memory_order_relaxed);
-    writes_refused_ =
-        !takes_writes(block) || !os::write_process_memory(pid, there, count_there, here, count_here, bytes);
+    const pid_t pid = segment_.block(to).pid.load(std::memory_order_relaxed);
+    writes_refused_ = !os::write_process_memory(pid, there, count_there, here, count_here, bytes);
     return !writes_refused_;
 }
 

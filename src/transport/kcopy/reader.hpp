@@ -35,7 +35,7 @@ class Reader {
     bool write(Peer to, uint64_t address, const std::byte* from, size_t bytes);
     bool write(Peer to, const iovec* there, size_t count_there, const iovec* here, size_t count_here,
                size_t bytes);
-    [[nodiscard]] bool writes_to(Peer to) { return !writes_refused_ && works_with(to); }
+    [[nodiscard]] bool writes_to(Peer to); // sets errno if not
 
     // For memory of a peer that may not be what the program says. Pieces here and there hold the same bytes,
     // less than 2 GiB; up to 1024 each.

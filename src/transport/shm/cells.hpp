@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace zipmpi::transport::shm {
@@ -41,6 +42,7 @@ class Cells {
         out_.push_back(index);
         made.used = static_cast<uint32_t>(bytes);
         made.warm = 0;
+        made.called = false;
         made.reader = static_cast<uint16_t>(reader);
         if (warming_ == cell) warming_ = none;
         return {index, ++made.turn, made.used};
@@ -56,9 +58,7 @@ class Cells {
     void for_new_readers(const Call& call) {
         for (const uint16_t cell : out_) {
             Made& made = made_[cell];
-            if (made.called == made.turn) continue;
-            made.called = made.turn;
-            call(made.reader);
+            if (!std::exchange(made.called, true)) call(made.reader);
         }
     }
     // A reader is gone: what it has not read comes back.
@@ -93,7 +93,7 @@ class Cells {
     struct Made {
         uint16_t turn = 0; // the number of its last one
         uint16_t reader = 0;
-        uint16_t called = 0; // the turn for which for_new_readers() named the reader
+        bool called = false; // for_new_readers() has named the reader of this turn
         uint32_t used = 0;   // bytes in it at that turn
         uint32_t warm = 0;   // bytes of it whose lines were fetched since
     };

@@ -290,6 +290,7 @@ void Transport::give_back_shared(wire::SharedRing& ring) {
 void Transport::wake(wire::RankBlock& block) {
     block.wake.fetch_add(1, std::memory_order_seq_cst);
     block_->counters.add(Counter::wakes_sent);
+    if (&block == block_) ++own_wakes_;
     if (const uint64_t bell = block.wake_socket.load(std::memory_order_relaxed); bell != 0) {
         // One that is about to sleep and not counted yet finds that the word has changed.
         if (block.descriptor_sleepers.load(std::memory_order_seq_cst) != 0) bell_.ring(bell);

@@ -71,7 +71,6 @@ class Transport {
     bool sleep_on_descriptors(uint32_t ticket, int other, int64_t timeout_ns);
     void hand_over_descriptors(); // another thread of this process may sleep on them now
 
-    // Wakes a peer that has said, by other means than arm(), that it sleeps.
     // Ranks of this node that are not asleep now, at least.
     [[nodiscard]] uint32_t awake() const {
         const uint32_t asleep = segment_.asleep().load(std::memory_order_relaxed);
@@ -89,9 +88,13 @@ class Transport {
         wire::RankBlock& block = segment_.block(peer);
         if (block.sleepers.load(std::memory_order_seq_cst) != 0) wake(block);
     }
+    // Wakes a peer that has said, by other means than arm(), that it sleeps.
     void wake_peer(Peer peer) { wake(segment_.block(peer)); }
     // Wakes threads of this very process that sleep in it (one of them may wait for what another thread did).
     void wake_own();
+    [[nodiscard]] uint32_t own_wakes() const { return own_wakes_; } // so far
+    // Something could not be sent; arm() tells the reader to wake us.
+    [[nodiscard]] bool waits_for_room() const { return cell_wanted_ || !blocked_.empty(); }
 
     // Design `expected`: a ring is read only while something is expected from its sender or from anybody, or
     // when the sender calls. So whoever waits for something from a peer counts that here: one thing more (1)
@@ -109,6 +112,7 @@ class Transport {
     void read_all(Sink&& sink);
     // The next poll() reads what this peer has sent, whatever is expected.
     void look_at(Peer peer) {
+        if (out_[peer].ring == nullptr) return; // we have not met, or its first message is announced
         block_->arrivals[peer / 64].fetch_or(uint64_t{1} << (peer % 64), std::memory_order_relaxed);
     }
 
@@ -224,6 +228,7 @@ class Transport {
     bool reading_ = false;      // design `expected`: within poll()
     std::vector<Peer> blocked_; // peers whose ring was full when last tried
     Cells cells_;
+    uint32_t own_wakes_ = 0; // wake-ups that this process sent to itself
     bool cell_wanted_ = false;
     os::Bell bell_;
     uint32_t shared_taken_ = 0;

@@ -81,8 +81,10 @@ int Transport::poll(Sink&& sink) {
     switch (design_) {
     case Design::watched:
         return poll_watched(sink);
-    case Design::pairs:
-        return poll_bitmap(sink) + poll_rings(rings_.known(), sink);
+    case Design::pairs: {
+        const int announced = poll_bitmap(sink); // first: rings that it finds are read in full below
+        return announced + poll_rings(rings_.known(), sink);
+    }
     case Design::expected:
         return poll_expected(sink);
     case Design::shared:
@@ -148,9 +150,10 @@ int Transport::poll_leaving(Sink& sink) {
 template <class Sink>
 int Transport::poll_expected(Sink& sink) {
     reading_ = true;
-    const int delivered = poll_bitmap(sink) + poll_rings(rings_.expected(), sink);
+    const int announced = poll_bitmap(sink);
+    const int expected = poll_rings(rings_.expected(), sink);
     reading_ = false;
-    return delivered;
+    return announced + expected;
 }
 
 template <class Sink>

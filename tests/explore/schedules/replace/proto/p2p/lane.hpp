@@ -52,6 +52,7 @@ class Lane {
         return arrived + send_pending() + (network_ != nullptr ? network_->progress() : 0);
     }
     int progress_all() { return progress(); }
+    int progress_in_node() { return progress(); }
     bool take_descriptors() { return !std::exchange(descriptors_taken_, true); }
     void give_back_descriptors() { descriptors_taken_ = false; }
     void wake_threads() {
