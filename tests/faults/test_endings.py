@@ -27,12 +27,11 @@ def name_of(pid):
 
 def run(how):
     p = start(how)
-    begun = time.monotonic()
     try:
         out, err = p.communicate(timeout=SECONDS)
     finally:
         p.kill()
-    return p.returncode, out, err, time.monotonic() - begun
+    return p.returncode, out, err
 
 
 class EndingCase(Case):
@@ -47,11 +46,10 @@ class EndingCase(Case):
 
 class Endings(EndingCase):
     def ends(self, how, status, text, program="mpiexec"):
-        code, out, err, seconds = run(how)
+        code, out, err = run(how)
         self.assertEqual((code, out), (status, ""), err)
         self.four_parts(err, program)
         self.assertRegex(err, text)
-        self.assertLess(seconds, 3)
         return err
 
     def test_exit_without_finalize(self):
@@ -83,16 +81,14 @@ class Endings(EndingCase):
         ranks = self.ranks(p)
         os.kill(ranks[0], signal.SIGSTOP)
         os.kill(ranks[1], signal.SIGKILL)
-        begun = time.monotonic()
         _, err = p.communicate(timeout=SECONDS)
         self.assertEqual(p.returncode, 137, err)
         self.four_parts(err)
-        self.assertLess(time.monotonic() - begun, 1.5)
 
 
 class NotAnEnd(EndingCase):
     def quiet_run(self, how):
-        code, out, err, _ = run(how)
+        code, out, err = run(how)
         self.assertEqual((code, out, err), (0, "", ""))
 
     def test_a_forked_child_ends(self):

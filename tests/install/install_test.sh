@@ -27,7 +27,9 @@ else
         "$prefix"/share/zipmpi/fortran; then
         die "an installed file knows where it was made"
     fi
-    # What only a debugger wants is in files of its own, where a debugger finds them.
+fi
+# What only a debugger wants, if the build has it, is in files of its own, where a debugger finds them.
+if [ $# -eq 1 ] && [[ $(readelf -SW "$build/lib/libmpi_abi.so") == *.debug_info* ]]; then
     while read -r file; do
         if [[ $(readelf -SW "$file") == *.debug_info* ]]; then die "$file has debug information in it"; fi
         link=$(readelf -p .gnu_debuglink "$file" 2>/dev/null | grep -o "${file##*/}\.debug") || die "$file names no file for a debugger"

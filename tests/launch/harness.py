@@ -4,9 +4,13 @@
 import os
 import shutil
 import subprocess
+import sys
 import time
 import unittest
 import uuid
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from processes import children  # noqa: E402,F401 (for the tests)
 
 MPIEXEC = os.environ["TEST_MPIEXEC"]
 HELPERS = os.environ.get("TEST_HELPERS", "")
@@ -70,6 +74,25 @@ def wait_until(condition, seconds):
             return True
         time.sleep(0.02)
     return condition()
+
+
+def first_good(runs, attempt, good):
+    """The result of the first of up to so many attempts that is good, else of the last. For what other work on this machine
+    can only make worse."""
+    for _ in range(runs):
+        result = attempt()
+        if good(result):
+            break
+    return result
+
+
+def expand(text):
+    """The numbers of a list such as 0-3,8."""
+    numbers = set()
+    for part in text.split(","):
+        low, _, high = part.partition("-")
+        numbers.update(range(int(low), int(high or low) + 1))
+    return numbers
 
 
 def leftovers():

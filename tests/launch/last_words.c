@@ -3,6 +3,7 @@
  *
  * last_words WAY [ms]: rank 0 writes "last words" and ends in this way, or another rank does. What the way
  * itself does not flush is flushed where `flush` says so. */
+#include <dirent.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -34,12 +35,32 @@ static void let_a_thread_hold_stdout(void* (*holder)(void*)) {
 
 /* Rank 1 ends the job while rank 0, in a fatal error, is still writing what its buffers hold. */
 static int other_pid;
+static int threads_before;
+
+static int count_threads(void) {
+    int count = 0;
+    DIR* tasks = opendir("/proc/self/task");
+    while (readdir(tasks) != NULL) ++count;
+    closedir(tasks);
+    return count;
+}
+
+/* The library flushes in a thread of its own. */
+static int is_flushing(void) { return count_threads() > threads_before; }
+
+/* mpiexec has seen its end, and asks this rank to end. */
+static int other_is_gone(void) { return kill(other_pid, 0) != 0; }
+
+static void wait_until(int (*happened)(void), int milliseconds) {
+    for (int i = 0; i < milliseconds && !happened(); ++i) usleep(1000);
+}
 
 static void* hold_stdout_until_the_other_ends(void* unused) {
+    threads_before = count_threads(); /* before the main thread goes on */
     flockfile(stdout);
-    usleep(200000); /* now the main thread is in its fatal error */
+    wait_until(is_flushing, 5000);
     kill(other_pid, SIGUSR1);
-    usleep(200000); /* now the launcher has asked this rank to end */
+    wait_until(other_is_gone, 1500); /* less than the library waits for its thread */
     funlockfile(stdout);
     return unused;
 }
@@ -105,9 +126,10 @@ int main(int argc, char** argv) {
         MPI_Finalize();
         return 0;
     }
-    if (strcmp(way, "killed") == 0 && rank == 1) {
-        sleep(1);
-        raise(SIGKILL);
+    if (strcmp(way, "killed") == 0) {
+        flush();
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1) die();
     }
     if (rank == 0) end_by(way);
     MPI_Barrier(MPI_COMM_WORLD);

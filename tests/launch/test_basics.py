@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from harness import Case, MPIEXEC, environment, run, shell, start, wait_until
+from harness import Case, MPIEXEC, environment, expand, run, shell, start, wait_until
 
 
 class Starting(Case):
@@ -83,14 +83,6 @@ class Binding(Case):
         cores = len(os.sched_getaffinity(0))
         for mask in self.allowed(cores + 1):
             self.assertEqual(len(expand(mask)), cores)
-
-
-def expand(mask):
-    cpus = []
-    for part in mask.split(","):
-        low, _, high = part.partition("-")
-        cpus += range(int(low), int(high or low) + 1)
-    return cpus
 
 
 def full(pipe):

@@ -91,7 +91,7 @@ class Launcher(LastWords):
         self.assertEqual((r.code, r.out), (128 + signal.SIGKILL, "last words\n"), r)
 
     def test_time_limit(self):
-        r = run("-n", 2, "--timeout", 1, PROGRAM, "wait")
+        r = run("-n", 2, "--timeout", 5, PROGRAM, "wait")
         self.assertEqual((r.code, r.out), (124, "last words\n"), r)
 
     def test_interrupt(self):

@@ -22,10 +22,16 @@ int make_grid(MPI_Comm comm) {
     return code;
 }
 
-// Nobody reads the machine before the others can see it; `first` begins.
-void begin(int first) {
+// There is such a file once a rank reads the machine. The daemon that has started the ranks is the same.
+std::string flag() { return "/tmp/places-" + std::to_string(getppid()); }
+
+// Nobody reads the machine before the others can see it; rank 0 begins.
+void begin() {
+    setenv("SLOW_MACHINE_MS", "300", 1);
+    setenv("SLOW_MACHINE_FLAG", flag().c_str(), 1);
+    if (rank_ == 0) unlink(flag().c_str());
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank_ != first) usleep(50'000);
+    for (int ms = 0; rank_ != 0 && access(flag().c_str(), F_OK) != 0 && ms < 10'000; ++ms) usleep(1000);
 }
 
 // A call that asks for places and sends nothing; messages would wake those who sleep.
@@ -36,10 +42,9 @@ void map_grid() {
 }
 
 void slow() {
-    const Counted sleeps("counter.sleeps");
     const Counted late("counter.late_wakes");
-    setenv("SLOW_MACHINE_MS", "300", 1);
-    begin(0);
+    begin();
+    const Counted sleeps("counter.sleeps");
     map_grid();
     if (rank_ == 0) usleep(1'200'000); // longer than a sleep that nobody ends
     CHECK(sleeps.sum_of_all() > 0);    // else nothing was tested
@@ -50,8 +55,7 @@ void slow() {
 void dies() {
     const Counted late("counter.late_wakes");
     if (rank_ == 0) setenv("SLOW_MACHINE_DIES", "1", 1);
-    setenv("SLOW_MACHINE_MS", "300", 1);
-    begin(0);
+    begin();
     CHECK(class_of(make_grid(MPI_COMM_WORLD)) == MPIX_ERR_PROC_FAILED);
     CHECK(late.value() == 0);
     MPI_Comm rest = MPI_COMM_NULL;
@@ -69,6 +73,7 @@ int main(int argc, char** argv) {
     const std::string which = argc > 1 ? argv[1] : "";
     if (which == "slow") slow();
     if (which == "dies") dies();
+    if (rank_ == size_ - 1) unlink(flag().c_str()); // here all have seen it
     MPI_Finalize();
     if (rank_ == size_ - 1) std::printf("places: ok\n");
     return 0;

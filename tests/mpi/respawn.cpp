@@ -184,7 +184,7 @@ void be_replacement(MPI_Comm parent) {
 
 // All of one job.
 void lose_children(MPI_Comm inter, MPI_Comm all) {
-    usleep(50000); // all have heard of the agreement before
+    MPI_Barrier(all); // who leaves it, with or without an error, knows that all have left the agreement
     if (is_child) die();
     MPI_Comm rest = recover(all, size_);
     MPI_Comm none = MPI_COMM_NULL;
