@@ -10,10 +10,8 @@ cd "$(dirname "$0")/.."
 preset=$1
 shift
 
-if command -v ccache >/dev/null; then
-    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-    export CCACHE_SLOPPINESS=pch_defines,time_macros # precompiled headers are kept, too
-fi
+# shellcheck source=ci/use_ccache.sh
+. ci/use_ccache.sh
 mkdir -p "build/$preset"
 cmake --preset "$preset" >"build/$preset/configure.log" 2>&1 || {
     cat "build/$preset/configure.log"

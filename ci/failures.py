@@ -16,7 +16,7 @@ LINES_OF_A_STAGE = 40
 
 RESULT = re.compile(r"^ *\d+/\d+ Test +#\d+: (\S+) \.*(?:\*\*\*)?(Failed|Timeout|Exception|Not Run|.*Subprocess|.*Required)")
 BEGIN = re.compile(r"^( *\d+/\d+ Test +#| *Start +\d+: |\d+% tests passed)")
-ERROR = re.compile(r"\b(error|fatal error|FAILED|ERROR|not ok)\b")
+ERROR = re.compile(r"\b(error|FAILED|ERROR|not ok)\b")
 
 
 def failed_tests(lines):

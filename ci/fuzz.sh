@@ -5,10 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-600}
-if command -v ccache >/dev/null; then
-    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-    export CCACHE_SLOPPINESS=pch_defines,time_macros # precompiled headers are kept, too
-fi
+# shellcheck source=ci/use_ccache.sh
+. ci/use_ccache.sh
 cmake --preset fuzz >/dev/null
 cmake --build build/fuzz --target hostile_peer hostile_frame
 corpus=build/fuzz/corpus

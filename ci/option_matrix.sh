@@ -5,21 +5,22 @@
 # usage: ci/option_matrix.sh [PART...]
 # For each optional part (none, UCX, PMIX, HWLOC, SCOTCH, METIS, FORTRAN): everything OFF but this one, which is ON. Configures,
 # builds library, launcher, tools and unit tests, runs the unit tests, and looks whether just its modules were made. Warnings
-# are errors. Uses ccache; takes an hour on two cores without it, so it is not part of .ci/run. The last result is in
-# docs/dev/testing.md.
+# are errors. Uses ccache, and takes long without it, so it is not part of .ci/run. The last result is in docs/dev/testing.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=(UCX PMIX HWLOC SCOTCH METIS FORTRAN)
 parts=("$@")
 [ $# -gt 0 ] || parts=(none "${all[@]}")
-if command -v ccache >/dev/null; then export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+# shellcheck source=ci/use_ccache.sh
+. ci/use_ccache.sh
 declare -A modules=([none]="" [UCX]="zipmpi_ucx.so" [PMIX]="zipmpi_pmix_client.so" [HWLOC]="zipmpi_topology.so"
     [SCOTCH]="zipmpi_graphs.so" [METIS]="zipmpi_graphs.so" [FORTRAN]="fortran")
+build=build/with # one folder for all: its path is in what ccache compares
 failed=0
 rows=()
 
 try() { # part: prints why and returns 1 if anything is wrong
-    local build=build/with_$1 log=build/with_$1.log options=() made
+    local log=build/with_$1.log options=() made
     for name in "${all[@]}"; do options+=("-DZIPMPI_WITH_$name=$([ "$name" = "$1" ] && echo ON || echo OFF)"); done
     rm -rf "$build"
     mkdir -p build
@@ -47,7 +48,7 @@ for part in "${parts[@]}"; do
         failed=1
         rows+=("| $part | $(git rev-parse --short HEAD) | $(date -u +%F) | wrong | $((SECONDS - begin)) |")
     fi
-    rm -rf "build/with_$part"
+    rm -rf "$build"
 done
 echo "| ON | commit | date | result | seconds |"
 printf '%s\n' "${rows[@]}"

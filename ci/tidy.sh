@@ -17,13 +17,17 @@ import json, os, subprocess, sys, zlib
 build, since = sys.argv[1:3]
 root = os.getcwd()
 
+WHOLESALE = 150  # files of a commit that is not looked at as a whole here: run ci/tidy.sh over everything before it
+
 def git(*words):
     return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout.split()
 
 changed, turn = None, ""
 if since == "recent":
     turn = git("rev-parse", "HEAD")[0]
-    changed = set(git("log", "-n", "20", "--first-parent", "-m", "--name-only", "--format="))
+    commits = git("log", "-n", "20", "--first-parent", "--format=%H")
+    changed_by = [set(git("show", "-m", "--first-parent", "--name-only", "--format=", commit)) for commit in commits]
+    changed = set().union(*(names for names in changed_by if len(names) <= WHOLESALE))
 elif since:
     changed = set(git("diff", "--name-only", since))
 
@@ -42,10 +46,11 @@ mapfile -t files < <(printf '%s\n' "${files[@]}" | sort -u | sed '/^$/d')
 # include to others is found here. Sources that a test compiles once more, with other headers, are looked at as the product
 # compiles them.
 mkdir -p "$build/tidy"
-python3 - "$build" <<'PYTHON'
+PYTHONPATH=cmake/checks python3 -B - "$build" <<'PYTHON'
 import json, re, sys
+from headers_alone import PRECOMPILED
 build = sys.argv[1]
-UNKNOWN = re.compile(r" -mmem(set|cpy)-strategy=[^ ]+| -include [^ ]+| -Xclang -include(-pch)? -Xclang [^ ]+| -(fpch-preprocess|Winvalid-pch)")
+UNKNOWN = re.compile(r" -mmem(set|cpy)-strategy=[^ ]+|" + PRECOMPILED.pattern)
 entries = [entry for entry in json.load(open(f"{build}/compile_commands.json")) if " -o tests/" not in entry["command"]]
 for entry in entries:
     entry["command"] = UNKNOWN.sub("", entry["command"])

@@ -86,6 +86,9 @@ function(zipmpi_may_use name)
         set(targets PkgConfig::ZIPMPI_${name})
         if(found) # some say -Wl,-rpath of a folder that the dynamic linker knows; a package must not have it
             set_property(TARGET ${targets} PROPERTY INTERFACE_LINK_OPTIONS "")
+            set(folders ${ZIPMPI_${name}_LIBRARY_DIRS})
+            list(FILTER folders EXCLUDE REGEX "^/(usr/)?lib")
+            set_property(GLOBAL APPEND PROPERTY ZIPMPI_FOREIGN_FOLDERS ${folders})
         endif()
         list(GET A_PKGCONFIG 0 first)
         set(version "${ZIPMPI_${name}_VERSION}${ZIPMPI_${name}_${first}_VERSION}") # of one module, of several

@@ -105,9 +105,14 @@ function(zipmpi_own_cxx_runtime target)
     endif()
 endfunction()
 
+# Where installed modules look for libraries that the dynamic linker does not find by itself.
+get_property(ZIPMPI_MODULE_RPATH GLOBAL PROPERTY ZIPMPI_FOREIGN_FOLDERS)
+list(REMOVE_DUPLICATES ZIPMPI_MODULE_RPATH)
+
 # Where the library looks for modules, built and installed.
 function(zipmpi_place_module target)
-    set_target_properties(${target} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/zipmpi)
+    set_target_properties(${target} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/zipmpi
+                          INSTALL_RPATH "${ZIPMPI_MODULE_RPATH}")
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/zipmpi)
 endfunction()
 

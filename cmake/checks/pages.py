@@ -5,8 +5,9 @@
 page, no section is empty, each folder with sources is described.
 
 A folder is described by its README.md (at most 60 lines) or, if it has no subfolders, by the README.md of the folder
-above, which names it as `folder/`. Either names each source file in it: in full, by its stem, or by a pattern. Unit
-tests lie beside what they test and need not be named."""
+above, which names it as `folder/`. Either names each source file in it: with its ending or that of its header; by its
+stem in backquotes, in a table's column of files or as "· stem: what it is"; or by a pattern. Unit tests lie beside what
+they test and need not be named."""
 import fnmatch
 import re
 import sys
@@ -71,10 +72,12 @@ def check_indexes(findings, files, pages):
 
 def described(name, text):
     """Does this README name the file, or need it not?"""
-    stem = name.split(".")[0]
+    stem = re.escape(name.split(".")[0])
     if stem.endswith("_test") or stem == "__init__":
         return True
-    if re.search(r"(?<![\w-])" + re.escape(stem) + r"(?![\w-])", text):
+    columns = "\n".join(re.findall(r"^\|(.*)\|[^|]*\|$", text, re.M))  # of tables, all but the last, which says what a file is
+    word = rf"(?<![\w-]){stem}"
+    if re.search(rf"{word}\.\w|`(\w+/)*{stem}`|· {stem}:", text) or re.search(rf"{word}(?![\w-])", columns):
         return True
     patterns = re.findall(r"[\w.*/]*\*[\w.*/]*", re.sub(r"<\w+>", "*", text))
     return any(fnmatch.fnmatch(name, p.rsplit("/", 1)[-1]) for p in patterns if p.strip("*./"))
