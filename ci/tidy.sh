@@ -12,12 +12,18 @@ cd "$(dirname "$0")/.."
 build=${1:-build/release}
 since=${2:-}
 
-mapfile -t files < <(python3 - "$build" "$since" <<'PYTHON'
-import json, os, subprocess, sys, zlib
+# Prints the files, and writes a copy of the compile commands for clang-tidy. Options that only GCC knows would be errors for it.
+# Without precompiled headers, so that a file that leaves an include to others is found here. Sources that a test compiles once
+# more, with other headers, are looked at as the product compiles them.
+mkdir -p "$build/tidy"
+mapfile -t files < <(PYTHONPATH=cmake/checks python3 -B - "$build" "$since" <<'PYTHON'
+import json, os, re, subprocess, sys, zlib
+from headers_alone import PRECOMPILED
 build, since = sys.argv[1:3]
 root = os.getcwd()
 
 WHOLESALE = 150  # files of a commit that is not looked at as a whole here: run ci/tidy.sh over everything before it
+UNKNOWN = re.compile(r" -mmem(set|cpy)-strategy=[^ ]+|" + PRECOMPILED.pattern)
 
 def git(*words):
     return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout.split()
@@ -34,28 +40,19 @@ elif since:
 def has_its_turn(name):
     return turn and zlib.crc32((turn + name).encode()) % 10 == 0
 
-for entry in json.load(open(os.path.join(build, "compile_commands.json"))):
-    name = os.path.relpath(entry["file"], root)
-    wanted = name.startswith(("src/", "launch/", "tools/")) and not name.endswith("_test.cpp")
-    if wanted and (changed is None or name in changed or has_its_turn(name)):
-        print(name)
-PYTHON
-)
-mapfile -t files < <(printf '%s\n' "${files[@]}" | sort -u | sed '/^$/d')
-# Options that only GCC knows would be errors for clang-tidy. Without precompiled headers, so that a file that leaves an
-# include to others is found here. Sources that a test compiles once more, with other headers, are looked at as the product
-# compiles them.
-mkdir -p "$build/tidy"
-PYTHONPATH=cmake/checks python3 -B - "$build" <<'PYTHON'
-import json, re, sys
-from headers_alone import PRECOMPILED
-build = sys.argv[1]
-UNKNOWN = re.compile(r" -mmem(set|cpy)-strategy=[^ ]+|" + PRECOMPILED.pattern)
+def is_wanted(name):
+    ours = name.startswith(("src/", "launch/", "tools/")) and not name.endswith("_test.cpp")
+    return ours and (changed is None or name in changed or has_its_turn(name))
+
 entries = [entry for entry in json.load(open(f"{build}/compile_commands.json")) if " -o tests/" not in entry["command"]]
 for entry in entries:
     entry["command"] = UNKNOWN.sub("", entry["command"])
 json.dump(entries, open(f"{build}/tidy/compile_commands.json", "w"))
+names = {os.path.relpath(entry["file"], root) for entry in entries}
+for name in sorted(filter(is_wanted, names)):
+    print(name)
 PYTHON
+)
 echo "tidy: ${#files[@]} files"
 [ ${#files[@]} -eq 0 ] || printf '%s\0' "${files[@]}" |
     xargs -0 -P "$(nproc)" -n 4 clang-tidy -p "$build/tidy" --quiet 2> >(grep -v ' warnings generated\.$' >&2)
