@@ -14,21 +14,21 @@ namespace {
 using Lines = std::vector<std::string>;
 constexpr const char* world = "MPI_COMM_WORLD";
 
-bool asleep(const RankPlace& p) { return waits_in_mpi(p); }
+// The first wait of a rank that sleeps in MPI for which this holds; null: it has none.
+template <class Holds>
+const WaitPlace* first_wait(const RankPlace& p, const Holds& holds) {
+    if (!waits_in_mpi(p)) return nullptr;
+    const auto found = std::find_if(p.waits.begin(), p.waits.end(), holds);
+    return found != p.waits.end() ? &*found : nullptr;
+}
 
 // It waits for the word of all members of a communicator, which is no collective: an agreement.
 const WaitPlace* agreement_wait(const RankPlace& p) {
-    if (!asleep(p)) return nullptr;
-    for (const WaitPlace& w : p.waits)
-        if (w.kind == WaitKind::other && !w.comm.empty()) return &w;
-    return nullptr;
+    return first_wait(p, [](const WaitPlace& w) { return w.kind == WaitKind::other && !w.comm.empty(); });
 }
 
 const WaitPlace* collective_wait(const RankPlace& p) {
-    if (!asleep(p)) return nullptr;
-    for (const WaitPlace& w : p.waits)
-        if (w.kind == WaitKind::collective) return &w;
-    return nullptr;
+    return first_wait(p, [](const WaitPlace& w) { return w.kind == WaitKind::collective; });
 }
 
 // Who must act before whom, and who is where.
@@ -38,7 +38,7 @@ class Picture {
         : all(s) {
         for (const RankPlace& p : s) by_rank_[p.rank] = &p;
         for (const RankPlace& p : s) {
-            if (!asleep(p)) continue;
+            if (!waits_in_mpi(p)) continue;
             for (const WaitPlace& w : p.waits) add_edges(p, w);
         }
     }
@@ -105,7 +105,7 @@ Lines waits_for(const Picture& picture, bool (*chosen)(const RankPlace&)) {
     std::map<std::pair<std::string, std::vector<int>>, std::vector<const RankPlace*>>
         found; // (state, waiters) -> ranks
     for (const RankPlace& p : picture.all) {
-        if (asleep(p) || !chosen(p)) continue;
+        if (waits_in_mpi(p) || !chosen(p)) continue;
         const auto waiters = picture.waiters_for(p.rank);
         if (!waiters.empty()) found[{place_text(p), waiters}].push_back(&p);
     }
@@ -135,7 +135,7 @@ Verdict gone_peers(const Picture& picture) {
 Lines strays(const Picture& picture) {
     Lines lines;
     for (const RankPlace& p : picture.all) {
-        if (!asleep(p) || p.waits.empty() || p.stray.world_source == recorder_none) continue;
+        if (!waits_in_mpi(p) || p.waits.empty() || p.stray.world_source == recorder_none) continue;
         const WaitPlace& w = p.waits[0];
         const std::string from = "rank " + std::to_string(p.stray.world_source);
         const std::string source = w.world_peer == recorder_any ? "any rank" : from;
@@ -155,10 +155,10 @@ Lines strays(const Picture& picture) {
 Verdict mismatched_messages(const Picture& picture) {
     Lines lines = strays(picture);
     for (const RankPlace& receiver : picture.all) {
-        if (!asleep(receiver)) continue;
+        if (!waits_in_mpi(receiver)) continue;
         for (const WaitPlace& r : receiver.waits) {
             const RankPlace* sender = r.kind == WaitKind::recv ? picture.at(r.world_peer) : nullptr;
-            if (sender == nullptr || !asleep(*sender)) continue;
+            if (sender == nullptr || !waits_in_mpi(*sender)) continue;
             for (const WaitPlace& w : sender->waits) {
                 if (w.kind != WaitKind::send || w.world_peer != receiver.rank) continue;
                 const std::string who = "rank " + std::to_string(receiver.rank) + " wants ";
@@ -261,7 +261,7 @@ Verdict odd_ones_out(const Picture& picture) {
     std::map<std::string, std::vector<int>> outside;
     size_t missing = 0;
     for (const RankPlace& p : picture.all) {
-        if (!asleep(p) || std::find(inside.begin(), inside.end(), p.rank) != inside.end()) continue;
+        if (!waits_in_mpi(p) || std::find(inside.begin(), inside.end(), p.rank) != inside.end()) continue;
         const auto waiters = picture.waiters_for(p.rank);
         if (std::none_of(waiters.begin(), waiters.end(),
                          [&](int r) { return std::find(inside.begin(), inside.end(), r) != inside.end(); }))
@@ -291,7 +291,7 @@ Verdict odd_ones_out(const Picture& picture) {
 Verdict unanswered_wildcards(const Picture& picture) {
     std::vector<int> waiting;
     for (const RankPlace& p : picture.all)
-        if (asleep(p) && std::any_of(p.waits.begin(), p.waits.end(), [](const WaitPlace& w) {
+        if (waits_in_mpi(p) && std::any_of(p.waits.begin(), p.waits.end(), [](const WaitPlace& w) {
                 return w.kind == WaitKind::recv && w.world_peer == recorder_any;
             }))
             waiting.push_back(p.rank);
@@ -304,7 +304,7 @@ Verdict unanswered_wildcards(const Picture& picture) {
 } // namespace
 
 Verdict verdict(const Snapshot& s) {
-    const bool stuck = std::any_of(s.begin(), s.end(), asleep);
+    const bool stuck = std::any_of(s.begin(), s.end(), waits_in_mpi);
     if (!stuck) return {};
     const Picture picture(s);
     for (const auto look : {busy_peers, mismatched_messages, gone_peers, mismatched_collectives, circles,
