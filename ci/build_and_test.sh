@@ -4,7 +4,7 @@
 #
 # usage: ci/build_and_test.sh PRESET [ctest options]
 # Configures, builds and tests one preset of CMakePresets.json, with ccache where it is installed.
-# TARGETS="..." in the environment: builds only these, for tests that need no more.
+# TARGETS="..." in the environment: builds only these, for tests that need nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: ci/build_as_user.sh
-# Builds and installs ZipMPI by the commands of README.md, as they stand there: in a new build/release, without ccache, which
-# hides what a compiler refuses. A warning fails. The tests are not run (ci/run_tests.sh). The installation, which README.md
-# puts into /opt/zipmpi, and the first program are tried in a mount namespace of their own: nothing stays behind. Needs root.
+# Builds and installs ZipMPI by the exact commands of README.md: in a new build/release, without ccache, which hides some compiler
+# errors. A warning fails. The tests are not run (ci/run_tests.sh). The installation, which README.md puts into /opt/zipmpi, and the
+# first program are tried in a private mount namespace: nothing is left behind. Needs root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER MAKEFLAGS CC CXX CFLAGS CXXFLAGS LDFLAGS
@@ -25,7 +25,7 @@ $build" >"$log" 2>&1 || {
 }
 mv "$log" build/release/build.log
 if grep -n -A 5 'warning:' build/release/build.log; then
-    echo "build as user: a user would see these warnings"
+    echo "build as user: users would see these warnings"
     exit 1
 fi
 

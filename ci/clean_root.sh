@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: ci/clean_root.sh PACKAGE.deb [ROOT]
-# Installs the Debian package on a fresh Debian 12 and follows the page of the guide about the first run there. As root; needs
-# debootstrap and a mirror, which is the one of this machine. A ROOT that is there (made by debootstrap) is copied, not changed.
-# Takes some minutes, so it is not a part of the tests. Status 77: it cannot be done here.
+# Installs the Debian package on a fresh Debian 12 and follows the guide's quick start there. As root; needs debootstrap and a
+# mirror, taken from this machine's sources. An existing ROOT (made by debootstrap) is copied, not changed.
+# Takes minutes, so it is not part of the tests. Status 77: not possible here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -ge 1 ] && [ -f "$1" ] || { echo "usage: ci/clean_root.sh PACKAGE.deb [ROOT]; ci/package.sh makes the package"; exit 2; }
+[ $# -ge 1 ] && [ -f "$1" ] || { echo "usage: ci/clean_root.sh PACKAGE.deb [ROOT]; ci/package.sh builds the package"; exit 2; }
 package=$1
 # shellcheck source=ci/clean_root_functions.sh
 . ci/clean_root_functions.sh
@@ -18,14 +18,14 @@ inside apt-get -q update
 inside apt-get -q -y install /zipmpi.deb
 inside dpkg -s zipmpi | grep -E '^(Version|Installed-Size)'
 
-# The page as a script: its files, its commands, and then the lines that they must have printed.
+# The page as a script: its files, its commands, and then the expected lines of output.
 TEST_BIN=/usr/lib/zipmpi/bin python3 -B - "$root" <<'SCRIPT'
 import re
 import sys
-sys.path.insert(0, "tests/guide")
+sys.path.insert(0, "tests/docs")
 from test_guide import blocks, commands_of
 script, wanted = "set -ex\nexport PATH=/usr/lib/zipmpi/bin:$PATH\nmkdir -p /opt/first && cd /opt/first\n", ""
-for kind, _, text in blocks("first.md"):
+for kind, _, text in blocks("quick_start.md"):
     name = re.match(r"/\* (\w+\.c)\b", text)
     if kind == "c" and name:
         script += f"cat >{name[1]} <<'END_OF_FILE'\n{text}END_OF_FILE\n"

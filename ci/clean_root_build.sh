@@ -7,7 +7,7 @@
 # ci/packages_build.txt and nothing else, once for each COMPILER (g++, clang-14, clang-19: all), runs the unit tests,
 # installs, and runs README.md's program. CMAKE_OPTIONS (-DZIPMPI_TESTS=OFF) go to `cmake --preset release`. As root; needs
 # debootstrap and a mirror. A ROOT made by debootstrap is copied, not changed. Takes an hour on two cores, so it is not part
-# of .ci/run; the last result is in docs/dev/testing.md. Status 77: it cannot be done here.
+# of .ci/run; the last result is in docs/dev/testing.md. Status 77: not possible here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 template=

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# A fresh Debian 12 in a folder that goes away with the script that sources this. Status 77: it cannot be made here.
+# A fresh Debian 12 in a folder that is removed with the script that sources this. Status 77: not possible here.
 
 # make_root [TEMPLATE]: sets `scratch` and `root`. By debootstrap from the mirror of this machine, or a copy of TEMPLATE.
 make_root() {
@@ -15,7 +15,7 @@ make_root() {
     trap 'rm -rf --one-file-system "$scratch"' EXIT
     local mirror
     mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list 2>/dev/null |
-        grep -oE 'https?://[^ ]+/debian/?( |$)' | head -1 | tr -d ' ') || true # one of the files is missing everywhere
+        grep -oE 'https?://[^ ]+/debian/?( |$)' | head -1 | tr -d ' ') || true # one of the two files never exists
     [ -n "$mirror" ] || { echo "clean root: no mirror of Debian in the sources of this machine"; exit 77; }
     if [ -n "${1:-}" ]; then
         cp -a "$1" "$root"
@@ -26,7 +26,7 @@ make_root() {
     echo "deb $mirror bookworm main" >"$root/etc/apt/sources.list"
 }
 
-# inside COMMAND...: runs it in the root, with /proc and devices of its own that go away with it.
+# inside COMMAND...: runs it in the root, with private /proc and devices that are removed with it.
 inside() {
     # shellcheck disable=SC2016
     unshare --mount --pid --fork sh -c '

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """usage: ci/failures.py LOG...
 
-What a person needs first of failed stages, from their logs: the names of the tests that failed and the end of what each of
-them printed; of a stage without tests the errors, or else its last lines.
+Summary of failed stages from their logs: the names of the failed tests and the end of their output; for a stage without tests
+the errors, or else its last lines.
 """
 import os
 import re
@@ -20,7 +20,7 @@ ERROR = re.compile(r"\b(error|FAILED|ERROR|not ok)\b")
 
 
 def failed_tests(lines):
-    """(name, printed lines) of each test that failed."""
+    """(name, output lines) of each failed test."""
     tests = []
     printed = None
     for line in lines:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-# Input made by libFuzzer for everything that reads bytes of others: ci/fuzz.sh [SECONDS], on two cores.
+# libFuzzer on every parser of received bytes: ci/fuzz.sh [SECONDS], on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-600}

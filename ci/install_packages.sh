@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: ci/install_packages.sh [LIST...]
-# Installs the Debian packages of the lists that are missing; without a list those for building and those for testing.
+# Installs the missing Debian packages of the lists; default: those for building and for testing.
 # Needs root only if any is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,7 +17,7 @@ while read -r package; do
 done < <(sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "${lists[@]}")
 
 if [ ${#missing[@]} -eq 0 ]; then
-    echo "packages: all are there"
+    echo "packages: all installed"
     exit 0
 fi
 echo "packages: installing ${missing[*]}"

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: ci/lint.sh [--fix]
-# Everything that can be said about the sources without building them; under a minute. --fix formats them first.
+# All checks of the sources that need no build; under a minute. --fix formats them first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -14,7 +14,7 @@ cpp_sources() { own '*.cpp' '*.hpp' '*.c' ':!include/mpi.h'; }
 if [ "${1:-}" = --fix ]; then cpp_sources | xargs -0r clang-format -i; fi
 cpp_sources | xargs -0r clang-format --dry-run --Werror || failed=1
 echo "format: done"
-for check in layers length one_definition texts options pages named; do
+for check in layers length one_definition texts options pages references wording; do
     python3 -B cmake/checks/$check.py || failed=1
 done
 python3 -B ci/readme_commands.py || failed=1

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: ci/option_matrix.sh [PART...]
-# For each optional part (none, UCX, PMIX, HWLOC, SCOTCH, METIS, FORTRAN): everything OFF but this one, which is ON. Configures,
-# builds library, launcher, tools and unit tests, runs the unit tests, and looks whether just its modules were made. Warnings
-# are errors. Uses ccache, and takes long without it, so it is not part of .ci/run. The last result is in docs/dev/testing.md.
+# For each optional part (none, UCX, PMIX, HWLOC, SCOTCH, METIS, FORTRAN): everything OFF except this one. Configures, builds
+# library, launcher, tools and unit tests, runs the unit tests, and checks that exactly its modules were built. Warnings are
+# errors. Uses ccache, and takes long without it, so it is not part of .ci/run. The last result is in docs/dev/testing.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=(UCX PMIX HWLOC SCOTCH METIS FORTRAN)
@@ -15,11 +15,11 @@ parts=("$@")
 . ci/use_ccache.sh
 declare -A modules=([none]="" [UCX]="zipmpi_ucx.so" [PMIX]="zipmpi_pmix_client.so" [HWLOC]="zipmpi_topology.so"
     [SCOTCH]="zipmpi_graphs.so" [METIS]="zipmpi_graphs.so" [FORTRAN]="fortran")
-build=build/with # one folder for all: its path is in what ccache compares
+build=build/with # one folder for all: ccache hashes its path
 failed=0
 rows=()
 
-try() { # part: prints why and returns 1 if anything is wrong
+try() { # part: prints the reason and returns 1 on failure
     local log=build/with_$1.log options=() made
     for name in "${all[@]}"; do options+=("-DZIPMPI_WITH_$name=$([ "$name" = "$1" ] && echo ON || echo OFF)"); done
     rm -rf "$build"
@@ -30,7 +30,7 @@ try() { # part: prints why and returns 1 if anything is wrong
     }
     made=$(find "$build/lib/zipmpi" -mindepth 1 -maxdepth 1 -printf '%f\n' 2>/dev/null | sort | tr '\n' ' ') || true
     [ "${made% }" = "${modules[$1]}" ] || {
-        echo "with $1 there are the modules '$made', not '${modules[$1]}'"
+        echo "with $1 the modules are '$made', expected '${modules[$1]}'"
         return 1
     }
     ctest --test-dir "$build" -L unit --output-on-failure --no-tests=error >>"$log" 2>&1 || {

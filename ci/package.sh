@@ -3,14 +3,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: ci/package.sh [BUILD_DIR]
-# Makes the Debian package, lets lintian look at it, looks itself at what is in it, unpacks it into a temporary root and uses it
-# from there.
+# Builds the Debian package, checks it with lintian, checks its contents, unpacks it into a temporary root and uses it from there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/release}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} # the same bytes from the same commit
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} # reproducible: equal bytes from one commit
 export SOURCE_DATE_EPOCH
 
 die() {
@@ -23,11 +22,11 @@ die() {
     exit 1
 }
 package=$(find "$scratch/out" -maxdepth 1 -name 'zipmpi_*.deb')
-[ -f "$package" ] || die "cpack made no package"
+[ -f "$package" ] || die "cpack built no package"
 dpkg-deb -I "$package"
 dpkg-deb -c "$package" | tee "$scratch/contents"
 
-# What must be there, and what must not.
+# Required and forbidden contents.
 while read -r path; do
     grep -qE " \./${path}( -> .*)?$" "$scratch/contents" || die "$path is not in the package"
 done <<'PATHS'
@@ -62,21 +61,21 @@ usr/share/doc/zipmpi/changelog\.gz
 usr/share/man/man1/mpicc\.zipmpi\.1\.gz
 usr/lib/zipmpi/share/man/man1/mpiexec\.1
 usr/lib/zipmpi/share/man/man3/MPI_Send\.3
-usr/lib/zipmpi/share/man/man7/zipmpi-knobs\.7
+usr/lib/zipmpi/share/man/man7/zipmpi-parameters\.7
 usr/lib/zipmpi/share/zipmpi/bench/compare
 PATHS
 if awk '{print $6}' "$scratch/contents" | grep -vE '^\./(usr/(bin/[a-z]*(\.zipmpi)?|lib/(zipmpi/.*)?|share/((doc|lintian|man)/.*)?)?)?$'; then
-    die "files outside /usr/lib/zipmpi and the folders that Debian's policy asks for"
+    die "files outside /usr/lib/zipmpi and the folders that Debian's policy requires"
 fi
-if awk '{print $2}' "$scratch/contents" | grep -vx root/root; then die "files that do not belong to root"; fi
-if awk '$1 !~ /^l/ {print $1}' "$scratch/contents" | grep -E '^.{8}w'; then die "files that everybody may write"; fi
+if awk '{print $2}' "$scratch/contents" | grep -vx root/root; then die "files not owned by root"; fi
+if awk '$1 !~ /^l/ {print $1}' "$scratch/contents" | grep -E '^.{8}w'; then die "world-writable files"; fi
 recommends=$(dpkg-deb -f "$package" Recommends)
 for name in libpmix2 libhwloc15 libscotch-7.0 libmetis5; do
     [[ $recommends == *$name* ]] || die "$name is not recommended"
-    [[ $(dpkg-deb -f "$package" Depends) != *$name* ]] || die "$name is demanded: it is a module loaded on need"
+    [[ $(dpkg-deb -f "$package" Depends) != *$name* ]] || die "$name is a hard dependency; its module is loaded on demand"
 done
-[[ $(dpkg-deb -f "$package" Depends) == *libc6* ]] || die "no dependencies were found"
-lintian --allow-root --tag-display-limit 0 --fail-on error "$package" || die "lintian finds errors"
+[[ $(dpkg-deb -f "$package" Depends) == *libc6* ]] || die "no dependencies found"
+lintian --allow-root --tag-display-limit 0 --fail-on error "$package" || die "lintian reports errors"
 
 dpkg-deb -x "$package" "$scratch/root"
 find "$scratch/root" -type f -exec sh -c 'file -b "$1" | grep -q "not stripped"' _ {} \; -print | grep . && die "not stripped"

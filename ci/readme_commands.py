@@ -3,14 +3,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """usage: ci/readme_commands.py build|test|install
 
-Prints the commands of README.md's first section as they stand there: those up to the build, the tests, or the
-installation with the first program. Ends with 1 if the section has a command that belongs to none of them.
+Prints the commands of README.md's first section verbatim: those up to the build, the tests, or the installation with the
+first program. Exits with 1 if the section has a command that belongs to none of them.
 """
 import pathlib
 import re
 import sys
 
-PARTS = {  # the beginnings of commands, in the order in which README.md has them
+PARTS = {  # prefixes of commands, in the order of README.md
     "build": ("sudo ci/install_packages.sh", "cmake --preset release", "cmake --build build/release"),
     "test": ("ctest --test-dir build/release",),
     "install": ("sudo cmake --install build/release", "export PATH=", "mpicc hello.c && mpiexec"),
@@ -18,8 +18,8 @@ PARTS = {  # the beginnings of commands, in the order in which README.md has the
 
 
 def section_blocks(text):
-    """(language, text) of the fenced blocks in the section about the first five minutes."""
-    section = re.search(r"^## Five minutes$(.*?)^## ", text, re.M | re.S)
+    """(language, text) of the fenced blocks in the section about the quick start."""
+    section = re.search(r"^## Quick start$(.*?)^## ", text, re.M | re.S)
     return re.findall(r"^```(\w+)\n(.*?)^```$", section[1], re.M | re.S) if section else []
 
 
@@ -38,7 +38,7 @@ def main():
     for command in commands(blocks):
         parts = [p for p, beginnings in PARTS.items() if command.startswith(beginnings)]
         if not parts:
-            sys.exit(f"README.md: '{command}' is run by no part of ci/readme_commands.py")
+            sys.exit(f"README.md: '{command}' belongs to no part of ci/readme_commands.py")
         found[parts[0]].append(command)
     for part, beginnings in PARTS.items():
         if len(found[part]) != len(beginnings):

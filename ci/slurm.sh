@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Runs a program under a real Slurm: munged, slurmctld and one slurmd on this host, all state in a private
-# folder, ports picked free. Nothing of a Slurm already on the host is touched.
+# folder, on free ports. A Slurm already on the host is not touched.
 #
 #   ci/slurm.sh                       boot_probe and exchange of the build, their output checked
-#   ci/slurm.sh PROGRAM [ARGUMENT..]  any MPI program; it must exit with 0 and be quiet on stderr
+#   ci/slurm.sh PROGRAM [ARGUMENT..]  any MPI program; it must exit with 0 and write nothing to stderr
 #
-# The build is build/release, or the folder named by BUILD. Debian packages: slurm-wlm munge. Ends with 0 if every
-# run held; 77 if Slurm is not installed. Takes about 15 s.
+# The build is build/release, or the folder named by BUILD. Debian packages: slurm-wlm munge. Exits with 0 if every
+# run passed; 77 if Slurm is not installed. Takes about 15 s.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 readonly RUN_LIMIT=30 # seconds for one srun
@@ -24,7 +24,7 @@ daemons=()
 cleanup() {
     local pid
     for pid in "${daemons[@]}"; do kill "$pid" 2>/dev/null; done
-    for pid in "${daemons[@]}"; do # slurmd waits for its steps: do not wait for ever with it
+    for pid in "${daemons[@]}"; do # slurmd waits for its steps: bound the wait
         for _ in $(seq 50); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
         kill -9 "$pid" 2>/dev/null
         wait "$pid" 2>/dev/null
@@ -104,8 +104,8 @@ complain() {
     failures=$((failures + 1))
 }
 
-# step MPI RANKS PROGRAM...: the program must end well and say nothing on stderr; its output is left in $state/out.
-# --quiet: srun tells on stderr when a job has to wait for the end of the one before.
+# step MPI RANKS PROGRAM...: the program must exit with 0 and an empty stderr; its output is in $state/out.
+# --quiet: otherwise srun reports on stderr that it waits for the previous job.
 step() {
     local name="srun --mpi=$1 -n $2 ${3##*/}" mpi=$1 n=$2 status=0
     shift 2
@@ -115,19 +115,19 @@ step() {
     echo "ok: $name"
 }
 
-# Every rank shows itself once, and the protocol is the expected one.
+# Every rank prints its line once, with the expected protocol.
 probe_step() { # MPI RANKS PROTOCOL
     step "$1" "$2" "$probe" "$2" "$3" || return
     [ "$(sort -u -k2,2n "$state/out" | grep -c "^rank [0-9]* of $2 protocol \"$3\"")" = "$2" ] ||
-        complain "srun --mpi=$1 -n $2: not every rank showed itself"
+        complain "srun --mpi=$1 -n $2: not every rank printed its line"
 }
 
 exchange_step() { # MPI RANKS
     step "$1" "$2" "${exchange[@]}" || return
-    [ "$(cat "$state/out")" = "exchange: ok, $2 ranks" ] || complain "srun --mpi=$1 -n $2: not the right output"
+    [ "$(cat "$state/out")" = "exchange: ok, $2 ranks" ] || complain "srun --mpi=$1 -n $2: wrong output"
 }
 
-# What a shell of an allocation starts is one rank of its own, whatever the size of the allocation.
+# A process started by the shell of an allocation is a singleton, whatever the size of the allocation.
 singleton_in_allocation() {
     local name="salloc -n 4 ${exchange[0]##*/}"
     timeout -k 5 "$RUN_LIMIT" salloc -Q -N 1 -n 4 "${exchange[@]}" </dev/null >"$state/out" 2>"$state/err" ||
@@ -136,18 +136,18 @@ singleton_in_allocation() {
     echo "ok: $name runs as a singleton"
 }
 
-# Without a common protocol the ranks must stop, not run as N times rank 0: a status, and what to do about it.
+# Without a common protocol the ranks must fail with a status and a message with the fix, not run as N singletons.
 refused_without_pmi() { # PROGRAM...
     local name="srun --mpi=none -n 2 ${1##*/}"
     timeout -k 5 "$RUN_LIMIT" srun --quiet --mpi=none -N 1 -n 2 "$@" </dev/null >"$state/out" 2>"$state/err" &&
         { complain "$name: exit status 0"; return; }
-    [ ! -s "$state/out" ] || { complain "$name: a rank ran all the same"; return; }
+    [ ! -s "$state/out" ] || { complain "$name: a rank ran although it must fail"; return; }
     local part
-    for part in 'cannot speak to it' '  where: ' '  why:   ' 'srun --mpi=pmix or srun --mpi=pmi2'; do
+    for part in 'cannot connect to it' '  where: ' '  why:   ' 'srun --mpi=pmix or srun --mpi=pmi2'; do
         grep -q -e "$part" "$state/err" || { complain "$name: the message lacks '$part'"; return; }
     done
-    [ "$(grep -c 'cannot speak to it' "$state/err")" -le 2 ] || { complain "$name: said more than once by a rank"; return; }
-    echo "ok: $name is refused with the remedy"
+    [ "$(grep -c 'cannot connect to it' "$state/err")" -le 2 ] || { complain "$name: printed more than once by a rank"; return; }
+    echo "ok: $name is rejected with the fix"
 }
 
 own_programs() {
@@ -174,7 +174,7 @@ given_program() {
 }
 
 probe=$build/tests/boot/boot_probe
-exchange=("$build/tests/starts/starts_exchange" small=2000 large=1048576)
+exchange=("$build/tests/launchers/launchers_exchange" small=2000 large=1048576)
 for program in "${1:-$probe}" "${1:-${exchange[0]}}"; do
     command -v "$program" >/dev/null || { echo "slurm.sh: no program $program"; exit 1; }
 done

@@ -5,9 +5,9 @@
 # usage: ci/soak.sh [BUILD_DIR] [MESSAGES]
 #        ci/soak.sh windows [BUILD_DIR] [OPERATIONS]
 # Random messages (tests/mpi/random_messages) with a new seed in each run: MESSAGES in all (default 1000000) for each
-# design of queues, each way of copying, with one thread and with four. A failure prints its command, which has the seed.
+# poll mode, each copy method, with one thread and with four. A failure prints its command, which has the seed.
 # windows: random one-sided operations (tests/mpi/random_windows) instead, OPERATIONS for each seed (default 1000000),
-# within a node and, as root, between two hosts of two ranks each (tests/cluster), with one thread and with three.
+# within a node and, as root, between two hosts of two ranks each (tests/multinode), with one thread and with three.
 # SOAK_SEED=N begins with that seed, SOAK_LIMIT=N ends a run after N seconds (default 600; windows 7200).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -45,10 +45,10 @@ soak() { # RANKS THREADS SETTINGS...
 soak_messages() {
     local design copy designs copies settings
     designs=(default)
-    if grep -q ZIPMPI_SHM_QUEUES docs/guide/knobs.md; then
-        designs+=(ZIPMPI_SHM_QUEUES=pairs ZIPMPI_SHM_QUEUES=shared ZIPMPI_SHM_QUEUES=expected ZIPMPI_SHM_QUEUES=watched)
+    if grep -q ZIPMPI_SHM_POLL_MODE docs/guide/parameters.md; then
+        designs+=(ZIPMPI_SHM_POLL_MODE=all_rings ZIPMPI_SHM_POLL_MODE=mpsc ZIPMPI_SHM_POLL_MODE=expected ZIPMPI_SHM_POLL_MODE=hybrid)
     fi
-    copies=(default ZIPMPI_P2P_KCOPY_MIN=1 ZIPMPI_KCOPY_USE=no "ZIPMPI_P2P_EAGER_LIMIT=64 ZIPMPI_KCOPY_USE=no")
+    copies=(default ZIPMPI_P2P_CMA_MIN=1 ZIPMPI_CMA_ENABLE=no "ZIPMPI_P2P_EAGER_LIMIT=64 ZIPMPI_CMA_ENABLE=no")
     for design in "${designs[@]}"; do
         for copy in "${copies[@]}"; do
             settings=()
@@ -72,10 +72,10 @@ soak_windows() {
         settings=("seed=$seed" "rounds=$((wanted / 24 / threads))" "threads=$threads" progress=5000)
         attempt "$build/bin/mpiexec" -n 4 "$program" "${settings[@]}"
         if [ "$(id -u)" -eq 0 ]; then
-            CLUSTER_TOOL=$build/tests/cluster/host attempt python3 -B tests/cluster/cluster.py run 2 \
+            CLUSTER_TOOL=$build/tests/multinode/host attempt python3 -B tests/multinode/cluster.py run 2 \
                 sh -c "$over_hosts" "$build/bin/mpiexec" "$program" "${settings[@]}"
         else
-            echo "not between hosts: only root can make them"
+            echo "not between hosts: only root can create them"
         fi
     done
 }

@@ -2,22 +2,22 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Tests on RDMA without hardware for it: boots Debian's kernel in QEMU, makes two devices of rdma_rxe (RoCE in
-# software), and runs the programs of tests/mpi between two hosts there, by verbs. Function, not speed: everything is
-# emulated.
+# Tests on RDMA without hardware for it: boots Debian's kernel in QEMU, creates two devices of rdma_rxe (RoCE in
+# software), and runs the programs of tests/mpi between two hosts there, by verbs. For function, not performance:
+# everything is emulated.
 #
 #   ci/softroce.sh                        the tests of tests/rdma
 #   ci/softroce.sh COMMAND [ARGUMENT..]   any command inside, with the RDMA devices rxe1 and rxe2
 #
-# The build is build/release, or the folder named by BUILD; the kernel is kept in its folder softroce. Needs no rights
-# if the packages of ci/softroce/packages.txt are there. Ends with 0 if all tests held.
+# The build is build/release, or the folder named by BUILD; the kernel is kept in its folder softroce. Needs no
+# privileges if the packages of ci/softroce/packages.txt are installed. Exits with 0 if all tests passed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/sbin:/sbin
 readonly LIMIT=${LIMIT:-900} # seconds for everything inside
 readonly MODULES=(virtio_pci 9pnet_virtio 9p veth virtio_rng crc32_generic crc32c_generic rdma_rxe ib_uverbs rdma_ucm)
 build=$(readlink -f "${BUILD:-build/release}")
-work=$build.softroce # not inside: what is installed there would use the modules of the build
+work=$build.softroce # not inside the build: installed files there would use its modules
 
 get_kernel() {
     local package version
@@ -31,7 +31,7 @@ get_kernel() {
     rm -r "$work/download"
 }
 
-# busybox, the modules and their order, and the first process.
+# busybox, the modules in load order, and the init process.
 make_initramfs() {
     local tree=$work/initramfs version name file
     version=$(ls "$work/kernel/lib/modules")
@@ -52,7 +52,7 @@ make_initramfs() {
     (cd "$tree" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/initramfs.gz"
 }
 
-# The job gets its command and paths through a file that the guest reads.
+# The guest reads its command and paths from a file.
 prepare_job() {
     rm -rf "$work/prefix" "$work/results"
     mkdir -p "$work/results"
@@ -61,8 +61,8 @@ prepare_job() {
     cat >>"$work/results/environment" <<EOF
 cd "$PWD"
 export PATH="$work/prefix/bin:\$PATH" LD_LIBRARY_PATH="$work/prefix/lib"
-export TEST_MPIEXEC="$work/prefix/bin/mpiexec" TEST_MPI_FOLDER="$build/tests/mpi" CLUSTER_TOOL="$build/tests/cluster/host"
-export ZIPMPI_BOOT_SILENCE_MS=60000 # an emulated machine is slow
+export TEST_MPIEXEC="$work/prefix/bin/mpiexec" TEST_MPI_FOLDER="$build/tests/mpi" CLUSTER_TOOL="$build/tests/multinode/host"
+export ZIPMPI_LAUNCH_HEARTBEAT_TIMEOUT_MS=60000 # an emulated machine is slow
 export TEST_SECONDS=300 TEST_ROUNDS=${ROUNDS:-8}
 EOF
 }

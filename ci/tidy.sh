@@ -4,17 +4,17 @@
 #
 # usage: ci/tidy.sh [BUILD_DIR] [SINCE|recent]
 # clang-tidy over the sources that BUILD_DIR compiles (default build/release, which must be built: generated headers
-# are needed): all of them, which takes some 20 minutes on two cores. With SINCE, only files that differ from that commit. With
-# `recent`, those of the last 20 commits (a merge is one) and a tenth of the others, another tenth for each commit. Generated files are
-# not looked at.
+# are needed): all of them, about 20 minutes on two cores. With SINCE, only files changed since that commit. With `recent`, those
+# of the last 20 commits (a merge counts as one) and a tenth of the others, a different tenth for each commit. Generated files are
+# excluded.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/release}
 since=${2:-}
 
-# Prints the files, and writes a copy of the compile commands for clang-tidy. Options that only GCC knows would be errors for it.
-# Without precompiled headers, so that a file that leaves an include to others is found here. Sources that a test compiles once
-# more, with other headers, are looked at as the product compiles them.
+# Prints the files, and writes a copy of the compile commands for clang-tidy. Options that only GCC supports would be errors.
+# Without precompiled headers, so that a missing include is found here. Sources that a test also compiles, with other headers, are
+# checked as the product compiles them.
 mkdir -p "$build/tidy"
 mapfile -t files < <(PYTHONPATH=cmake/checks python3 -B - "$build" "$since" <<'PYTHON'
 import json, os, re, subprocess, sys, zlib
@@ -22,7 +22,7 @@ from headers_alone import PRECOMPILED
 build, since = sys.argv[1:3]
 root = os.getcwd()
 
-WHOLESALE = 150  # files of a commit that is not looked at as a whole here: run ci/tidy.sh over everything before it
+WHOLESALE = 150  # commits with more files are skipped here: run ci/tidy.sh over everything before them
 UNKNOWN = re.compile(r" -mmem(set|cpy)-strategy=[^ ]+|" + PRECOMPILED.pattern)
 
 def git(*words):
@@ -41,8 +41,8 @@ def has_its_turn(name):
     return turn and zlib.crc32((turn + name).encode()) % 10 == 0
 
 def is_wanted(name):
-    ours = name.startswith(("src/", "launch/", "tools/")) and not name.endswith("_test.cpp")
-    return ours and (changed is None or name in changed or has_its_turn(name))
+    selected = name.startswith(("src/", "launch/", "tools/")) and not name.endswith("_test.cpp")
+    return selected and (changed is None or name in changed or has_its_turn(name))
 
 entries = [entry for entry in json.load(open(f"{build}/compile_commands.json")) if " -o tests/" not in entry["command"]]
 for entry in entries:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# METIS::METIS; METIS brings neither a package file for CMake nor one for pkg-config.
+# METIS::METIS; METIS has no package file for CMake or pkg-config.
 find_path(METIS_INCLUDE_DIR metis.h)
 find_library(METIS_LIBRARY metis)
 if(METIS_INCLUDE_DIR)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# SCOTCH::SCOTCH, for versions that bring no package file for CMake (before 7.0.4) or are installed without.
+# SCOTCH::SCOTCH, for versions without a package file for CMake (before 7.0.4).
 find_package(SCOTCH CONFIG QUIET)
 if(TARGET SCOTCH::scotch)
     add_library(SCOTCH::SCOTCH INTERFACE IMPORTED)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Tomlplusplus::Tomlplusplus by its package file for CMake or the one for pkg-config. Headers only, whatever else is there:
-# mpiexec shall need no library of its own on the hosts it is copied to.
+# Tomlplusplus::Tomlplusplus by its package file for CMake or pkg-config. Always header-only: mpiexec must not need an additional
+# library on the hosts it is copied to.
 find_package(tomlplusplus CONFIG QUIET)
 if(TARGET tomlplusplus::tomlplusplus)
     set(Tomlplusplus_VERSION ${tomlplusplus_VERSION})

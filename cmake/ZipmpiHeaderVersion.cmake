@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 
-# zipmpi_header_version(RESULT HEADER MACRO...): RESULT is the version whose parts HEADER defines as MACROs, "5.1.0".
+# zipmpi_header_version(RESULT HEADER MACRO...): sets RESULT to the version whose parts HEADER defines as MACROs, "5.1.0".
 function(zipmpi_header_version result header)
     set(parts "")
     foreach(macro ${ARGN})

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Manual pages: of functions out of spec/, of mpiexec out of its table of options, of other programs out of what they print for
-# --help, of knobs.
+# Manual pages: functions from spec/, mpiexec from its table of options, other programs from their --help output, and
+# parameters.
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 set(ZIPMPI_MANUAL_DIR ${CMAKE_BINARY_DIR}/man)
 file(GLOB manual_inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/spec/*.t* ${PROJECT_SOURCE_DIR}/spec/functions/*.toml

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What is installed, and the Debian package. Library and header (src/abi), launcher (launch), modules (src/boot,
-# launch), wrappers and pkg-config file (tools/wrappers) install themselves.
-# docs/decisions/0005_packaging_prefix.md says why the package has a prefix of its own.
+# Installed files and the Debian package. Library and header (src/abi), launcher (launch), modules (src/boot, launch),
+# wrappers and pkg-config file (tools/wrappers) have their own install rules.
+# docs/decisions/0005_packaging_prefix.md explains the separate prefix of the package.
 
 # The build tree looks like an installation, so that wrappers and tests find things in bin/ and lib/.
 set_target_properties(zipmpi PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
@@ -13,12 +13,12 @@ install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md TYPE DOC
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/guide TYPE DOC)
 # `zipmpi bench`
 install(PROGRAMS ${CMAKE_SOURCE_DIR}/bench/compare DESTINATION ${CMAKE_INSTALL_DATADIR}/zipmpi/bench)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/harness ${CMAKE_SOURCE_DIR}/bench/programs ${CMAKE_SOURCE_DIR}/bench/bare
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/harness ${CMAKE_SOURCE_DIR}/bench/programs ${CMAKE_SOURCE_DIR}/bench/baseline
                   ${CMAKE_SOURCE_DIR}/bench/startup
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zipmpi/bench
         USE_SOURCE_PERMISSIONS PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 
-# What is installed, without tests and manual.
+# The product without tests and manual.
 add_custom_target(zipmpi_product)
 foreach(target mpi_abi mpiexec zipmpi zipmpi-noded zipmpi-gateway mpi_abi_static mpifort_abi mpifort_abi_static zipmpi_fortran_modules zipmpi_ucx zipmpi_pmix_client zipmpi_pmix_server
         zipmpi_topology zipmpi_graphs)
@@ -30,7 +30,7 @@ endforeach()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME zipmpi)
 set(CPACK_PACKAGE_VENDOR "the ZipMPI authors")
-# As with dch and debuild: who builds a package is its maintainer. The domain of the other address is reserved for nobody.
+# As with dch and debuild, the person who builds a package is its maintainer. The fallback address uses a reserved domain.
 if(DEFINED ENV{DEBEMAIL} AND DEFINED ENV{DEBFULLNAME})
     set(contact "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 else()

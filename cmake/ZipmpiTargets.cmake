@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# How targets are made here.
+# Functions that create targets.
 #
 #   zipmpi_layer(NAME DIR SOURCES... [DEPS layers...] [LINK libraries...] [TESTS files...])
 #
-# makes the static library zipmpi_NAME out of one folder of src/. Its headers are reached as "NAME/x.hpp",
-# through an include directory that holds this folder only: a file that includes a layer which its own target
-# does not link fails to compile. Unit tests listed under TESTS become the executable NAME_test.
+# creates the static library zipmpi_NAME from one folder of src/. Its headers are included as "NAME/x.hpp" through an
+# include directory with this folder only: a file that includes a layer which its target does not link fails to
+# compile. Unit tests listed under TESTS become the executable NAME_test.
 
 add_library(zipmpi_warnings INTERFACE)
 target_compile_options(zipmpi_warnings INTERFACE -Wall -Wextra $<$<BOOL:${ZIPMPI_WERROR}>:-Werror> -Wshadow
@@ -20,10 +20,10 @@ if(ZIPMPI_SANITIZE)
     endif()
     add_link_options(-fsanitize=${ZIPMPI_SANITIZE})
     if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-        # function: its run time is in programs of C++ only. pointer-overflow: with clang it forbids offsets from null, but
-        # that is what addresses are in MPI (MPI_BOTTOM, dynamic windows, descriptions of memory without the memory).
+        # function: its runtime is for C++ programs only. pointer-overflow: clang reports offsets from null, which MPI
+        # addresses are (MPI_BOTTOM, dynamic windows, memory descriptions without the memory).
         add_compile_options(-fno-sanitize=function,pointer-overflow)
-        # What g++ defines by itself:
+        # predefined by g++ only:
         foreach(sanitizer address thread)
             string(TOUPPER ${sanitizer} name)
             if(ZIPMPI_SANITIZE MATCHES ${sanitizer})
@@ -33,12 +33,12 @@ if(ZIPMPI_SANITIZE)
     endif()
 endif()
 
-# A quarter to a third of the time to compile a file goes into headers of the standard library (docs/decisions/0038_build_time.md).
+# Headers of the standard library take a quarter to a third of the compile time of a file (docs/decisions/0038_build_time.md).
 #
 #   zipmpi_precompile(TARGET GROUP [headers...])
 #
-# compiles them once for all targets of a group, whose options of the compiler must be the same: the first target makes
-# the file, the others use it. That files name what they use is checked without it (headers_alone.py, ci/tidy.sh).
+# compiles them once for all targets of a group, which must have equal compiler options: the first target creates the
+# file, the others use it. self_contained_headers.py and ci/tidy.sh check without it that files include what they use.
 function(zipmpi_precompile target group)
     if(NOT ZIPMPI_PRECOMPILE)
         return()
@@ -52,12 +52,12 @@ function(zipmpi_precompile target group)
         set_property(GLOBAL PROPERTY ZIPMPI_PRECOMPILED_${group} ${target})
     endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        target_compile_options(${target} PRIVATE -fpch-preprocess) # what ccache needs
+        target_compile_options(${target} PRIVATE -fpch-preprocess) # needed by ccache
     endif()
 endfunction()
 
-# Objects of one or two hundred bytes are set up and copied on the path of every message. By default GCC does that with the
-# string instructions of x86, whose start takes longer than a few vector moves.
+# Objects of 100 to 200 bytes are initialized and copied on the path of every message. By default GCC does that with the
+# string instructions of x86, which take longer to start than a few vector moves.
 include(CheckCXXCompilerFlag)
 set(ZIPMPI_SMALL_COPIES -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign
                         -mmemcpy-strategy=vector_loop:512:noalign,libcall:-1:noalign)
@@ -77,9 +77,9 @@ function(zipmpi_layer name)
     add_library(zipmpi_${name} STATIC ${A_SOURCES})
     zipmpi_expose_headers(zipmpi_${name} ${name} ${CMAKE_CURRENT_SOURCE_DIR})
     target_compile_options(zipmpi_${name} PRIVATE -fno-exceptions -fno-rtti)
-    if(NOT name STREQUAL "layout")
-        # Two fields written one by one and read together by a vector instruction wait until the stores are carried out,
-        # which takes as long as the one to a peer's cache line before them.
+    if(NOT name STREQUAL "packing")
+        # Two fields stored separately and loaded together by a vector instruction stall until the stores are
+        # complete, as long as the preceding store to a peer's cache line takes.
         target_compile_options(zipmpi_${name} PRIVATE -fno-tree-slp-vectorize)
         zipmpi_precompile(zipmpi_${name} layers)
     endif()
@@ -96,28 +96,28 @@ function(zipmpi_layer name)
     endif()
 endfunction()
 
-# Puts what is used of the C++ runtime into a library that other people's programs load, hidden: the dynamic linker need
-# not find and relocate libstdc++, libgcc_s and libm in each rank (docs/decisions/0006), and a program that brings its own
-# operator new or another libstdc++ cannot get in the way. Sanitizers need the shared ones.
+# Links the C++ runtime statically and hidden into a library that other programs load: the dynamic linker need not load
+# and relocate libstdc++, libgcc_s and libm in each rank (docs/decisions/0006), and a program with its own operator new
+# or another libstdc++ cannot interfere. Sanitizers need the shared ones.
 function(zipmpi_own_cxx_runtime target)
     if(NOT ZIPMPI_SANITIZE)
         target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
     endif()
 endfunction()
 
-# Where installed modules look for libraries that the dynamic linker does not find by itself.
+# Run path of installed modules for libraries outside the default folders of the dynamic linker.
 get_property(ZIPMPI_MODULE_RPATH GLOBAL PROPERTY ZIPMPI_FOREIGN_FOLDERS)
 list(REMOVE_DUPLICATES ZIPMPI_MODULE_RPATH)
 
-# Where the library looks for modules, built and installed.
+# Folders in which the library searches modules, built and installed.
 function(zipmpi_place_module target)
     set_target_properties(${target} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/zipmpi
                           INSTALL_RPATH "${ZIPMPI_MODULE_RPATH}")
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/zipmpi)
 endfunction()
 
-# The tests of this folder so far run with nothing beside them under `ctest -j`: they start jobs on all CPUs, and look at
-# where ranks sit or how long something takes. Those under EXCEPT mostly wait.
+# The tests of this folder so far run alone under `ctest -j`: they start jobs on all CPUs, and check placement or
+# times. Those under EXCEPT mostly wait.
 function(zipmpi_tests_run_alone)
     cmake_parse_arguments(A "" "" "EXCEPT" ${ARGN})
     get_property(tests DIRECTORY PROPERTY TESTS)
@@ -128,12 +128,12 @@ function(zipmpi_tests_run_alone)
     endforeach()
 endfunction()
 
-# What the tests of a label need, for builds that run no others: `unit_tests` here, `mpi_tests` in tests/mpi.
+# Dependencies of the tests of a label, for builds that run no others: `unit_tests` here, `mpi_tests` in tests/mpi.
 if(ZIPMPI_TESTS)
     add_custom_target(unit_tests)
 endif()
 
-# A GoogleTest executable whose cases appear in ctest one by one.
+# A GoogleTest executable whose cases are separate ctest tests.
 function(zipmpi_unit_test name)
     cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
     add_executable(${name} ${A_SOURCES})

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Run by CPack before it packs.
+# Run by CPack before it creates the package.
 
-# Links in /usr/bin under names that no other MPI package has.
+# Links in /usr/bin with names that no other MPI package uses.
 set(root ${CPACK_TEMPORARY_DIRECTORY})
 set(own_bin usr/lib/zipmpi/bin)
 file(MAKE_DIRECTORY ${root}/usr/bin)
@@ -14,7 +14,7 @@ foreach(program mpicc mpicxx mpifort mpiexec mpirun)
 endforeach()
 file(CREATE_LINK ../lib/zipmpi/bin/zipmpi ${root}/usr/bin/zipmpi SYMBOLIC)
 
-# Their manual pages under the same names.
+# Their manual pages.
 set(pages ${root}/usr/lib/zipmpi/share/man/man1)
 file(MAKE_DIRECTORY ${root}/usr/share/man/man1)
 foreach(program mpicc mpicxx mpifort mpiexec mpirun zipmpi)
@@ -33,11 +33,11 @@ foreach(program mpicc mpicxx mpifort mpiexec mpirun zipmpi)
     endif()
 endforeach()
 
-# What Debian's policy asks of every package.
+# Files that Debian's policy requires.
 set(doc ${root}/usr/share/doc/zipmpi)
 file(MAKE_DIRECTORY ${doc} ${root}/usr/share/lintian/overrides)
 file(COPY ${CPACK_ZIPMPI_DEBIAN_DIR}/copyright DESTINATION ${doc} FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
-string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, if it is set
+string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC) # uses SOURCE_DATE_EPOCH if set
 file(WRITE ${doc}/changelog "zipmpi (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n"
      "  * Built from source; the history is in the repository.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${now}\n")
 execute_process(COMMAND gzip -9n ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)
@@ -48,8 +48,8 @@ foreach(archive IN LISTS archives)
                     COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 
-# Dependencies of programs and library. Not of the modules in lib/zipmpi: what they need is loaded on need only, so
-# it is recommended and not demanded; CPack's own use of dpkg-shlibdeps cannot leave them out.
+# Dependencies of programs and library, without those of the modules in lib/zipmpi: modules are loaded on demand, so their
+# libraries are only recommended. CPack's call of dpkg-shlibdeps cannot exclude them.
 set(work ${root}/../shlibdeps)
 file(MAKE_DIRECTORY ${work}/debian)
 file(WRITE ${work}/debian/control "Source: zipmpi\n\nPackage: zipmpi\nArchitecture: any\n")

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Run by `cmake --install` after all files are there: takes what only a debugger wants out of programs and libraries and puts
-# it into .debug/NAME.debug beside them, where gdb looks for it. With --strip, and in packages, CMake itself has removed it.
+# Run by `cmake --install` after all files are installed: moves debug information of programs and libraries into
+# .debug/NAME.debug next to them, where gdb finds it. With --strip, and in packages, CMake has removed it already.
 if(CMAKE_INSTALL_DO_STRIP)
     return()
 endif()
@@ -17,7 +17,7 @@ foreach(name IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
         continue()
     endif()
     execute_process(COMMAND "${ZIPMPI_READELF}" -SW "${file}" OUTPUT_VARIABLE sections COMMAND_ERROR_IS_FATAL ANY)
-    if(NOT sections MATCHES "\\.debug_info") # done before, and not installed again since
+    if(NOT sections MATCHES "\\.debug_info") # already split
         continue()
     endif()
     cmake_path(GET file PARENT_PATH folder)

@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: build_modules.sh SOURCES INCLUDE TARGET COMPILER...
-# Builds what belongs to one Fortran compiler: the modules mpi and mpi_f08, and libmpifort_modules.a with the code for its
-# array descriptors. Called by the build for the compiler that is there, and by mpifort for others. TARGET appears in
-# one piece, so that several calls may do this at the same time.
+# Builds the files for one Fortran compiler: the modules mpi and mpi_f08, and libmpifort_modules.a with the code for its
+# array descriptors. Called by the build for the detected compiler, and by mpifort for others. TARGET is replaced
+# atomically, so that concurrent calls are safe.
 #
-# The C part is compiled with the compiler's own ISO_Fortran_binding.h: found beside a compiler of GCC, else in the include
-# directories of its installation. ZIPMPI_CC names the C compiler.
+# The C files are compiled with the compiler's ISO_Fortran_binding.h: found next to a GCC compiler, otherwise in the
+# include directories of its installation. ZIPMPI_CC names the C compiler.
 set -eu
 sources=$1
 include=$2
@@ -20,11 +20,11 @@ trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$scratch"
 cd "$scratch"
 
-flags="-O1 -fPIC" # there are no loops in what every call runs
+flags="-O1 -fPIC" # the code has no hot loops
 header=$("$@" -print-file-name=include 2>/dev/null) || header=
 if [ ! -f "$header/ISO_Fortran_binding.h" ]; then
-    place=$(command -v "$1") && place=$(readlink -f -- "$place") && place=${place%/*}
-    header=$(find "$place/../include" "$place/../lib" "$place/../opt/compiler/include" -name ISO_Fortran_binding.h \
+    bindir=$(command -v "$1") && bindir=$(readlink -f -- "$bindir") && bindir=${bindir%/*}
+    header=$(find "$bindir/../include" "$bindir/../lib" "$bindir/../opt/compiler/include" -name ISO_Fortran_binding.h \
         2>/dev/null | head -n 1) || header=
     header=${header%/*}
 fi

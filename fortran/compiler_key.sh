@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # shellcheck shell=sh
-# Read by mpifort and build_modules.sh: zipmpi_compiler_key COMPILER... prints what compilers have in common that can use
-# the same modules, as a name for a directory; nothing if it does not say what it is. The versions of one gfortran branch are alike.
+# Sourced by mpifort and build_modules.sh: zipmpi_compiler_key COMPILER... prints a directory name that is equal for
+# compilers that can share modules; empty if the compiler prints no version. The versions of one gfortran branch are
+# compatible.
 zipmpi_compiler_key() {
     zipmpi_line=$("$@" --version 2>/dev/null </dev/null | sed -n '/./{p;q;}')
     case $zipmpi_line in

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-extern "C" { // gfortran aligns the common blocks of a program so
+extern "C" { // alignment of common blocks in gfortran
 alignas(32) int mpi_fortran_bottom_;
 alignas(32) int mpi_fortran_in_place_;
 alignas(32) int mpi_fortran_buffer_automatic_;
@@ -20,13 +20,13 @@ alignas(32) char mpi_fortran_argvs_null_;
 namespace zipmpi::fortran {
 namespace {
 
-// The part of a text that counts.
-struct Part {
+// The significant part of a string.
+struct TrimmedText {
     const char* begin;
     size_t length;
 };
 
-Part without_blanks(const char* text, size_t length, Strip strip) {
+TrimmedText trim(const char* text, size_t length, Strip strip) {
     while (length > 0 && text[length - 1] == ' ') length--;
     while (strip == Strip::both && length > 0 && *text == ' ') {
         text++;
@@ -35,17 +35,15 @@ Part without_blanks(const char* text, size_t length, Strip strip) {
     return {text, length};
 }
 
-char* copy_of(const char* text, size_t length) {
-    const Part part = without_blanks(text, length, Strip::end);
-    auto* const copy = static_cast<char*>(malloc(part.length + 1));
-    memcpy(copy, part.begin, part.length);
-    copy[part.length] = '\0';
+char* trimmed_copy(const char* text, size_t length) {
+    const TrimmedText trimmed = trim(text, length, Strip::end);
+    auto* const copy = static_cast<char*>(malloc(trimmed.length + 1));
+    memcpy(copy, trimmed.begin, trimmed.length);
+    copy[trimmed.length] = '\0';
     return copy;
 }
 
-bool is_blank(const char* text, size_t length) {
-    return without_blanks(text, length, Strip::end).length == 0;
-}
+bool is_blank(const char* text, size_t length) { return trim(text, length, Strip::end).length == 0; }
 
 struct Degrees {
     int in = 0;
@@ -62,10 +60,10 @@ Degrees degrees(MPI_Comm comm) {
         result = {2 * dimensions, 2 * dimensions};
     } else if (topology == MPI_GRAPH) {
         int rank = 0;
-        int neighbours = 0;
+        int neighbors = 0;
         PMPI_Comm_rank(comm, &rank);
-        PMPI_Graph_neighbors_count(comm, rank, &neighbours);
-        result = {neighbours, neighbours};
+        PMPI_Graph_neighbors_count(comm, rank, &neighbors);
+        result = {neighbors, neighbors};
     } else if (topology == MPI_DIST_GRAPH) {
         int weighted = 0;
         PMPI_Dist_graph_neighbors_count(comm, &result.in, &result.out, &weighted);
@@ -78,7 +76,7 @@ Degrees degrees(MPI_Comm comm) {
 int peer_count(MPI_Comm comm) {
     int inter = 0;
     int size = 0;
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0; // the call itself says what is wrong
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0; // the call itself reports the error
     if (inter != 0)
         PMPI_Comm_remote_size(comm, &size);
     else
@@ -117,42 +115,42 @@ MPI_Aint attribute_value(int keyval, void* value) {
 }
 
 Text::Text(const char* text, size_t length, Strip strip)
-    : room_(length + 1) {
-    const Part part = without_blanks(text, length, strip);
-    memcpy(room_.data(), part.begin, part.length);
-    room_.data()[part.length] = '\0';
+    : buffer_(length + 1) {
+    const TrimmedText trimmed = trim(text, length, strip);
+    memcpy(buffer_.data(), trimmed.begin, trimmed.length);
+    buffer_.data()[trimmed.length] = '\0';
 }
 
 ResultText::ResultText(char* target, size_t length, int capacity)
     : target_(target)
     , length_(length)
     , capacity_(capacity > 0 ? static_cast<size_t>(capacity) : 0)
-    , room_(capacity_ + 1) {
-    const Part part = without_blanks(target, capacity_ == 0 ? 0 : length, Strip::end);
-    const size_t start = part.length < capacity_ ? part.length : capacity_;
-    memcpy(room_.data(), part.begin, start);
-    room_.data()[start] = '\0';
+    , buffer_(capacity_ + 1) {
+    const TrimmedText trimmed = trim(target, capacity_ == 0 ? 0 : length, Strip::end);
+    const size_t start = trimmed.length < capacity_ ? trimmed.length : capacity_;
+    memcpy(buffer_.data(), trimmed.begin, start);
+    buffer_.data()[start] = '\0';
 }
 
-void ResultText::give_back() {
+void ResultText::store() {
     if (capacity_ == 0) return;
-    room_.data()[capacity_] = '\0';
-    const size_t written = strlen(room_.data());
-    const size_t kept = written < length_ ? written : length_;
-    memcpy(target_, room_.data(), kept);
-    memset(target_ + kept, ' ', length_ - kept);
+    buffer_.data()[capacity_] = '\0';
+    const size_t written = strlen(buffer_.data());
+    const size_t copied = written < length_ ? written : length_;
+    memcpy(target_, buffer_.data(), copied);
+    memset(target_ + copied, ' ', length_ - copied);
 }
 
 TextList::TextList(const char* first, size_t length, int count, size_t stride) {
     if (first == &mpi_fortran_argv_null_ || first == &mpi_fortran_argvs_null_ || count == 0) return;
     if (stride == 0) stride = length;
     size_t n = 0;
-    if (count == up_to_blank)
+    if (count == until_blank)
         while (!is_blank(first + n * stride, length)) n++;
     else
         n = static_cast<size_t>(count);
     texts_ = static_cast<char**>(malloc((n + 1) * sizeof(char*)));
-    for (size_t i = 0; i < n; i++) texts_[i] = copy_of(first + i * stride, length);
+    for (size_t i = 0; i < n; i++) texts_[i] = trimmed_copy(first + i * stride, length);
     texts_[n] = nullptr;
 }
 
@@ -162,7 +160,7 @@ TextList::~TextList() {
     free(texts_);
 }
 
-TextTable::TextTable(const char* first, size_t length, int rows, bool wanted) {
+ArgvTable::ArgvTable(const char* first, size_t length, int rows, bool wanted) {
     if (!wanted || rows <= 0 || first == &mpi_fortran_argvs_null_ || first == &mpi_fortran_argv_null_) return;
     rows_ = rows;
     lists_ = static_cast<char***>(malloc(static_cast<size_t>(rows) * sizeof(char**)));
@@ -172,12 +170,12 @@ TextTable::TextTable(const char* first, size_t length, int rows, bool wanted) {
         const size_t stride = length * static_cast<size_t>(rows);
         while (!is_blank(row + n * stride, length)) n++;
         lists_[i] = static_cast<char**>(malloc((n + 1) * sizeof(char*)));
-        for (size_t k = 0; k < n; k++) lists_[i][k] = copy_of(row + k * stride, length);
+        for (size_t k = 0; k < n; k++) lists_[i][k] = trimmed_copy(row + k * stride, length);
         lists_[i][n] = nullptr;
     }
 }
 
-TextTable::~TextTable() {
+ArgvTable::~ArgvTable() {
     for (int i = 0; i < rows_; i++) {
         for (char** text = lists_[i]; *text != nullptr; text++) free(*text);
         free(lists_[i]);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How arguments get from Fortran to C and back: handles, addresses that mean something, texts, indices. Used
-// by the generated functions (gen/, fortran_glue.py). INTEGER and LOGICAL are C's int, a status has the bytes
-// of C's.
+// Conversion of arguments between Fortran and C: handles, special addresses, strings, indices. Used by the
+// generated functions (gen/, fortran_glue.py). INTEGER and LOGICAL are C's int, a status has the bytes of
+// C's.
 //
-// Threads: nothing here is shared. Only the C interface of MPI is used, so this works over any library with
-// the standard ABI.
+// Threads: no shared state. Only the C interface of MPI is used, so this works with any library that
+// implements the standard ABI.
 #pragma once
 
 #include "fortran/sentinels.h"
@@ -17,19 +17,19 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// Another name of a function, for bindings that call the same code.
-#define ALSO_CALLED(name, other) decltype(name) other __attribute__((alias(#name)));
+// Alias of a function, for bindings that share code.
+#define FUNCTION_ALIAS(name, other) decltype(name) other __attribute__((alias(#name)));
 
 namespace zipmpi::fortran {
 
-// --- handles: codes below this are the same in C and Fortran, without asking the library
+// --- handles: codes below this value are equal in C and Fortran and need no library call
 inline constexpr uintptr_t first_object = 4096;
 
 template <class Handle>
-struct Conversion;
+struct HandleConversion;
 #define ZIPMPI_CONVERSION(type, name)                                                                        \
     template <>                                                                                              \
-    struct Conversion<MPI_##type> {                                                                          \
+    struct HandleConversion<MPI_##type> {                                                                    \
         static MPI_##type to_c(int value) { return PMPI_##name##_fromint(value); }                           \
         static int to_f(MPI_##type value) { return PMPI_##name##_toint(value); }                             \
     };
@@ -49,62 +49,63 @@ ZIPMPI_CONVERSION(Win, Win)
 template <class Handle>
 inline Handle c_handle(int value) {
     const auto code = static_cast<uintptr_t>(static_cast<intptr_t>(value));
-    return code < first_object ? reinterpret_cast<Handle>(code) : Conversion<Handle>::to_c(value);
+    return code < first_object ? reinterpret_cast<Handle>(code) : HandleConversion<Handle>::to_c(value);
 }
 
 template <class Handle>
 inline int f_handle(Handle handle) {
     const auto code = reinterpret_cast<uintptr_t>(handle);
-    return code < first_object ? static_cast<int>(code) : Conversion<Handle>::to_f(handle);
+    return code < first_object ? static_cast<int>(code) : HandleConversion<Handle>::to_f(handle);
 }
 
-// Memory for n objects: on the stack if they are few.
+// Memory for n objects: on the stack up to `few`.
 template <class T, size_t few>
-class Room {
+class SmallBuffer {
   public:
-    explicit Room(size_t n)
-        : memory_(n <= few ? own_ : static_cast<T*>(malloc(n * sizeof(T)))) {}
-    ~Room() {
-        if (memory_ != own_) free(memory_);
+    explicit SmallBuffer(size_t n)
+        : data_(n <= few ? inline_ : static_cast<T*>(malloc(n * sizeof(T)))) {}
+    ~SmallBuffer() {
+        if (data_ != inline_) free(data_);
     }
-    Room(const Room&) = delete;
-    Room& operator=(const Room&) = delete;
-    T* data() { return memory_; }
+    SmallBuffer(const SmallBuffer&) = delete;
+    SmallBuffer& operator=(const SmallBuffer&) = delete;
+    T* data() { return data_; }
 
   private:
-    T own_[few];
-    T* memory_;
+    T inline_[few];
+    T* data_;
 };
 
-// An array of handles in C, made of one in Fortran; without a source for results.
+// A C array of handles, converted from a Fortran one; without a source for results.
 template <class Handle>
 class Handles {
   public:
     Handles(const int* source, int length)
         : length_(length > 0 ? static_cast<size_t>(length) : 0)
-        , room_(length_) {
+        , buffer_(length_) {
         for (size_t i = 0; i < length_; i++)
-            room_.data()[i] = source != nullptr ? c_handle<Handle>(source[i]) : Handle{};
+            buffer_.data()[i] = source != nullptr ? c_handle<Handle>(source[i]) : Handle{};
     }
-    Handle* data() { return room_.data(); }
-    // What the library has not written stays as it is.
-    void give_back(int* target) {
+    Handle* data() { return buffer_.data(); }
+    // Elements that the library has not written stay unchanged.
+    void store(int* target) {
         for (size_t i = 0; i < length_; i++)
-            if (room_.data()[i] != Handle{}) target[i] = f_handle(room_.data()[i]);
+            if (buffer_.data()[i] != Handle{}) target[i] = f_handle(buffer_.data()[i]);
     }
 
   private:
     size_t length_;
-    Room<Handle, 32> room_;
+    SmallBuffer<Handle, 32> buffer_;
 };
 
-// How many processes a collective reaches: the other group of an intercommunicator; neighbours.
+// Number of processes that a collective addresses: the remote group of an intercommunicator, or the
+// neighbors.
 int peer_count(MPI_Comm comm);
 int source_count(MPI_Comm comm);
 int destination_count(MPI_Comm comm);
 bool at_root(int root, MPI_Comm comm);
 
-// --- addresses that stand for constants
+// --- addresses that represent constants
 inline bool is_in_place(const void* address) { return address == &mpi_fortran_in_place_; }
 
 template <class Void> // const or not
@@ -132,52 +133,53 @@ inline int* c_error_codes(int* address) {
     return address == &mpi_fortran_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : address;
 }
 
-inline void give_buffer(void* target, void* address) {
+inline void store_buffer(void* target, void* address) {
     *static_cast<void**>(target) = address == MPI_BUFFER_AUTOMATIC ? &mpi_fortran_buffer_automatic_ : address;
 }
 
 // --- results
-inline void give(int* ierror, int err) {
-    if (ierror != nullptr) *ierror = err; // not there: optional in mpi_f08
+inline void store_ierror(int* ierror, int err) {
+    if (ierror != nullptr) *ierror = err; // optional in mpi_f08
 }
 
-inline void count_from_one(int* indices, int n) {
+inline void to_one_based(int* indices, int n) {
     for (int i = 0; i < n; i++)
         if (indices[i] != MPI_UNDEFINED) indices[i]++;
 }
 
-// What Fortran gets of an attribute: C has the address of most predefined ones, Fortran their value.
+// The Fortran value of an attribute: C gets the address of most predefined ones, Fortran their value.
 MPI_Aint attribute_value(int keyval, void* value);
 
-// --- texts: padded with blanks in Fortran, terminated by a zero in C
+// --- strings: blank-padded in Fortran, zero-terminated in C
 enum class Strip { end, both };
 inline constexpr int longest_text = MPI_MAX_LIBRARY_VERSION_STRING;
 
 class Text {
   public:
     Text(const char* text, size_t length, Strip strip);
-    char* data() { return room_.data(); }
+    char* data() { return buffer_.data(); }
 
   private:
-    Room<char, 256> room_;
+    SmallBuffer<char, 256> buffer_;
 };
 
-// A text that the library writes. It starts with what is there: some calls leave it alone.
+// A string that the library writes. Initialized with the current content, because some calls leave it
+// unchanged.
 class ResultText {
   public:
     ResultText(char* target, size_t length, int capacity);
-    char* data() { return room_.data(); }
-    void give_back();
+    char* data() { return buffer_.data(); }
+    void store();
 
   private:
     char* target_;
     size_t length_;
     size_t capacity_;
-    Room<char, 512> room_;
+    SmallBuffer<char, 512> buffer_;
 };
 
-// An array of texts, ended by a null pointer. What MPI_ARGV_NULL stands for is a null pointer.
-inline constexpr int up_to_blank = -1;
+// An array of strings, terminated by a null pointer. MPI_ARGV_NULL is passed as a null pointer.
+inline constexpr int until_blank = -1;
 class TextList {
   public:
     TextList(const char* first, size_t length, int count, size_t stride = 0);
@@ -190,13 +192,13 @@ class TextList {
     char** texts_ = nullptr;
 };
 
-// The arguments of several programs: array_of_argv(i, :) belongs to program i.
-class TextTable {
+// Arguments of several programs: array_of_argv(i, :) belongs to program i.
+class ArgvTable {
   public:
-    TextTable(const char* first, size_t length, int rows, bool wanted);
-    ~TextTable();
-    TextTable(const TextTable&) = delete;
-    TextTable& operator=(const TextTable&) = delete;
+    ArgvTable(const char* first, size_t length, int rows, bool wanted);
+    ~ArgvTable();
+    ArgvTable(const ArgvTable&) = delete;
+    ArgvTable& operator=(const ArgvTable&) = delete;
     char*** data() { return lists_; }
 
   private:

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool zipmpi_has_gaps(const CFI_cdesc_t* buffer) {
+bool zipmpi_is_noncontiguous(const CFI_cdesc_t* buffer) {
     CFI_index_t expected = (CFI_index_t)buffer->elem_len;
-    bool gaps = false;
+    bool holes = false;
     for (int i = 0; i < buffer->rank; i++) {
         const CFI_dim_t* dimension = &buffer->dim[i];
         if (dimension->extent == 0) return false;
-        if (dimension->extent != 1 && dimension->sm != expected) gaps = true;
+        if (dimension->extent != 1 && dimension->sm != expected) holes = true;
         expected *= dimension->extent;
     }
-    return gaps && buffer->elem_len != 0;
+    return holes && buffer->elem_len != 0;
 }
 
 static size_t element_count(const CFI_cdesc_t* buffer) {
@@ -24,7 +24,7 @@ static size_t element_count(const CFI_cdesc_t* buffer) {
     return n;
 }
 
-/* Whether all elements have one distance. */
+/* True if the elements have a constant stride. */
 static bool is_strided(const CFI_cdesc_t* buffer) {
     CFI_index_t expected = 0;
     for (int i = 0; i < buffer->rank; i++) {
@@ -42,26 +42,26 @@ static CFI_index_t first_stride(const CFI_cdesc_t* buffer) {
     return (CFI_index_t)buffer->elem_len;
 }
 
-/* Copies between the section and a contiguous array, element by element. Cost: the number of elements. */
+/* Copies between the section and a contiguous array, element by element. */
 static void copy_elements(const CFI_cdesc_t* buffer, char* contiguous, bool into_section) {
     CFI_index_t at[CFI_MAX_RANK] = {0};
-    char* place = buffer->base_addr;
+    char* element = buffer->base_addr;
     for (size_t left = element_count(buffer); left > 0; left--) {
         if (into_section)
-            memcpy(place, contiguous, buffer->elem_len);
+            memcpy(element, contiguous, buffer->elem_len);
         else
-            memcpy(contiguous, place, buffer->elem_len);
+            memcpy(contiguous, element, buffer->elem_len);
         contiguous += buffer->elem_len;
         for (int i = 0; i < buffer->rank; i++) {
-            place += buffer->dim[i].sm;
+            element += buffer->dim[i].sm;
             if (++at[i] < buffer->dim[i].extent) break;
-            place -= buffer->dim[i].sm * buffer->dim[i].extent;
+            element -= buffer->dim[i].sm * buffer->dim[i].extent;
             at[i] = 0;
         }
     }
 }
 
-/* An element of the array in units of a datatype without gaps; MPI_DATATYPE_NULL if it is none. */
+/* An array element as a multiple of the given contiguous datatype; MPI_DATATYPE_NULL if it is not one. */
 static MPI_Datatype element_type(const CFI_cdesc_t* buffer, int type, MPI_Count* per_element) {
     const MPI_Datatype given = PMPI_Type_fromint(type);
     MPI_Count size = 0, lb = 0, extent = 0;
@@ -75,14 +75,14 @@ static MPI_Datatype element_type(const CFI_cdesc_t* buffer, int type, MPI_Count*
     return element;
 }
 
-/* The first n elements of the section: whole slabs of each dimension, from the last one down, and what
- * remains. */
+/* The first n elements of the section: whole slabs of each dimension, from the last one down, and the
+ * remainder. */
 static int first_elements(const CFI_cdesc_t* buffer, MPI_Count n, MPI_Datatype element, MPI_Datatype* made) {
     MPI_Datatype slab[CFI_MAX_RANK + 1];
     MPI_Count elements[CFI_MAX_RANK + 1]; /* of a slab */
     MPI_Datatype part[CFI_MAX_RANK + 1];
-    MPI_Count lengths[CFI_MAX_RANK + 1], places[CFI_MAX_RANK + 1];
-    MPI_Count parts = 0, place = 0;
+    MPI_Count lengths[CFI_MAX_RANK + 1], displacements[CFI_MAX_RANK + 1];
+    MPI_Count parts = 0, displacement = 0;
     const int rank = buffer->rank;
     slab[0] = element;
     elements[0] = 1;
@@ -90,17 +90,17 @@ static int first_elements(const CFI_cdesc_t* buffer, MPI_Count n, MPI_Datatype e
         elements[i + 1] = elements[i] * buffer->dim[i].extent;
         PMPI_Type_create_hvector_c(buffer->dim[i].extent, 1, buffer->dim[i].sm, slab[i], &slab[i + 1]);
     }
-    if (n > elements[rank]) n = elements[rank] + 1; /* more than there is: an error below */
+    if (n > elements[rank]) n = elements[rank] + 1; /* exceeds the section: an error below */
     for (int i = rank; i > 0 && n > 0 && n <= elements[rank]; i--) {
         const MPI_Count whole = n / elements[i - 1];
         if (whole == 0) continue;
         PMPI_Type_create_hvector_c(whole, 1, buffer->dim[i - 1].sm, slab[i - 1], &part[parts]);
         lengths[parts] = 1;
-        places[parts++] = place;
-        place += whole * buffer->dim[i - 1].sm;
+        displacements[parts++] = displacement;
+        displacement += whole * buffer->dim[i - 1].sm;
         n -= whole * elements[i - 1];
     }
-    int err = n > 0 ? MPI_ERR_COUNT : PMPI_Type_create_struct_c(parts, lengths, places, part, made);
+    int err = n > 0 ? MPI_ERR_COUNT : PMPI_Type_create_struct_c(parts, lengths, displacements, part, made);
     for (MPI_Count i = 0; i < parts; i++) PMPI_Type_free(&part[i]);
     for (int i = 1; i <= rank; i++) PMPI_Type_free(&slab[i]);
     return err;
@@ -134,7 +134,7 @@ static int describe(struct zipmpi_section* section, const CFI_cdesc_t* buffer, e
 int zipmpi_section_open(struct zipmpi_section* section, const CFI_cdesc_t* buffer, struct zipmpi_buffer how,
                         const MPI_Count* count, const int* type) {
     *section = (struct zipmpi_section){.address = buffer->base_addr, .made = MPI_DATATYPE_NULL};
-    if (how.use == zipmpi_address || !zipmpi_has_gaps(buffer)) return MPI_SUCCESS;
+    if (how.use == zipmpi_address || !zipmpi_is_noncontiguous(buffer)) return MPI_SUCCESS;
     bool described = false;
     if (how.use != zipmpi_whole) {
         const int err = describe(section, buffer, how.use, count, type, &described);
@@ -143,7 +143,7 @@ int zipmpi_section_open(struct zipmpi_section* section, const CFI_cdesc_t* buffe
     if (!how.may_copy) return MPI_ERR_BUFFER;
     section->copy = malloc(element_count(buffer) * buffer->elem_len);
     if (section->copy == NULL) return MPI_ERR_NO_MEM;
-    /* Also what is only written is read: the call may leave some of it alone. */
+    /* Loaded even for output-only buffers, because the call may leave elements unchanged. */
     copy_elements(buffer, section->copy, false);
     section->address = section->copy;
     section->write_back = how.written;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Variables of Fortran whose address means something. They are common blocks there, so that every program, module and
- * this library see one address. In C as well, since the code for descriptors is compiled by whoever has the compiler.
+ * Fortran variables whose addresses are constants. They are common blocks in Fortran, so that programs, modules and
+ * this library see one address. Valid as C, because the descriptor code is compiled for each Fortran compiler.
  */
 #ifndef ZIPMPI_FORTRAN_SENTINELS_H
 #define ZIPMPI_FORTRAN_SENTINELS_H

@@ -17,13 +17,13 @@ namespace zipmpi::gateway {
 namespace {
 
 constexpr uint64_t ms = 1'000'000;
-constexpr uint64_t pause_ns = 200 * ms;  // before a connection is tried again
-constexpr uint64_t hello_ns = 5000 * ms; // a stranger may hold a connection no longer
-constexpr size_t most_strangers = 64;
-constexpr uint32_t gateway_mark = 0x80000000; // among the nodes of daemons there is none so high
-constexpr size_t longest_gathered = size_t{2} << 10;
+constexpr uint64_t retry_pause_ns = 200 * ms; // before reconnecting
+constexpr uint64_t hello_ns = 5000 * ms;      // limit for unauthenticated connections
+constexpr size_t max_unauthenticated = 64;
+constexpr uint32_t gateway_node_bit = 0x80000000; // no daemon has a node number this high
+constexpr size_t max_batched_frame = size_t{2} << 10;
 
-bool read_endpoint(const std::string& text, launch::Endpoint& out) {
+bool parse_address(const std::string& text, launch::SocketAddress& out) {
     const size_t colon = text.rfind(':');
     if (colon == std::string::npos) return false;
     std::string address = text.substr(0, colon);
@@ -38,46 +38,50 @@ bool read_endpoint(const std::string& text, launch::Endpoint& out) {
 
 } // namespace
 
-Links::Links(Forwarder& forwarder, Book book)
+GatewayLinks::GatewayLinks(Forwarder& forwarder, LinkDirectory book)
     : forwarder_(forwarder)
-    , book_(std::move(book)) {
-    std::memcpy(key_.data(), forwarder.setting().key.data(), key_.size());
+    , directory_(std::move(book)) {
+    std::memcpy(key_.data(), forwarder.config().key.data(), key_.size());
     const size_t n =
-        forwarder.setting().grid.gateways[static_cast<size_t>(forwarder.setting().number)].links.size();
+        forwarder.config().cluster_map.gateways[static_cast<size_t>(forwarder.config().number)].links.size();
     listeners_.resize(n);
-    of_link_.resize(n);
-    again_ns_.resize(n);
-    forwarder.send_over_link = [this](int link, Transit* t) { return send(link, t); };
-    forwarder.let_go_of_link = [this](void* room) { rooms_.give(static_cast<transport::ucx::Room*>(room)); };
+    connection_of_link_.resize(n);
+    retry_ns_.resize(n);
+    forwarder.send_over_link = [this](int link, InTransitFrame* t) { return send(link, t); };
+    forwarder.release_link_buffer = [this](void* buffer) {
+        frame_buffers_.release(static_cast<transport::ucx::FrameBuffer*>(buffer));
+    };
     const auto& links =
-        forwarder.setting().grid.gateways[static_cast<size_t>(forwarder.setting().number)].links;
-    for (const bridge::Link& l : links)
-        forwarder.routes().set_link_up(forwarder.setting().number, l.to_gateway, false);
+        forwarder.config().cluster_map.gateways[static_cast<size_t>(forwarder.config().number)].links;
+    for (const bridge::GatewayLink& l : links)
+        forwarder.routes().set_link_up(forwarder.config().number, l.to_gateway, false);
 }
 
-Links::~Links() {
+GatewayLinks::~GatewayLinks() {
     forwarder_.send_over_link = nullptr;
-    forwarder_.let_go_of_link = [](void* room) { delete static_cast<transport::ucx::Room*>(room); };
-    connections_.clear(); // gives up what is under way
+    forwarder_.release_link_buffer = [](void* buffer) {
+        delete static_cast<transport::ucx::FrameBuffer*>(buffer);
+    };
+    connections_.clear(); // drops frames in flight
 }
 
-bool Links::listen(std::string& why) {
+bool GatewayLinks::listen(std::string& why) {
     const auto& links =
-        forwarder_.setting().grid.gateways[static_cast<size_t>(forwarder_.setting().number)].links;
+        forwarder_.config().cluster_map.gateways[static_cast<size_t>(forwarder_.config().number)].links;
     for (size_t i = 0; i < links.size(); ++i) {
         if (links[i].listen.empty()) continue;
-        launch::Endpoint at;
-        if (read_endpoint(links[i].listen, at)) listeners_[i] = launch::listen_on(at);
+        launch::SocketAddress at;
+        if (parse_address(links[i].listen, at)) listeners_[i] = launch::listen_on(at);
         if (!listeners_[i]) {
-            why = "it cannot listen on " + links[i].listen + ": " + std::strerror(errno);
+            why = "cannot listen on " + links[i].listen + ": " + std::strerror(errno);
             return false;
         }
-        book_.publish(static_cast<int>(i), launch::shown(at));
+        directory_.publish(static_cast<int>(i), launch::to_text(at));
     }
     return true;
 }
 
-void Links::serve(int epoll) {
+void GatewayLinks::serve(int epoll) {
     epoll_ = epoll;
     for (size_t i = 0; i < listeners_.size(); ++i) {
         if (!listeners_[i]) continue;
@@ -88,16 +92,16 @@ void Links::serve(int epoll) {
     }
 }
 
-int Links::look_after(int epoll) {
+int GatewayLinks::maintain(int epoll) {
     const uint64_t now = os::now_ns();
     int next = -1;
-    for (size_t i = 0; i < of_link_.size(); ++i) {
-        if (listeners_[i] || of_link_[i] != 0) continue;
-        if (now >= again_ns_[i]) {
-            again_ns_[i] = now + pause_ns;
+    for (size_t i = 0; i < connection_of_link_.size(); ++i) {
+        if (listeners_[i] || connection_of_link_[i] != 0) continue;
+        if (now >= retry_ns_[i]) {
+            retry_ns_[i] = now + retry_pause_ns;
             connect(epoll, static_cast<int>(i));
         }
-        next = static_cast<int>(pause_ns / ms);
+        next = static_cast<int>(retry_pause_ns / ms);
     }
     std::vector<uint64_t> late;
     for (const auto& [key, c] : connections_)
@@ -106,121 +110,124 @@ int Links::look_after(int epoll) {
     return next;
 }
 
-void Links::accept(int epoll, int listener) {
+void GatewayLinks::accept(int epoll, int listener) {
     os::Fd fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     launch::Nonce nonce;
     if (!fd || !os::fill_random(nonce.data(), nonce.size())) return;
-    make_room_for_stranger(epoll);
-    auto c = std::make_unique<Connection>();
+    evict_unauthenticated(epoll);
+    auto c = std::make_unique<LinkConnection>();
     c->fd = std::move(fd);
-    c->acceptor = std::make_unique<launch::HelloAcceptor>(key_, nonce);
+    c->acceptor = std::make_unique<launch::HandshakeAcceptor>(key_, nonce);
     c->out_text = c->acceptor->take_output();
     add(epoll, std::move(c));
 }
 
-// Whoever keeps many connections open keeps nobody out: the oldest goes. One that has the key is through in a
-// moment.
-void Links::make_room_for_stranger(int epoll) {
-    size_t strangers = 0;
+// Evicts the oldest unauthenticated connection, so that many open connections block no legitimate peer, which
+// authenticates quickly.
+void GatewayLinks::evict_unauthenticated(int epoll) {
+    size_t unauthenticated = 0;
     uint64_t oldest = UINT64_MAX;
     for (const auto& [key, c] : connections_) {
-        if (c->link >= 0 || c->ours) continue;
-        ++strangers;
-        oldest = std::min(oldest, key); // keys count up
+        if (c->link >= 0 || c->is_initiator) continue;
+        ++unauthenticated;
+        oldest = std::min(oldest, key); // keys increase
     }
-    if (strangers >= most_strangers) close(epoll, oldest);
+    if (unauthenticated >= max_unauthenticated) close(epoll, oldest);
 }
 
-void Links::connect(int epoll, int link) {
-    const Setting& s = forwarder_.setting();
-    const bridge::Link& l = s.grid.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(link)];
+void GatewayLinks::connect(int epoll, int link) {
+    const GatewayConfig& s = forwarder_.config();
+    const bridge::GatewayLink& l =
+        s.cluster_map.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(link)];
     std::string text = l.connect;
     if (text.empty()) {
-        const auto& others = s.grid.gateways[static_cast<size_t>(l.to_gateway)].links;
+        const auto& others = s.cluster_map.gateways[static_cast<size_t>(l.to_gateway)].links;
         for (size_t i = 0; i < others.size(); ++i)
-            if (others[i].to_gateway == s.number) text = book_.where(l.to_gateway, static_cast<int>(i));
+            if (others[i].to_gateway == s.number) text = directory_.lookup(l.to_gateway, static_cast<int>(i));
     }
-    launch::Endpoint to;
+    launch::SocketAddress to;
     launch::Nonce nonce;
-    if (!read_endpoint(text, to) || !os::fill_random(nonce.data(), nonce.size())) return;
-    auto c = std::make_unique<Connection>();
+    if (!parse_address(text, to) || !os::fill_random(nonce.data(), nonce.size())) return;
+    auto c = std::make_unique<LinkConnection>();
     c->fd = launch::begin_connect(to);
     if (!c->fd) return;
-    c->ours = true;
-    c->connector =
-        std::make_unique<launch::HelloConnector>(key_, nonce, gateway_mark | static_cast<uint32_t>(s.number));
-    again_ns_[static_cast<size_t>(link)] = os::now_ns() + hello_ns;
-    c->link = -1 - link - 1; // not proven; whom we mean is known
+    c->is_initiator = true;
+    c->connector = std::make_unique<launch::HandshakeConnector>(
+        key_, nonce, gateway_node_bit | static_cast<uint32_t>(s.number));
+    retry_ns_[static_cast<size_t>(link)] = os::now_ns() + hello_ns;
+    c->link = -1 - link - 1; // not authenticated; encodes the intended link
     add(epoll, std::move(c));
 }
 
-void Links::add(int epoll, std::unique_ptr<Connection> c) {
+void GatewayLinks::add(int epoll, std::unique_ptr<LinkConnection> c) {
     c->since_ns = os::now_ns();
-    launch::tune(c->fd.get());
+    launch::tune_socket(c->fd.get());
     epoll_event e{};
     e.events = EPOLLIN | EPOLLOUT;
-    c->wants_out = true;
+    c->watches_writable = true;
     e.data.u64 = next_key_;
     epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd.get(), &e);
     connections_.emplace(next_key_++, std::move(c));
 }
 
-void Links::on_event(int epoll, uint64_t key, uint32_t events) {
+void GatewayLinks::on_event(int epoll, uint64_t key, uint32_t events) {
     if (key - first_key < listeners_.size()) return accept(epoll, listeners_[key - first_key].get());
     const auto found = connections_.find(key);
     if (found == connections_.end()) return;
-    Connection& c = *found->second;
-    const bool fine = (events & (EPOLLERR | EPOLLHUP)) == 0 && talk(c);
+    LinkConnection& c = *found->second;
+    const bool fine = (events & (EPOLLERR | EPOLLHUP)) == 0 && progress_connection(c);
     if (!fine || !connections_.contains(key)) return close(epoll, key);
-    if (c.link >= 0 &&
-        of_link_[static_cast<size_t>(c.link)] != key) { // just proven: it replaces an older one
-        const uint64_t old = std::exchange(of_link_[static_cast<size_t>(c.link)], key);
+    if (c.link >= 0 && connection_of_link_[static_cast<size_t>(c.link)] !=
+                           key) { // just authenticated: replaces an older connection
+        const uint64_t old = std::exchange(connection_of_link_[static_cast<size_t>(c.link)], key);
         if (old != 0) close(epoll, old);
-        const Setting& s = forwarder_.setting();
-        const int other =
-            s.grid.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(c.link)].to_gateway;
-        forwarder_.link_changed(other, true);
+        const GatewayConfig& s = forwarder_.config();
+        const int other = s.cluster_map.gateways[static_cast<size_t>(s.number)]
+                              .links[static_cast<size_t>(c.link)]
+                              .to_gateway;
+        forwarder_.on_link_change(other, true);
     }
     watch(epoll, key);
 }
 
-void Links::watch(int epoll, uint64_t key) {
-    Connection& c = *connections_.at(key);
-    const bool wants = (c.stream != nullptr && c.stream->has_out()) || !c.out_text.empty();
-    if (wants == c.wants_out) return;
-    c.wants_out = wants;
+void GatewayLinks::watch(int epoll, uint64_t key) {
+    LinkConnection& c = *connections_.at(key);
+    const bool wants = (c.stream != nullptr && c.stream->has_pending_writes()) || !c.out_text.empty();
+    if (wants == c.watches_writable) return;
+    c.watches_writable = wants;
     epoll_event e{};
     e.events = EPOLLIN | (wants ? EPOLLOUT : 0U);
     e.data.u64 = key;
     epoll_ctl(epoll, EPOLL_CTL_MOD, c.descriptor(), &e);
 }
 
-void Links::close(int epoll, uint64_t key) {
+void GatewayLinks::close(int epoll, uint64_t key) {
     const auto found = connections_.find(key);
     if (found == connections_.end()) return;
-    const std::unique_ptr<Connection> c = std::move(found->second);
+    const std::unique_ptr<LinkConnection> c = std::move(found->second);
     connections_.erase(found);
     epoll_ctl(epoll, EPOLL_CTL_DEL, c->descriptor(), nullptr);
-    const Setting& s = forwarder_.setting();
-    if (c->link < -1) again_ns_[static_cast<size_t>(-c->link - 2)] = os::now_ns() + pause_ns;
-    if (c->link >= 0 && of_link_[static_cast<size_t>(c->link)] == key) {
-        of_link_[static_cast<size_t>(c->link)] = 0;
-        again_ns_[static_cast<size_t>(c->link)] = os::now_ns();
-        const int other =
-            s.grid.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(c->link)].to_gateway;
-        forwarder_.link_changed(other, false);
+    const GatewayConfig& s = forwarder_.config();
+    if (c->link < -1) retry_ns_[static_cast<size_t>(-c->link - 2)] = os::now_ns() + retry_pause_ns;
+    if (c->link >= 0 && connection_of_link_[static_cast<size_t>(c->link)] == key) {
+        connection_of_link_[static_cast<size_t>(c->link)] = 0;
+        retry_ns_[static_cast<size_t>(c->link)] = os::now_ns();
+        const int other = s.cluster_map.gateways[static_cast<size_t>(s.number)]
+                              .links[static_cast<size_t>(c->link)]
+                              .to_gateway;
+        forwarder_.on_link_change(other, false);
     }
-    if (c->link >= 0) gateway::add(forwarder_.shown().link(c->link).lost, c->queued);
+    if (c->link >= 0) gateway::add(forwarder_.stats().link(c->link).dropped, c->queued);
 }
 
-bool Links::talk(Connection& c) {
-    if (c.link < 0 && !greet(c)) return false;
+bool GatewayLinks::progress_connection(LinkConnection& c) {
+    if (c.link < 0 && !run_handshake(c)) return false;
     if (c.link < 0) return true;
-    // While too much lies here the kernel holds the rest, and the other side notices.
-    return c.stream->write() && (forwarder_.full() || c.stream->read() >= 0);
+    // While the buffer limit is exhausted, data stays in the kernel and TCP slows the sender down.
+    return c.stream->write() && (forwarder_.is_full() || c.stream->read() >= 0);
 }
 
-bool Links::greet(Connection& c) {
+bool GatewayLinks::run_handshake(LinkConnection& c) {
     for (;;) {
         if (!c.out_text.empty()) {
             const ssize_t n = ::send(c.fd.get(), c.out_text.data(), c.out_text.size(), MSG_NOSIGNAL);
@@ -228,79 +235,84 @@ bool Links::greet(Connection& c) {
             c.out_text.erase(0, static_cast<size_t>(n));
             if (!c.out_text.empty()) return true;
         }
-        launch::Hello& hello = c.ours ? static_cast<launch::Hello&>(*c.connector) : *c.acceptor;
-        if (hello.state() == launch::HelloState::proven) return proven(c, c.ours ? 0 : c.acceptor->node());
+        launch::Handshake& hello =
+            c.is_initiator ? static_cast<launch::Handshake&>(*c.connector) : *c.acceptor;
+        if (hello.state() == launch::HandshakeState::authenticated)
+            return on_authenticated(c, c.is_initiator ? 0 : c.acceptor->node());
         char bytes[128];
-        const ssize_t n = recv(c.fd.get(), bytes, std::min(sizeof bytes, hello.wanted()), 0);
+        const ssize_t n = recv(c.fd.get(), bytes, std::min(sizeof bytes, hello.bytes_needed()), 0);
         if (n < 0) return errno == EAGAIN || errno == EINTR || errno == ENOTCONN;
         if (n == 0) return false;
         const std::string_view came(bytes, static_cast<size_t>(n));
-        const launch::HelloState state = c.ours ? c.connector->feed(came) : c.acceptor->feed(came);
-        if (state == launch::HelloState::refused) return false;
+        const launch::HandshakeState state =
+            c.is_initiator ? c.connector->feed(came) : c.acceptor->feed(came);
+        if (state == launch::HandshakeState::rejected) return false;
         c.out_text += hello.take_output();
     }
 }
 
-bool Links::proven(Connection& c, uint32_t node) {
-    const Setting& s = forwarder_.setting();
-    const auto& links = s.grid.gateways[static_cast<size_t>(s.number)].links;
-    int link = c.ours ? -c.link - 2 : -1;
-    for (size_t i = 0; i < links.size() && !c.ours; ++i)
-        if (node == (gateway_mark | static_cast<uint32_t>(links[i].to_gateway))) link = static_cast<int>(i);
+bool GatewayLinks::on_authenticated(LinkConnection& c, uint32_t node) {
+    const GatewayConfig& s = forwarder_.config();
+    const auto& links = s.cluster_map.gateways[static_cast<size_t>(s.number)].links;
+    int link = c.is_initiator ? -c.link - 2 : -1;
+    for (size_t i = 0; i < links.size() && !c.is_initiator; ++i)
+        if (node == (gateway_node_bit | static_cast<uint32_t>(links[i].to_gateway)))
+            link = static_cast<int>(i);
     c.link = link;
     if (link < 0) return false;
     c.links = this;
-    c.stream = std::make_unique<transport::ucx::Stream>(std::move(c.fd), rooms_, user_of(c));
+    c.stream =
+        std::make_unique<transport::ucx::FrameStream>(std::move(c.fd), frame_buffers_, callbacks_for(c));
     return true;
 }
 
-transport::ucx::Stream::User Links::user_of(Connection& connection) {
-    transport::ucx::Stream::User u{};
+transport::ucx::FrameStream::StreamCallbacks GatewayLinks::callbacks_for(LinkConnection& connection) {
+    transport::ucx::FrameStream::StreamCallbacks u{};
     u.subject = &connection;
-    u.frame = [](void* self, std::span<const std::byte> head, std::span<const std::byte> data,
-                 transport::ucx::Room* room) {
-        const Connection& c = *static_cast<Connection*>(self);
+    u.frame_arrived = [](void* self, std::span<const std::byte> head, std::span<const std::byte> data,
+                         transport::ucx::FrameBuffer* buffer) {
+        const LinkConnection& c = *static_cast<LinkConnection*>(self);
         Forwarder& forwarder = c.links->forwarder_;
-        const Setting& s = forwarder.setting();
-        const int from = bridge::gateway_id(
-            s.job_size,
-            s.grid.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(c.link)].to_gateway);
-        return forwarder.take(-1, from, head, data, room, transport::ucx::piped_in(room));
+        const GatewayConfig& s = forwarder.config();
+        const int from = bridge::gateway_id(s.job_size, s.cluster_map.gateways[static_cast<size_t>(s.number)]
+                                                            .links[static_cast<size_t>(c.link)]
+                                                            .to_gateway);
+        return forwarder.on_frame(-1, from, head, data, buffer, transport::ucx::spliced_buffer(buffer));
     };
-    u.only_passes_on = true;
-    u.left = [](void* self, void* ticket) {
-        Connection& c = *static_cast<Connection*>(self);
+    u.forward_only = true;
+    u.frame_sent = [](void* self, void* ticket) {
+        LinkConnection& c = *static_cast<LinkConnection*>(self);
         --c.queued;
-        take_off(c.links->forwarder_.shown().link(c.link).queued);
-        c.links->forwarder_.left(static_cast<Transit*>(ticket));
+        subtract(c.links->forwarder_.stats().link(c.link).queued);
+        c.links->forwarder_.on_frame_sent(static_cast<InTransitFrame*>(ticket));
     };
     return u;
 }
 
-bool Links::send(int link, Transit* t) {
-    const uint64_t key = of_link_[static_cast<size_t>(link)];
+bool GatewayLinks::send(int link, InTransitFrame* t) {
+    const uint64_t key = connection_of_link_[static_cast<size_t>(link)];
     if (key == 0) return false;
-    Connection& c = *connections_.at(key);
-    if (t->bytes <= longest_gathered) { // leaves with others of this round
-        if (c.stream->gathered() == 0) gathering_.push_back(link);
-        c.stream->gather(t->head, t->data);
-        forwarder_.left(t);
+    LinkConnection& c = *connections_.at(key);
+    if (t->bytes <= max_batched_frame) { // sent with others of this round
+        if (c.stream->batched() == 0) batching_.push_back(link);
+        c.stream->batch(t->head, t->data);
+        forwarder_.on_frame_sent(t);
         return true;
     }
-    const Posted posted = c.stream->send(t->head, t->data, t, t->piped);
-    if (posted == Posted::under_way) {
+    const PostStatus posted = c.stream->send(t->head, t->data, t, t->spliced);
+    if (posted == PostStatus::in_flight) {
         ++c.queued;
-        gateway::add(forwarder_.shown().link(link).queued);
+        gateway::add(forwarder_.stats().link(link).queued);
     } else {
-        forwarder_.left(t); // an error shows in the next event
+        forwarder_.on_frame_sent(t); // an error shows in the next event
     }
     watch(epoll_, key);
     return true;
 }
 
-void Links::flush() {
-    for (const int link : std::exchange(gathering_, {})) {
-        const uint64_t key = of_link_[static_cast<size_t>(link)];
+void GatewayLinks::flush() {
+    for (const int link : std::exchange(batching_, {})) {
+        const uint64_t key = connection_of_link_[static_cast<size_t>(link)];
         if (key == 0) continue;
         static_cast<void>(connections_.at(key)->stream->flush());
         watch(epoll_, key);

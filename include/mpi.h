@@ -58,7 +58,7 @@ typedef enum MPI_T_source_order {
     MPI_T_SOURCE_UNORDERED = 2
 } MPI_T_source_order;
 
-/* --- functions that a program passes to MPI */
+/* --- user callback functions */
 
 typedef void MPI_User_function(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
 typedef void MPI_User_function_c(void *invec, void *inoutvec, MPI_Count *len, MPI_Datatype *datatype);
@@ -1834,7 +1834,7 @@ int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val);
 int MPI_Win_set_name(MPI_Win win, const char *win_name);
 int PMPI_Win_set_name(MPI_Win win, const char *win_name);
 
-/* --- chapter 8: Process topologies and neighbourhood collectives */
+/* --- chapter 8: Process topologies and neighborhood collectives */
 
 int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
@@ -2948,7 +2948,7 @@ int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
 int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
 
-/* --- chapter 19: Language bindings: Fortran type parameterisation */
+/* --- chapter 19: Language bindings: Fortran type parameterization */
 
 int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
@@ -3018,7 +3018,7 @@ MPI_Win PMPI_Win_fromint(int win);
 int MPI_Win_toint(MPI_Win win);
 int PMPI_Win_toint(MPI_Win win);
 
-/* --- extensions: going on after a fault (User Level Failure Mitigation) */
+/* --- extensions: recovery after failures (User Level Failure Mitigation) */
 
 int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
 int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
@@ -3041,7 +3041,7 @@ int PMPIX_Comm_revoke(MPI_Comm comm);
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 
-/* --- C and Fortran in one program */
+/* --- conversion between C and Fortran */
 
 typedef int MPI_Fint;
 typedef MPI_Status MPI_F08_status;

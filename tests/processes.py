@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests of several folders ask about processes."""
+"""Functions about processes that tests of several folders use."""
 
 
 def children(pid):

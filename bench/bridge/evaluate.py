@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a program feels of the bridge: the same ranks on two hosts of one cluster, and on one host of each of two clusters with a host
-in both (z1) or a pair of gateways (z2) between them.
+"""The bridge as seen by an application: equal ranks on two hosts of one cluster, and on one host of each of two clusters,
+connected by a multihomed host (z1) or a pair of gateways (z2).
 
   sudo bench/bridge/evaluate.py measure RESULTS.json [--only pairs,limited,sizes,ranks,kernels,limited_kernels] [--rounds 3] [--build build/release]
   bench/bridge/evaluate.py draw RESULTS.json FOLDER
   bench/bridge/evaluate.py table RESULTS.json
 
-pairs: bandwidth in one and both directions, latency. limited: the former with links of 1 Gb/s. sizes: collectives of eight ranks. ranks: the same of 2 to 16.
-kernels: who talks to whom in EP, MG, CG, IS and LU. Measurements are added to what the file has already.
+pairs: bandwidth in one and both directions, latency. limited: bandwidth with links of 1 Gb/s. sizes: collectives of eight ranks.
+ranks: collectives of 2 to 16 ranks. kernels: communication patterns of EP, MG, CG, IS and LU. Measurements are added to the file.
 """
 import argparse
 import json
@@ -20,9 +20,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.dirname(HERE))
 
-from bed import Bed  # noqa: E402
+from testbed import Testbed  # noqa: E402
 
-PLACES = {"one": "one cluster", "z1": "two clusters, a host in both", "z2": "two clusters, two gateways"}
+SETUPS = {"one": "one cluster", "z1": "two clusters, multihomed host", "z2": "two clusters, two gateways"}
 COLORS = {"one": "#777777", "z1": "#d55e00", "z2": "#0072b2"}
 DASHES = ((), (7, 4), (2, 4))
 COLLECTIVES = ("bcast", "alltoall", "alltoallv", "reduce", "allreduce")
@@ -33,38 +33,38 @@ RATE = "1gbit"
 QUICK = ("slice=0.003", "sweeps=3")
 
 
-class Places:
-    """Runs a program with so many ranks, half of them on each of two hosts."""
+class Setups:
+    """Runs a program with the given ranks, half of them on each of two hosts."""
 
     def __init__(self, build):
-        self.beds = {"z1": Bed("z1", build), "z2": Bed("z2", build)}
+        self.testbeds = {"z1": Testbed("z1", build), "z2": Testbed("z2", build)}
 
     def __enter__(self):
-        for bed in self.beds.values():
-            bed.__enter__()
+        for testbed in self.testbeds.values():
+            testbed.__enter__()
         return self
 
     def __exit__(self, *_):
-        for bed in self.beds.values():
-            bed.__exit__()
+        for testbed in self.testbeds.values():
+            testbed.__exit__()
 
     def limit(self, rate):
-        for bed in self.beds.values():
-            bed.unlimit()
+        for testbed in self.testbeds.values():
+            testbed.unlimit()
             if rate:
-                bed.limit(rate)
+                testbed.limit(rate)
 
-    def run(self, place, ranks, program, *options):
-        if place == "one":
-            bed, each = self.beds["z1"], ranks // 2
-            return bed._mpi("a1", ["--host", f"a1:{each},a2:{each}", "-n", ranks, bed._program(program), *options], None)
-        bed = self.beds[place]
-        file = os.path.join(bed.grid.folder, f"half{ranks}.toml")
-        bed.grid.inner, bed.grid.slots, inner = 1, ranks // 2, bed.grid.inner
+    def run(self, setup, ranks, program, *options):
+        if setup == "one":
+            testbed, each = self.testbeds["z1"], ranks // 2
+            return testbed._mpi("a1", ["--host", f"a1:{each},a2:{each}", "-n", ranks, testbed._program(program), *options], None)
+        testbed = self.testbeds[setup]
+        file = os.path.join(testbed.clusters.folder, f"half{ranks}.toml")
+        testbed.clusters.inner, testbed.clusters.slots, inner = 1, ranks // 2, testbed.clusters.inner
         with open(file, "w", encoding="utf-8") as out:
-            out.write(bed.grid.description())
-        bed.grid.inner = inner
-        return bed.across(program, *options, ranks=ranks, file=file)
+            out.write(testbed.clusters.description())
+        testbed.clusters.inner = inner
+        return testbed.across(program, *options, ranks=ranks, file=file)
 
 
 def pairs(run):
@@ -75,7 +75,7 @@ def pairs(run):
 
 
 def limited(run):
-    """Where links, and not the cores that all processes share, are what is scarce."""
+    """With links as the bottleneck instead of the cores that all processes share."""
     options = ("sizes=8192,32768,131072,524288", "slice=0.1", "sweeps=3", "limit=4", "hurry=0.5")
     yield 2, run(2, "bench_bandwidth", *options, "name=limited")
     yield 2, run(2, "bench_bandwidth", *options, "ways=2", "name=limited_both_ways")
@@ -105,15 +105,15 @@ GROUPS = {"pairs": pairs, "limited": limited, "sizes": sizes, "ranks": ranks, "k
 
 def measure(args):
     found = load(args.results) if os.path.exists(args.results) else []
-    with Places(os.path.abspath(args.build)) as places:
+    with Setups(os.path.abspath(args.build)) as setups:
         for _ in range(args.rounds):
             for group in args.only.split(","):
-                places.limit(RATE if group.startswith("limited") else None)
-                for place in PLACES:
-                    def run(n, program, *options, at=place):
-                        return places.run(at, n, program, *options)
+                setups.limit(RATE if group.startswith("limited") else None)
+                for setup in SETUPS:
+                    def run(n, program, *options, at=setup):
+                        return setups.run(at, n, program, *options)
                     for n, figures in GROUPS[group](run):
-                        found += [{"group": group, "place": place, "ranks": n, "what": name, "size": size, "value": value}
+                        found += [{"group": group, "setup": setup, "ranks": n, "what": name, "size": size, "value": value}
                                   for (name, size), value in figures.items()]
                     with open(args.results, "w", encoding="utf-8") as out:
                         json.dump(found, out)
@@ -149,40 +149,40 @@ def draw(args):
     found = load(args.results)
 
     def picture(name, lines, title, unit, along):
-        series = [chart.Series((COLORS[place], 2.4 if place == "z1" else 1.8, dashes), text, at) for place, dashes, text, at in lines if at]
+        series = [chart.Series((COLORS[setup], 2.4 if setup == "z1" else 1.8, dashes), text, at) for setup, dashes, text, at in lines if at]
         if series:
             chart.draw(series, title, unit, os.path.join(args.folder, name), along, ((chart.svg, ".svg"),))
 
     ways = (("bandwidth", DASHES[0], ""), ("both_ways", DASHES[1], ", both ways"))
-    picture("bandwidth", [(p, d, t + text, points(found, "size", place=p, what=w)) for p, t in PLACES.items() for w, d, text in ways],
+    picture("bandwidth", [(p, d, t + text, points(found, "size", setup=p, what=w)) for p, t in SETUPS.items() for w, d, text in ways],
             "Bandwidth between two ranks", "MB/s, more is better", "bytes of a message")
     ways = (("limited", DASHES[0], ""), ("limited_both_ways", DASHES[1], ", both ways"))
-    picture("limited", [(p, d, t + text, points(found, "size", place=p, what=w)) for p, t in PLACES.items() for w, d, text in ways],
+    picture("rate_limited", [(p, d, t + text, points(found, "size", setup=p, what=w)) for p, t in SETUPS.items() for w, d, text in ways],
             "Bandwidth between two ranks, all links limited to 1 Gb/s", "MB/s, more is better", "bytes of a message")
-    picture("latency", [(p, (), t, points(found, "size", place=p, what="latency")) for p, t in PLACES.items()],
+    picture("latency", [(p, (), t, points(found, "size", setup=p, what="latency")) for p, t in SETUPS.items()],
             "Half round trip between two ranks", "microseconds, less is better", "bytes of a message")
-    picture("barrier", [(p, (), t, points(found, "ranks", place=p, what="coll_barrier")) for p, t in PLACES.items()],
+    picture("barrier", [(p, (), t, points(found, "ranks", setup=p, what="coll_barrier")) for p, t in SETUPS.items()],
             "Barrier", "microseconds, less is better", "ranks")
     for name in COLLECTIVES:
-        picture(name, [(p, (), t, points(found, "size", place=p, what="coll_" + name, group="sizes")) for p, t in PLACES.items()],
+        picture(name, [(p, (), t, points(found, "size", setup=p, what="coll_" + name, group="sizes")) for p, t in SETUPS.items()],
                 f"MPI_{name.capitalize()} of eight ranks", "microseconds, less is better", "bytes")
-        picture(name + "_ranks", [(p, d, f"{t}, {size_name(s)}", points(found, "ranks", place=p, what="coll_" + name, size=s, group="ranks"))
-                                  for p, t in PLACES.items() for s, d in zip(SIZES_OF_RANKS, DASHES)],
+        picture(name + "_ranks", [(p, d, f"{t}, {size_name(s)}", points(found, "ranks", setup=p, what="coll_" + name, size=s, group="ranks"))
+                                  for p, t in SETUPS.items() for s, d in zip(SIZES_OF_RANKS, DASHES)],
                 f"MPI_{name.capitalize()}", "microseconds, less is better", "ranks")
     limits = (("kernels", DASHES[0], ""), ("limited_kernels", DASHES[1], ", links of 1 Gb/s"))
     for name in KERNELS:
-        picture("kernel_" + name, [(p, d, t + text, points(found, "ranks", place=p, what="kernel_" + name, group=g))
-                                   for p, t in PLACES.items() for g, d, text in limits],
+        picture("kernel_" + name, [(p, d, t + text, points(found, "ranks", setup=p, what="kernel_" + name, group=g))
+                                   for p, t in SETUPS.items() for g, d, text in limits],
                 f"The pattern of {name.upper()}", "milliseconds, less is better", "ranks")
 
 
 def table(args):
-    """Medians, and those of the bridge in parts of one cluster's."""
+    """Medians, and those of the bridge relative to one cluster."""
     found = load(args.results)
     rows = sorted({(f["group"], f["what"], f["ranks"], f["size"]) for f in found})
     print("| | ranks | bytes | one cluster | z1 | z2 | z1 / one | z2 / one |\n|---|---|---|---|---|---|---|---|")
     for group, what, n, size in rows:
-        value = [points(found, "size", place=p, what=what, group=group, ranks=n).get(size, (float("nan"),))[0] for p in PLACES]
+        value = [points(found, "size", setup=p, what=what, group=group, ranks=n).get(size, (float("nan"),))[0] for p in SETUPS]
         print(f"| {what} | {n} | {size} | " + " | ".join(f"{v:.4g}" for v in value) +
               f" | {value[1] / value[0]:.2f} | {value[2] / value[0]:.2f} |")
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The least that a relay in user space can be: one thread per direction that blocks, and copies through a
-// buffer or splices through a pipe. relay port=P to=A to_port=Q how=copy|splice buffer=131072
+// A minimal relay in user space: one blocking thread per direction, which copies through a buffer or splices
+// through a pipe. relay port=P to=A to_port=Q how=copy|splice buffer=131072
 #include "tcp.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 static size_t buffer = 131072;
 static int splices;
 
-struct way {
+struct path {
     int from, to;
 };
 
@@ -31,8 +31,8 @@ static void splice_through(int from, int to) {
     close(ends[1]);
 }
 
-static void* pass_on(void* argument) {
-    const struct way w = *(struct way*)argument;
+static void* forward(void* argument) {
+    const struct path w = *(struct path*)argument;
     free(argument);
     if (splices)
         splice_through(w.from, w.to);
@@ -44,10 +44,10 @@ static void* pass_on(void* argument) {
 
 static void begin(int from, int to) {
     pthread_t thread;
-    struct way* const w = malloc(sizeof *w);
+    struct path* const w = malloc(sizeof *w);
     if (!w) stop("malloc");
-    *w = (struct way){from, to};
-    if (pthread_create(&thread, NULL, pass_on, w)) stop("pthread_create");
+    *w = (struct path){from, to};
+    if (pthread_create(&thread, NULL, forward, w)) stop("pthread_create");
     pthread_detach(thread);
 }
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a connection without any library does. tcp serve port=P answers; tcp ping to=A port=P sizes=... prints
+// A TCP connection without any library. tcp serve port=P is the server; tcp ping to=A port=P sizes=... prints
 // `tcp_latency`: half round trip, us; tcp stream to=A port=P sizes=... seconds=S prints `tcp_bandwidth`,
 // MB/s.
 #include "tcp.h"
 #include <pthread.h>
 
-struct request { // what a client says first
+struct request { // first message of a client
     uint64_t echo, bytes;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Plain TCP connections that block: what the references of the bridge are made of.
+// Blocking TCP connections, for the reference programs of the bridge.
 #ifndef BENCH_BRIDGE_TCP_H
 #define BENCH_BRIDGE_TCP_H
 
@@ -47,7 +47,7 @@ static inline int connect_to(const char* address, int port) {
     return fd;
 }
 
-// False: the other side has closed.
+// Returns false if the other side has closed the connection.
 static inline int read_all(int fd, char* to, size_t bytes) {
     for (size_t done = 0; done < bytes;) {
         const ssize_t n = recv(fd, to + done, bytes - done, 0);

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts made of namespaces on this machine (tests/cluster), and the libraries over them. Every launcher runs on the first
-host and starts the others through the same agent."""
+"""Hosts made of namespaces on this machine (tests/multinode), and the libraries over them. Every launcher runs on the first
+host and starts the others through one agent."""
 import contextlib
 import importlib.util
 import os
@@ -9,23 +9,23 @@ import signal
 import subprocess
 import sys
 
-from .libraries import BENCH, Library, our_library, peers
+from .libraries import BENCH, Library, zipmpi_library, peers
 
 AGENT = os.path.join(BENCH, "harness", "agent.sh")
-FOLDER = os.path.join(os.path.dirname(BENCH), "tests", "cluster")
+FOLDER = os.path.join(os.path.dirname(BENCH), "tests", "multinode")
 DEVICE = "eth0"
-CONGESTION = "net.ipv4.tcp_congestion_control=cubic"  # as Debian has it, whatever this machine has
-# Without their names Open MPI finds no way for windows here.
+CONGESTION = "net.ipv4.tcp_congestion_control=cubic"  # Debian's default, independent of this machine
+# Without these names Open MPI finds no transport for windows here.
 OVER_TCP = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self,vader", "--mca", "btl_tcp_if_include", DEVICE, "--mca", "osc", "pt2pt"]
 OVER_UCX = ["--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any",
             "-x", "UCX_TLS=tcp,self,sm", "-x", f"UCX_NET_DEVICES={DEVICE}"]
 OPENMPI = ["--mca", "plm_rsh_agent", AGENT, "--mca", "oob_tcp_if_include", DEVICE, "--bind-to", "none"]
-# A launcher counts the cores of each host for itself, but all hosts are on the same cores.
+# A launcher counts the cores of each host separately, but all hosts share the same cores.
 PIN = 'exec taskset -c $((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} % CORES)) "$@"'
 
 
 class NoHosts(Exception):
-    """They cannot be made here."""
+    """Hosts cannot be created here."""
 
 
 def module_of_cluster(tool):
@@ -37,15 +37,15 @@ def module_of_cluster(tool):
 
 
 def set_congestion_control(cluster, host):
-    """Some kernels allow a namespace only those that the machine allows to everybody: then all libraries have its own."""
+    """Some kernels restrict a namespace to the machine's allowed algorithms: then all libraries use the machine's default."""
     command = cluster.command(host.name, ["sysctl", "-qw", CONGESTION])
     if subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode != 0 and host is cluster.hosts[0]:
-        print(f"compare: hosts cannot have {CONGESTION}, and keep what the machine has", file=sys.stderr)
+        print(f"compare: {CONGESTION} is not possible on the hosts; the machine's default is used", file=sys.stderr)
 
 
 @contextlib.contextmanager
 def made(count, folder):
-    """`count` hosts; `folder` has to be one that they see too, so not in /tmp."""
+    """`count` hosts; `folder` must be visible to them, so not in /tmp."""
     tool = os.path.join(folder, "host")
     subprocess.run(["cc", "-O2", os.path.join(FOLDER, "host.c"), "-o", tool], check=True)
     module = module_of_cluster(tool)
@@ -60,7 +60,7 @@ def made(count, folder):
 
 
 def clean_up(cluster):
-    """Ends everything on the hosts: a process there outlives the one that had it started."""
+    """Ends everything on the hosts: a process there outlives the launcher."""
     for host in cluster.hosts[1:]:
         for pid in cluster.pids(host.name):
             with contextlib.suppress(ProcessLookupError):
@@ -68,10 +68,10 @@ def clean_up(cluster):
 
 
 class OverHosts(Library):
-    """A library whose launcher is told hosts by `host_option`. `crowded` are its words for more ranks than cores."""
+    """A library whose launcher gets its hosts by `host_option`. `oversubscribed`: its options for more ranks than cores."""
 
-    def __init__(self, library, cluster, words, host_option, crowded=(), settings=()):
-        super().__init__(library.key, library.title, library.compiler, [library.launcher[0], *words], [], list(crowded),
+    def __init__(self, library, cluster, words, host_option, oversubscribed=(), settings=()):
+        super().__init__(library.key, library.title, library.compiler, [library.launcher[0], *words], [], list(oversubscribed),
                          library.version_command, settings)
         self.cluster, self.host_option = cluster, host_option
 
@@ -81,7 +81,7 @@ class OverHosts(Library):
             raise ValueError(f"{run.title()}: hosts have different numbers of ranks")
         hosts = ",".join(f"n{number}:{each}" for number in range(1, run.hosts + 1))
         pinned = ["sh", "-c", PIN.replace("CORES", str(cores)), "pin"] if run.ranks <= cores else []
-        placing = self.pinned if run.ranks <= cores else self.crowded
+        placing = self.pinned if run.ranks <= cores else self.oversubscribed
         return self.cluster.command("n1", [*self.launcher, *placing, self.host_option, hosts, "-n", str(run.ranks), *pinned,
                                            *self.program(run)])
 
@@ -91,11 +91,11 @@ class OverHosts(Library):
 
 def all_libraries(bin_folder, cluster):
     peer = {library.key: library for library in peers()}
-    # As it is by default if a library knows that cores are few: here each host counts them all as its own.
+    # The default of libraries that detect few cores: here each host counts all cores as its own.
     patient = ["--mca", "mpi_yield_when_idle", "1"]
-    ours_patient = ["--env", "ZIPMPI_NET_SPINS=0", "--env", "ZIPMPI_WAIT_SPINS=0"]
+    zipmpi_patient = ["--env", "ZIPMPI_WAIT_NET_SPINS=0", "--env", "ZIPMPI_WAIT_SPINS=0"]
     return [
-        OverHosts(our_library(bin_folder), cluster, ["--launch-agent", AGENT, "--bind-to", "none"], "--host", ours_patient),
+        OverHosts(zipmpi_library(bin_folder), cluster, ["--launch-agent", AGENT, "--bind-to", "none"], "--host", zipmpi_patient),
         OverHosts(peer["openmpi"], cluster, [*OPENMPI, *OVER_TCP], "--host", patient),
         OverHosts(peer["openmpi_ucx"], cluster, [*OPENMPI, *OVER_UCX], "--host", patient),
         OverHosts(peer["mpich"], cluster, ["-launcher", "ssh", "-launcher-exec", AGENT, "-iface", DEVICE], "-hosts",

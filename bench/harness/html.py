@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A comparison as one HTML page that needs nothing else: the tables of the report, the pictures within."""
+"""A comparison as one self-contained HTML page: the tables of the report with the pictures."""
 import html
 import os
 import re
 
-from . import bars, report
+from . import targets, report
 from .plots import panels
 
 STYLE = """
@@ -15,20 +15,20 @@ table { border-collapse: collapse; margin: .8em 0; font-size: .92em; }
 th, td { border-bottom: 1px solid #ddd; padding: .25em .7em; text-align: left; vertical-align: top; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th { border-bottom: 2px solid #999; }
-td.bar { white-space: nowrap; }
-td.held { color: #00674f; } td.missed { color: #b03a00; font-weight: 600; } td.not { color: #777; }
+td.target { white-space: nowrap; }
+td.met { color: #00674f; } td.missed { color: #b03a00; font-weight: 600; } td.not { color: #777; }
 figure { margin: 1.5em 0; } figure svg { max-width: 100%; height: auto; }
 """
 
 
 def kind_of(text):
-    if text.startswith(bars.NOT_MEASURED):
+    if text.startswith(targets.INCONCLUSIVE):
         return ' class="not"'
-    for outcome in (bars.HELD, bars.MISSED):
+    for outcome in (targets.MET, targets.MISSED):
         if text == outcome or text.startswith(outcome + " ("):
             return f' class="{outcome}"'
     if re.match(r"^at (most|least) [0-9.]+$", text):
-        return ' class="bar"'
+        return ' class="target"'
     return ' class="number"' if re.match(r"^[-+]?[0-9.]+( ±[0-9]+%| \?)?$|^-$", text) else ""
 
 
@@ -40,7 +40,7 @@ def table_html(lines):
 
 
 def body_of(markdown):
-    """The parts that a report is made of: headings, tables, paragraphs."""
+    """Converts the parts of a report: headings, tables, paragraphs."""
     parts = []
     for part in markdown.strip().split("\n\n"):
         if part.startswith("### "):
@@ -64,9 +64,9 @@ def pictures(folder):
 
 
 def page(comparison, folder):
-    """folder: where the pictures have been drawn."""
+    """folder: the folder of the pictures."""
     parts = body_of(report.Report(comparison, True).whole())
     first_heading = next((i for i, part in enumerate(parts) if part.startswith("<h2>")), len(parts))
     parts.insert(first_heading, pictures(folder))
     return ('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>ZipMPI: comparison</title>\n'
-            f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>ZipMPI beside others on this machine</h1>\n{''.join(parts)}</body>\n</html>\n")
+            f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>ZipMPI and other libraries on this machine</h1>\n{''.join(parts)}</body>\n</html>\n")

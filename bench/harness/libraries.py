@@ -1,25 +1,25 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The libraries that are compared: how a program is built with each and started under it."""
+"""The compared libraries: how a program is built with each and started under it."""
 import os
 import shutil
 import subprocess
 
-from .bars import BARE, OURS
+from .targets import BASELINE, ZIPMPI
 
 BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOREIGN = ("PMI", "OMPI_", "ZIPMPI_", "MPIEXEC_", "HYDRA_", "SLURM_", "UCX_")
-MPI_PROGRAMS = ("latency", "bandwidth", "message_rate", "skew", "overlap", "crowd", "memory", "blocked", "startup",
-                "patterns", "collectives", "vectors", "packing", "overlap_collectives", "matching", "onesided", "gups",
-                "halo", "locks", "lu", "tasks", "epochs", "fences", "ring", "target")
-BARE_PROGRAMS = ("line", "copy", "futex")
+EXTERNAL = ("PMI", "OMPI_", "ZIPMPI_", "MPIEXEC_", "HYDRA_", "SLURM_", "UCX_")
+MPI_PROGRAMS = ("latency", "bandwidth", "message_rate", "skew", "overlap", "oversubscribed", "memory", "blocked_cpu", "startup",
+                "patterns", "collectives", "noncontig", "packing", "overlap_collectives", "matching", "onesided", "gups",
+                "halo", "locks", "lu", "tasks", "epochs", "fences", "ring", "busy_target")
+BASELINE_PROGRAMS = ("cache_line", "copy", "futex")
 UCX_LAYER = ["--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "pml_ucx_tls", "any",
              "--mca", "pml_ucx_devices", "any", "-x", "UCX_TLS=posix,cma,self"]
 
 
 def environment(settings=()):
-    """Ours without what another launcher or a user's settings left in it, with settings of a run (pairs)."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    """The environment without variables of another launcher or of a user's settings, with settings of a run (pairs)."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(EXTERNAL)}
     env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     env.update(settings)
     return env
@@ -34,17 +34,17 @@ def first_line(command):
 
 
 class Library:
-    """One column. `pinned` are the launcher's words for a rank per core, `crowded` those for more ranks than cores,
-    `settings` what its runs have in their environment."""
+    """One column. `pinned`: the launcher's options for a rank per core, `oversubscribed`: those for more ranks than cores,
+    `settings`: environment of its runs."""
 
-    def __init__(self, key, title, compiler, launcher, pinned, crowded, version, settings=()):
+    def __init__(self, key, title, compiler, launcher, pinned, oversubscribed, version, settings=()):
         self.key, self.title, self.compiler, self.launcher = key, title, compiler, launcher
-        self.pinned, self.crowded, self.version_command = pinned, crowded, version
+        self.pinned, self.oversubscribed, self.version_command = pinned, oversubscribed, version
         self.settings = settings
         self.folder = None
 
     def missing(self):
-        """The first of its tools that is not there, or None."""
+        """The first of its tools that is not installed, or None."""
         return next((tool for tool in (self.compiler, self.launcher[0]) if tool and shutil.which(tool) is None), None)
 
     def version(self):
@@ -65,36 +65,36 @@ class Library:
         return [os.path.join(self.folder, run.program), *run.arguments]
 
     def command(self, run, cores):
-        placing = self.pinned if run.ranks <= cores else self.crowded
+        placing = self.pinned if run.ranks <= cores else self.oversubscribed
         return [*self.launcher, *placing, "-n", str(run.ranks), *self.program(run)]
 
     def clean_up(self):
-        """After a run that was ended. A launcher here takes its ranks along."""
+        """Called after a run that was ended. Launchers on one host end their ranks themselves."""
 
 
-class Bare(Library):
-    """No library: programs that start their own second process."""
+class Baseline(Library):
+    """No library: programs that fork their second process."""
 
     def __init__(self):
-        super().__init__(BARE, "bare", "cc", ["cc"], [], [], ["cc", "--version"])
+        super().__init__(BASELINE, "baseline", "cc", ["cc"], [], [], ["cc", "--version"])
 
     def source(self, program):
-        return os.path.join(BENCH, "bare", program + ".c")
+        return os.path.join(BENCH, "baseline", program + ".c")
 
     def command(self, run, cores):
         return self.program(run)
 
 
-def our_library(bin_folder, key=OURS, title="ZipMPI", settings=()):
-    ours = os.path.join(bin_folder, "mpiexec")
-    return Library(key, title, os.path.join(bin_folder, "mpicc"), [ours], ["--bind-to", "core"], [],
-                   [ours, "--version"], settings)
+def zipmpi_library(bin_folder, key=ZIPMPI, title="ZipMPI", settings=()):
+    zipmpi = os.path.join(bin_folder, "mpiexec")
+    return Library(key, title, os.path.join(bin_folder, "mpicc"), [zipmpi], ["--bind-to", "core"], [],
+                   [zipmpi, "--version"], settings)
 
 
 def variants(bin_folder, name, values):
-    """Ours as it is, and with each value of an environment variable."""
-    return [our_library(bin_folder, title="default")] + [
-        our_library(bin_folder, value, value, ((name, value),)) for value in values]
+    """ZipMPI with its defaults, and with each value of an environment variable."""
+    return [zipmpi_library(bin_folder, title="default")] + [
+        zipmpi_library(bin_folder, value, value, ((name, value),)) for value in values]
 
 
 def peers():
@@ -109,4 +109,4 @@ def peers():
 
 
 def all_libraries(bin_folder):
-    return [our_library(bin_folder), *peers(), Bare()]
+    return [zipmpi_library(bin_folder), *peers(), Baseline()]

@@ -1,24 +1,24 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the programs of a set under every library in turns, round after round."""
+"""Runs the programs of a suite under every library alternately, round by round."""
 import os
 import signal
 import subprocess
 import sys
 import time
 
-from .bars import BARE, UCX
-from .figures import Line, Results, parse
-from .libraries import BARE_PROGRAMS, MPI_PROGRAMS, environment
+from .targets import BASELINE, UCX
+from .stats import Line, Results, parse
+from .libraries import BASELINE_PROGRAMS, MPI_PROGRAMS, environment
 
-GRACE = 5  # seconds a launcher has to clean up after SIGTERM
-TO_END = 4  # seconds a program has to end after its results
-SLOW = 12  # seconds; a run that takes longer is not repeated more often than ROUNDS_OF_SLOW
+GRACE = 5  # seconds for a launcher to clean up after SIGTERM
+TO_END = 4  # seconds for a program to exit after its results
+SLOW = 12  # seconds; longer runs are repeated ROUNDS_OF_SLOW times only
 ROUNDS_OF_SLOW = 3
 
 
 class RunFailed(Exception):
-    """With what it had printed if only its end is missing: every line is a figure that was measured."""
+    """With its output if only its exit is missing: every line is a valid figure."""
 
     def __init__(self, why, printed=b""):
         super().__init__(why)
@@ -26,7 +26,7 @@ class RunFailed(Exception):
 
 
 class Progress:
-    """One line that is rewritten on a terminal; one line per round elsewhere."""
+    """One line that is rewritten on a terminal; otherwise one line per round."""
 
     def __init__(self, total, stream=sys.stderr):
         self.total, self.done, self.stream = total, 0, stream
@@ -41,8 +41,8 @@ class Progress:
         left = f", about {self.clock(passed / self.done * (self.total - self.done))} left" if self.done else ""
         text = f"round {round_number} of {rounds}, {self.clock(passed)}{left}"
         if self.terminal:
-            bar = "#" * (24 * self.done // self.total)
-            print(f"\r\033[K[{bar:<24}] {text}: {what}", end="", file=self.stream, flush=True)
+            filled = "#" * (24 * self.done // self.total)
+            print(f"\r\033[K[{filled:<24}] {text}: {what}", end="", file=self.stream, flush=True)
         elif round_number != self.last_round:
             print(text, file=self.stream, flush=True)
         self.last_round = round_number
@@ -69,7 +69,7 @@ def end_group(process):
 
 
 def wait_for(process, limit, at_once):
-    """What it prints. RunFailed after `limit` seconds, or sooner if it has printed its results `at_once` and does not end."""
+    """Its output. RunFailed after `limit` seconds, or sooner if it has printed its results `at_once` and does not exit."""
     begin, seen = time.monotonic(), b""
     while True:
         left = begin + limit - time.monotonic()
@@ -78,15 +78,14 @@ def wait_for(process, limit, at_once):
         except subprocess.TimeoutExpired as late:
             printed = late.output or b""
             if left <= TO_END or not at_once:
-                raise RunFailed(f"did not end within {limit} s", printed) from late
+                raise RunFailed(f"did not exit within {limit} s", printed) from late
             if printed and printed == seen:
-                raise RunFailed("did not end after its results, which are kept", printed) from late
+                raise RunFailed("did not exit after its results, which are kept", printed) from late
             seen = printed
 
 
 def output_of(command, limit, settings=(), clean_up=lambda: None, at_once=False):
-    """What a command prints to stdout. If it takes too long, `clean_up` ends what its group does not hold, and the group is
-    ended."""
+    """Stdout of a command. If it takes too long, `clean_up` ends processes outside its group, and the group is ended."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=environment(settings), start_new_session=True)
     try:
@@ -100,8 +99,8 @@ def output_of(command, limit, settings=(), clean_up=lambda: None, at_once=False)
     return out
 
 
-def start_up(output, begin, ranks):
-    """Seconds from calling the launcher until the last rank had left MPI_Init."""
+def startup_times(output, begin, ranks):
+    """Seconds from the launcher's start until the last rank had left MPI_Init."""
     lines = [line.split() for line in output.splitlines() if line.startswith("startup ")]
     if len(lines) != ranks:
         raise RunFailed(f"{len(lines)} of {ranks} ranks answered")
@@ -111,24 +110,24 @@ def start_up(output, begin, ranks):
 def execute(library, run, cores):
     begin = time.time_ns()
     output = output_of(library.command(run, cores), run.limit, library.settings, library.clean_up, run.at_once)
-    lines = start_up(output, begin, run.ranks) if run.program == "startup" else parse(output)
+    lines = startup_times(output, begin, run.ranks) if run.program == "startup" else parse(output)
     if not lines:
         raise RunFailed("printed no result")
     return lines
 
 
 def build(libraries, runs, folder, progress):
-    """Builds what is needed; returns the libraries that can be used and why others cannot."""
+    """Builds the programs; returns the usable libraries, and the reasons for the others."""
     usable, absent = [], {}
     wanted = {run.program for run in runs}
     for library in libraries:
         try:
             missing = library.missing()
             if missing:
-                raise RunFailed(f"{missing} is not there")
+                raise RunFailed(f"{missing} is not installed")
             place = os.path.join(folder, library.key)
             os.makedirs(place)
-            programs = BARE_PROGRAMS if library.key == BARE else MPI_PROGRAMS
+            programs = BASELINE_PROGRAMS if library.key == BASELINE else MPI_PROGRAMS
             library.build([program for program in programs if program in wanted], place)
             usable.append(library)
         except (RunFailed, subprocess.CalledProcessError) as reason:
@@ -138,20 +137,20 @@ def build(libraries, runs, folder, progress):
 
 
 class Rounds:
-    """`bare_ucx` gives the lines of one round without any library, if there is something to give."""
+    """`baseline_ucx` returns the lines of one round without any library, if available."""
 
-    def __init__(self, libraries, runs, rounds, cores, bare_ucx=None):
+    def __init__(self, libraries, runs, rounds, cores, baseline_ucx=None):
         self.libraries, self.runs, self.rounds, self.cores = libraries, runs, rounds, cores
-        self.bare_ucx = bare_ucx
+        self.baseline_ucx = baseline_ucx
         self.results, self.failures, self.slow = Results(), [], set()
-        self.progress = Progress(rounds * sum(len(self.takers(run)) for run in runs))
+        self.progress = Progress(rounds * sum(len(self.participants(run)) for run in runs))
 
-    def takers(self, run):
+    def participants(self, run):
         return [library for library in self.libraries
-                if (library.key in run.only if run.only else library.key != BARE)]
+                if (library.key in run.only if run.only else library.key != BASELINE)]
 
     def due(self, library, run, number):
-        return number <= run.most_rounds and not (number > ROUNDS_OF_SLOW and (library.key, run) in self.slow)
+        return number <= run.max_rounds and not (number > ROUNDS_OF_SLOW and (library.key, run) in self.slow)
 
     def one(self, library, run, number):
         begin = time.monotonic()
@@ -169,13 +168,13 @@ class Rounds:
     def all(self):
         for number in range(1, self.rounds + 1):
             for run in self.runs:
-                for library in self.takers(run):
+                for library in self.participants(run):
                     self.progress.show(number, self.rounds, f"{library.title}, {run.title()}")
                     if self.due(library, run, number):
                         self.one(library, run, number)
                     self.progress.done += 1
-            if self.bare_ucx:
-                for line in self.bare_ucx():
+            if self.baseline_ucx:
+                for line in self.baseline_ucx():
                     self.results.add(UCX, 2, line)
         self.progress.end()
         return self.results

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""ucx_perftest (Debian: ucx-utils) as one more reference: UCX without an MPI above it. Left out where it is not there."""
+"""ucx_perftest (Debian: ucx-utils) as a further reference: UCX without an MPI library. Left out if not installed."""
 import shutil
 import socket
 import subprocess
 import time
 
-from .figures import Line
+from .stats import Line
 from .libraries import environment
 
 TESTS = (("tag_lat", "ucx_tag_latency", "us"), ("tag_bw", "ucx_tag_bandwidth", "MB/s"))
@@ -19,7 +19,7 @@ def present():
 
 
 def parse_final(text, unit):
-    """The overall column of the line of final results: latency in us, or bandwidth in MB/s."""
+    """The overall column of the final line: latency in us, or bandwidth in MB/s."""
     for line in text.splitlines():
         words = line.split()
         if words and words[0] == "Final:":

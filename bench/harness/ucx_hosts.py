@@ -1,35 +1,35 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""ucx_perftest between two hosts: what UCX's active messages do over the network without an MPI above them. Polling, one
-core each. Both ends run a list of tests; as in our programs, points are swept over and the median of the sweeps counts."""
+"""ucx_perftest between two hosts: UCX's active messages over the network without an MPI library. Polling, one core each. Both
+sides run a list of tests; as in bench/programs, points are swept over and the median of the sweeps counts."""
 import os
 import statistics
 import subprocess
 import time
 
 from . import hosts
-from .figures import Line
+from .stats import Line
 from .libraries import environment
-from .plan import NETWORK_SIZES
+from .suites import NETWORK_SIZES
 
 LATENCY, BANDWIDTH = "ucx_am_latency", "ucx_am_bandwidth"
 TESTS = {LATENCY: ("ucp_am_lat", "us"), BANDWIDTH: ("ucp_am_bw", "MB/s")}
 SWEEPS = 3
-LEAST_BANDWIDTH = 4096  # bytes; smaller ones say how fast messages are, not bytes
-BATCH = 15000  # microseconds that a test should take
+MIN_BANDWIDTH = 4096  # bytes; smaller ones measure the message rate
+BATCH = 15000  # microseconds of a test
 LIMIT = 40  # seconds
 SETTINGS = (("UCX_TLS", "tcp"), ("UCX_NET_DEVICES", hosts.DEVICE), ("UCX_WARN_UNUSED_ENV_VARS", "n"))
 
 
 def iterations(name, size):
-    """About so many fit into a batch, at 7 us and 1500 bytes/us; never fewer than our windows have."""
+    """Iterations that fill a batch, at 7 us and 1500 bytes/us; never fewer than a window of bench/programs."""
     transfer = size / 1500
     each = 2 * (7 + transfer) if name == LATENCY else max(1.0, transfer)
     return max(20 if name == LATENCY else 64, int(BATCH / each))
 
 
 def sizes_of(name):
-    return [size for size in NETWORK_SIZES if name == LATENCY or size >= LEAST_BANDWIDTH]
+    return [size for size in NETWORK_SIZES if name == LATENCY or size >= MIN_BANDWIDTH]
 
 
 def list_of_tests():
@@ -55,7 +55,7 @@ def parse_list(text):
 
 
 def measure(cluster, folder, cores):
-    """The lines of one round; none if it fails."""
+    """The lines of one round; none on failure."""
     path = os.path.join(folder, "ucx_tests")
     with open(path, "w", encoding="utf-8") as file:
         file.write(list_of_tests())

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The loop of every MPI benchmark here. A point is one thing to time (one size, say). Its number of
-// iterations grows until a batch lasts one slice of time; that is the warm-up too. Then the points are swept
-// over several times, so that the batches of one point lie apart in time and a bad moment of the machine
-// spoils one batch of each instead of all of one. The figure of a point is the median of its batches.
-// Options: slice= seconds of a batch, sweeps=, limit= seconds after which no further sweep begins, least= and
-// most= iterations of a batch, hurry= seconds: a point of which one iteration takes longer is measured by
-// that one only, sizes=.
+// The measurement loop of all MPI benchmarks here. A point is one timed case (one size, for example). Its
+// number of iterations grows until a batch lasts one slice of time, which is also the warm-up. Then all
+// points are swept several times, so that a disturbance of the machine spoils one batch of each instead of
+// all batches of one. The result of a point is the median of its batches. Options: slice= seconds of a batch,
+// sweeps=, limit= seconds after which no further sweep begins, least= and most= iterations of a batch, hurry=
+// seconds: a point with a longer iteration is measured by that one only, sizes=.
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -15,27 +14,26 @@
 #include <mpi.h>
 #include <time.h>
 
-enum { most_points = 128, window = 64 };
+enum { max_points = 128, window = 64 };
 
 struct point {
     const char* name;
     size_t size;
     long iterations;
-    int batches;                       // that were measured
-    int settled;                       // by the first iteration
-    double per_iteration[most_sweeps]; // seconds
+    int batches;                      // measured batches
+    int complete;                     // measured by its first iteration only
+    double per_iteration[max_sweeps]; // seconds
 };
 
 struct bench {
     int rank, ranks, sweeps;
-    double slice, limit, hurry;
-    long least, most;
+    double slice, limit, slow_limit;
+    long min_iterations, max_iterations;
     int points;
-    struct point point[most_points];
+    struct point point[max_points];
 };
 
-// Seconds that `iterations` took, counted on rank 0. All ranks call it. `stamp` marks the payload of this
-// batch.
+// Seconds of `iterations`, measured on rank 0. All ranks call it. `stamp` marks the payload of this batch.
 typedef double (*batch_function)(const struct bench* bench, const struct point* point, long iterations,
                                  char stamp);
 
@@ -44,9 +42,9 @@ static inline struct bench begin_bench(int* argc, char*** argv) {
     struct bench bench = {.sweeps = sweeps_option(*argc, *argv, 7),
                           .slice = number_option(*argc, *argv, "slice", 0.003),
                           .limit = number_option(*argc, *argv, "limit", 10),
-                          .hurry = number_option(*argc, *argv, "hurry", 1e9),
-                          .least = (long)number_option(*argc, *argv, "least", 1),
-                          .most = (long)number_option(*argc, *argv, "most", 1e7)};
+                          .slow_limit = number_option(*argc, *argv, "hurry", 1e9),
+                          .min_iterations = (long)number_option(*argc, *argv, "least", 1),
+                          .max_iterations = (long)number_option(*argc, *argv, "most", 1e7)};
     MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &bench.ranks);
     return bench;
@@ -57,18 +55,18 @@ static inline void fail(const char* why) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static inline void need_ranks(const struct bench* bench, int least) {
+static inline void require_ranks(const struct bench* bench, int least) {
     if (bench->ranks < least) fail("too few ranks for this benchmark");
 }
 
 static inline void add_point(struct bench* bench, const char* name, size_t size) {
-    if (bench->points == most_points) fail("too many sizes");
+    if (bench->points == max_points) fail("too many sizes");
     bench->point[bench->points++] = (struct point){.name = name, .size = size, .iterations = 1};
 }
 
 static inline void add_sizes(struct bench* bench, const char* name, int argc, char** argv) {
-    size_t sizes[most_points];
-    const int count = message_sizes(argc, argv, sizes, most_points);
+    size_t sizes[max_points];
+    const int count = message_sizes(argc, argv, sizes, max_points);
     for (int i = 0; i < count; ++i) add_point(bench, name, sizes[i]);
 }
 
@@ -85,47 +83,48 @@ static inline void compute(double seconds) {
     }
 }
 
-// A clock that all processes of a host share; MPI_Wtime need not be one.
+// A clock shared by all processes of a host; MPI_Wtime need not be one.
 static inline double host_time(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-// From the moment when the first rank began until the last one ended, on rank 0. A rank's own time says
-// little when ranks run one after the other on few cores.
-static inline double from_first_to_last(double begin, double end) {
-    const double mine[2] = {-begin, end};
+// Time from the start of the first rank to the end of the last one, on rank 0. The time of a single rank says
+// little when ranks share few cores.
+static inline double elapsed_over_ranks(double begin, double end) {
+    const double local[2] = {-begin, end};
     double all[2] = {0, 0};
-    MPI_Reduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(local, all, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     return all[0] + all[1];
 }
 
 static inline void calibrate(const struct bench* bench, struct point* point, batch_function batch) {
-    point->batches = point->settled = 0;
+    point->batches = point->complete = 0;
     for (long next = 1; next;) {
         point->iterations = next;
         const double took = batch(bench, point, next, 1);
-        point->settled = next == 1 && took > bench->hurry;
+        point->complete = next == 1 && took > bench->slow_limit;
         point->per_iteration[0] = took;
-        if (point->settled || took >= bench->slice || next >= bench->most)
+        if (point->complete || took >= bench->slice || next >= bench->max_iterations)
             next = 0;
         else
             next = took > bench->slice / 8 ? (long)((double)next * bench->slice / took) + 1 : next * 4;
-        if (next > bench->most) next = bench->most;
-        long decision[2] = {next, point->settled};
+        if (next > bench->max_iterations) next = bench->max_iterations;
+        long decision[2] = {next, point->complete};
         MPI_Bcast(decision, 2, MPI_LONG, 0, MPI_COMM_WORLD); // rank 0 decides
         next = decision[0];
-        point->settled = (int)decision[1];
+        point->complete = (int)decision[1];
     }
-    point->batches = point->settled;
-    if (!point->settled && point->iterations < bench->least) point->iterations = bench->least;
+    point->batches = point->complete;
+    if (!point->complete && point->iterations < bench->min_iterations)
+        point->iterations = bench->min_iterations;
 }
 
-// Whether there is a point that needs another sweep.
-static inline int unsettled(const struct bench* bench) {
+// Whether any point needs another sweep.
+static inline int has_open_points(const struct bench* bench) {
     int open = 0;
-    for (int i = 0; i < bench->points; ++i) open += !bench->point[i].settled;
+    for (int i = 0; i < bench->points; ++i) open += !bench->point[i].complete;
     return open > 0;
 }
 
@@ -134,10 +133,10 @@ static inline void measure(struct bench* bench, batch_function batch) {
     for (int i = 0; i < bench->points; ++i) calibrate(bench, &bench->point[i], batch);
     const double begin = MPI_Wtime();
     int done = 0;
-    for (int another = unsettled(bench); another;) {
+    for (int another = has_open_points(bench); another;) {
         for (int i = 0; i < bench->points; ++i) {
             struct point* point = &bench->point[i];
-            if (point->settled) continue;
+            if (point->complete) continue;
             point->per_iteration[point->batches++] =
                 batch(bench, point, point->iterations, (char)(done + 2)) / (double)point->iterations;
         }
@@ -149,7 +148,7 @@ static inline void measure(struct bench* bench, batch_function batch) {
         bench->point[i].per_iteration[0] = median(bench->point[i].per_iteration, bench->point[i].batches);
 }
 
-// The message passes to and fro between ranks 0 and 1; half of that is one iteration's worth of latency.
+// Ping-pong between ranks 0 and 1; half of a round trip is one iteration's latency.
 static inline double ping_pong(int rank, char* out, char* in, size_t size, long iterations, char stamp) {
     const int bytes = (int)size, peer = 1 - rank;
     mark(out, size, stamp);
@@ -164,7 +163,8 @@ static inline double ping_pong(int rank, char* out, char* in, size_t size, long 
     return took;
 }
 
-// A window of messages from rank 0 to rank 1, from one buffer to one buffer, answered by an empty message.
+// A window of messages from rank 0 to rank 1, from one buffer to one buffer, acknowledged by an empty
+// message.
 static inline void one_window(int rank, char* out, char* in, int count, MPI_Datatype type) {
     MPI_Request requests[window];
     if (rank == 0) {

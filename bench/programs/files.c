@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collective writes and reads of one file: each rank one long part, or blocks in turn. Prints MB/s of all
+// Collective writes and reads of one file: one long block per rank, or blocks round robin. Prints MB/s of all
 // ranks together, the best of the rounds. Uses only mpi.h, so that any MPI can run it. usage: files FILE
-// BYTES_PER_RANK BLOCK... (block 0: one part per rank)
+// BYTES_PER_RANK BLOCK... (block 0: one per rank)
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,17 +15,17 @@ static int rank, size;
 
 static void set_view(MPI_File fh, int block, long bytes) {
     const MPI_Offset start = (MPI_Offset)rank * (block == 0 ? bytes : block);
-    MPI_Datatype one, mine;
+    MPI_Datatype one, view_type;
     if (block == 0) {
         MPI_File_set_view(fh, start, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
         return;
     }
     MPI_Type_contiguous(block, MPI_BYTE, &one);
-    MPI_Type_create_resized(one, 0, (MPI_Aint)size * block, &mine);
-    MPI_Type_commit(&mine);
-    MPI_File_set_view(fh, start, MPI_BYTE, mine, "native", MPI_INFO_NULL);
+    MPI_Type_create_resized(one, 0, (MPI_Aint)size * block, &view_type);
+    MPI_Type_commit(&view_type);
+    MPI_File_set_view(fh, start, MPI_BYTE, view_type, "native", MPI_INFO_NULL);
     MPI_Type_free(&one);
-    MPI_Type_free(&mine);
+    MPI_Type_free(&view_type);
 }
 
 static double timed(MPI_File fh, int writes, char* data, long bytes) {

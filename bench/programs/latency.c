@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Half of a round trip between two ranks, in microseconds, over the sizes of messages. name= gives the figure
-// another name.
+// Half of a round trip between two ranks, in microseconds, over message sizes. name= renames the result.
 #include "bench.h"
 
 static char *out, *in;
@@ -14,7 +13,7 @@ static double batch(const struct bench* bench, const struct point* point, long i
 
 int main(int argc, char** argv) {
     struct bench bench = begin_bench(&argc, &argv);
-    need_ranks(&bench, 2);
+    require_ranks(&bench, 2);
     out = touched_memory(largest_message);
     in = touched_memory(largest_message);
     add_sizes(&bench, text_option(argc, argv, "name", "latency"), argc, argv);

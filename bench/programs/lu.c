@@ -1,24 +1,24 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A dense matrix is factored into L and U, without pivoting, in square blocks that are dealt over a grid of
-// ranks. A rank fetches the blocks it needs from the memory of their owners, with all of them locked for
-// sharing; owners compute meanwhile and help nobody. Result: lu, seconds of one factorisation. Options: n=
-// size of the matrix, block= size of a block; n must be a multiple of it. The factors are multiplied again
-// and compared, unless check=0.
+// LU factorization of a dense matrix, without pivoting, in square blocks distributed over a grid of ranks. A
+// rank fetches the blocks it needs from the memory of their owners, under shared locks on all of them; owners
+// compute meanwhile outside MPI. Result: lu, seconds of one factorization. Options: n= size of the matrix,
+// block= size of a block; n must be a multiple of it. The factors are multiplied and compared with the
+// matrix, unless check=0.
 #include "bench.h"
 
 #include <math.h>
 
 static int n, block, across, down, blocks, own_rank;
-static double* mine;  // blocks of this rank, one after the other
-static double* panel; // fetched: those of one column, then those of one row
+static double* local_blocks; // blocks of this rank, contiguous
+static double* panel;        // fetched: those of one column, then those of one row
 static MPI_Win win;
 
 static int owner(int i, int j) { return i % down * across + j % across; }
-static int place(int i, int j) { return i / down * ((blocks + across - 1) / across) + j / across; }
+static int block_index(int i, int j) { return i / down * ((blocks + across - 1) / across) + j / across; }
 static size_t words(void) { return (size_t)block * (size_t)block; }
-static double* own(int i, int j) { return mine + words() * (size_t)place(i, j); }
+static double* local_block(int i, int j) { return local_blocks + words() * (size_t)block_index(i, j); }
 
 static double element(int i, int j) {
     const double d = i - j;
@@ -29,7 +29,7 @@ static void fill(void) {
     for (int i = 0; i < blocks; ++i)
         for (int j = 0; j < blocks; ++j) {
             if (owner(i, j) != own_rank) continue;
-            double* const b = own(i, j);
+            double* const b = local_block(i, j);
             for (int r = 0; r < block; ++r)
                 for (int c = 0; c < block; ++c) b[r * block + c] = element(i * block + r, j * block + c);
         }
@@ -65,17 +65,17 @@ static void subtract_product(double* a, const double* l, const double* u) {
         }
 }
 
-// A block of anybody: in its place, or fetched to `to`.
-static const double* look_at(int i, int j, double* to) {
+// A block of any rank: the local one, or fetched to `to`.
+static const double* fetch_block(int i, int j, double* to) {
     const int from = owner(i, j);
-    if (from == own_rank) return own(i, j);
-    const MPI_Aint at = (MPI_Aint)(words() * (size_t)place(i, j));
+    if (from == own_rank) return local_block(i, j);
+    const MPI_Aint at = (MPI_Aint)(words() * (size_t)block_index(i, j));
     MPI_Get(to, (int)words(), MPI_DOUBLE, from, at, (int)words(), MPI_DOUBLE, win);
     MPI_Win_flush(from, win);
     return to;
 }
 
-static void all_written(void) {
+static void sync_windows(void) {
     MPI_Win_sync(win);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_sync(win);
@@ -88,11 +88,11 @@ static void do_perimeter(int k) {
         for (int i = k + 1; i < blocks; ++i) {
             const int row = side == 0 ? i : k, column = side == 0 ? k : i;
             if (owner(row, column) != own_rank) continue;
-            if (diagonal == NULL) diagonal = look_at(k, k, panel);
+            if (diagonal == NULL) diagonal = fetch_block(k, k, panel);
             if (side == 0)
-                divide_by_upper(own(row, column), diagonal);
+                divide_by_upper(local_block(row, column), diagonal);
             else
-                divide_by_lower(own(row, column), diagonal);
+                divide_by_lower(local_block(row, column), diagonal);
         }
 }
 
@@ -100,37 +100,37 @@ static void do_interior(int k) {
     const double* column[blocks];
     const double* row[blocks];
     for (int i = k + 1; i < blocks; ++i) {
-        column[i] = i % down == own_rank / across ? look_at(i, k, panel + words() * (size_t)i) : NULL;
-        row[i] =
-            i % across == own_rank % across ? look_at(k, i, panel + words() * (size_t)(blocks + i)) : NULL;
+        column[i] = i % down == own_rank / across ? fetch_block(i, k, panel + words() * (size_t)i) : NULL;
+        row[i] = i % across == own_rank % across ? fetch_block(k, i, panel + words() * (size_t)(blocks + i))
+                                                 : NULL;
     }
     for (int i = k + 1; i < blocks; ++i)
         for (int j = k + 1; j < blocks; ++j)
-            if (owner(i, j) == own_rank) subtract_product(own(i, j), column[i], row[j]);
+            if (owner(i, j) == own_rank) subtract_product(local_block(i, j), column[i], row[j]);
 }
 
-static double once(void) {
+static double factor_once(void) {
     fill();
-    all_written();
+    sync_windows();
     const double begin = host_time();
     for (int k = 0; k < blocks; ++k) {
-        if (owner(k, k) == own_rank) factor(own(k, k));
-        all_written();
+        if (owner(k, k) == own_rank) factor(local_block(k, k));
+        sync_windows();
         do_perimeter(k);
-        all_written();
+        sync_windows();
         do_interior(k);
-        all_written();
+        sync_windows();
     }
-    return from_first_to_last(begin, host_time());
+    return elapsed_over_ranks(begin, host_time());
 }
 
-// On rank 0: L times U is the matrix again.
+// On rank 0: checks that L times U is the matrix.
 static void check_factors(void) {
     if (own_rank != 0) return;
     double* const whole = (double*)(void*)touched_memory(sizeof(double) * (size_t)n * (size_t)n);
     for (int i = 0; i < blocks; ++i)
         for (int j = 0; j < blocks; ++j) {
-            const double* const b = look_at(i, j, panel);
+            const double* const b = fetch_block(i, j, panel);
             for (int r = 0; r < block; ++r)
                 memcpy(whole + (size_t)(i * block + r) * (size_t)n + j * block, b + r * block,
                        sizeof(double) * (size_t)block);
@@ -145,14 +145,14 @@ static void check_factors(void) {
     free(whole);
 }
 
-static void deal(int ranks) {
+static void distribute(int ranks) {
     for (int d = 1; d * d <= ranks; ++d)
         if (ranks % d == 0) down = d;
     across = ranks / down;
     const size_t rows = (size_t)((blocks + down - 1) / down),
                  columns = (size_t)((blocks + across - 1) / across);
-    MPI_Win_allocate((MPI_Aint)(rows * columns * words() * sizeof *mine), sizeof *mine, MPI_INFO_NULL,
-                     MPI_COMM_WORLD, &mine, &win);
+    MPI_Win_allocate((MPI_Aint)(rows * columns * words() * sizeof *local_blocks), sizeof *local_blocks,
+                     MPI_INFO_NULL, MPI_COMM_WORLD, &local_blocks, &win);
     panel = (double*)(void*)touched_memory(2 * (size_t)blocks * words() * sizeof *panel);
 }
 
@@ -163,11 +163,11 @@ int main(int argc, char** argv) {
     if (block < 1 || n % block != 0) fail("n= is not a multiple of block=");
     blocks = n / block;
     own_rank = bench.rank;
-    deal(bench.ranks);
+    distribute(bench.ranks);
     MPI_Win_lock_all(0, win);
-    double took[most_sweeps];
-    for (int i = 0; i < bench.sweeps; ++i) took[i] = once();
-    all_written();
+    double took[max_sweeps];
+    for (int i = 0; i < bench.sweeps; ++i) took[i] = factor_once();
+    sync_windows();
     if (number_option(argc, argv, "check", 1) > 0) check_factors();
     if (own_rank == 0) report("lu", (size_t)n, median(took, bench.sweeps), "s");
     MPI_Win_unlock_all(win);

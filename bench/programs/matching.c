@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Nanoseconds per match with long queues: rank 1 sends as many short messages as depth says (the column of
-// sizes), each with a tag of its own; rank 0 has posted its receives before (posted_*), or receives them when
-// all have come (unexpected_*): in the order of sending, in reverse order, in reverse order with
-// MPI_ANY_SOURCE in each second receive, and, unexpected ones, in the order of sending with MPI_ANY_TAG. The
-// time should not depend on the depth. Options: depths=10,1000,100000, only= one of the names.
+// Nanoseconds per match with long queues: rank 1 sends as many short messages as the depth (the size column),
+// each with a different tag; rank 0 has posted its receives before (posted_*), or receives after all have
+// arrived (unexpected_*): in sending order, in reverse order, in reverse order with MPI_ANY_SOURCE in every
+// second receive, and, for unexpected ones, in sending order with MPI_ANY_TAG. The time should not depend on
+// the depth. Options: depths=10,1000,100000, only= one of the names.
 #include "bench.h"
 
-enum { most_depth = 1 << 20 };
+enum { max_depth = 1 << 20 };
 enum order { in_order, reverse, any_source, any_tag };
-static MPI_Request requests[most_depth];
-static int values[most_depth];
+static MPI_Request requests[max_depth];
+static int values[max_depth];
 
 static const struct {
     const char* name;
@@ -21,7 +21,7 @@ static const struct {
              {"posted_any_source", 1, any_source}, {"unexpected_in_order", 0, in_order},
              {"unexpected_reverse", 0, reverse},   {"unexpected_any_source", 0, any_source},
              {"unexpected_any_tag", 0, any_tag}};
-enum { case_count = sizeof cases / sizeof *cases, end_tag = most_depth };
+enum { case_count = sizeof cases / sizeof *cases, end_tag = max_depth };
 
 // The tag of the i-th receive.
 static int tag_of(enum order order, int i, int depth) {
@@ -44,7 +44,7 @@ static void receive_all(enum order order, int depth) {
 
 static void check_all(enum order order, int depth) {
     for (int i = 0; i < depth; ++i)
-        if (values[i] != tag_of(order, i, depth)) fail("a message came to the wrong receive");
+        if (values[i] != tag_of(order, i, depth)) fail("a message matched the wrong receive");
 }
 
 static void send_all(int depth) {
@@ -84,8 +84,8 @@ static int depths_of(int argc, char** argv, size_t* depths) {
     const char* list = text_option(argc, argv, "depths", "10,1000,100000");
     for (char* end; *list && count < 8; list = *end ? end + 1 : end) {
         depths[count] = strtoul(list, &end, 10);
-        if (end == list || depths[count] < 1 || depths[count] > most_depth)
-            fail("depths= wants numbers up to 1048576");
+        if (end == list || depths[count] < 1 || depths[count] > max_depth)
+            fail("depths= must be numbers up to 1048576");
         ++count;
     }
     return count;

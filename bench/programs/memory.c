@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory per rank in KiB: the proportional set size of all ranks together, shared by their number, after
-// MPI_Init (memory_start), after an exchange with the two neighbours in a ring (memory_ring), and after an
-// all-to-all of 1 KiB per pair (memory_alltoall; the buffers of this program are taken off). until=ring
-// leaves the all-to-all out.
+// Memory per rank in KiB: the proportional set size of all ranks divided by their number, after MPI_Init
+// (memory_start), after an exchange with the two neighbors in a ring (memory_ring), and after an all-to-all
+// of 1 KiB per pair (memory_alltoall; without the buffers of this program). until=ring leaves the all-to-all
+// out.
 #include "bench.h"
 
 enum { block = 1024 };
 
-static double own_kib(void) {
+static double process_kib(void) {
     FILE* file = fopen("/proc/self/smaps_rollup", "r");
     if (!file) fail("cannot read /proc/self/smaps_rollup");
     char line[256];
@@ -21,11 +21,11 @@ static double own_kib(void) {
 }
 
 static void report_memory(const struct bench* bench, const char* name, size_t size, double own_buffers) {
-    MPI_Barrier(MPI_COMM_WORLD); // all ranks have done the same
-    const double mine = own_kib() - own_buffers / 1024;
-    MPI_Barrier(MPI_COMM_WORLD); // and nobody has gone on
+    MPI_Barrier(MPI_COMM_WORLD); // all ranks have reached this point
+    const double local = process_kib() - own_buffers / 1024;
+    MPI_Barrier(MPI_COMM_WORLD); // no rank has continued
     double sum = 0;
-    MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&local, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (bench->rank == 0) report(name, size, sum / bench->ranks, "KiB");
 }
 

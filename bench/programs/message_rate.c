@@ -3,7 +3,7 @@
 //
 // Messages of 8 bytes per second, in millions, of all pairs together: rank i of the lower half sends windows
 // of 64 to rank i + half. With two ranks this is the message rate, with more the multi-pair rate; then the
-// mean half round trip of the pairs that play ping-pong at once is reported too.
+// mean half round trip of concurrent ping-pongs of all pairs is also reported.
 #include "bench.h"
 
 enum { message = 8 };

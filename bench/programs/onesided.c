@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One-sided operations of rank 0 on rank 1, of 8 bytes and of vectors, each with what completes it, on
-// windows of three kinds. While rank 0 works, rank 1 waits in a barrier, or (busy_) computes outside MPI.
-// Beside them the bare costs: a store with a fence, and two compare-and-swaps. Results: <operation>_<window>,
-// in microseconds. Options: busy= seconds that rank 1 computes at a time (0: not measured).
+// One-sided operations of rank 0 on rank 1, of 8 bytes and of vectors, each with its completion, on windows
+// of three kinds. Meanwhile rank 1 waits in a barrier, or (busy_) computes outside MPI. Also the baseline: a
+// store with a fence, and two compare-and-swaps. Results: OPERATION_WINDOW, in microseconds. Options: busy=
+// seconds that rank 1 computes at a time (0: leaves busy_ out).
 #include "bench.h"
 
 #include <stdatomic.h>
@@ -30,19 +30,19 @@ enum operation {
     swap,
     put_contiguous,
     put_vector,
-    bare_store,
-    bare_swaps
+    baseline_store,
+    baseline_swaps
 };
 static const char* const operation_names[] = {
-    "lock_unlock",      "put_flush", "get_flush",     "accumulate_flush", "fetch_and_op",
-    "compare_and_swap", "put_2k",    "put_vector_2k", "bare_store_fence", "bare_swap_pair"};
+    "lock_unlock",      "put_flush", "get_flush",     "accumulate_flush",     "fetch_and_op",
+    "compare_and_swap", "put_2k",    "put_vector_2k", "baseline_store_fence", "baseline_swap_pair"};
 static enum operation operation;
 static int current; // index of the window
 
 static const int64_t one = 1, zero = 0;
 static int64_t result;
 
-static void once(MPI_Win win, MPI_Aint at) {
+static void run_once(MPI_Win win, MPI_Aint at) {
     int64_t expected = 0;
     switch (operation) {
     case lock_unlock:
@@ -70,10 +70,10 @@ static void once(MPI_Win win, MPI_Aint at) {
     case put_vector:
         MPI_Put(memory, 2 * blocks, MPI_DOUBLE, 1, at, 1, vector, win);
         break;
-    case bare_store:
+    case baseline_store:
         atomic_store(&word, one);
         return;
-    case bare_swaps:
+    case baseline_swaps:
         atomic_compare_exchange_strong(&word, &expected, 1);
         expected = 1;
         atomic_compare_exchange_strong(&word, &expected, 0);
@@ -90,10 +90,10 @@ static double batch(const struct bench* bench, const struct point* point, long i
     MPI_Barrier(MPI_COMM_WORLD);
     double took = 0;
     if (bench->rank == 0) {
-        if (busy > 0) compute(0.001); // the other one is out of MPI by then
+        if (busy > 0) compute(0.001); // the target has left MPI by then
         if (operation != lock_unlock) MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
         const double begin = MPI_Wtime();
-        for (long i = 0; i < iterations; ++i) once(win, at);
+        for (long i = 0; i < iterations; ++i) run_once(win, at);
         took = MPI_Wtime() - begin;
         if (operation != lock_unlock) MPI_Win_unlock(1, win);
     } else if (bench->rank == 1 && busy > 0) {
@@ -117,13 +117,13 @@ static void make_windows(void) {
 }
 
 static void run(struct bench* bench, const char* prefix) {
-    const int last = busy > 0 ? put_vector : bare_swaps;
+    const int last = busy > 0 ? put_vector : baseline_swaps;
     for (int o = 0; o <= last; ++o)
-        for (current = 0; current < (o >= bare_store ? 1 : 3); ++current) {
+        for (current = 0; current < (o >= baseline_store ? 1 : 3); ++current) {
             char name[64];
             operation = (enum operation)o;
-            snprintf(name, sizeof name, "%s%s%s%s", prefix, operation_names[o], o >= bare_store ? "" : "_",
-                     o >= bare_store ? "" : window_names[current]);
+            snprintf(name, sizeof name, "%s%s%s%s", prefix, operation_names[o],
+                     o >= baseline_store ? "" : "_", o >= baseline_store ? "" : window_names[current]);
             bench->points = 0;
             const size_t size = o == put_contiguous || o == put_vector ? 16 * blocks : 8;
             add_point(bench, name, size);
@@ -134,13 +134,13 @@ static void run(struct bench* bench, const char* prefix) {
 
 int main(int argc, char** argv) {
     struct bench bench = begin_bench(&argc, &argv);
-    need_ranks(&bench, 2);
+    require_ranks(&bench, 2);
     make_windows();
     run(&bench, "");
     busy = number_option(argc, argv, "busy", 0.1);
     if (busy > 0) {
         bench.sweeps = 3;
-        bench.most = 100;
+        bench.max_iterations = 100;
         run(&bench, "busy_");
     }
     MPI_Win_detach(windows[2], memory);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How much of a nonblocking exchange is hidden behind computing: exchange alone, then the same with as much
-// computing between start and wait as the exchange took. 100 %hidden: the exchange cost nothing; 0: it was
-// not begun before the wait.
+// Fraction of a nonblocking exchange hidden behind computation: the exchange alone, then with a computation
+// of equal length between start and wait. 100 %hidden: the exchange cost nothing; 0: it made no progress
+// before the wait.
 #include "bench.h"
 
 static char *out, *in;
@@ -31,8 +31,8 @@ int main(int argc, char** argv) {
     if (bench.ranks != 2) fail("overlap is measured between two ranks");
     out = touched_memory(largest_message);
     in = touched_memory(largest_message);
-    size_t sizes[most_points];
-    const int count = message_sizes(argc, argv, sizes, most_points);
+    size_t sizes[max_points];
+    const int count = message_sizes(argc, argv, sizes, max_points);
     for (int i = 0; i < count; ++i) {
         bench.points = 0;
         add_point(&bench, "overlap", sizes[i]);

@@ -1,19 +1,18 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How much of a nonblocking collective operation is hidden behind computing: the operation alone, then the
-// same with as much computing between start and wait as it took. 100 %hidden: it cost nothing; 0: nothing of
-// it was done before the wait. During the computing MPI is called `tests=` times (MPI_Test), as programs do.
-// Ranks that move the bytes themselves can hide only what they wait for: the work is theirs. So there is a
-// second figure, beside_..., the microseconds by which computing takes longer with the operation beside it.
-// start_iallreduce and start_ialltoall are the microseconds until the call that starts comes back: it must
-// not wait for others.
+// Fraction of a nonblocking collective hidden behind computation: the operation alone, then with a
+// computation of equal length between start and wait. 100 %hidden: it cost nothing; 0: it made no progress
+// before the wait. During the computation MPI_Test is called `tests=` times, as applications do. Ranks that
+// move the bytes themselves can hide only waiting time, so there is a second result, beside_...: the
+// microseconds that the operation adds to the computation. start_iallreduce and start_ialltoall are the
+// microseconds of the starting call, which must not wait for other ranks.
 #include "bench.h"
 
 static char *out, *in;
 static double computing; // seconds per iteration
 static int tests, rank, ranks;
-static double start_time; // of all iterations of a batch
+static double start_time; // sum over all iterations of a batch
 
 static void start(const struct point* point, MPI_Request* request) {
     const double begin = MPI_Wtime();
@@ -44,8 +43,8 @@ static double batch(const struct bench* bench, const struct point* point, long i
     return MPI_Wtime() - begin;
 }
 
-static void one(struct bench* bench, const char* name, const char* start_name, const char* beside_name,
-                size_t size) {
+static void run_point(struct bench* bench, const char* name, const char* start_name, const char* beside_name,
+                      size_t size) {
     bench->points = 0;
     add_point(bench, name, size);
     computing = 0;
@@ -64,15 +63,15 @@ int main(int argc, char** argv) {
     struct bench bench = begin_bench(&argc, &argv);
     rank = bench.rank, ranks = bench.ranks;
     tests = (int)number_option(argc, argv, "tests", 4);
-    size_t sizes[most_points], most = 0;
-    const int count = message_sizes(argc, argv, sizes, most_points);
+    size_t sizes[max_points], most = 0;
+    const int count = message_sizes(argc, argv, sizes, max_points);
     for (int i = 0; i < count; ++i)
         if (sizes[i] > most) most = sizes[i];
     out = touched_memory(most * (size_t)ranks);
     in = touched_memory(most * (size_t)ranks);
     for (int i = 0; i < count; ++i) {
-        one(&bench, "overlap_iallreduce", "start_iallreduce", "beside_iallreduce", sizes[i]);
-        one(&bench, "overlap_ialltoall", "start_ialltoall", "beside_ialltoall", sizes[i]);
+        run_point(&bench, "overlap_iallreduce", "start_iallreduce", "beside_iallreduce", sizes[i]);
+        run_point(&bench, "overlap_ialltoall", "start_ialltoall", "beside_ialltoall", sizes[i]);
     }
     free(out);
     free(in);

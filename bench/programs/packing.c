@@ -1,27 +1,27 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MPI_Pack and MPI_Unpack against loops written by hand, in MB/s over the packed bytes, for four layouts:
-//   vector    pairs of numbers, each second pair
-//   indexed   runs of 1 to 4 numbers with gaps of 1 to 3
-//   subarray  64 columns of a matrix that has 128
+// MPI_Pack and MPI_Unpack against hand-written loops, in MB/s of packed bytes, for four layouts:
+//   vector    pairs of numbers, every second pair
+//   indexed   runs of 1 to 4 numbers, separated by holes of 1 to 3
+//   subarray  64 columns of a matrix with 128
 //   struct    an array of structures with padding
 // Results: pack_LAYOUT, unpack_LAYOUT, pack_loop_LAYOUT, unpack_loop_LAYOUT.
 #include "bench.h"
 #include <stddef.h>
 
-enum { columns = 128, taken = 64, most_runs = largest_message / 8 };
+enum { columns = 128, used_columns = 64, max_runs = largest_message / 8 };
 
 struct record {
     int kind;
-    double place[2];
+    double position[2];
     char flags[4];
 };
 enum { record_bytes = sizeof(int) + 2 * sizeof(double) + 4 };
 
-static double *loose, *checked; // the layout
+static double *loose, *checked; // noncontiguous data
 static char* dense;
-static int run_lengths[most_runs], run_places[most_runs], runs;
+static int run_lengths[max_runs], run_displs[max_runs], runs;
 
 static void copy(int packing, void* in_layout, char** packed, size_t bytes) {
     if (packing)
@@ -47,22 +47,22 @@ static void vector_loop(size_t size, int packing) {
                 loose[4 * i + k] = packed[2 * i + k];
 }
 
-static void lay_out_runs(size_t size) {
-    int place = 0, left = (int)(size / 8);
+static void make_runs(size_t size) {
+    int displ = 0, left = (int)(size / 8);
     for (runs = 0; left > 0; ++runs) {
         int length = 1 + (runs * 7 + 3) % 4;
         if (length > left) length = left;
         run_lengths[runs] = length;
-        run_places[runs] = place;
-        place += length + 1 + runs % 3;
+        run_displs[runs] = displ;
+        displ += length + 1 + runs % 3;
         left -= length;
     }
 }
 
 static MPI_Datatype indexed_type(size_t size) {
     MPI_Datatype type;
-    lay_out_runs(size);
-    MPI_Type_indexed(runs, run_lengths, run_places, MPI_DOUBLE, &type);
+    make_runs(size);
+    MPI_Type_indexed(runs, run_lengths, run_displs, MPI_DOUBLE, &type);
     return type;
 }
 
@@ -72,32 +72,32 @@ static void indexed_loop(size_t size, int packing) {
     for (int i = 0; i < runs; ++i)
         for (int k = 0; k < run_lengths[i]; ++k, ++packed)
             if (packing)
-                *packed = loose[run_places[i] + k];
+                *packed = loose[run_displs[i] + k];
             else
-                loose[run_places[i] + k] = *packed;
+                loose[run_displs[i] + k] = *packed;
 }
 
 static MPI_Datatype subarray_type(size_t size) {
-    const int rows = (int)(size / (taken * sizeof(double)));
-    const int whole[2] = {rows, columns}, part[2] = {rows, taken}, from[2] = {0, 32};
+    const int rows = (int)(size / (used_columns * sizeof(double)));
+    const int whole[2] = {rows, columns}, subsizes[2] = {rows, used_columns}, from[2] = {0, 32};
     MPI_Datatype type;
-    MPI_Type_create_subarray(2, whole, part, from, MPI_ORDER_C, MPI_DOUBLE, &type);
+    MPI_Type_create_subarray(2, whole, subsizes, from, MPI_ORDER_C, MPI_DOUBLE, &type);
     return type;
 }
 
 static void subarray_loop(size_t size, int packing) {
     char* packed = dense;
-    for (size_t row = 0; row < size / (taken * sizeof(double)); ++row)
-        copy(packing, loose + row * columns + 32, &packed, taken * sizeof(double));
+    for (size_t row = 0; row < size / (used_columns * sizeof(double)); ++row)
+        copy(packing, loose + row * columns + 32, &packed, used_columns * sizeof(double));
 }
 
 static MPI_Datatype struct_type(size_t size) {
     const int lengths[3] = {1, 2, 4};
-    const MPI_Aint places[3] = {offsetof(struct record, kind), offsetof(struct record, place),
+    const MPI_Aint displs[3] = {offsetof(struct record, kind), offsetof(struct record, position),
                                 offsetof(struct record, flags)};
     const MPI_Datatype types[3] = {MPI_INT, MPI_DOUBLE, MPI_CHAR};
     MPI_Datatype fields, one, all;
-    MPI_Type_create_struct(3, lengths, places, types, &fields);
+    MPI_Type_create_struct(3, lengths, displs, types, &fields);
     MPI_Type_create_resized(fields, 0, sizeof(struct record), &one);
     MPI_Type_contiguous((int)(size / record_bytes), one, &all);
     MPI_Type_free(&fields);
@@ -110,7 +110,7 @@ static void struct_loop(size_t size, int packing) {
     char* packed = dense;
     for (size_t i = 0; i < size / record_bytes; ++i, ++record) {
         copy(packing, &record->kind, &packed, sizeof record->kind);
-        copy(packing, record->place, &packed, sizeof record->place);
+        copy(packing, record->position, &packed, sizeof record->position);
         copy(packing, record->flags, &packed, sizeof record->flags);
     }
 }
@@ -157,7 +157,7 @@ static double batch(const struct bench* bench, const struct point* point, long i
     return took;
 }
 
-// The library and the loop must agree, both ways.
+// The library and the loop must agree, for packing and unpacking.
 static void check_layout(int layout, size_t size) {
     const size_t whole = 4 * largest_message;
     MPI_Datatype type = layouts[layout].type(size);

@@ -1,15 +1,19 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Who talks to whom, how much and in which order in six well known kernels of parallel computing (CG, MG, FT,
-// IS, LU, EP), with a few microseconds of arithmetic between, in microseconds per iteration. Everything is
-// written out in messages, sums and transposes too: it is the way from queue to queue that is compared, and
-// collective operations may go another. Any number of ranks from 2 on; each message carries the number of its
-// iteration. Option: only= one of the names.
+// Communication patterns of six well-known kernels of parallel computing (CG, MG, FT, IS, LU, EP), with a few
+// microseconds of arithmetic in between, in microseconds per iteration. Reductions and transposes are written
+// as point-to-point messages, because the message queues are compared, which collective operations may
+// bypass. Any number of ranks from 2 on; each message carries the number of its iteration. Option: only= one
+// of the names.
 #include "bench.h"
 #include <stdbool.h>
 
-enum { most_ranks = 512, room = 1 << 20, work_unit = 400 /* multiplications in a row: about a us */ };
+enum {
+    most_ranks = 512,
+    buffer_bytes = 1 << 20,
+    work_unit = 400 /* dependent multiplications: about 1 us */
+};
 
 static int rank, ranks, rows, columns, cube[3];
 static char *out, *in;
@@ -25,7 +29,7 @@ static void work(int units) {
 static void stamp_message(char* message, int turn) { memcpy(message, &turn, sizeof turn); }
 
 static void check_message(const char* message, int turn) {
-    if (memcmp(message, &turn, sizeof turn)) fail("a message of another iteration was received");
+    if (memcmp(message, &turn, sizeof turn)) fail("received a message of another iteration");
 }
 
 static void receive(int from, size_t bytes, int tag, int turn) {
@@ -41,7 +45,7 @@ static void exchange(int to, int from, size_t bytes, int tag, int turn) {
     check_message(in, turn);
 }
 
-// A sum over the ranks first, first + stride, ...: at distances 1, 2, 4, ..., wrapping round.
+// A sum over the ranks first, first + stride, ...: at distances 1, 2, 4, ..., with wraparound.
 static void sum_over(int first, int stride, int members, size_t bytes, int tag, int turn) {
     const int me = (rank - first) / stride;
     for (int distance = 1; distance < members; distance *= 2)
@@ -49,8 +53,8 @@ static void sum_over(int first, int stride, int members, size_t bytes, int tag, 
                  first + stride * ((me - distance + members) % members), bytes, tag, turn);
 }
 
-// Conjugate gradient: vectors summed along the rows of a grid, the result sent to the transposed place, and
-// two sums of one number.
+// Conjugate gradient: vectors summed along the rows of a grid, the result sent to the transposed position,
+// and two reductions of one number.
 static void cg(int turn) {
     const size_t bytes = (size_t)(112000 / rows);
     const int row = rank / columns, column = rank % columns;
@@ -63,32 +67,32 @@ static void cg(int turn) {
     sum_over(row * columns, 1, columns, 8, 4, turn);
 }
 
-// One face of a cube of ranks to each of the two neighbours along an axis.
-static void faces(int axis, size_t bytes, int turn) {
+// One side of a cube of ranks to each of the two neighbors along an axis.
+static void cube_sides(int axis, size_t bytes, int turn) {
     const int stride = axis == 0 ? 1 : axis == 1 ? cube[0] : cube[0] * cube[1];
-    const int place = rank / stride % cube[axis];
-    const int up = rank + ((place + 1) % cube[axis] - place) * stride;
-    const int down = rank + ((place + cube[axis] - 1) % cube[axis] - place) * stride;
+    const int coord = rank / stride % cube[axis];
+    const int up = rank + ((coord + 1) % cube[axis] - coord) * stride;
+    const int down = rank + ((coord + cube[axis] - 1) % cube[axis] - coord) * stride;
     MPI_Request two[2];
     MPI_Irecv(in, (int)bytes, MPI_BYTE, down, 1, MPI_COMM_WORLD, &two[0]);
-    MPI_Irecv(in + room / 2, (int)bytes, MPI_BYTE, up, 2, MPI_COMM_WORLD, &two[1]);
+    MPI_Irecv(in + buffer_bytes / 2, (int)bytes, MPI_BYTE, up, 2, MPI_COMM_WORLD, &two[1]);
     MPI_Send(out, (int)bytes, MPI_BYTE, up, 1, MPI_COMM_WORLD);
     MPI_Send(out, (int)bytes, MPI_BYTE, down, 2, MPI_COMM_WORLD);
     MPI_Waitall(2, two, MPI_STATUSES_IGNORE);
     check_message(in, turn);
-    check_message(in + room / 2, turn);
+    check_message(in + buffer_bytes / 2, turn);
 }
 
-// Multigrid: faces to the six neighbours, on finer and coarser grids: down to 32 bytes and up again.
+// Multigrid: cube sides to the six neighbors, on finer and coarser grids: down to 32 bytes and up again.
 static void mg(int turn) {
     for (int step = -5; step <= 5; ++step) {
         work(abs(step));
         for (int axis = 0; axis < 3; ++axis)
-            if (cube[axis] > 1) faces(axis, (size_t)32 << 2 * abs(step), turn);
+            if (cube[axis] > 1) cube_sides(axis, (size_t)32 << 2 * abs(step), turn);
     }
 }
 
-// A block to everybody; `uneven`: of different lengths.
+// A block to each rank; `uneven`: of different lengths.
 static void transpose(size_t block, bool uneven, int tag, int turn) {
     int count = 0;
     for (int i = 1; i < ranks; ++i) {
@@ -106,21 +110,21 @@ static void transpose(size_t block, bool uneven, int tag, int turn) {
     for (int i = 1; i < ranks; ++i) check_message(in + (size_t)i * 2 * block, turn);
 }
 
-// Fourier transform: the transpose of a matrix that is spread over all.
+// Fourier transform: the transpose of a distributed matrix.
 static void ft(int turn) {
     work(20);
-    transpose((size_t)(room / 4 / ranks), false, 1, turn);
+    transpose((size_t)(buffer_bytes / 4 / ranks), false, 1, turn);
 }
 
-// Sort of integers: sizes of buckets summed over all, counts to everybody, keys to everybody.
+// Integer sort: sizes of buckets reduced over all ranks, counts to all, keys to all.
 static void is(int turn) {
     work(8);
     sum_over(0, 1, ranks, 4096, 1, turn);
     transpose(4, false, 2, turn);
-    transpose((size_t)(room / 8 / ranks), true, 3, turn);
+    transpose((size_t)(buffer_bytes / 8 / ranks), true, 3, turn);
 }
 
-// The front of a wave passes over a grid of ranks, plane after plane: from two neighbours, to two others.
+// A wave front passes over a grid of ranks, plane after plane: from two neighbors, to two others.
 static void wave(int direction, int turn) {
     enum { planes = 12, bytes = 640 };
     const int row = rank / columns, column = rank % columns;
@@ -137,7 +141,7 @@ static void wave(int direction, int turn) {
     }
 }
 
-// Lower and upper triangle: a wave forth and one back, then faces to the neighbours, received from any
+// Lower and upper triangle: a wave forward and one back, then cube sides to the neighbors, received from any
 // source.
 static void lu(int turn) {
     enum { bytes = 10240 };
@@ -149,7 +153,7 @@ static void lu(int turn) {
     wave(-1, turn);
     MPI_Request four[4];
     int count = 0;
-    for (int side = 0; side < 4; ++side) // what goes up arrives from below
+    for (int side = 0; side < 4; ++side) // data sent up arrives from below
         if (to[side] != MPI_PROC_NULL)
             MPI_Irecv(in + side * bytes, bytes, MPI_BYTE, MPI_ANY_SOURCE, 10 + (side ^ 1), MPI_COMM_WORLD,
                       &four[count++]);
@@ -159,7 +163,7 @@ static void lu(int turn) {
         if (to[side] != MPI_PROC_NULL) check_message(in + side * bytes, turn);
 }
 
-// To rank 0 and back over a binomial tree.
+// Reduction to rank 0 and broadcast over a binomial tree.
 static void sum_to_all(size_t bytes, int tag, int turn) {
     int bit = 1;
     for (; bit < ranks && !(rank & bit); bit *= 2)
@@ -172,7 +176,7 @@ static void sum_to_all(size_t bytes, int tag, int turn) {
         if (rank + bit < ranks) MPI_Send(out, (int)bytes, MPI_BYTE, rank + bit, tag, MPI_COMM_WORLD);
 }
 
-// Embarrassingly parallel: much arithmetic, three sums.
+// Embarrassingly parallel: much arithmetic, three reductions.
 static void ep(int turn) {
     work(100);
     sum_to_all(8, 1, turn);
@@ -198,7 +202,7 @@ static double batch(const struct bench* bench, const struct point* point, long i
         stamp_message(out, ++turn);
         patterns[which].iterate(turn);
     }
-    return from_first_to_last(begin, host_time());
+    return elapsed_over_ranks(begin, host_time());
 }
 
 // The largest divisor of n that is at most its root of the given order.
@@ -213,15 +217,15 @@ static int divisor_near_root(int n, int order) {
 
 int main(int argc, char** argv) {
     struct bench bench = begin_bench(&argc, &argv);
-    need_ranks(&bench, 2);
+    require_ranks(&bench, 2);
     rank = bench.rank, ranks = bench.ranks;
     if (ranks > most_ranks) fail("too many ranks for this benchmark");
     rows = divisor_near_root(ranks, 2), columns = ranks / rows;
     cube[0] = divisor_near_root(ranks, 3);
     cube[1] = divisor_near_root(ranks / cube[0], 2);
     cube[2] = ranks / cube[0] / cube[1];
-    out = touched_memory(room);
-    in = touched_memory(room);
+    out = touched_memory(buffer_bytes);
+    in = touched_memory(buffer_bytes);
     const char* only = text_option(argc, argv, "only", "");
     for (int i = 0; i < pattern_count; ++i)
         if (!*only || !strcmp(only, patterns[i].name)) add_point(&bench, patterns[i].name, 0);

@@ -1,26 +1,27 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A ring with computing: in each step every rank locks the window of the next one, puts data, unlocks, puts
-// the number of the step into a second window, computes outside MPI, and waits until the number has come to
-// its own. Who needs the help of a target that computes waits for it, and makes the next one wait. Result:
-// ring_beyond, us of a step beyond its computing, by microseconds of computing. Options: sizes= of computing,
-// bytes= of data.
+// A ring with computation: in each step every rank locks the window of the next one, puts data, unlocks, puts
+// the number of the step into a second window, computes outside MPI, and waits until the number has arrived
+// in its own. An origin that depends on a computing target waits for it, and delays its own successor.
+// Result: ring_beyond, us of a step in addition to its computation, by microseconds of computation. Options:
+// sizes= of computation, bytes= of data.
 #include "bench.h"
 
 #include <stdint.h>
 
-enum { most_bytes = 1 << 16 };
-static MPI_Win data, numbers; // numbers: locked by all all the time; who waits would keep others from a lock
+enum { max_bytes = 1 << 16 };
+static MPI_Win data, numbers; // numbers: locked permanently by all ranks, so that waiting blocks no lock
 static char* memory;
 static int64_t* number;
-static char out[most_bytes];
+static char out[max_bytes];
 static int bytes;
 static int64_t step_number;
 
 static void wait_for_number(void) {
     for (int there = 0; *(volatile int64_t*)number < step_number; MPI_Win_sync(numbers))
-        MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE); // some need it for progress
+        MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &there,
+                   MPI_STATUS_IGNORE); // some libraries need it for progress
 }
 
 static void put_to(int next) {
@@ -46,14 +47,14 @@ static double batch(const struct bench* bench, const struct point* point, long i
     MPI_Win_lock(MPI_LOCK_SHARED, bench->rank, 0, data);
     check(memory, (size_t)bytes, stamp);
     MPI_Win_unlock(bench->rank, data);
-    return from_first_to_last(begin, end);
+    return elapsed_over_ranks(begin, end);
 }
 
 int main(int argc, char** argv) {
     struct bench bench = begin_bench(&argc, &argv);
     bytes = (int)number_option(argc, argv, "bytes", 1024);
-    if (bytes < 1 || bytes > most_bytes) fail("bytes= wants 1 to 65536");
-    MPI_Win_allocate(most_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &data);
+    if (bytes < 1 || bytes > max_bytes) fail("bytes= must be 1 to 65536");
+    MPI_Win_allocate(max_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &data);
     MPI_Win_allocate(sizeof *number, sizeof *number, MPI_INFO_NULL, MPI_COMM_WORLD, &number, &numbers);
     MPI_Win_lock_all(0, numbers);
     *number = 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a benchmark that must succeed, write nothing to stderr, and print one positive result under each of the names given
-(zero is fine for shares, which end in %...). Ends with 77 if the library says that it has not got a function yet.
+"""Runs a benchmark that must succeed, write nothing to stderr, and print one positive result under each of the given names
+(zero is allowed for fractions, whose unit begins with %). Exits with 77 if the library lacks a function.
 
 usage: run_briefly.py NAME,NAME... COMMAND ARGUMENTS..."""
 import os
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from harness.figures import parse  # noqa: E402 pylint: disable=wrong-import-position
+from harness.stats import parse  # noqa: E402 pylint: disable=wrong-import-position
 
 names, command = set(sys.argv[1].split(",")), sys.argv[2:]
 run = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -24,7 +24,7 @@ if run.returncode != 0:
 if run.stderr:
     sys.exit("stderr is not empty")
 if len(lines) != len(run.stdout.splitlines()):
-    sys.exit("a line that is not 'name size value unit' was printed")
+    sys.exit("the output has a line that is not 'name size value unit'")
 if {line.name for line in lines} != names:
     sys.exit(f"results named {sorted({line.name for line in lines})}, not {sorted(names)}")
 if not all(line.value > 0 or (line.unit.startswith("%") and line.value == 0) for line in lines):

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a benchmark that must succeed, and compares two sizes of each of its results: the larger one may be at most a factor
-slower. One bad moment of the machine is forgiven: the better of two runs counts.
+slower. The better of two runs counts, to tolerate one disturbance of the machine.
 
 usage: run_gate.py SMALL LARGE FACTOR COMMAND ARGUMENTS..."""
 import os
@@ -10,13 +10,13 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from harness.figures import parse  # noqa: E402 pylint: disable=wrong-import-position
+from harness.stats import parse  # noqa: E402 pylint: disable=wrong-import-position
 
 small, large, factor, command = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
 
 
 def growth():
-    """How much slower the large size is, by name of the result."""
+    """Slowdown of the large size, by name of the result."""
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     sys.stdout.write(run.stdout)
     sys.stderr.write(run.stderr)

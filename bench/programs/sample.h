@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What every program here shares, with MPI or without: options of the form name=value, medians, and the one
+// Functions shared by all programs, with MPI or without: options of the form name=value, medians, and the
 // form of a result, a line "name size value unit".
 #ifndef BENCH_SAMPLE_H
 #define BENCH_SAMPLE_H
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_sweeps = 64, largest_message = 4 << 20 };
+enum { max_sweeps = 64, largest_message = 4 << 20 };
 
 static inline const char* text_option(int argc, char** argv, const char* name, const char* otherwise) {
     const size_t length = strlen(name);
@@ -26,7 +26,7 @@ static inline double number_option(int argc, char** argv, const char* name, doub
 
 static inline int sweeps_option(int argc, char** argv, int otherwise) {
     const int sweeps = (int)number_option(argc, argv, "sweeps", otherwise);
-    return sweeps < 1 ? 1 : sweeps > most_sweeps ? most_sweeps : sweeps;
+    return sweeps < 1 ? 1 : sweeps > max_sweeps ? max_sweeps : sweeps;
 }
 
 static inline int ascending(const void* a, const void* b) {
@@ -45,14 +45,14 @@ static inline void report(const char* name, size_t size, double value, const cha
 }
 
 // The sizes of the option sizes=a,b,c.
-static inline int message_sizes(int argc, char** argv, size_t* sizes, int room) {
+static inline int message_sizes(int argc, char** argv, size_t* sizes, int capacity) {
     const char* list =
         text_option(argc, argv, "sizes", "1,8,64,1024,4096,16384,65536,262144,1048576,4194304");
     int count = 0;
-    for (char* end; *list && count < room; list = *end ? end + 1 : end) {
+    for (char* end; *list && count < capacity; list = *end ? end + 1 : end) {
         const unsigned long long size = strtoull(list, &end, 10);
         if (end == list || size > largest_message) {
-            fprintf(stderr, "bench: sizes= wants numbers up to %d, not '%s'\n", largest_message, list);
+            fprintf(stderr, "bench: sizes= must be numbers up to %d, not '%s'\n", largest_message, list);
             exit(2);
         }
         sizes[count++] = (size_t)size;
@@ -60,7 +60,7 @@ static inline int message_sizes(int argc, char** argv, size_t* sizes, int room) 
     return count;
 }
 
-// Memory of its own pages, touched, so that no first touch is timed.
+// Page-aligned memory, touched, so that no first touch is timed.
 static inline char* touched_memory(size_t bytes) {
     void* memory = NULL;
     if (posix_memalign(&memory, 4096, bytes ? bytes : 1)) {

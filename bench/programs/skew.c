@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A producer that computes 1 us per message and sends 64 of them without waiting, and a consumer that
-// receives each and computes for c2. Timed is what the producer needs until all of its sends are complete:
-// skew_1 and skew_1000 are the medians for c2 = 1 us and 1000 us; skew_first_1000 is the first time after the
-// consumer became slow, before a library can have adapted. Options: windows= repetitions, slow= the longer c2
-// in microseconds, sizes=.
+// receives each and computes for c2. Timed is the producer until all of its sends are complete: skew_1 and
+// skew_1000 are the medians for c2 = 1 us and 1000 us; skew_first_1000 is the first time after the consumer
+// became slow, before a library can have adapted. Options: windows= repetitions, slow= the longer c2 in
+// microseconds, sizes=.
 #include "bench.h"
 
 enum { messages = 64 };
@@ -34,7 +34,7 @@ static void consume(size_t size, double c2, char stamp) {
 
 static void one_size(const struct bench* bench, size_t size, double c2, const char* name,
                      const char* first_name, int windows) {
-    double times[most_sweeps];
+    double times[max_sweeps];
     for (int n = 0; n < windows; ++n) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (bench->rank == 0)
@@ -51,13 +51,13 @@ int main(int argc, char** argv) {
     struct bench bench = begin_bench(&argc, &argv);
     if (bench.ranks != 2) fail("skew is measured between two ranks");
     int windows = (int)number_option(argc, argv, "windows", 5);
-    windows = windows < 1 ? 1 : windows > most_sweeps ? most_sweeps : windows;
+    windows = windows < 1 ? 1 : windows > max_sweeps ? max_sweeps : windows;
     const double slow = number_option(argc, argv, "slow", 1000) * 1e-6;
-    size_t sizes[most_points];
-    const int count = message_sizes(argc, argv, sizes, most_points);
+    size_t sizes[max_points];
+    const int count = message_sizes(argc, argv, sizes, max_points);
     for (int i = 0; i < count; ++i) {
         buffers = touched_memory(messages * sizes[i]);
-        one_size(&bench, sizes[i], 1e-6, "skew_1", NULL, most_sweeps / 2);
+        one_size(&bench, sizes[i], 1e-6, "skew_1", NULL, max_sweeps / 2);
         one_size(&bench, sizes[i], slow, "skew_1000", "skew_first_1000", windows);
         free(buffers);
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Prints when this rank entered main and when it left MPI_Init, in nanoseconds of the real-time clock, so
-// that the one who called the launcher can compare it with when it did so.
+// Prints when this rank entered main and when it left MPI_Init, in nanoseconds of the real-time clock, for
+// comparison with the time at which the launcher was started.
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdio.h>

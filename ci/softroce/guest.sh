@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Inside the virtual machine: a network of two interfaces with an RDMA device on each, then the tests. The devices of
-# rdma_rxe speak in the first network namespace only; so both interfaces are in it, and rules of routing make packets
-# between them go over the wire although both addresses are local.
+# rdma_rxe work in the first network namespace only; so both interfaces are in it, and routing rules send packets
+# between them over the wire although both addresses are local.
 export PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/run PYTHONDONTWRITEBYTECODE=1
 readonly results=/run/results
 # shellcheck disable=SC1091
-. $results/environment # what the machine outside says
+. $results/environment # variables set by the host
 
 make_network() {
     local i other

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: build_options_test.sh SOURCE_DIR
-# What ZIPMPI_WITH_... answer: OFF is off, ON stops if the part is missing and names its package, another word is refused.
+# Results of ZIPMPI_WITH_...: OFF is off, ON stops if the part is missing and names its package, other values are rejected.
 # Nothing is built; ci/option_matrix.sh builds each combination.
 set -u
 scratch=$(mktemp -d)

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the sources offer by name: knobs, variables, options of commands. Who writes options in another way changes
-the functions here, and nothing else."""
+"""Names that the sources declare: params, variables, options of commands. Another form of declaration needs changes here
+only."""
 import re
 import tomllib
 
 from common import ROOT, own_files, relative
 
-KNOB = re.compile(r"\bParam<[^>]+>\s+\w+\s*\{\s*\"(?P<name>[a-z0-9_]+\.[a-z0-9_]+)\"")
+PARAM = re.compile(r"\bParam<[^>]+>\s+\w+\s*\{\s*\"(?P<name>[a-z0-9_]+\.[a-z0-9_]+)\"")
 READ_VARIABLE = re.compile(r"\"(?P<name>ZIPMPI_[A-Z0-9_]+)=?\"|\$\{?(?P<shell>ZIPMPI_[A-Z0-9_]+)|"
                            r"\boption\(\s*(?P<option>ZIPMPI_[A-Z0-9_]+)|\bset\((?P<cmake>ZIPMPI_[A-Z0-9_]+)|"
                            r"^#define\s+(?P<macro>ZIPMPI_[A-Z0-9_]+)|(?P<definition>ZIPMPI_[A-Z0-9_]+)=[\"$\\]", re.M)
@@ -17,32 +17,32 @@ QUOTED_OPTION = re.compile(r"[\"'](--?[a-z][\w-]*)[\"']")
 
 
 def sources(*suffixes, under=""):
-    """(path, text) of the files of the product and its tools with these endings."""
+    """(path, text) of the files of the product and its tools with these suffixes."""
     for path in own_files(*suffixes):
         if relative(path).startswith(under):
             yield path, path.read_text(encoding="utf-8")
 
 
-def knobs():
-    """Names x.y of all knobs."""
+def params():
+    """Names x.y of all params."""
     return {m["name"] for path, text in sources(".cpp", ".hpp", under="src/") if "_test." not in path.name
-            for m in KNOB.finditer(text)}
+            for m in PARAM.finditer(text)}
 
 
-def knob_variable(knob):
-    return "ZIPMPI_" + knob.replace(".", "_").upper()
+def param_variable(param):
+    return "ZIPMPI_" + param.replace(".", "_").upper()
 
 
 def variables():
-    """ZIPMPI_ names that mean something: knobs, what programs and scripts read, options and names of the build."""
-    found = {knob_variable(k) for k in knobs()}
+    """ZIPMPI_ names in use: params, variables that programs and scripts read, options and names of the build."""
+    found = {param_variable(k) for k in params()}
     for _, text in sources(".cpp", ".hpp", ".h", ".c", ".cmake", "CMakeLists.txt", ".in", ".sh", ".py", ".ci/run"):
         found |= {name for m in READ_VARIABLE.finditer(text) for name in m.groups() if name}
     return found
 
 
 def made_names():
-    """Beginnings of variables that the build puts together: ZIPMPI_WITH_${name}."""
+    """Prefixes of variables that the build composes: ZIPMPI_WITH_${name}."""
     return tuple({m for _, text in sources(".cmake", "CMakeLists.txt")
                   for m in re.findall(r"\b(ZIPMPI_[A-Z0-9_]+_)\$\{\w+\}", text)})
 
@@ -75,14 +75,14 @@ def script_options():
 
 
 def words_after(form):
-    """How many words of the command line belong to an option, by how options.toml writes its values: "N",
-    "NAME VALUE", and in one piece "[=X]". Of "NAME[=]VALUE" and "[RANKS]" the least: what follows is no option."""
+    """Number of words of the command line that belong to an option, from the form of its values in options.toml: "N",
+    "NAME VALUE", and as one word "[=X]". For "NAME[=]VALUE" and "[RANKS]" the minimum: the next word is not an option."""
     return 0 if not form or form.startswith("[") else 1 if "[=]" in form else len(form.split())
 
 
 def mpiexec_options(refused=False):
-    """{option: words of its value}, every spelling that mpiexec takes: from its table, or from what it declares.
-    refused: also those that it knows only to say what to use instead."""
+    """{option: words of its value}, every spelling that mpiexec accepts: from its table, or from its declarations.
+    refused: also those that it recognizes only to suggest an alternative."""
     table = ROOT / "launch/mpiexec/options.toml"
     if table.is_file():
         groups = tomllib.loads(table.read_text(encoding="utf-8"))["group"]
@@ -94,7 +94,7 @@ def mpiexec_options(refused=False):
         for _, text in sources(".cpp", under="launch/mpiexec/"):
             for match in re.finditer(r"add_(option|flag)\(\s*\"(-[^\"]+)\"", text):
                 found |= dict.fromkeys(match[2].split(","), int(match[1] == "option"))
-    for name in list(found):  # one or two dashes are the same
+    for name in list(found):  # one or two dashes are equivalent
         found["-" + name.lstrip("-")] = found["--" + name.lstrip("-")] = found[name]
     return found
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Do the checks see what they are for? A small repository in which all is well, then one fault at a time."""
+"""Tests of the checks: a small repository without faults, then one fault at a time."""
 import os
 import pathlib
 import subprocess
@@ -13,16 +13,16 @@ CHECKS = pathlib.Path(__file__).resolve().parent
 HEAD = "// SPDX-FileCopyrightText: 2026 the ZipMPI authors\n// SPDX-License-Identifier: BSD-3-Clause\n"
 GOOD = {
     "README.md": "# All\n\nSee [docs](docs/README.md#how-fast-it-is), `src/part/code.cpp`, docs/decisions/0001.\n"
-                 "`ZIPMPI_SHM_CELLS=1 mpiexec -n 2 --label ./a.out --own` and `zipmpi info --knobs`, knob `shm.cells`.\n"
+                 "`ZIPMPI_SHM_CELLS_PER_RANK=1 mpiexec -n 2 --label ./a.out --own` and `zipmpi info --params`, param `shm.cells_per_rank`.\n"
                  "```sh\nmpiexec -n 1 ./a --its-own : -n 2 -label ./b\n```\n",
     "docs/README.md": "# Pages\n\n- [one](decisions/0001_one.md)\n- [guide](guide/README.md)\n\n## How fast it is\n\n![x](x.svg)\n",
-    "docs/guide/README.md": "# Guide\n\n1. [run](run.md)\n",
-    "docs/guide/run.md": "# Run\n\nText, `--label` too.\n",
+    "docs/guide/README.md": "# Guide\n\n1. [run](running.md)\n",
+    "docs/guide/running.md": "# Run\n\nText, `--label` too.\n",
     "docs/decisions/0001_one.md": "# One\n\nText.\n",
     "docs/x.svg": "<svg/>\n",
     "src/README.md": "# src\n\n`part/`: `code.cpp`, `more_*.cpp`; `own/`\n",
-    "src/part/code.cpp": HEAD + "// docs/guide/run.md, part/more_a.cpp, ZIPMPI_SHM_CELLS\n"
-                                "Param<int64_t> cells{\n    \"shm.cells\", 1};\n",
+    "src/part/code.cpp": HEAD + "// docs/guide/running.md, part/more_a.cpp, ZIPMPI_SHM_CELLS_PER_RANK\n"
+                                "Param<int64_t> cells{\n    \"shm.cells_per_rank\", 1};\n",
     "src/part/more_a.cpp": HEAD,
     "src/own/README.md": "# own\n\n`file.cpp`\n",
     "src/own/file.cpp": HEAD,
@@ -30,7 +30,7 @@ GOOD = {
     "launch/mpiexec/options.cpp": HEAD + 'app.add_option("-n,--np", x);\napp.add_flag("--label", y);\n',
     "tools/README.md": "# tools\n\n`zipmpi/`: see its README\n",
     "tools/zipmpi/README.md": "# zipmpi\n\n`main.cpp`\n",
-    "tools/zipmpi/main.cpp": HEAD + 'app.add_subcommand("info", "");\ninfo->add_flag("--knobs", z);\n',
+    "tools/zipmpi/main.cpp": HEAD + 'app.add_subcommand("info", "");\ninfo->add_flag("--params", z);\n',
 }
 
 
@@ -64,7 +64,7 @@ def added(name, text):
     return {name: GOOD[name] + text}
 
 
-# The same options as a table.
+# The options as a table.
 TABLE = {"launch/mpiexec/options.cpp": None, "launch/mpiexec/options.toml": """
 [[group]]
 title = "All"
@@ -75,15 +75,22 @@ options = [
 ]
 """}
 
-# check, changed files, where it is found and what is said of it
+# The lists of the wording check.
+WORDS = {
+    "cmake/checks/wording.tsv": "line\tall\t\\bnobody\\b\tno process\npart\tall\tnobody\tno process\nline\tall\t\\bluck\\b\tbackoff\n",
+    "cmake/checks/wording_exempt.tsv": "\\bluck\\b\tsrc/own/free.cpp\tfor this test\n",
+    "cmake/checks/retired_names.tsv": "old_thing\tnew_thing\n",
+}
+
+# check, changed files, location and text of the finding
 FAULTS = [
-    ("pages", added("README.md", "[a](docs/none.md)\n"), "README.md:8: the link to docs/none.md leads nowhere"),
+    ("pages", added("README.md", "[a](docs/none.md)\n"), "README.md:8: the link to docs/none.md does not resolve"),
     ("pages", added("README.md", "[a](docs/README.md#nowhere)\n"), "README.md:8: docs/README.md has no heading #nowhere"),
     ("pages", added("README.md", "[a](#nowhere)\n"), "README.md:8: this page has no heading #nowhere"),
-    ("pages", added("docs/guide/run.md", "\n## Empty\n\n## Full\n\nText.\n"),
-     "docs/guide/run.md:5: there is nothing below this heading"),
-    ("pages", added("docs/guide/run.md", "\n## Empty\n"), "docs/guide/run.md:5: there is nothing below this heading"),
-    ("pages", added("docs/guide/run.md", "\n#\n\nText.\n"), "docs/guide/run.md:5: a heading without words"),
+    ("pages", added("docs/guide/running.md", "\n## Empty\n\n## Full\n\nText.\n"),
+     "docs/guide/running.md:5: this section is empty"),
+    ("pages", added("docs/guide/running.md", "\n## Empty\n"), "docs/guide/running.md:5: this section is empty"),
+    ("pages", added("docs/guide/running.md", "\n#\n\nText.\n"), "docs/guide/running.md:5: a heading without text"),
     ("pages", {"docs/design/new.md": "# New\n\nText.\n"}, "docs/design/new.md:1: this page is in no index"),
     ("pages", {"docs/design/new.svg": "<svg/>\n"}, "docs/design/new.svg:1: no page shows this picture"),
     ("pages", {"src/README.md": None, "src/part/README.md": "# part\n\n`code`, `more_a`\n"}, "src:1: no README.md here"),
@@ -95,35 +102,40 @@ FAULTS = [
      "src/part/unnamed.cpp:1: src/README.md does not name this file"),
     ("pages", {"src/own/unnamed.hpp": HEAD}, "src/own/unnamed.hpp:1: src/own/README.md does not name this file"),
     ("pages", added("src/own/README.md", "line\n" * 60), "src/own/README.md:1: longer than 60 lines"),
-    ("named", added("README.md", "`shm.cell`\n"), "README.md:8: shm.cell is no knob"),
-    ("named", added("README.md", "Set ZIPMPI_SHM_CELL=1.\n"), "README.md:8: ZIPMPI_SHM_CELL is no knob"),
-    ("named", added("src/own/file.cpp", "// ZIPMPI_SHM_CELL\n"), "src/own/file.cpp:3: ZIPMPI_SHM_CELL is no knob"),
-    ("named", added("README.md", "`mpiexec -n 2 --lable ./a.out`\n"), "README.md:8: mpiexec has no option --lable"),
-    ("named", added("README.md", "```sh\nmpiexec -n 2 ./a : -x 1 ./b\n```\n"), "README.md:9: mpiexec has no option -x"),
-    ("named", TABLE | added("README.md", "`mpiexec --genv A --b -l --output ./a --own`, `mpiexec -np 2 --lable ./a`\n"),
+    ("references", added("README.md", "`shm.cell`\n"), "README.md:8: shm.cell is not a parameter"),
+    ("references", added("README.md", "Set ZIPMPI_SHM_CELL=1.\n"), "README.md:8: ZIPMPI_SHM_CELL is not a parameter"),
+    ("references", added("src/own/file.cpp", "// ZIPMPI_SHM_CELL\n"), "src/own/file.cpp:3: ZIPMPI_SHM_CELL is not a parameter"),
+    ("references", added("README.md", "`mpiexec -n 2 --lable ./a.out`\n"), "README.md:8: mpiexec has no option --lable"),
+    ("references", added("README.md", "```sh\nmpiexec -n 2 ./a : -x 1 ./b\n```\n"), "README.md:9: mpiexec has no option -x"),
+    ("references", TABLE | added("README.md", "`mpiexec --genv A --b -l --output ./a --own`, `mpiexec -np 2 --lable ./a`\n"),
      "README.md:8: mpiexec has no option --lable"),
-    ("named", TABLE | added("README.md", "`--tune` is refused: `mpiexec --tune ./a`\n"), "README.md:8: mpiexec has no option --tune"),
-    ("named", added("README.md", "`zipmpi info --nobs`\n"), "README.md:8: zipmpi info has no option --nobs"),
-    ("named", added("README.md", "with `--nobs 1`\n"), "README.md:8: no command of ours has the option --nobs"),
-    ("named", added("README.md", "`part/none.cpp`\n"), "README.md:8: part/none.cpp is no file or folder"),
-    ("named", added("README.md", "see src/none/ there\n"), "README.md:8: src/none/ is no file or folder"),
-    ("named", added("README.md", "see docs/decisions/0002\n"), "README.md:8: docs/decisions/0002 is no file"),
-    ("named", added("README.md", "`none.cpp`\n"), "README.md:8: none.cpp is no file or folder"),
-    ("named", added("README.md", "`own/none.*`\n"), "README.md:8: there are no files own/none.*"),
-    ("named", added("src/own/file.cpp", "// see own/none.hpp\n"), "src/own/file.cpp:3: own/none.hpp is no file"),
+    ("references", TABLE | added("README.md", "`--tune` is refused: `mpiexec --tune ./a`\n"), "README.md:8: mpiexec has no option --tune"),
+    ("references", added("README.md", "`zipmpi info --nobs`\n"), "README.md:8: zipmpi info has no option --nobs"),
+    ("references", added("README.md", "with `--nobs 1`\n"), "README.md:8: no command has the option --nobs"),
+    ("references", added("README.md", "`part/none.cpp`\n"), "README.md:8: part/none.cpp is not a file or folder"),
+    ("references", added("README.md", "see src/none/ there\n"), "README.md:8: src/none/ is not a file or folder"),
+    ("references", added("README.md", "see docs/decisions/0002\n"), "README.md:8: docs/decisions/0002 is not a file"),
+    ("references", added("README.md", "`none.cpp`\n"), "README.md:8: none.cpp is not a file or folder"),
+    ("references", added("README.md", "`own/none.*`\n"), "README.md:8: there are no files own/none.*"),
+    ("references", added("src/own/file.cpp", "// see own/none.hpp\n"), "src/own/file.cpp:3: own/none.hpp is not a file"),
+    ("wording", WORDS | added("README.md", "Nobody waits.\n"), "README.md:8: 'Nobody': no process"),
+    ("wording", WORDS | added("src/own/file.cpp", "int of_nobody;\n"), "src/own/file.cpp:3: 'nobody' in 'of_nobody'"),
+    ("wording", WORDS | added("src/own/file.cpp", "int old_thing;\n"), "src/own/file.cpp:3: 'old_thing' is called new_thing now"),
+    ("wording", WORDS | added("src/own/file.cpp", "// luck\n") | {"src/own/free.cpp": HEAD + "// luck\n"},
+     "src/own/file.cpp:3: 'luck'"),
     ("texts", {"src/own/file.cpp": "int x;\n"}, "src/own/file.cpp:1: the two SPDX lines"),
-    ("texts", added("src/own/file.cpp", "// TO" + "DO\n"), "src/own/file.cpp:3: a note to self"),
-    ("texts", added("README.md", "/ho" + "me/me\n"), "README.md:8: a path of one machine"),
+    ("texts", added("src/own/file.cpp", "// TO" + "DO\n"), "src/own/file.cpp:3: a task note"),
+    ("texts", added("README.md", "/ho" + "me/me\n"), "README.md:8: a machine-specific path"),
 ]
 
 
 class Checks(unittest.TestCase):
-    def test_nothing_is_found_where_all_is_well(self):
+    def test_no_findings_in_correct_repository(self):
         with Repository({}) as repository:
-            for check in ("pages", "named", "texts"):
+            for check in ("pages", "references", "texts", "wording"):
                 self.assertEqual(repository.check(check), (0, []))
 
-    def test_each_fault_is_found_and_nothing_else(self):
+    def test_exactly_each_fault_is_found(self):
         for check, changes, said in FAULTS:
             with self.subTest(said), Repository(changes) as repository:
                 status, found = repository.check(check)

@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the checks share: the repository's own files, and how a finding is told."""
+"""Functions shared by the checks: the files of the repository, and the form of a finding."""
 import os
 import pathlib
 import subprocess
 import sys
 
-# CHECKED_ROOT: another repository to look at; checks_test.py makes one with faults in it.
+# CHECKED_ROOT: another repository to check; checks_test.py creates one with faults.
 ROOT = pathlib.Path(os.environ.get("CHECKED_ROOT", pathlib.Path(__file__).resolve().parents[2]))
 
 
 def own_files(*suffixes):
-    """Files known to git, or not ignored by it, with one of these endings (all without arguments)."""
+    """Files tracked by git, or not ignored by it, with one of these suffixes (default: all)."""
     out = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                          check=True, capture_output=True, text=True).stdout
     names = sorted(n for n in out.split("\0") if n)

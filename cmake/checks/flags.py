@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """usage: flags.py BUILD_DIR
 
-The compiler itself accepts every set of warning flags that it is called with, for C and for C++. Under ccache a refused one
-(-Wnon-virtual-dtor for C) is a warning even with -Werror, and a user without ccache gets the error.
+The compiler accepts every set of warning flags in use, for C and for C++. Under ccache an invalid one (-Wnon-virtual-dtor for
+C) is only a warning even with -Werror, and a user without ccache gets the error.
 """
 import json
 import os
@@ -13,16 +13,16 @@ import sys
 
 
 def calls(build):
-    """Each set of compiler, language and warning flags, with a file that is compiled so."""
+    """Each set of compiler, language and warning flags, with a file that uses it."""
     found = {}
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
         for entry in json.load(f):
-            words = shlex.split(entry["command"])
-            if os.path.basename(words[0]) == "ccache":
-                words = words[1:]
-            flags = tuple(w for w in words if w.startswith("-W") and not w.startswith(("-Wl,", "-Wp,", "-Wa,")))
+            arguments = shlex.split(entry["command"])
+            if os.path.basename(arguments[0]) == "ccache":
+                arguments = arguments[1:]
+            flags = tuple(w for w in arguments if w.startswith("-W") and not w.startswith(("-Wl,", "-Wp,", "-Wa,")))
             language = "c" if entry["file"].endswith(".c") else "c++"
-            found.setdefault((words[0], language, flags), entry["file"])
+            found.setdefault((arguments[0], language, flags), entry["file"])
     return found
 
 

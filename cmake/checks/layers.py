@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A folder includes only the layers it may know. The build enforces the same through include directories; this
-check also sees files that are not compiled here, and says it in one line."""
+"""A folder includes only the layers that the table allows. The build enforces this through include directories; this check
+also covers files that are not compiled here, and reports in one line."""
 import re
 import sys
 
@@ -12,19 +12,19 @@ FLOOR = {"base", "os"}
 MAY_INCLUDE = {
     "src/base": {"base"},
     "src/os": FLOOR,
-    "src/layout": FLOOR | {"layout"},
+    "src/packing": FLOOR | {"packing"},
     "src/wire": FLOOR | {"wire"},
-    "src/topo": FLOOR | {"wire", "boot", "topo"},
+    "src/hwtopo": FLOOR | {"wire", "boot", "hwtopo"},
     "src/boot": FLOOR | {"wire", "boot"},
-    "src/mapping": FLOOR | {"wire", "boot", "topo", "mapping"},
-    "src/transport": FLOOR | {"wire", "boot", "transport", "topo"},
+    "src/mapping": FLOOR | {"wire", "boot", "hwtopo", "mapping"},
+    "src/transport": FLOOR | {"wire", "boot", "transport", "hwtopo"},
     "src/bridge": FLOOR | {"wire", "boot", "transport", "bridge"},
-    "src/worlds": FLOOR | {"wire", "transport", "worlds"},
-    "src/proto": FLOOR | {"wire", "boot", "transport", "proto", "topo", "layout"},
-    "src/core": FLOOR | {"wire", "transport", "bridge", "worlds", "proto", "core", "boot", "topo", "mapping", "names", "layout"},
+    "src/transport/interjob": FLOOR | {"wire", "transport"},
+    "src/proto": FLOOR | {"wire", "boot", "transport", "proto", "hwtopo", "packing"},
+    "src/core": FLOOR | {"wire", "transport", "bridge", "proto", "core", "boot", "hwtopo", "mapping", "names", "packing"},
     "src/abi": FLOOR | {"core", "abi", "names"},
-    "launch": FLOOR | {"wire", "boot", "bridge", "topo", "mapping", "names", "launch"},
-    "tools": FLOOR | {"wire", "boot", "bridge", "topo", "mapping", "transport", "proto", "core", "names", "launch", "gateway"},
+    "launch": FLOOR | {"wire", "boot", "bridge", "hwtopo", "mapping", "names", "launch"},
+    "tools": FLOOR | {"wire", "boot", "bridge", "hwtopo", "mapping", "transport", "proto", "core", "names", "launch", "gateway"},
     "gateway": FLOOR | {"wire", "boot", "transport", "bridge", "launch", "gateway"},
 }
 LAYERS = set().union(*MAY_INCLUDE.values())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Length budget: a file over 400 lines is noted, over 600 wrong; a function over 80 lines is wrong. Generated
+"""Length limits: a file over 400 lines is noted, over 600 is an error; a function over 80 lines is an error. Generated
 files are exempt: those in build/, and include/mpi.h, mpif.h."""
 import ast
 import re
@@ -16,7 +16,7 @@ NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[
 
 
 def blank_noise(text):
-    """Comments, strings and macro bodies become blanks; line breaks stay."""
+    """Blanks comments, strings and macro bodies; keeps line breaks."""
     text = re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", " ", text)
     text = NOISE.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
     return re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.M)

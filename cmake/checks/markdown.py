@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads pages: their lines of prose and of code, the code within prose, headings, links."""
+"""Parses pages: lines of text and of code, inline code, headings, links."""
 import re
 
 LINK = re.compile(r"!?\[[^\]]*\]\((?P<target>[^)\s]+)\)")
@@ -9,7 +9,7 @@ HEADING = re.compile(r"#{1,6}\s+(?P<text>.*)")
 
 
 def lines(text):
-    """(number, line, is it in a fenced block) for each line but the fences."""
+    """(number, line, whether in a fenced block) of each line except the fences."""
     fenced = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -27,13 +27,13 @@ def links(text):
 
 
 def code(text):
-    """(number, code) of each line of a fenced block and of each piece of code within prose."""
+    """(number, code) of each line of a fenced block and of each inline code."""
     for number, line, fenced in lines(text):
         yield from ((number, piece) for piece in ([line] if fenced else SPAN.findall(line)))
 
 
 def anchors(text):
-    """What may stand behind # in a link to this page, as GitHub names headings."""
+    """Valid anchors of this page, as GitHub names headings."""
     seen = {}
     for _, line, fenced in lines(text):
         match = HEADING.match(line)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""No two files of src define a type of the same qualified name: the linker would take either one for both, without a word
-(one-definition rule). Types in anonymous namespaces and in functions belong to their file."""
+"""No two files of src define a type of one qualified name: the linker would silently use either one for both (one-definition
+rule). Types in anonymous namespaces and in functions belong to their file."""
 import re
 import sys
 from collections import defaultdict
@@ -14,16 +14,16 @@ DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
 NAMESPACE = re.compile(r"\b(?:inline\s+)?namespace\b(?P<name>[\w\s:]*)$")
 TYPE = re.compile(r"(?:^|[;{}>\s])(?:struct|class|union|enum(?:\s+(?:class|struct))?)\b(?:\s*\[\[[^\]]*\]\]|\s*alignas\s*\([^()]*(?:\([^()]*\))?[^()]*\))*"
                   r"\s+(?P<name>\w+(?:::\w+)*)\s*(?:final\s*)?(?::[^;{}=]*)?$")
-LOCAL = None  # whatever is in there has no name outside its file
+LOCAL = None  # its contents have no name outside the file
 
 
 def blank(match):
-    """Line numbers stay; digit separators are not quotes."""
+    """Keeps line numbers; digit separators are not quotes."""
     return re.sub(r"[^\n]", " ", match[0])
 
 
 def scope_of(head):
-    """What a brace after this text opens: names to be added to the scope, and whether it defines a type."""
+    """Scope opened by a brace after this text: names to add, and whether it defines a type."""
     namespace = NAMESPACE.search(head)
     if namespace:
         name = namespace["name"].strip()
@@ -35,7 +35,7 @@ def scope_of(head):
 
 
 def definitions(text):
-    """Yields (line, qualified name) of each type that has a name outside the file."""
+    """Yields (line, qualified name) of each type with a name outside the file."""
     text = re.sub(r"(?<=[0-9A-Fa-f])'(?=[0-9A-Fa-f])", " ", text)
     text = DIRECTIVE.sub(blank, COMMENTS.sub(blank, text))
     scopes, begin = [], 0
@@ -74,7 +74,7 @@ def main():
     for name, places in sorted(where.items()):
         for path, line in places[1:]:
             if path != places[0][0]:
-                findings.error(path, line, f"{name} is also defined in {relative(places[0][0])}:{places[0][1]}; name one of them otherwise")
+                findings.error(path, line, f"{name} is also defined in {relative(places[0][0])}:{places[0][1]}; rename one of them")
     findings.finish(f"{len(where)} types in {len(files)} files")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of mpiexec's options is sound, and the guide has its tables from it."""
+"""The table of mpiexec's options is consistent, and the guide's tables are generated from it."""
 import pathlib
 import sys
 
@@ -11,5 +11,5 @@ sys.path.insert(0, str(ROOT / "gen"))
 from zipmpi_gen import command_line_docs  # noqa: E402
 
 if __name__ == "__main__":
-    command_line_docs.main(ROOT / "launch/mpiexec/options.toml", ROOT / "docs/guide/moving.md", "--check")
-    print("options: the guide is current")
+    command_line_docs.main(ROOT / "launch/mpiexec/options.toml", ROOT / "docs/guide/migrating.md", "--check")
+    print("options: the guide is up to date")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pages hang together: links and anchors lead somewhere, each page under docs is in an index, each picture is on a
-page, no section is empty, each folder with sources is described.
+"""Consistency of pages: links and anchors resolve, each page under docs is in an index, each picture is on a page, no section
+is empty, each folder with sources is described.
 
 A folder is described by its README.md (at most 60 lines) or, if it has no subfolders, by the README.md of the folder
-above, which names it as `folder/`. Either names each source file in it: with its ending or that of its header; by its
-stem in backquotes, in a table's column of files or as "· stem: what it is"; or by a pattern. Unit tests lie beside what
-they test and need not be named."""
+above, which names it as `folder/`. Either names each source file in it: with its suffix or that of its header; by its
+stem in backquotes, in a table's column of files or as "· stem: description"; or by a pattern. Unit tests are next to the
+tested files and need not be named."""
 import fnmatch
 import re
 import sys
@@ -28,7 +28,7 @@ def check_links(findings, path, text, pages):
         name, _, anchor = target.partition("#")
         place = (path.parent / name).resolve() if name else path
         if not place.exists():
-            findings.error(path, number, f"the link to {target} leads nowhere")
+            findings.error(path, number, f"the link to {target} does not resolve")
         elif anchor and anchor not in set(markdown.anchors(pages.get(place, ""))):
             findings.error(path, number, f"{name or 'this page'} has no heading #{anchor}")
 
@@ -39,18 +39,18 @@ def check_sections(findings, path, text):
     everything = [(n, line, fenced) for n, line, fenced in markdown.lines(text) if line.strip()]
     for number, line, fenced in everything + [(0, "# end", False)]:
         if not fenced and re.fullmatch(r"#+\s*", line):
-            findings.error(path, number, "a heading without words")
+            findings.error(path, number, "a heading without text")
         if not fenced and markdown.HEADING.match(line):
             depth = len(line) - len(line.lstrip("#"))
             if open_heading and depth <= open_heading[1]:
-                findings.error(path, open_heading[0], "there is nothing below this heading")
+                findings.error(path, open_heading[0], "this section is empty")
             open_heading = (number, depth)
         else:
             open_heading = None
 
 
 def linked_from(pages, names):
-    """Files that the pages of these names link to."""
+    """Files that pages with these names link to."""
     found = set()
     for page, text in pages.items():
         if names is None or relative(page) in names:
@@ -71,11 +71,11 @@ def check_indexes(findings, files, pages):
 
 
 def described(name, text):
-    """Does this README name the file, or need it not?"""
+    """Whether this README names the file, or need not."""
     stem = re.escape(name.split(".")[0])
     if stem.endswith("_test") or stem == "__init__":
         return True
-    columns = "\n".join(re.findall(r"^\|(.*)\|[^|]*\|$", text, re.M))  # of tables, all but the last, which says what a file is
+    columns = "\n".join(re.findall(r"^\|(.*)\|[^|]*\|$", text, re.M))  # all columns of tables but the last, which describes a file
     word = rf"(?<![\w-]){stem}"
     if re.search(rf"{word}\.\w|`(\w+/)*{stem}`|· {stem}:", text) or re.search(rf"{word}(?![\w-])", columns):
         return True
@@ -84,7 +84,7 @@ def described(name, text):
 
 
 def readme_of(folder, inner, pages):
-    """The README.md that describes this folder, and what it says; None if there is none."""
+    """The README.md that describes this folder, and its text; None if there is none."""
     own = folder / "README.md"
     if own in pages:
         return own

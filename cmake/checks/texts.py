@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Heads and habits of files: two SPDX lines, no paths of one machine, no notes to self."""
+"""File headers and contents: two SPDX lines, no machine-specific paths, no task notes."""
 import re
 import sys
 
@@ -22,9 +22,9 @@ def check_head(findings, path, text):
 def check_lines(findings, path, text):
     for number, line in enumerate(text.splitlines(), 1):
         if MACHINE_PATH.search(line):
-            findings.error(path, number, "a path of one machine: " + line.strip())
+            findings.error(path, number, "a machine-specific path: " + line.strip())
         if NOTE_TO_SELF.search(line):
-            findings.error(path, number, "a note to self: do it or drop it")
+            findings.error(path, number, "a task note: complete or remove it")
 
 
 def main():

@@ -1,8 +1,8 @@
 ! SPDX-FileCopyrightText: 2026 the ZipMPI authors
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! use mpi: handles are integers; buffers of any type and rank go by address, so an array section that is not contiguous
-! is copied by the compiler.
+! Module mpi: handles are integers; buffers of any type and rank are passed by address, so the
+! compiler copies noncontiguous array sections.
 module mpi
   use, intrinsic :: iso_c_binding, only: c_ptr
   use zipmpi_base

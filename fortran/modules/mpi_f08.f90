@@ -1,8 +1,8 @@
 ! SPDX-FileCopyrightText: 2026 the ZipMPI authors
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! use mpi_f08: handles have types, ierror is optional, large counts have the same names, and buffers go by descriptor, so
-! that array sections need no copy.
+! Module mpi_f08: typed handles, optional ierror, large counts by overloading, and buffers passed by
+! descriptor, so that array sections need no copy.
 module mpi_f08
   use, intrinsic :: iso_c_binding, only: c_ptr
   use zipmpi_base

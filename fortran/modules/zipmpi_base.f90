@@ -1,8 +1,8 @@
 ! SPDX-FileCopyrightText: 2026 the ZipMPI authors
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! What modules mpi and mpi_f08 have in common: kinds, integer constants, derived types, variables whose address means
-! something, and the procedures that exist in Fortran only.
+! Common definitions of modules mpi and mpi_f08: kinds, integer constants, derived types, variables
+! whose addresses are constants, and procedures that exist only in Fortran.
 module zipmpi_base
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64, real128
   implicit none
@@ -36,7 +36,7 @@ module zipmpi_base
     module procedure sizeof_character, sizeof_int8, sizeof_int16, sizeof_int32, sizeof_int64, sizeof_real32, &
       sizeof_real64, sizeof_real128, sizeof_complex32, sizeof_complex64, sizeof_complex128, sizeof_logical
   end interface
-  private int8, int16, int32, int64, real32, real64, real128, status_f2f08, status_f082f, give_size, &
+  private int8, int16, int32, int64, real32, real64, real128, status_f2f08, status_f082f, store_size, &
     sizeof_character, sizeof_int8, sizeof_int16, sizeof_int32, sizeof_int64, sizeof_real32, sizeof_real64, &
     sizeof_real128, sizeof_complex32, sizeof_complex64, sizeof_complex128, sizeof_logical
 
@@ -59,7 +59,7 @@ contains
     if (present(ierror)) ierror = MPI_SUCCESS
   end subroutine
 
-  subroutine give_size(bits, size, ierror)
+  subroutine store_size(bits, size, ierror)
     integer, intent(in) :: bits
     integer, intent(out) :: size
     integer, optional, intent(out) :: ierror

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests work on: the real tables, and small ones made up on the spot."""
+"""Test data: the real tables, and small samples."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from zipmpi_gen import spec
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL = spec.load(ROOT / "spec")
-CHAPTER = spec.Chapter("test", 99, "made up")
+CHAPTER = spec.Chapter("test", 99, "sample")
 
 
 def function(params="", **row):

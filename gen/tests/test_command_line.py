@@ -37,25 +37,25 @@ def table_of(text):
 
 
 class Table(unittest.TestCase):
-    def test_words(self):
+    def test_value_words(self):
         table = table_of(SMALL)
         self.assertEqual([o.words for o in table.options], ["one", "none", "one", "pair", "one"])
         self.assertEqual(command_line.Option((), "[=fold]", "", "", "", 0).words, "attached")
         self.assertEqual(command_line.Option((), "[RANKS]", "", "", "", 0).words, "ranks")
         self.assertEqual(command_line.Option((), "NAME VALUE", "", "", "", 0).words, "two")
 
-    def test_mistakes(self):
+    def test_invalid_tables_are_rejected(self):
         for before, after in (("--old", "--np"), ('from="H"', 'from="Q"'), ('use="use -n"', 'use=""'), ('as="--pair"', 'as="--pear"'),
                               ('help="always so"', 'help="always so", hlep="x"'), ('does="accept", help="always so"', 'does="accept", help="", use="x"')):
             with self.subTest(after), self.assertRaises(command_line.TableError):
                 table_of(SMALL.replace(before, after, 1))
 
-    def test_the_parser_gets_all(self):
+    def test_parser_table_is_complete(self):
         inc = command_line.table_inc(table_of(SMALL))
         for text in ('"-n -np"', "Words::pair", "act::refuse", 'AliasKind::variable, "V", "--inner"', 'nullptr'):
             self.assertIn(text, inc)
 
-    def test_readers_get_what_is_documented(self):
+    def test_documentation_omits_hidden_options(self):
         table = table_of(SMALL)
         for text in (command_line.bash_completion(table), command_line.zsh_completion(table)):
             self.assertIn("--pair", text)
@@ -65,13 +65,13 @@ class Table(unittest.TestCase):
                     "| `--bad X` | Intel MPI | **refused**: no; use -n |", "a \\| b", "| `V` | inside |", "| `par` | if true: `--old` |"):
             self.assertIn(row, guide)
 
-    def test_the_page_is_renewed_between_its_marks(self):
+    def test_page_is_rewritten_between_marks(self):
         page = f"head\n{command_line_docs.BEGIN}\nold\n{command_line_docs.END}\ntail\n"
         new = command_line_docs.renewed(page, table_of(SMALL))
         self.assertTrue(new.startswith("head\n") and new.endswith("\ntail\n") and "old\n" not in new)
         self.assertEqual(command_line_docs.renewed(new, table_of(SMALL)), new)
 
-    def test_the_real_one_is_sound(self):
+    def test_real_table_is_valid(self):
         table = command_line.read(SOURCE)
         for name in ("-n", "--map-by", "-genv", "--mca", "-ppn", "-initial-errhandler"):
             self.assertIsNotNone(table.find(name), name)

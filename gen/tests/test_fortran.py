@@ -13,28 +13,28 @@ def glue(params, wide=False, **row):
 
 
 class Glue(unittest.TestCase):
-    def test_handles_are_converted_both_ways(self):
+    def test_handles_are_converted_in_both_directions(self):
         text = glue("in COMMUNICATOR comm\nout REQUEST request")
         self.assertIn("c_handle<MPI_Comm>(*comm)", text)
         self.assertIn("if (err == MPI_SUCCESS) *request = f_handle(c_request);", text)
 
-    def test_a_handle_that_may_become_null_is_given_back_after_errors_too(self):
+    def test_inout_handle_is_stored_after_errors(self):
         self.assertRegex(glue("inout REQUEST request"), r"\n    \*request = f_handle\(c_request\);")
 
-    def test_indices_count_from_one(self):
+    def test_indices_are_one_based(self):
         text = glue("out ARRAY_LENGTH n\nout INDEX which[count] one-based used=n")
-        self.assertIn("count_from_one(which, *n);", text)
+        self.assertIn("to_one_based(which, *n);", text)
 
-    def test_lengths_of_texts_come_last(self):
+    def test_string_lengths_come_last(self):
         text = glue("in STRING name const\nin COMMUNICATOR comm")
         self.assertRegex(text, r"int\* ierror, size_t name_length\)")
 
-    def test_arguments_of_main_are_not_there(self):
+    def test_arguments_of_main_are_omitted(self):
         text = glue("inout ARGUMENT_COUNT argc\ninout ARGUMENT_LIST argv[argc]")
         self.assertIn("mpi_made_up_(int* ierror)", text)
         self.assertIn("MPI_Made_up({}, {})", text)
 
-    def test_types_of_a_buffer_in_place_are_not_read(self):
+    def test_types_of_in_place_buffer_are_not_read(self):
         text = glue("in BUFFER buf const in-place\nin DATATYPE types[*] const\nin COMMUNICATOR comm")
         self.assertIn("is_in_place(buf) ? 0 : peer_count", text)
 
@@ -47,7 +47,7 @@ class Interfaces(unittest.TestCase):
         self.assertEqual({e.name for e in fortran.entries(REAL, "f90")} - f90, set())
         self.assertEqual({e.name + fortran.f08_suffix(e) for e in fortran.entries(REAL, "f08")} - f08, set())
 
-    def test_large_counts_share_the_name_where_kinds_differ(self):
+    def test_large_counts_share_the_name_if_kinds_differ(self):
         f08 = fortran_interfaces.f08_interfaces(REAL)
         self.assertNotIn("interface MPI_Send_c\n", f08)
         self.assertIn("interface MPI_Op_create_c\n", f08)
@@ -60,20 +60,20 @@ class Interfaces(unittest.TestCase):
 
 
 class Constants(unittest.TestCase):
-    def test_the_committed_mpif_h_is_the_generated_one(self):
+    def test_committed_mpif_h_is_current(self):
         self.assertEqual((ROOT / "include/mpif.h").read_text(), fortran_files.mpif_h(REAL))
 
     def test_mpif_h_fits_fixed_form(self):
         self.assertEqual([line for line in fortran_files.mpif_h(REAL).splitlines() if len(line) > 72], [])
 
-    def test_what_differs_from_c(self):
+    def test_differences_from_c(self):
         values = dict(fortran_constants.integers(REAL))
         self.assertEqual(values["MPI_STATUS_SIZE"], 8)
         self.assertEqual(values["MPI_TAG"], 2)
         self.assertEqual(values["MPI_MAX_OBJECT_NAME"], 127)
         self.assertNotIn("MPI_T_BIND_MPI_COMM", values)
 
-    def test_sentinels_are_those_of_the_glue(self):
+    def test_sentinels_match_the_glue(self):
         declared = re.findall(r"extern \w+ (\w+)_[\[;]", (ROOT / "fortran/sentinels.h").read_text())
         listed = [*fortran_constants.SENTINELS, *fortran_constants.STATUS_SENTINELS]
         self.assertEqual(sorted(declared), sorted(map(fortran_constants.common_block, listed)))
@@ -84,7 +84,7 @@ class Buffers(unittest.TestCase):
         e = REAL.by_name[name]
         return [fortran_buffers.use_of(e, b) for b in fortran.buffers(e)]
 
-    def test_what_may_be_done_with_gaps(self):
+    def test_uses_of_noncontiguous_buffers(self):
         self.assertEqual(self.use("MPI_Isend"), ["exact"])
         self.assertEqual(self.use("MPI_Allgatherv"), ["strided", "strided"])
         self.assertEqual(self.use("MPI_Reduce"), ["whole", "whole"])
@@ -93,7 +93,7 @@ class Buffers(unittest.TestCase):
         self.assertEqual(self.use("MPI_Win_create"), ["address"])
         self.assertEqual(self.use("MPI_Psend_init"), ["strided"])
 
-    def test_no_copy_for_calls_that_do_not_wait(self):
+    def test_no_copy_for_nonblocking_calls(self):
         def may_copy(name):
             e = REAL.by_name[name]
             return fortran_buffers.settings(e, fortran.buffers(e)[0]).endswith("true}")

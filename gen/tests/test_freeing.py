@@ -8,37 +8,37 @@ from zipmpi_gen.freeing import FreeingCall, freeing_entries, taken
 
 from .samples import REAL, entry
 
-# What they free is no handle, or they get it by value: nothing is left that could be looked at.
+# Functions that do not free a handle, or get it by value.
 WITHOUT_HANDLE = {"MPI_Free_mem", "MPI_Close_port", "MPI_Finalize", "MPI_Finalized", "MPI_Is_finalized"}
 
 
 class Freeing(unittest.TestCase):
-    def test_all_that_free_by_name_are_found(self):
+    def test_functions_that_free_by_name_are_found(self):
         found = {e.name for e in freeing_entries(REAL)}
         for e in REAL.entries:
             frees = re.search(r"_free|_close|_disconnect|_finalize|Keyval_free|[Mm]recv$|_Wait", e.name)
             if frees and e.function.errors != "tool" and e.name not in WITHOUT_HANDLE:
                 self.assertIn(e.name, found)
 
-    def test_a_new_function_is_found_by_its_parameter(self):
+    def test_functions_are_found_by_their_parameters(self):
         self.assertTrue(any(map(taken, entry("inout WINDOW win").params)))
         self.assertTrue(any(map(taken, entry("inout KEYVAL key").params)))
         self.assertTrue(any(map(taken, entry("in ARRAY_LENGTH n\ninout REQUEST requests[n]").params)))
         self.assertFalse(any(map(taken, entry("in WINDOW win\ninout BUFFER buf").params)))
 
-    def test_the_body_is_that_of_the_library(self):
+    def test_body_equals_that_of_the_library(self):
         text = freeing.freeing_entry_file(REAL)
         for e in freeing_entries(REAL):
             self.assertEqual(entries.call_body(e, "spoiled({})").count("spoiled("), 1, e.name)
             plain = entries.call_body(e)
             self.assertIn(re.sub(r"entry\.err = (.*);", r"entry.err = spoiled(\1);", plain), text)
 
-    def test_every_one_is_called(self):
+    def test_every_function_is_called(self):
         text = freeing.freeing_calls(REAL)
         for e in freeing_entries(REAL):
             self.assertIn(f'{{"{e.name}", kind_', text)
 
-    def test_a_call(self):
+    def test_generated_call(self):
         call = FreeingCall(REAL, REAL.by_name["MPI_Waitany"])
         self.assertIn("(1, &o->request, (void *)scratch, MPI_STATUS_IGNORE)", call.lines())
         self.assertIn("kind_request", call.row())

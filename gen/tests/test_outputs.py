@@ -10,7 +10,7 @@ from .samples import REAL, ROOT
 
 
 class Header(unittest.TestCase):
-    def test_the_committed_header_is_the_generated_one(self):
+    def test_committed_header_is_current(self):
         self.assertEqual((ROOT / "include/mpi.h").read_text(), header.header(REAL))
 
     def test_lines_are_short(self):
@@ -27,26 +27,26 @@ class Header(unittest.TestCase):
 
 
 class Symbols(unittest.TestCase):
-    def test_each_function_twice(self):
+    def test_each_function_has_two_names(self):
         listed = symbols.symbol_names(REAL)
         self.assertEqual(len(set(listed)), 2 * len(REAL.entries))
 
-    def test_the_script_hides_the_rest(self):
+    def test_version_script_hides_other_names(self):
         self.assertIn("local:\n    *;", symbols.version_script(REAL))
 
 
 class Names(unittest.TestCase):
-    def test_the_table_has_one_row_per_function_and_one_for_none(self):
+    def test_table_has_a_row_per_function_and_one_for_none(self):
         self.assertEqual(len(re.findall(r'^    \{"(?:MPIX?_|none)', names.function_table_cpp(REAL), re.M)),
                          len(REAL.entries) + 1)
 
 
 class Values(unittest.TestCase):
-    def test_a_name_that_starts_with_a_digit(self):
+    def test_name_that_starts_with_a_digit(self):
         self.assertEqual(values.builtin_id("MPI_2INT"), "N2INT")
         self.assertEqual(values.builtin_id("MPI_INT"), "INT")
 
-    def test_builtin_names_are_the_engine_s(self):
+    def test_builtin_names_equal_those_of_core(self):
         engine = (ROOT / "src/core/builtin.hpp").read_text()
         for c in REAL.constants_of("MPI_Datatype") + REAL.constants_of("MPI_Op"):
             if c.name.endswith("_NULL"):
@@ -55,13 +55,13 @@ class Values(unittest.TestCase):
             row = re.search(rf'X\({values.builtin_id(c.name)}, "(\w+)"', engine)
             self.assertIn(row and row[1], names_of)
 
-    def test_error_classes_are_the_engine_s(self):
+    def test_error_classes_equal_those_of_core(self):
         engine = re.findall(r'X\((\w+), "\w+", "', (ROOT / "src/base/err.hpp").read_text())
-        self.assertEqual(sorted(engine), sorted(REAL.engine["Err"]))
+        self.assertEqual(sorted(engine), sorted(REAL.core_names["Err"]))
 
 
 class Probes(unittest.TestCase):
-    def test_aliases_are_followed(self):
+    def test_aliases_are_resolved(self):
         alias = next(c for c in REAL.constants if c.name == "MPI_LONG_LONG_INT")
         self.assertEqual(probes.number(alias, REAL), "0x0000020b")
 

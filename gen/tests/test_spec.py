@@ -30,12 +30,12 @@ class Tables(unittest.TestCase):
         used = {p.kind.name for f in functions for p in f.params}
         self.assertEqual(set(REAL.kinds) - used, set())
 
-    def test_error_classes_are_those_of_the_abi(self):
+    def test_error_classes_equal_those_of_the_abi(self):
         names = {c.name for c in REAL.constants if c.name.startswith(("MPI_ERR_", "MPIX_ERR_")) or c.name == "MPI_SUCCESS"}
-        self.assertEqual(set(REAL.engine["Err"].values()), names - {"MPI_ERR_LASTCODE"})
+        self.assertEqual(set(REAL.core_names["Err"].values()), names - {"MPI_ERR_LASTCODE"})
 
 
-    def test_callbacks_are_those_of_the_type_list(self):
+    def test_callbacks_equal_those_of_the_type_list(self):
         def types_only(arguments):
             plain = re.sub(r"\s*\*\s*", "* ", arguments)
             return [re.sub(r"(?<=[ *])\w+$", "", word.strip()).strip() for word in plain.split(",")]
@@ -59,15 +59,15 @@ class Parsing(unittest.TestCase):
         self.assertEqual(entry("in RANK ranges[n,3]").arguments, "int ranges[][3]")
         self.assertEqual(entry("in DATATYPE types[*] const").arguments, "const MPI_Datatype types[]")
 
-    def test_callbacks_have_a_wide_form(self):
+    def test_callbacks_have_a_large_count_form(self):
         params = "in POLYFUNCTION f fn=MPI_User_function"
         self.assertEqual(entry(params).arguments, "MPI_User_function *f")
         self.assertEqual(entry(params, wide=True).arguments, "MPI_User_function_c *f")
 
-    def test_a_type_can_be_said_outright(self):
+    def test_explicit_type(self):
         self.assertEqual(entry("in ARGUMENT_COUNT argc as=int").arguments, "int argc")
 
-    def test_an_input_by_address(self):
+    def test_input_by_address(self):
         self.assertEqual(entry("in REQUEST request by-address").arguments, "MPI_Request *request")
 
     def test_large_only_parameters(self):
@@ -75,7 +75,7 @@ class Parsing(unittest.TestCase):
         self.assertEqual(entry(params).arguments, "int a")
         self.assertEqual(entry(params, wide=True).arguments, "int a, MPI_Count b[]")
 
-    def test_mistakes_are_refused(self):
+    def test_invalid_parameters_are_rejected(self):
         for params in ("in BUFER buf", "into BUFFER buf", "in BUFFER", "in BUFFER buf konst"):
             with self.assertRaises(SpecError, msg=params):
                 function(params)

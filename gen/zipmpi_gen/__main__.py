@@ -5,7 +5,7 @@
 import sys
 from pathlib import Path
 
-from . import entries, fortran_files, freeing, header, names, probes, symbols, values, wrong_calls
+from . import entries, fortran_files, freeing, header, names, probes, symbols, values, invalid_args
 from .spec import SpecError, load
 
 
@@ -24,7 +24,7 @@ def library_files(spec):
 
 def probe_files(spec):
     return {"layout_probe.c": probes.layout_probe(spec), "missing_probe.c": probes.missing_probe(spec),
-            "wrong_calls.inc": wrong_calls.wrong_calls(spec), "freeing_entries.cpp": freeing.freeing_entry_file(spec),
+            "invalid_args.inc": invalid_args.invalid_args(spec), "freeing_entries.cpp": freeing.freeing_entry_file(spec),
             "freeing_calls.inc": freeing.freeing_calls(spec)}
 
 
@@ -37,7 +37,7 @@ FOLDERS = {"header": header_files, "library": library_files, "probes": probe_fil
 
 
 def write(folder, files):
-    """Leaves a file alone that has the right content, so that nothing is rebuilt for no reason."""
+    """Writes only files whose content changed, to avoid rebuilds."""
     for name, text in files.items():
         path = Path(folder) / name
         path.parent.mkdir(parents=True, exist_ok=True)

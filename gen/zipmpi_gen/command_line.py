@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The options of mpiexec out of launch/mpiexec/options.toml: tables for the parser, and completion for shells.
+"""Generates parser tables and shell completion of mpiexec from launch/mpiexec/options.toml.
 
 usage: python3 -m zipmpi_gen.command_line OPTIONS.toml FOLDER
 """
@@ -34,7 +34,7 @@ class Option:
 
     @property
     def words(self):
-        """How many words follow: the enumerators of Words in option_table.hpp."""
+        """Number of value words: an enumerator of Words in option_table.hpp."""
         if self.args.startswith("[="):
             return "attached"
         if self.args.startswith("["):
@@ -45,7 +45,7 @@ class Option:
 
     @property
     def hidden(self):
-        """Stands for a setting of another launcher only: not documented as an option."""
+        """Only the target of a setting of another launcher: not documented as an option."""
         return not self.origin
 
     @property
@@ -53,7 +53,7 @@ class Option:
         return "Z" in self.origin
 
     def title(self):
-        """'-n N, --np N' as help and manual show it."""
+        """'-n N, --np N' as in help and manual."""
         extra = self.args if self.args.startswith("[=") else " " + self.args if self.args else ""
         return ", ".join(self.names) + extra
 
@@ -106,12 +106,12 @@ def check(table):
     for option in table.options:
         for name in option.names:
             if bare(name) in seen:
-                raise TableError(f"{name} is there twice")
+                raise TableError(f"{name} is listed twice")
             seen[bare(name)] = option
         if set(option.origin) - set(FROM):
             raise TableError(f"{option.names[0]}: unknown origin {option.origin}")
         if (option.does == "refuse") != bool(option.use):
-            raise TableError(f"{option.names[0]}: 'use' belongs to refused options, and only to those")
+            raise TableError(f"{option.names[0]}: 'use' is required for refused options and not allowed for others")
     for alias in table.aliases:
         for target in (alias.option, alias.yes, alias.no):
             if target and bare(target.split()[0]) not in seen:
@@ -130,7 +130,7 @@ def c_text(text):
 
 def actions_inc(table):
     lines = ["// Generated from launch/mpiexec/options.toml."]
-    lines += [f"bool {name}(const Use& use, Draft& draft, Problem& why);" for name in sorted({o.does for o in table.options})]
+    lines += [f"bool {name}(const Use& use, Draft& draft, Diagnostic& why);" for name in sorted({o.does for o in table.options})]
     return "\n".join(lines) + "\n"
 
 
@@ -155,7 +155,7 @@ def documented(table):
 
 
 def follows(option):
-    """What completion offers after an option."""
+    """Completions offered after an option."""
     if option.choices:
         return "words"
     if re.search(r"FILE|PROGRAM|NAME\.toml", option.args):
@@ -187,7 +187,7 @@ def bash_completion(table):
     return BASH.format(names=" ".join(names), one=one, two=two, cases="\n".join(cases))
 
 
-# Words up to the program are ours; after it the program's own completion, files, is right.
+# Words up to the program name are completed as options of mpiexec; words after it as files.
 BASH = r"""# Completion of mpiexec for bash. Generated from launch/mpiexec/options.toml.
 _zipmpi_mpiexec() {{
     local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} i=1

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The options of mpiexec for readers: tables of the guide, and sections of mpiexec(1).
+"""Documentation of the options of mpiexec: tables of the guide, and sections of mpiexec(1).
 
 usage: python3 -m zipmpi_gen.command_line_docs OPTIONS.toml PAGE.md [--check]
-Writes the part of the page between the two marks anew; --check: says whether it is current.
+Rewrites the page between the two marks; --check fails if it is not current.
 """
 
 import pathlib
@@ -22,7 +22,7 @@ def cell(text):
 
 
 def spelled(option):
-    """The names as the launchers that have them write them, with what follows."""
+    """The names with their value words."""
     extra = option.args if option.args.startswith("[=") else " " + option.args if option.args else ""
     return ", ".join(f"`{name}`" for name in option.names[:-1]) + (", " if len(option.names) > 1 else "") + \
         f"`{option.names[-1]}{extra}`"
@@ -50,7 +50,7 @@ def option_tables(table):
 
 
 def target(alias, table):
-    """The option that an alias stands for, or what it means if that option has no name of its own."""
+    """The option that an alias maps to, or its meaning if that option is hidden."""
     texts = []
     for option, when in ((alias.option, ""), (alias.yes, "if true: "), (alias.no, "if false: ")):
         if not option:
@@ -61,7 +61,7 @@ def target(alias, table):
 
 
 def alias_table(table, kind, head):
-    yield f"| {head} | the same as |\n|---|---|\n"
+    yield f"| {head} | equivalent |\n|---|---|\n"
     for alias in (a for a in table.aliases if a.kind == kind):
         yield f"| `{alias.name}` | {cell(target(alias, table))} |\n"
     yield "\n"
@@ -71,11 +71,11 @@ def guide(table):
     text = "".join(option_tables(table))
     for kind, option in LISTS:
         words = ", ".join(f"`{a.name}` {target(a, table)}" for a in table.aliases if a.kind == kind)
-        text += f"Words of Open MPI's `{option}`, and what they are the same as: {words}.\n\n"
+        text += f"Directives of Open MPI's `{option}` and their equivalents: {words}.\n\n"
     text += "### Parameters of Open MPI\n\nWith `--mca NAME VALUE`, or in the environment as `OMPI_MCA_NAME` and `PRTE_MCA_NAME`. " \
-            "All others are accepted and not needed.\n\n"
+            "All others are accepted and ignored.\n\n"
     text += "".join(alias_table(table, "parameter", "parameter"))
-    text += "### Variables that mpiexec reads\n\nThe command line goes before them.\n\n"
+    text += "### Environment variables read by mpiexec\n\nThe command line takes precedence.\n\n"
     return text + "".join(alias_table(table, "variable", "variable"))
 
 
@@ -83,7 +83,7 @@ def renewed(page, table):
     before, _, rest = page.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:
-        raise SystemExit("the marks of the generated part are missing")
+        raise SystemExit("the marks around the generated part are missing")
     return f"{before}{BEGIN}\n\n{guide(table).rstrip()}\n\n{END}{after}"
 
 
@@ -94,13 +94,13 @@ def manual_sections(page, table):
         for option in (o for o in documented(table) if o.group == number):
             whose = origins(option)
             page.item(option.title(), meaning(option).replace("**", "") + (f" ({whose})" if whose and not option.own else ""))
-    page.section("WORDS OF LISTS")
+    page.section("DIRECTIVES")
     for kind, option in LISTS:
         page.item(option, ", ".join(f"{a.name} ({target(a, table)})".replace("`", "") for a in table.aliases if a.kind == kind) + ".")
     page.section("ENVIRONMENT")
     for alias in (a for a in table.aliases if a.kind == "variable"):
-        page.item(alias.name, "The same as " + target(alias, table).replace("`", "") + ".")
-    page.item("OMPI_MCA_NAME, PRTE_MCA_NAME", "Parameters of Open MPI, as --mca sets them: "
+        page.item(alias.name, "Equivalent to " + target(alias, table).replace("`", "") + ".")
+    page.item("OMPI_MCA_NAME, PRTE_MCA_NAME", "Parameters of Open MPI, as set by --mca: "
               + ", ".join(a.name for a in table.aliases if a.kind == "parameter") + ".")
 
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the C entry points: one file per chapter, each function as PMPI_x with a weak MPI_x beside it."""
+"""Writes the C entry points: one file per chapter, each function as PMPI_x with a weak alias MPI_x."""
 
 import re
 
-from .convert import Context, convert, own_name
+from .convert import Context, convert, converted_name
 from .spec import SpecError
 from .text import cpp_head, wrap_call
 
@@ -12,7 +12,7 @@ FILE = """\
 #include "abi/arrays.hpp"
 #include "abi/custom.hpp"
 #include "abi/entry.hpp"
-{near}#include "abi/tool.hpp"
+{fast_path}#include "abi/tool.hpp"
 #include "abi/unsupported.hpp"
 
 using namespace zipmpi;
@@ -23,7 +23,7 @@ extern "C" {{
 }} // extern "C"
 """
 
-# Checks that later ones rest on come first.
+# Checks on which later ones depend come first.
 FIRST = {"Comm": 0, "Win": 0, "File": 0, "Session": 1}
 
 
@@ -32,14 +32,14 @@ def callee(function):
 
 
 def value_body(entry):
-    """A function that returns a value, not an error code: nothing is checked, arguments go through as they are."""
+    """A function that returns a value instead of an error code: arguments are passed unchecked and unchanged."""
     arguments = ", ".join(p.name for p in entry.params)
     return f"    return {callee(entry.function)}({arguments});\n"
 
 
 def tool_body(entry):
-    """A function of the tool interface: pointers may be null where results are not wanted, so the callee gets all
-    arguments as they are. Without lock it also works while the interface is not initialised."""
+    """A function of the tool interface: pointers of unneeded results may be null, so all arguments are passed unchanged.
+    Without lock it also works while the interface is not initialized."""
     arguments = ", ".join(p.name for p in entry.params)
     call = f"{callee(entry.function)}({arguments})"
     if not entry.function.lock:
@@ -48,29 +48,29 @@ def tool_body(entry):
 
 
 def missing_body(entry):
-    """Touches no argument but the handle whose error handler is to be called."""
+    """Uses no argument except the handle that determines the error handler."""
     if entry.function.errors == "tool":
         raise SpecError(f"{entry.name}: the tool interface is implemented as a whole")
-    around = Context(entry)
-    owner = around.first("handle", "Comm") or around.first("handle", "Session")
+    context = Context(entry)
+    owner = context.first("handle", "Comm") or context.first("handle", "Session")
     arguments = [str(entry.id), "true" if entry.function.anytime else "false"] + ([owner.name] if owner else [])
     return f"    return unsupported({', '.join(arguments)});\n"
 
 
-def guard_line(entry, around):
+def guard_line(entry, context):
     function = entry.function
     if not function.record:
         if function.lock:
-            raise SpecError(f"{entry.name}: a call that is locked is also recorded")
+            raise SpecError(f"{entry.name}: record = false requires lock = false")
         return ""
     peer = next((p.name for p in entry.params if {"peer", "root"} & p.marks), None)
     tag = next((p.name for p in entry.params if p.form == "tag" and p.direction == "in"), None)
-    comm = around.comm or (around.win if around.win and "optional" not in around.win.marks else None)
+    comm = context.comm or (context.win if context.win and "optional" not in context.win.marks else None)
     arguments = [str(entry.id), f"peer_record({peer})" if peer else "recorder_none",
                  f"tag_record({tag})" if tag else "recorder_none",
-                 f"core::context_of(*{own_name(comm)})" if comm else "0"]
+                 f"core::context_of(*{converted_name(comm)})" if comm else "0"]
     lock = "Lock::yes" if function.lock else "Lock::no"
-    return f"        const Guard<{lock}> guard({', '.join(arguments)});\n"
+    return f"        const CallGuard<{lock}> guard({', '.join(arguments)});\n"
 
 
 def check_rank(param):
@@ -81,20 +81,20 @@ def check_rank(param):
     return 2 if param.direction == "out" else FIRST.get(param.kind.detail, 2)
 
 
-def check_lines(entry, around, pieces):
-    """Two groups of checks if some arguments count at the root only: the second needs to know who is root."""
+def check_lines(entry, context, codes):
+    """Two groups of checks if some arguments are significant only at the root: the second depends on the root."""
     first = [] if entry.function.anytime else ["entry.running()"]
-    order = sorted(pieces, key=lambda pair: check_rank(pair[0]))
-    early = [p for p in order if p[0] in (around.comm, around.root)]
+    order = sorted(codes, key=lambda pair: check_rank(pair[0]))
+    early = [p for p in order if p[0] in (context.comm, context.root)]
     out = ""
     if any("root-only" in p.marks for p in entry.params):
-        out += reject(first + [c for _, piece in early for c in piece.check])
-        out += f"    const bool at_root = is_root(*{own_name(around.comm)}, {around.root.name});\n"
+        out += reject(first + [c for _, code in early for c in code.check])
+        out += f"    const bool at_root = is_root(*{converted_name(context.comm)}, {context.root.name});\n"
         first, order = [], [p for p in order if p not in early]
-    first += [c for _, piece in order for c in piece.check]
-    operation, datatype = around.first("handle", "Op"), around.first("handle", "Datatype")
-    if operation and datatype and not around.win:  # what a window takes is more, and checked by the engine
-        first.append(f"entry.reducible(*{own_name(operation)}, *{own_name(datatype)})")
+    first += [c for _, code in order for c in code.check]
+    operation, datatype = context.first("handle", "Op"), context.first("handle", "Datatype")
+    if operation and datatype and not context.win:  # windows accept more operations; core checks them
+        first.append(f"entry.reducible(*{converted_name(operation)}, *{converted_name(datatype)})")
     return out + reject(first)
 
 
@@ -105,50 +105,50 @@ def reject(checks):
     return f"    if (!({condition})) [[unlikely]]\n        return entry.raise();\n"
 
 
-def owner_line(around):
-    """Errors of a request are raised on its communicator, which must be known before the request is gone."""
-    if around.comm or around.session or around.win or not around.owned:
+def owner_line(context):
+    """Errors of a request are raised on its communicator, which is determined before the request is freed."""
+    if context.comm or context.session or context.win or not context.owned:
         return ""
-    owned = around.owned[0]
-    return f"    entry.on_owner_of({own_name(owned)}{'.first()' if owned.is_array else ''});\n"
+    owned = context.owned[0]
+    return f"    entry.on_comm_of({converted_name(owned)}{'.first()' if owned.is_array else ''});\n"
 
 
-def entry_of(entry, around):
-    """The variable that knows whose error handler gets the errors of the call."""
-    if around.freed:
-        number = f"{{{entry.id}}}" if around.freed is around.file else entry.id  # a file's entry has one base more
-        return f"FreeingEntry<core::{around.freed.kind.detail}> entry{{{{{number}}}}}"
+def entry_of(entry, context):
+    """Declaration of the Entry, whose type determines the error handler."""
+    if context.freed:
+        number = f"{{{entry.id}}}" if context.freed is context.file else entry.id  # a file's entry has one more base
+        return f"FreeingEntry<core::{context.freed.kind.detail}> entry{{{{{number}}}}}"
     if entry.function.errors == "file":
         return f"FileEntry entry{{{{{entry.id}}}}}"
-    if around.made:
-        return f"MakingEntry<core::{around.made.kind.detail}> entry{{{{{entry.id}}}}}"
+    if context.made:
+        return f"CreatingEntry<core::{context.made.kind.detail}> entry{{{{{entry.id}}}}}"
     return f"Entry entry{{{entry.id}}}"
 
 
 def call_body(entry, wrapped="{}"):
-    """wrapped: what is made of the engine's answer."""
-    around = Context(entry)
-    pieces = [(p, convert(p, around)) for p in entry.params]
-    passed = [a for _, piece in pieces for a in piece.pass_on]
+    """wrapped: format around the call of the target."""
+    context = Context(entry)
+    codes = [(p, convert(p, context)) for p in entry.params]
+    passed = [a for _, code in codes for a in code.pass_on]
     if entry.function.pass_large:
         passed.append("true" if entry.wide else "false")
     arguments = ", ".join(passed)
-    out = f"    {entry_of(entry, around)};\n"
-    out += "".join(f"    {line}\n" for _, piece in pieces for line in piece.declare)
-    out += check_lines(entry, around, pieces)
-    out += owner_line(around)
-    out += "    {\n" + guard_line(entry, around)
-    if around.freed:
-        out += f"        entry.keep_handler_of(*{own_name(around.freed)});\n"
+    out = f"    {entry_of(entry, context)};\n"
+    out += "".join(f"    {line}\n" for _, code in codes for line in code.declare)
+    out += check_lines(entry, context, codes)
+    out += owner_line(context)
+    out += "    {\n" + guard_line(entry, context)
+    if context.freed:
+        out += f"        entry.save_handler_of(*{converted_name(context.freed)});\n"
     out += f"        entry.err = {wrapped.format(f'{callee(entry.function)}({arguments})')};\n" + "    }\n"
-    out += "".join(f"    {line}\n" for _, piece in pieces for line in piece.store)
-    return out + f"    return entry.done({own_name(around.freed) if around.freed else ''});\n"
+    out += "".join(f"    {line}\n" for _, code in codes for line in code.store)
+    return out + f"    return entry.done({converted_name(context.freed) if context.freed else ''});\n"
 
 
 def body(entry):
     if entry.function.returns:
         if not entry.function.implemented:
-            raise SpecError(f"{entry.name} returns a value and cannot say that it is not implemented")
+            raise SpecError(f"{entry.name} returns a value, so it must be implemented")
         return value_body(entry)
     if not entry.function.implemented:
         return missing_body(entry)
@@ -156,7 +156,7 @@ def body(entry):
 
 
 def unused_names(entry, text):
-    """Parameters that the body does not mention, which must not be named in a definition."""
+    """Parameters that the body does not use, which must be unnamed in the definition."""
     return {p.name for p in entry.params if not re.search(rf"\b{p.name}\b", text)}
 
 
@@ -169,21 +169,21 @@ def definition_arguments(entry, text):
     return ", ".join(words) or "void"
 
 
-def near_entry_point(entry, text):
-    """The usual body becomes a function of its own with the same arguments: a jump, and no registers to save for the
-    calls that do not need it."""
+def fast_path_entry(entry, text):
+    """The general body becomes a separate function with equal arguments: the fast path needs only a jump and saves no
+    registers."""
     rest = f"checked_{entry.name.removeprefix('MPI_')}"
     names = ", ".join(p.name for p in entry.params)
     out = "\n" + wrap_call(f"[[gnu::noinline]] static int {rest}", entry.arguments, " {") + text + "}\n"
     out += wrap_call(f"int P{entry.name}", entry.arguments, " {")
-    out += f"    if (near::{entry.function.near}({names})) [[likely]]\n        return MPI_SUCCESS;\n"
+    out += f"    if (rma_fast::{entry.function.fast_path}({names})) [[likely]]\n        return MPI_SUCCESS;\n"
     return out + f"    return {rest}({names});\n}}\n"
 
 
 def entry_point(entry):
     text = body(entry)
-    if entry.function.near:
-        out = near_entry_point(entry, text)
+    if entry.function.fast_path:
+        out = fast_path_entry(entry, text)
     else:
         out = "\n" + wrap_call(f"{entry.returns} P{entry.name}", definition_arguments(entry, text), " {")
         out += text + "}\n"
@@ -193,6 +193,6 @@ def entry_point(entry):
 
 def chapter_file(spec, chapter):
     entries = list(spec.entries_of(chapter))
-    near = '#include "abi/near.hpp"\n' if any(e.function.near for e in entries) else ""
+    fast_path = '#include "abi/rma_fast_path.hpp"\n' if any(e.function.fast_path for e in entries) else ""
     text = "".join(entry_point(e) for e in entries)
-    return cpp_head(f"Entry points of chapter {chapter.number}.") + FILE.format(near=near, body=text)
+    return cpp_head(f"Entry points of chapter {chapter.number}.") + FILE.format(fast_path=fast_path, body=text)

@@ -1,28 +1,28 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the Fortran back ends share: which functions exist in which binding, and their names and parameters."""
+"""Helpers of the Fortran back ends: functions of each binding, their names and parameters."""
 
 RETURNED = {"MPI_Aint": "integer(MPI_ADDRESS_KIND)", "double": "double precision"}
 KINDS_OF_INTEGERS = {"int": "integer", "MPI_Aint": "integer(MPI_ADDRESS_KIND)", "MPI_Count": "integer(MPI_COUNT_KIND)",
                      "MPI_Offset": "integer(MPI_OFFSET_KIND)"}
-# Names that the standard writes differently in Fortran.
+# Names that differ in Fortran.
 RENAMED = {"indx": "index"}
-# Parameters that only C has.
+# Parameters that exist only in C.
 C_ONLY = {"ARGUMENT_COUNT", "ARGUMENT_LIST", "VARARGS"}
-# An address that the library gives: an integer or a pointer in Fortran (C_BUFFER); a pointer in mpi_f08, and in the older
-# bindings a buffer that is not written (C_BUFFER2).
+# An address returned by the library: an integer or a pointer in Fortran (C_BUFFER); a pointer in mpi_f08, and in the
+# older bindings a buffer that is not written (C_BUFFER2).
 GIVEN_ADDRESS, DETACHED_ADDRESS = "C_BUFFER", "C_BUFFER2"
 
 
 def has_binding(function, binding):
-    """binding: f90 (mpif.h and module mpi) or f08. Functions that return handles, and the tool interface, are C's."""
+    """binding: f90 (mpif.h and module mpi) or f08. Functions that return handles and the tool interface exist only in C."""
     if function.errors == "tool" or (function.returns and function.returns not in RETURNED):
         return False
     return f"no-{binding}" not in (function.fortran or "")
 
 
 def entries(spec, binding):
-    """Large counts exist in mpi_f08 only."""
+    """Large counts exist only in mpi_f08."""
     return [e for e in spec.entries if has_binding(e.function, binding) and (binding == "f08" or not e.wide)]
 
 
@@ -48,15 +48,15 @@ def scalar_c_type(param, wide):
 
 
 def strings(entry):
-    """Parameters with a hidden length."""
+    """Parameters with a hidden length argument."""
     return [p for p in params(entry) if p.form == "string" or p.kind.name.startswith("STRING_") and p.form == "pointer"]
 
 
 def symbol(entry, prefix="", suffix=""):
-    """What a Fortran compiler makes of the name."""
+    """The external symbol of a name as Fortran compilers mangle it."""
     return f"{prefix}{entry.name}{suffix}".lower() + "_"
 
 
 def f08_suffix(entry):
-    """The standard's names of specific procedures: with buffers by descriptor, and without."""
+    """Suffix of specific procedures in the standard: with buffers by descriptor, and without."""
     return "_f08ts" if buffers(entry) else "_f08"

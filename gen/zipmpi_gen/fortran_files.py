@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files of the Fortran bindings: C++ and C behind them, and what the modules and mpif.h are made of."""
+"""The files of the Fortran bindings: their C++ and C code, mpif.h, and include files of the modules."""
 
 from . import fortran, fortran_buffers, fortran_constants, fortran_glue, fortran_interfaces
 

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the explicit interfaces of module mpi and of module mpi_f08."""
+"""Writes the explicit interfaces of modules mpi and mpi_f08."""
 
 from . import fortran
 from .fortran_constants import broken, head, procedures
 
-# How compilers are told that an argument may have any type and rank.
+# Directives that allow an argument of any type and rank.
 ANY_BUFFER = ("!GCC$ ATTRIBUTES NO_ARG_CHECK ::", "!DEC$ ATTRIBUTES NO_ARG_CHECK ::", "!$PRAGMA IGNORE_TKR",
               "!DIR$ IGNORE_TKR", "!IBM* IGNORE_TKR")
 
@@ -61,7 +61,7 @@ def f90_declaration(param, wide, given_address="integer(MPI_ADDRESS_KIND)"):
     return [declare(kind, param, shape(param) + ("" if param.form == "weights" or param.is_array else intent(param)))]
 
 
-# --- module mpi_f08: handles with types of their own, buffers by descriptor
+# --- module mpi_f08: typed handles, buffers by descriptor
 
 def f08_declaration(param, wide):
     asynchronous = ", asynchronous" if "async" in param.marks else ""
@@ -77,7 +77,7 @@ def f08_declaration(param, wide):
     if is_text(param):
         return [declare("character(len=*)", param, text_array(param) + intent(param))]
     kind = f"type({param.kind.narrow})" if param.form == "handle" else number_type(param, wide)
-    # Arrays may be ones that stand for a constant (MPI_UNWEIGHTED): no intent that lets a compiler copy them.
+    # Arrays may be special constants (MPI_UNWEIGHTED): no intent that allows the compiler to copy them.
     free = param.form == "weights" or param.kind.name == "ERROR_CODE" and param.is_array
     return [declare(kind, param, shape(param) + ("" if free else intent(param)) + asynchronous)]
 
@@ -124,7 +124,7 @@ def f08_specific(entry, prefix):
 
 
 def signature(entry):
-    """What generic names are told apart by. Kinds of eight bytes are one kind."""
+    """The properties that distinguish specific procedures of a generic name. All kinds of eight bytes are equal."""
     def kind(param):
         declared = f08_declaration(param, entry.wide)[0].split(",")[0]
         return "integer(8)" if declared.startswith("integer(") else declared.split(" ::")[0]
@@ -148,7 +148,7 @@ def f08_interfaces(spec):
     return out
 
 
-# --- procedures of the program
+# --- user procedures
 
 def callback_declaration(param, entry):
     if param.kind.name.startswith("C_BUFFER"):

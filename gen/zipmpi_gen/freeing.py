@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every function that may take away the handle it is given, once more with an error in it: the engine does its work, then
-says that it has failed. tests/abi/freeing.c makes the objects and looks at what the caller and its error handler see. The
-functions are found by their parameters, so that a new one is tested as soon as it is in the tables; one that takes a new
-kind of handle does not compile before the test can make that."""
+"""Writes a copy of every entry point that may free its handle, with an injected error after the core call.
+tests/abi/freeing.c creates the objects and checks the results in the caller and its error handler. The functions are found
+by their parameters, so that a new one is tested automatically; a new kind of handle does not compile until the test can
+create it."""
 
 from .entries import FILE, call_body, definition_arguments
 from .text import cpp_head, wrap_call
-from .wrong_calls import Call
+from .invalid_args import Call
 
 CALLS = """\
 {calls}
@@ -16,18 +16,18 @@ static const struct Freeing freeing_functions[] = {{
 """
 SPOILED = """\
 static Err spoiled(Err e) {
-    return e != Err::success ? e : fail(Err::other, "none: this is a test", "an error after the work");
+    return e != Err::success ? e : fail(Err::other, "none: this is a test", "an injected error");
 }
 """
 
 
 def taken(param):
-    """Whether the call may end what the parameter stands for."""
+    """True if the call may free the object of the parameter."""
     return param.direction == "inout" and (param.form == "handle" or param.kind.name == "KEYVAL")
 
 
 def freeing_entries(spec):
-    """Those of the tool interface have no error handler: their codes are given back as they are."""
+    """Without functions of the tool interface, which have no error handler."""
     return [e for e in spec.entries if e.function.implemented and e.function.errors != "tool" and any(map(taken, e.params))]
 
 
@@ -36,12 +36,12 @@ def freeing_entry_file(spec):
     for entry in freeing_entries(spec):
         text = call_body(entry, "spoiled({})")
         body += "\n" + wrap_call(f"int spoiled_{entry.name}", definition_arguments(entry, text), " {") + text + "}\n"
-    head = cpp_head("Entry points of functions that free their handle, with an error after the work is done.")
-    return head + FILE.format(near="", body=body)
+    head = cpp_head("Entry points of functions that free their handle, with an injected error.")
+    return head + FILE.format(fast_path="", body=body)
 
 
 class FreeingCall(Call):
-    """A call with objects of the test, which are made anew for each."""
+    """A call with objects of the test, which are created for each call."""
 
     def member(self, param):
         return param.kind.detail.lower() if param.form == "handle" else param.name

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Manual pages. python3 -m zipmpi_gen.manual SPEC DIR VERSION [BIN]: pages of section 3 out of spec/, and with the
-folder of the programs those of sections 1 and 7 as well."""
+"""Manual pages. python3 -m zipmpi_gen.manual SPEC DIR VERSION [BIN]: pages of section 3 from spec/, and with the
+directory of the programs also those of sections 1 and 7."""
 
 import sys
 from collections import defaultdict
@@ -10,18 +10,18 @@ from pathlib import Path
 from . import manual_fortran, manual_tools
 from .roff import Page, quoted
 from .spec import SpecError, load, read_rows
-from .wrong_calls import Call, can_be_called
+from .invalid_args import Call, can_be_called
 
 OBJECTS = {"Comm": "communicator", "Datatype": "datatype", "Op": "operation", "Request": "request", "Group": "group",
            "Info": "hints, or MPI_INFO_NULL", "Win": "window", "File": "file", "Errhandler": "error handler",
            "Session": "session", "Message": "message of a matched probe"}
 FORMS = {"buffer": "data", "count": "number", "length": "number of elements", "tag": "tag", "logical": "true or false",
-         "status": "what is known of the message", "string": "text", "string length": "length of a text",
-         "function": "function of the program", "address": "address", "pointer": "pointer", "enum": "one of a list of values",
+         "status": "status of the operation", "string": "string", "string length": "length of a string",
+         "function": "user function", "address": "address", "pointer": "pointer", "enum": "one of a list of values",
          "int": "number"}
 DIRECTIONS = {"in": "in", "out": "out", "inout": "in, out"}
-MARKS = {"root-only": "used on the root only", "wild": "or a wildcard", "in-place": "or MPI_IN_PLACE",
-         "optional": "may be left out by the null handle or pointer", "automatic": "or MPI_BUFFER_AUTOMATIC"}
+MARKS = {"root-only": "significant only at the root", "wild": "or a wildcard", "in-place": "or MPI_IN_PLACE",
+         "optional": "may be the null handle or pointer", "automatic": "or MPI_BUFFER_AUTOMATIC"}
 
 
 def meaning(param):
@@ -44,17 +44,17 @@ def synopsis(page, entries):
         arguments = [p.declaration(entry.wide) for p in entry.params] or ["void"]
         lines, indent = [head], " " * 8
         for i, argument in enumerate(arguments):
-            piece = argument + ("," if i + 1 < len(arguments) else ");")
-            if len(lines[-1]) + len(piece) > 76 and lines[-1].strip():
+            text = argument + ("," if i + 1 < len(arguments) else ");")
+            if len(lines[-1]) + len(text) > 76 and lines[-1].strip():
                 lines.append(indent)
-            lines[-1] += piece if lines[-1].endswith(("(", indent)) else " " + piece
+            lines[-1] += text if lines[-1].endswith(("(", indent)) else " " + text
         for line in lines:
             page.raw(f".B {quoted(line)}\n")
     page.raw(".fi\n")
 
 
 def reason(param, wrong):
-    """In words for a reader; the tables of wrong calls name single values."""
+    """Description of a cause for the manual; invalid_args lists single values."""
     if wrong.value == "NULL":
         return f"{param.name} {wrong.text}"
     if param.form == "rank":
@@ -64,7 +64,7 @@ def reason(param, wrong):
     if param.form == "tag":
         return f"{param.name} is not a tag from 0 to MPI_TAG_UB"
     if param.form == "enum":
-        return f"{param.name} is not one of its values"
+        return f"{param.name} is not one of the valid values"
     return f"{param.name} {wrong.text}"
 
 
@@ -80,25 +80,25 @@ def errors(page, spec, entry):
     if entry.function.errors == "tool":
         page.text("A code of the tool interface (MPI_T_ERR_...) is returned; no error handler is called.")
     elif entry.function.returns:
-        page.text("It has no errors.")
+        page.text("None.")
     else:
-        page.text("An error goes to the error handler of the object; the one that every program starts with ends the job "
-                  "with a message. Under MPI_ERRORS_RETURN its class is returned:")
+        page.text("Errors invoke the error handler of the object; the initial one ends the job with a message. "
+                  "With MPI_ERRORS_RETURN the error class is returned:")
         for error, reasons in sorted(classes.items()):
             page.item(error, "; ".join(reasons) + ".")
-        page.text("Others may come from further down; the text of the error has the details.")
+        page.text("Other classes may be returned; the error string has the details.")
 
 
 def notes(page, function):
     words = []
     if not function.implemented:
-        words.append("This version does not implement it: it returns MPI_ERR_UNSUPPORTED_OPERATION.")
+        words.append("Not implemented in this version: returns MPI_ERR_UNSUPPORTED_OPERATION.")
     if function.deprecated:
         words.append(f"Deprecated since MPI {function.deprecated}.")
     if function.anytime:
         words.append("May be called before MPI is initialized and after it is finalized.")
     if function.large:
-        words.append("The form with _c takes counts of 64 bits.")
+        words.append("The _c form has 64-bit counts.")
     if words:
         page.section("NOTES")
         page.text(" ".join(words))
@@ -118,8 +118,8 @@ def function_page(spec, function, about, version):
     notes(page, function)
     page.section("SEE ALSO")
     page.text(f"The MPI standard, chapter {function.chapter.number}, {function.chapter.title}. zipmpi(1), "
-              "zipmpi\\-knobs(7)." if function.chapter.number < 21 else
-              "docs/guide/run.md: going on when ranks die. zipmpi(1), zipmpi\\-knobs(7).", escaped=True)
+              "zipmpi\\-parameters(7)." if function.chapter.number < 21 else
+              "docs/guide/running.md: recovery after rank failures. zipmpi(1), zipmpi\\-parameters(7).", escaped=True)
     return page.finish()
 
 
@@ -127,7 +127,7 @@ def descriptions(path):
     table = dict(row.split("\t") for row in read_rows(path))
     for name, text in table.items():
         if text.endswith(".") or not text[0].islower():
-            raise SpecError(f"{path}: {name}: a part of a sentence is wanted, without a full stop")
+            raise SpecError(f"{path}: {name}: must be a phrase without a full stop")
     return table
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Manual pages of what mpi.h has for programs in C and Fortran: one for handles, one for statuses, under every name."""
+"""Manual pages of the conversions between C and Fortran in mpi.h: one for handles, one for statuses, under every name."""
 
 from .header import converted_handles
 from .roff import Page, quoted
@@ -33,11 +33,11 @@ def pages(spec, version):
     for name in converted_handles(spec):
         c_type = "MPI_Datatype" if name == "MPI_Type" else name
         handles += [f"MPI_Fint {name}_c2f({c_type} handle);", f"{c_type} {name}_f2c(MPI_Fint handle);"]
-    files = page_of(handles, "handles between C and Fortran",
-                    "A handle of Fortran is an INTEGER, in mpi_f08 the component MPI_VAL. These give the handle of the same object in "
-                    "the other language. They are macros for the functions that end in _toint and _fromint.", version)
+    files = page_of(handles, "convert handles between C and Fortran",
+                    "A Fortran handle is an INTEGER, in mpi_f08 the component MPI_VAL. These macros return the handle of the same "
+                    "object in the other language; they expand to the functions that end in _toint and _fromint.", version)
     statuses = [f"int MPI_Status_{name}({arguments});" for name, arguments in STATUSES]
-    files.update(page_of(statuses, "statuses between C and Fortran",
+    files.update(page_of(statuses, "convert statuses between C and Fortran",
                          "A status has the same bytes in C, in mpif.h and module mpi (an array of MPI_STATUS_SIZE integers), and in "
-                         "mpi_f08: these copy it. Neither may be one of the constants that stand for no status.", version))
+                         "mpi_f08: these functions copy it. MPI_STATUS_IGNORE and its Fortran forms are not allowed.", version))
     return files

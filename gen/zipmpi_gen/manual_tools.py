@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Manual pages of programs (section 1), out of what they print for --help, and of the knobs (section 7)."""
+"""Manual pages of programs (section 1), from their --help output, and of the parameters (section 7)."""
 
 import json
 import os
@@ -16,16 +16,16 @@ OPTIONS = pathlib.Path(__file__).resolve().parents[2] / "launch/mpiexec/options.
 
 DAEMONS = {
     "zipmpi-noded": ("starts the ranks of a job on one host",
-                     "A daemon that mpiexec(1) starts on each further host of a job through its launch agent (ssh). It reads "
-                     "from its standard input who it is, starts the ranks of its host, serves PMI to them, collects their "
-                     "output and ends with the job. It is not started by hand; zipmpi\\-noded \\-\\-version prints its version, "
-                     "which must be that of mpiexec."),
-    "zipmpi-gateway": ("passes messages on between clusters that share no network",
-                       "Started by the daemons of a job with mpiexec \\-\\-grid on the hosts that the grid file names as "
-                       "gateways, and again when it dies. It is not started by hand. zipmpi top \\-\\-gateway shows what the "
-                       "gateways of a host do; the guide has a chapter about them (bridge.md)."),
+                     "A daemon that mpiexec(1) starts on each additional host of a job through its launch agent (ssh). It reads "
+                     "its configuration from standard input, starts the ranks of its host, serves PMI to them, collects their "
+                     "output and ends with the job. Do not start it manually; zipmpi\\-noded \\-\\-version prints its version, "
+                     "which must equal that of mpiexec."),
+    "zipmpi-gateway": ("relays messages between clusters without a common network",
+                       "Started by the daemons of a job with mpiexec \\-\\-clusters on the hosts that the cluster file names "
+                       "as gateways, and restarted when it fails. Do not start it manually. zipmpi top \\-\\-gateway shows the "
+                       "activity of the gateways of a host. See multi_cluster.md in the guide."),
 }
-SEE_ALSO = "mpiexec(1), zipmpi(1), mpicc(1), zipmpi\\-knobs(7). The guide: share/doc of the installation, guide/README.md."
+SEE_ALSO = "mpiexec(1), zipmpi(1), mpicc(1), zipmpi\\-parameters(7). The guide: share/doc of the installation, guide/README.md."
 
 
 def output_of(command):
@@ -50,7 +50,7 @@ def end(page):
 
 
 def options(page, text):
-    """The options of a help text: a line for each, '  --name,-n VALUE  what it does', and lines that go on."""
+    """Adds the options of a help text: a line for each, '  --name,-n VALUE  description', and continuation lines."""
     found = []
     for line in text.splitlines():
         line = re.sub(r"\s*(?:(?:Needs|Excludes|REQUIRED):?(?:\s+--[\w-]+)+)+\s*", "  ", line)
@@ -71,8 +71,8 @@ def mpiexec_page(bin_folder, version):
     page = head("mpiexec", "starts an MPI program on this host or on several",
                 ["mpiexec [options] program [arguments] [: [options] program [arguments] ...]"], version)
     page.section("DESCRIPTION")
-    page.text("Options end at the name of the program; one dash or two are the same. Options of the MPI standard, of Open MPI, MPICH "
-              "and Intel MPI are obeyed, accepted where they are not needed, or refused with what to use instead.")
+    page.text("Options end at the name of the program; one dash and two dashes are equivalent. Options of the MPI standard, Open "
+              "MPI, MPICH and Intel MPI are implemented, accepted and ignored, or refused with an alternative.")
     manual_sections(page, read_options(OPTIONS))
     page.section("EXAMPLES")
     page.verbatim(text[text.index("Examples:"):].partition("\n")[2])
@@ -83,7 +83,7 @@ def zipmpi_page(bin_folder, version):
     program = bin_folder / "zipmpi"
     listed = output_of([program, "--help"]).partition("Subcommands:")[2]
     names = dict(re.findall(r"^  ([a-z]+) +(\S.*(?:\n {10,}\S.*)*)", listed, re.M))
-    page = head("zipmpi", "looks into ZipMPI: what it is, does and can do here", [f"zipmpi {n} [options]" for n in names],
+    page = head("zipmpi", "inspect, diagnose, tune and benchmark a ZipMPI installation", [f"zipmpi {n} [options]" for n in names],
                 version)
     for name, about in names.items():
         page.section(f"ZIPMPI {name.upper()}")
@@ -96,7 +96,7 @@ def zipmpi_page(bin_folder, version):
 def wrapper_page(bin_folder, name, version):
     page = head(name, "compiles and links MPI programs", [f"{name} [options of the compiler] files", f"{name} -show"], version)
     page.section("DESCRIPTION")
-    page.text("Calls the compiler with what programs need to find the headers or modules of MPI and the library. All other options are those of the "
+    page.text("Calls the compiler with the options for the MPI headers, modules and library. All other options are passed to the "
               "compiler.")
     page.verbatim(output_of([bin_folder / name, "-showme:help"]))
     return end(page)
@@ -110,27 +110,27 @@ def daemon_page(name, version):
     return end(page)
 
 
-def knobs_page(bin_folder, version):
-    page = Page("zipmpi-knobs", 7, version)
+def parameters_page(bin_folder, version):
+    page = Page("zipmpi-parameters", 7, version)
     page.section("NAME")
-    page.raw("zipmpi\\-knobs \\- settings of ZipMPI\n")
+    page.raw("zipmpi\\-parameters \\- parameters of ZipMPI\n")
     page.section("DESCRIPTION")
-    page.text("A knob takes its value from its environment variable, else from the file that ZIPMPI_CONFIG names (lines of "
-              "name = value), else it has its default. `zipmpi info --knobs` shows the values that hold. A name that does not "
-              "exist is reported with the nearest one that does.")
-    page.section("KNOBS")
-    for knob in json.loads(output_of([bin_folder / "zipmpi", "info", "--knobs", "--json"])):
-        page.item(f"{knob['name']}, {knob['variable']}",
-                  f"{knob['help']}. Default {knob['default'] or '(empty)'}; {knob['unit']}; for the {knob['level']}; {knob['scope']}.")
+    page.text("A parameter takes its value from its environment variable, then from the file named by ZIPMPI_CONFIG (lines of "
+              "name = value), then from its default. `zipmpi info --params` shows the effective values. An unknown name is "
+              "reported with the most similar known one.")
+    page.section("PARAMETERS")
+    for parameter in json.loads(output_of([bin_folder / "zipmpi", "info", "--params", "--json"])):
+        page.item(f"{parameter['name']}, {parameter['variable']}",
+                  f"{parameter['help']}. Default {parameter['default'] or '(empty)'}; {parameter['unit']}; for the {parameter['level']}; {parameter['scope']}.")
     return end(page)
 
 
 def pages(bin_folder, version):
     files = {"man1/mpiexec.1": mpiexec_page(bin_folder, version), "man1/mpirun.1": ".so man1/mpiexec.1\n",
-             "man1/zipmpi.1": zipmpi_page(bin_folder, version), "man7/zipmpi-knobs.7": knobs_page(bin_folder, version),
+             "man1/zipmpi.1": zipmpi_page(bin_folder, version), "man7/zipmpi-parameters.7": parameters_page(bin_folder, version),
              "man1/mpicc.1": wrapper_page(bin_folder, "mpicc", version), "man1/mpicxx.1": ".so man1/mpicc.1\n"}
     files.update({f"man1/{name}.1": ".so man1/mpicc.1\n" for name in ("mpicc_abi", "mpicxx_abi")})
-    if (bin_folder / "mpifort").exists():  # a build may go without Fortran
+    if (bin_folder / "mpifort").exists():  # Fortran is optional
         files["man1/mpifort.1"] = wrapper_page(bin_folder, "mpifort", version)
         files.update({f"man1/{name}.1": ".so man1/mpifort.1\n" for name in ("mpif90", "mpif77", "mpifort_abi")})
     for name in DAEMONS:

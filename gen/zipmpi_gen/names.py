@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The function table: what the number of a function in a flight recorder means."""
+"""Writes the function table, which maps function ids of the flight recorder to names."""
 
 from .text import cpp_head
 
@@ -28,7 +28,7 @@ inline constexpr uint32_t function_count = {functions}; // ids run from 1 to thi
 inline constexpr uint32_t chapter_count = {chapters};
 extern const Chapter chapters[chapter_count];
 
-// The function with that id. An id that is 0 or unknown gives a row named "none".
+// The function with this id. For 0 and unknown ids, a row named "none".
 const Function& function(uint32_t id) noexcept;
 // The id of "MPI_Send", or 0.
 uint32_t function_id(std::string_view name) noexcept;

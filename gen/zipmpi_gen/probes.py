@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes C programs that hold the header and the library against the tables."""
+"""Writes C programs that check the header and the library against the tables."""
 
 import re
 
 from .header import enumerators
-from .text import LICENCE
+from .text import LICENSE
 
 LAYOUT = """\
-/* {licence}
+/* {license}
  *
- * Every constant, size and prototype of the tables against mpi.h. Compiles as C11 and as C++.
+ * Checks every constant, size and prototype of the tables against mpi.h. Compiles as C11 and as C++.
  */
 #include <mpi.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ int main(void) {{ return bad_values() == 0 ? 0 : 1; }}
 """
 
 MISSING = """\
-/* {licence}
+/* {license}
  *
  * Calls every function that is not implemented with null and zero arguments.
  */
@@ -46,7 +46,7 @@ __attribute__((unused)) static void expect(const char *name, int code, int wante
     int length = 0, cls = -1;
     if (wanted == MPI_ERR_UNSUPPORTED_OPERATION && MPI_Error_class(code, &cls) == MPI_SUCCESS) code = cls;
     if (code != wanted) {{
-        printf("%s gave %d, not %d\\n", name, code, wanted);
+        printf("%s returned %d, expected %d\\n", name, code, wanted);
         ++wrong;
         return;
     }}
@@ -68,7 +68,7 @@ int main(int argc, char **argv) {{
 
 
 def number(constant, spec):
-    """The value of a constant as an integer literal; an alias has the value of what it names."""
+    """The value of a constant as an integer literal; aliases are resolved."""
     while not re.fullmatch(r"-?(0[xX])?[0-9a-fA-F]+", constant.value):
         constant = next(c for c in spec.constants if c.name == constant.value)
     return constant.value
@@ -101,7 +101,7 @@ def value_checks(spec):
 
 
 def layout_probe(spec):
-    return LAYOUT.format(licence=LICENCE.replace("\n", "\n * "), checks=layout_checks(spec), values=value_checks(spec))
+    return LAYOUT.format(license=LICENSE.replace("\n", "\n * "), checks=layout_checks(spec), values=value_checks(spec))
 
 
 def harmless(param, entry):
@@ -120,4 +120,4 @@ def missing_probe(spec):
     for e in missing:
         arguments = ", ".join(harmless(p, e) for p in e.params)
         calls += f'    expect("{e.name}", {e.name}({arguments}), MPI_ERR_UNSUPPORTED_OPERATION);\n'
-    return MISSING.format(licence=LICENCE.replace("\n", "\n * "), calls=calls, count=len(missing))
+    return MISSING.format(license=LICENSE.replace("\n", "\n * "), calls=calls, count=len(missing))

@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writing manual pages in the man macros."""
+"""Writes manual pages with the man macros."""
 
 
 def escape(text):
-    """Text as troff takes it literally."""
+    """Text escaped for troff."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
     return "".join(c if ord(c) < 128 else f"\\[u{ord(c):04X}]" for c in text)
 
 
 def quoted(text):
-    """As one argument of a macro."""
+    """Text quoted as one macro argument."""
     return '"' + escape(text).replace('"', '\\(dq') + '"'
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads spec/ into plain objects. Everything else in this package works on these and on nothing else."""
+"""Reads spec/ into plain objects, the only input of the other modules of this package."""
 
 import re
 import tomllib
@@ -9,21 +9,21 @@ from pathlib import Path
 
 DIRECTIONS = {"in", "out", "inout"}
 PLAIN_MARKS = {
-    "const", "async", "root-only", "large-only",  # from the standard's own tables
+    "const", "async", "root-only", "large-only",  # from the tables of the standard
     "by-address",  # an input that C passes as a pointer
     "peer", "wild", "root", "in-place", "automatic", "unless-no-op", "optional", "required", "unchecked", "raw",
-    "raises",  # what a face does with it
-    "one-based", "stripped",  # what the Fortran bindings do with it
+    "raises",  # used by the ABI binding
+    "one-based", "stripped",  # used by the Fortran bindings
 }
 VALUED_MARKS = {"fn", "as", "used"}
 FUNCTION_KEYS = {"large", "returns", "target", "custom", "anytime", "lock", "record", "errors", "deprecated",
-                 "fortran", "params", "pass_large", "near"}
-# A C type that is a pointer by itself: the direction does not add another.
+                 "fortran", "params", "pass_large", "fast_path"}
+# C types that are pointers: the direction does not add another.
 POINTER_FORMS = {"buffer", "address", "pointer", "status", "string", "function"}
 
 
 class SpecError(Exception):
-    """A table says something that cannot be understood; the text tells where."""
+    """Invalid table entry; the text has the location."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Param:
     direction: str
     kind: Kind
     name: str
-    length: str  # what stands in the brackets, None if it is not an array
+    length: str  # text in the brackets, None if it is not an array
     marks: frozenset
     values: dict  # marks with a value: fn, as, used
 
@@ -54,7 +54,7 @@ class Param:
         return self.length is not None
 
     def c_type(self, wide):
-        """(what stands before the name, what stands after it)"""
+        """(text before the name, text after the name)"""
         if "as" in self.values:
             return split_suffix(self.values["as"].replace("*", " *", 1))
         text = self.kind.wide if wide else self.kind.narrow
@@ -89,8 +89,8 @@ class Function:
     errors: str = "handler"
     deprecated: str = None
     fortran: str = None
-    pass_large: bool = False  # the target is told which of the two forms was called
-    near: str = None  # a function of the face that does the plainest calls before anything is checked
+    pass_large: bool = False  # pass the target which of the two forms was called
+    fast_path: str = None  # binding function that executes the common case before any check
 
     @property
     def implemented(self):
@@ -99,7 +99,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Entry:
-    """One C function: a Function, or its large-count twin."""
+    """One C function: a Function or its large-count form."""
     function: Function
     wide: bool
     id: int = 0
@@ -145,7 +145,7 @@ class Spec:
     constants: list
     typedefs: list  # lines of types.tsv
     layout: dict
-    engine: dict
+    core_names: dict
     by_name: dict = field(default_factory=dict)
 
     def entries_of(self, chapter):
@@ -175,30 +175,30 @@ def load_kinds(path):
 
 
 def parse_param(line, kinds, where):
-    words = line.split()
-    if len(words) < 3 or words[0] not in DIRECTIONS:
+    fields = line.split()
+    if len(fields) < 3 or fields[0] not in DIRECTIONS:
         raise SpecError(f"{where}: '{line}' is not 'direction KIND name marks'")
-    if words[1] not in kinds:
-        raise SpecError(f"{where}: kind {words[1]} is not in abi/kinds.tsv")
-    name = re.fullmatch(r"(\w+)(?:\[(.*)\])?", words[2])
+    if fields[1] not in kinds:
+        raise SpecError(f"{where}: kind {fields[1]} is not in abi/kinds.tsv")
+    name = re.fullmatch(r"(\w+)(?:\[(.*)\])?", fields[2])
     if name is None:
-        raise SpecError(f"{where}: '{words[2]}' is not a name")
+        raise SpecError(f"{where}: '{fields[2]}' is not a name")
     marks, values = set(), {}
-    for word in words[3:]:
-        key, equals, value = word.partition("=")
-        if word in PLAIN_MARKS:
-            marks.add(word)
+    for mark in fields[3:]:
+        key, equals, value = mark.partition("=")
+        if mark in PLAIN_MARKS:
+            marks.add(mark)
         elif equals and key in VALUED_MARKS:
             values[key] = value
         else:
-            raise SpecError(f"{where}: mark '{word}' is not known")
-    return Param(words[0], kinds[words[1]], name[1], name[2], frozenset(marks), values)
+            raise SpecError(f"{where}: mark '{mark}' is unknown")
+    return Param(fields[0], kinds[fields[1]], name[1], name[2], frozenset(marks), values)
 
 
 def parse_function(name, row, chapter, kinds):
     unknown = set(row) - FUNCTION_KEYS
     if unknown:
-        raise SpecError(f"{name}: {', '.join(sorted(unknown))} is not known")
+        raise SpecError(f"{name}: unknown keys {', '.join(sorted(unknown))}")
     lines = [line for line in row.get("params", "").splitlines() if line.strip()]
     params = tuple(parse_param(line, kinds, name) for line in lines)
     settings = {key: value for key, value in row.items() if key != "params"}
@@ -215,14 +215,14 @@ def load_chapter(path, kinds):
 
 
 def number_entries(functions):
-    """Ids follow the names, so that they do not depend on the order of the tables; 0 means none."""
+    """Ids follow the sorted names, so that they do not depend on the order of the tables; 0 means none."""
     entries = [Entry(f, False) for f in functions] + [Entry(f, True) for f in functions if f.large]
     entries.sort(key=lambda e: e.name)
     return [Entry(e.function, e.wide, i) for i, e in enumerate(entries, 1)]
 
 
 def load_callbacks(path, kinds):
-    chapter = Chapter("callbacks", 0, "functions of the program")
+    chapter = Chapter("callbacks", 0, "user callbacks")
     table = tomllib.loads(path.read_text())
     return number_entries([parse_function(name, row, chapter, kinds) for name, row in table.items()])
 
@@ -244,5 +244,5 @@ def load(folder):
         [Constant(*row.split("\t")) for row in read_rows(folder / "abi/constants.tsv")],
         read_rows(folder / "abi/types.tsv"),
         tomllib.loads((folder / "abi/layout.toml").read_text()),
-        tomllib.loads((folder / "abi/engine.toml").read_text()),
+        tomllib.loads((folder / "abi/core_names.toml").read_text()),
         by_name)

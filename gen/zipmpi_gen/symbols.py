@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that the library exports: each function twice, nothing else."""
+"""The names that the library exports: each function as MPI_x and PMPI_x, nothing else."""
 
 
 def symbol_names(spec):

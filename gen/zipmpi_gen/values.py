@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables between the engine's own names and the constants of the ABI (abi_values.hpp of the face)."""
+"""Writes abi_values.hpp: the tables between names of core and constants of the ABI."""
 
 from .text import cpp_head
 
@@ -10,8 +10,8 @@ HEADER = """\
 #include "abi/mpi_abi.hpp"
 #include "base/err.hpp"
 #include "core/api.hpp"
-#include "core/engine.hpp"
-#include "core/io/calls.hpp"
+#include "core/runtime.hpp"
+#include "core/io/io_calls.hpp"
 
 namespace zipmpi::abi::values {{
 
@@ -30,7 +30,7 @@ struct ToolError {{
 inline constexpr ToolError tool_errors[] = {{
 {tool}}};
 
-// Codes of predefined handles and the engine's objects behind them.
+// Codes of predefined handles and their core objects.
 struct Predefined {{
     uint16_t code;
     core::BuiltinName::Kind kind;
@@ -40,8 +40,8 @@ inline constexpr Predefined predefined[] = {{
 {predefined}}};
 
 template <class E>
-struct Listed {{
-    E own;
+struct EnumCode {{
+    E value;
     int code;
 }};
 {enums}
@@ -50,9 +50,9 @@ struct Listed {{
 """
 
 ENUM = """
-inline constexpr Listed<core::{name}> listed_{name}[] = {{
+inline constexpr EnumCode<core::{name}> enum_codes_{name}[] = {{
 {rows}}};
-constexpr auto& listed(core::{name}) {{ return listed_{name}; }}
+constexpr auto& enum_codes(core::{name}) {{ return enum_codes_{name}; }}
 """
 
 ENUMS = ("ThreadLevel", "Comparison", "TopologyKind", "SplitType", "PredefinedAttribute", "Combiner",
@@ -60,7 +60,7 @@ ENUMS = ("ThreadLevel", "Comparison", "TopologyKind", "SplitType", "PredefinedAt
 
 
 def builtin_id(name):
-    """MPI_2INT -> N2INT: the engine's enumerators are the standard's names without prefix."""
+    """MPI_2INT -> N2INT: core's enumerators are the standard's names without prefix."""
     short = name.removeprefix("MPI_")
     return "N" + short if short[0].isdigit() else short
 
@@ -74,27 +74,27 @@ def builtin_rows(spec, c_type, kind, enum):
 def predefined_rows(spec):
     values = {c.name: c.value for c in spec.constants}
     rows = builtin_rows(spec, "MPI_Datatype", "type", "TypeId") + builtin_rows(spec, "MPI_Op", "op", "OpId")
-    rows += [(values[constant], own, "0") for own, constant in spec.engine["BuiltinName"].items()]
+    rows += [(values[constant], own, "0") for own, constant in spec.core_names["BuiltinName"].items()]
     return "".join(f"    {{{code}, core::BuiltinName::{kind}, {own}}},\n" for code, kind, own in rows)
 
 
 def enum_tables(spec):
     out = ""
     for name in ENUMS:
-        rows = "".join(f"    {{core::{name}::{own}, {constant}}},\n" for own, constant in spec.engine[name].items())
+        rows = "".join(f"    {{core::{name}::{own}, {constant}}},\n" for own, constant in spec.core_names[name].items())
         out += ENUM.format(name=name, rows=rows)
     return out
 
 
 def special_asserts(spec):
-    """Where the engine's coding equals the ABI's, ranks and tags need no translation at all."""
-    return "".join(f'static_assert(core::{own} == {constant}, "{constant} needs a translation");\n'
-                   for own, constant in spec.engine["special"].items())
+    """Checks that ranks and tags have equal encodings in core and ABI and need no conversion."""
+    return "".join(f'static_assert(core::{own} == {constant}, "{constant} needs a conversion");\n'
+                   for own, constant in spec.core_names["special"].items())
 
 
 def abi_values_hpp(spec):
-    errors = "".join(f"    {{Err::{own}, {constant}}},\n" for own, constant in spec.engine["Err"].items())
-    tool = "".join(f'    {{{name}, "{name}", "{text}"}},\n' for name, text in spec.engine["tool"].items())
-    return cpp_head("Engine names and the ABI constants that stand for them.") + HEADER.format(
+    errors = "".join(f"    {{Err::{own}, {constant}}},\n" for own, constant in spec.core_names["Err"].items())
+    tool = "".join(f'    {{{name}, "{name}", "{text}"}},\n' for name, text in spec.core_names["tool"].items())
+    return cpp_head("Names of core and the corresponding ABI constants.") + HEADER.format(
         errors=errors, tool=tool, predefined=predefined_rows(spec), enums=enum_tables(spec),
         special=special_asserts(spec))

@@ -11,7 +11,7 @@ namespace {
 using Label = OutputPolicy::Label;
 using Tag = OutputPolicy::Tag;
 
-bool pattern(const Use& use, std::string& out, Problem& why) {
+bool read_pattern(const Use& use, std::string& out, Diagnostic& why) {
     out = use.value();
     std::string text;
     if (!out.empty() && expand(out, {}, text)) return true;
@@ -19,12 +19,12 @@ bool pattern(const Use& use, std::string& out, Problem& why) {
                      "use %r for the rank, %h for the host, %g, %p, %t, and %% for a percent sign", why);
 }
 
-bool not_empty(const Use& use, const std::string& text, Problem& why) {
+bool check_not_empty(const Use& use, const std::string& text, Diagnostic& why) {
     return !text.empty() || bad_value(use, "is not a name", "name a file or a directory", why);
 }
 
-// Takes ":nocopy,nojobid" off the end. Another ':' belongs to the name.
-std::vector<std::string> words_behind(std::string& name) {
+// Removes ":nocopy,nojobid" from the end. Any other ':' belongs to the name.
+std::vector<std::string> split_suffix_words(std::string& name) {
     const size_t colon = name.rfind(':');
     if (colon == std::string::npos) return {};
     std::vector<std::string> words = split(lower_case(name.substr(colon + 1)), ',');
@@ -36,77 +36,77 @@ std::vector<std::string> words_behind(std::string& name) {
 
 } // namespace
 
-bool label(const Use& use, Draft& draft, Problem& why) {
+bool label(const Use& use, Draft& draft, Diagnostic& why) {
     OutputPolicy& o = draft.job.output;
     const std::string how = use.value();
     if (how != "" && how != "rank" && how != "fold" && how != "hydra" && how != "openmpi")
-        return bad_value(use, "is not a way to label", "write --label or --label=fold", why);
+        return bad_value(use, "is not a label format", "write --label or --label=fold", why);
     o.label = how == "fold" ? Label::fold : Label::rank;
     o.tag = how == "openmpi" ? Tag::openmpi : Tag::rank;
     return true;
 }
 
-bool label_pattern(const Use& use, Draft& draft, Problem& why) {
+bool label_pattern(const Use& use, Draft& draft, Diagnostic& why) {
     draft.job.output.label = Label::rank;
     draft.job.output.tag = Tag::pattern;
-    return pattern(use, draft.job.output.tag_pattern, why);
+    return read_pattern(use, draft.job.output.tag_pattern, why);
 }
 
-bool timestamps(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+bool timestamps(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
     return draft.job.output.timestamps = true;
 }
 
-bool output_directory(const Use& use, Draft& draft, Problem& why) {
-    use_directory(draft.job.output, use.value());
+bool output_directory(const Use& use, Draft& draft, Diagnostic& why) {
+    set_output_directory(draft.job.output, use.value());
     draft.job.output.copy_to_terminal = false;
-    return not_empty(use, use.value(), why);
+    return check_not_empty(use, use.value(), why);
 }
 
-bool output_filename(const Use& use, Draft& draft, Problem& why) {
+bool output_filename(const Use& use, Draft& draft, Diagnostic& why) {
     std::string name = use.value();
-    for (const std::string& word : words_behind(name)) {
+    for (const std::string& word : split_suffix_words(name)) {
         if (word == "nocopy") draft.job.output.copy_to_terminal = false;
-        if (word == "nojobid") draft.job.job_level = JobLevel::left_out;
+        if (word == "nojobid") draft.job.job_level = JobLevel::omitted;
     }
     draft.job.openmpi_directory = name;
-    use_openmpi_directory(draft.job.output, name, draft.job.job_level);
-    return not_empty(use, name, why);
+    set_openmpi_directory(draft.job.output, name, draft.job.job_level);
+    return check_not_empty(use, name, why);
 }
 
-// It may stand before or behind the directory.
-bool no_job_level(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+// May come before or after the directory.
+bool no_job_level(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
     Options& job = draft.job;
-    job.job_level = JobLevel::left_out;
+    job.job_level = JobLevel::omitted;
     if (!job.openmpi_directory.empty())
-        use_openmpi_directory(job.output, job.openmpi_directory, job.job_level);
+        set_openmpi_directory(job.output, job.openmpi_directory, job.job_level);
     return true;
 }
 
-bool output_file(const Use& use, Draft& draft, Problem& why) {
-    use_files(draft.job.output, use.value());
-    return not_empty(use, use.value(), why);
+bool output_file(const Use& use, Draft& draft, Diagnostic& why) {
+    set_output_files(draft.job.output, use.value());
+    return check_not_empty(use, use.value(), why);
 }
 
-bool no_copy(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+bool no_copy(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
     draft.job.output.copy_to_terminal = false;
     return true;
 }
 
-bool stdout_pattern(const Use& use, Draft& draft, Problem& why) {
+bool stdout_pattern(const Use& use, Draft& draft, Diagnostic& why) {
     draft.job.output.copy_to_terminal = false;
-    return pattern(use, draft.job.output.out_file, why);
+    return read_pattern(use, draft.job.output.out_file, why);
 }
 
-bool stderr_pattern(const Use& use, Draft& draft, Problem& why) {
+bool stderr_pattern(const Use& use, Draft& draft, Diagnostic& why) {
     draft.job.output.copy_to_terminal = false;
-    return pattern(use, draft.job.output.err_file, why);
+    return read_pattern(use, draft.job.output.err_file, why);
 }
 
-bool merge_stderr(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+bool merge_stderr(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
     return draft.job.output.merge_stderr_to_stdout = true;
 }
 
-bool stdin_target(const Use& use, Draft& draft, Problem& why) {
+bool stdin_target(const Use& use, Draft& draft, Diagnostic& why) {
     OutputPolicy& o = draft.job.output;
     const std::string text = lower_case(use.value());
     if (use.words.empty()) return apply_option("--preload-binary", nullptr, use, draft, why);
@@ -117,18 +117,18 @@ bool stdin_target(const Use& use, Draft& draft, Problem& why) {
     if (o.stdin_for != OutputPolicy::Stdin::one) return true;
     if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
         return bad_value(use, "is not one rank, all or none", "write for example: --stdin 0", why);
-    if (!whole_number(use, 0, INT32_MAX, rank, why)) return false;
+    if (!parse_whole_number(use, 0, INT32_MAX, rank, why)) return false;
     o.stdin_rank = static_cast<uint32_t>(rank);
     return true;
 }
 
-bool print_exit_codes(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+bool print_exit_codes(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
     return draft.job.output.print_exit_codes = true;
 }
 
-bool report_pid(const Use& use, Draft& draft, Problem& why) {
+bool report_pid(const Use& use, Draft& draft, Diagnostic& why) {
     draft.job.report_pid = use.value();
-    return not_empty(use, use.value(), why);
+    return check_not_empty(use, use.value(), why);
 }
 
 } // namespace zipmpi::launch::act

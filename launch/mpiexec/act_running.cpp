@@ -29,7 +29,7 @@ constexpr std::array launchers = {
     Launcher{"srun", "srun -N 1 -n 1 --overlap -w {host}"},
 };
 
-bool yes_no_auto(const Use& use, Pmix& out) {
+bool parse_pmix(const Use& use, Pmix& out) {
     const std::string text = use.value();
     out = text == "yes" ? Pmix::yes : text == "no" ? Pmix::no : Pmix::automatic;
     return out != Pmix::automatic || text == "auto";
@@ -51,7 +51,7 @@ bool are_ranges(std::string_view list) {
     return !ranges.empty() && std::all_of(ranges.begin(), ranges.end(), is_range);
 }
 
-bool add_tool(const Use& use, Draft& draft, const std::string& ranks, Tool tool, Problem& why) {
+bool add_tool(const Use& use, Draft& draft, const std::string& ranks, Tool tool, Diagnostic& why) {
     const bool all = ranks.empty() || ranks == "all" || ranks == "-1";
     if (!all && !are_ranges(ranks))
         return bad_value(use, "is not a list of ranks", "write for example: " + use.written + " 0-3,7", why);
@@ -62,33 +62,35 @@ bool add_tool(const Use& use, Draft& draft, const std::string& ranks, Tool tool,
 
 } // namespace
 
-bool timeout(const Use& use, Draft& draft, Problem& why) { return seconds(use, draft.job.timeout, why); }
+bool timeout(const Use& use, Draft& draft, Diagnostic& why) {
+    return parse_seconds(use, draft.job.timeout, why);
+}
 // hydra: -1 is no limit.
-bool timeout_variable(const Use& use, Draft& draft, Problem& why) {
+bool timeout_variable(const Use& use, Draft& draft, Diagnostic& why) {
     return use.value() == "-1" || timeout(use, draft, why);
 }
-bool report_hang(const Use& use, Draft& draft, Problem& why) {
-    return seconds(use, draft.job.report_hang, why);
+bool report_hang(const Use& use, Draft& draft, Diagnostic& why) {
+    return parse_seconds(use, draft.job.report_hang, why);
 }
 
-bool keep_going(const Use& /*use*/, Draft& draft, Problem& /*why*/) { return draft.job.keep_going = true; }
+bool keep_going(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) { return draft.job.keep_going = true; }
 
-bool with_ft(const Use& use, Draft& draft, Problem& why) {
+bool with_ft(const Use& use, Draft& draft, Diagnostic& why) {
     const std::string kind = lower_case(use.value());
-    if (truth(kind) == 0) return true;
-    if (truth(kind) != 1 && kind != "ulfm" && kind != "mpi")
+    if (parse_truth(kind) == 0) return true;
+    if (parse_truth(kind) != 1 && kind != "ulfm" && kind != "mpi")
         return bad_value(use, "is not a kind of fault tolerance", "write --keep-going", why);
     return draft.job.keep_going = true;
 }
 
-bool zero_only(const Use& use, Draft& draft, Problem& why) {
+bool zero_only(const Use& use, Draft& draft, Diagnostic& why) {
     if (use.value() == "0") return accept(use, draft, why);
     why = {"the option " + use.written + " is not supported", use.where, use.row->help,
-           "write --keep-going, and let the program go on without them"};
+           "write --keep-going, and let the program continue without them"};
     return false;
 }
 
-bool gpus_per_rank(const Use& use, Draft& draft, Problem& why) {
+bool gpus_per_rank(const Use& use, Draft& draft, Diagnostic& why) {
     if (use.value() == "0" || lower_case(use.value()) == "auto") return accept(use, draft, why);
     why = {"the option " + use.written + " is not supported", use.where,
            "mpiexec does not assign GPUs to ranks",
@@ -96,17 +98,17 @@ bool gpus_per_rank(const Use& use, Draft& draft, Problem& why) {
     return false;
 }
 
-bool pmix(const Use& use, Draft& draft, Problem& why) {
-    return yes_no_auto(use, draft.job.pmix) ||
+bool pmix(const Use& use, Draft& draft, Diagnostic& why) {
+    return parse_pmix(use, draft.job.pmix) ||
            bad_value(use, "is not a choice", "write --pmix auto, --pmix yes or --pmix no", why);
 }
 
-bool gdb(const Use& use, Draft& draft, Problem& why) {
+bool gdb(const Use& use, Draft& draft, Diagnostic& why) {
     return add_tool(use, draft, use.value(), {{}, {"gdb", "-q", "-ex", "run", "--args"}, true}, why);
 }
 
 // "0-3!" keeps the windows open.
-bool xterm(const Use& use, Draft& draft, Problem& why) {
+bool xterm(const Use& use, Draft& draft, Diagnostic& why) {
     std::string ranks = use.value();
     Tool tool{{}, {}, true};
     if (ranks.ends_with('!')) {
@@ -119,7 +121,7 @@ bool xterm(const Use& use, Draft& draft, Problem& why) {
 }
 
 // "TOOL WORDS:0-3=exclusive@arch;TOOL2:4"
-bool tool(const Use& use, Draft& draft, Problem& why) {
+bool tool(const Use& use, Draft& draft, Diagnostic& why) {
     for (const std::string& entry : split(use.value(), ';')) {
         const size_t colon = entry.rfind(':');
         Tool one;
@@ -133,18 +135,18 @@ bool tool(const Use& use, Draft& draft, Problem& why) {
     return true;
 }
 
-bool exec_agent(const Use& use, Draft& draft, Problem& why) {
+bool exec_agent(const Use& use, Draft& draft, Diagnostic& why) {
     Tool one;
     if (!split_words(use.value(), one.command) || one.command.empty())
         return bad_value(use, "is not a command", "write for example: --exec-agent \"valgrind -q\"", why);
     return add_tool(use, draft, "", std::move(one), why);
 }
 
-bool dry_run(const Use& /*use*/, Draft& draft, Problem& /*why*/) { return draft.job.dry_run = true; }
-bool verbose(const Use& /*use*/, Draft& draft, Problem& /*why*/) { return draft.job.verbose = true; }
+bool dry_run(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) { return draft.job.dry_run = true; }
+bool verbose(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) { return draft.job.verbose = true; }
 
-// Open MPI names its daemon there.
-bool launch_agent(const Use& use, Draft& draft, Problem& why) {
+// Open MPI's option of this name sets its daemon.
+bool launch_agent(const Use& use, Draft& draft, Diagnostic& why) {
     std::string text = use.value();
     if (const size_t other = text.find(" : "); other != std::string::npos) text.resize(other); // "ssh : rsh"
     std::vector<std::string> words;
@@ -152,15 +154,15 @@ bool launch_agent(const Use& use, Draft& draft, Problem& why) {
         return bad_value(use, "is not a command", "write for example: --launch-agent \"ssh -p 2222\"", why);
     const std::string program = words[0].substr(words[0].rfind('/') + 1);
     if (program == "orted" || program == "prted") {
-        draft.job.notes.push_back(use.written + " " + text + " is not needed: the daemon is zipmpi-noded");
+        draft.job.notes.push_back(use.written + " " + text + " has no effect: the daemon is zipmpi-noded");
         return true;
     }
     draft.job.agent = text;
-    draft.job.inherited_change = {}; // of another agent
+    draft.job.inherited_agent_override = {}; // meant for another agent
     return true;
 }
 
-bool launcher(const Use& use, Draft& draft, Problem& why) {
+bool launcher(const Use& use, Draft& draft, Diagnostic& why) {
     const std::string name = lower_case(use.value());
     draft.job.fork_only = name == "fork";
     if (name == "fork") return true;
@@ -173,40 +175,41 @@ bool launcher(const Use& use, Draft& draft, Problem& why) {
                      "write ssh, rsh, lsf, sge or slurm, or a command with --launch-agent", why);
 }
 
-bool launcher_program(const Use& use, Draft& draft, Problem& why) {
-    draft.job.agent_change.program = use.value();
+bool launcher_program(const Use& use, Draft& draft, Diagnostic& why) {
+    draft.job.agent_override.program = use.value();
     return !use.value().empty() || bad_value(use, "is not a program", "name a program, such as ssh", why);
 }
 
-bool launcher_words(const Use& use, Draft& draft, Problem& /*why*/) {
-    draft.job.agent_change.words += " " + use.value();
+bool launcher_args(const Use& use, Draft& draft, Diagnostic& /*why*/) {
+    draft.job.agent_override.extra_args += " " + use.value();
     return true;
 }
 
-bool width(const Use& use, Draft& draft, Problem& why) {
+bool fanout(const Use& use, Draft& draft, Diagnostic& why) {
     long n = 0;
-    if (!whole_number(use, 1, INT32_MAX, n, why))
-        return bad_value(use, "is not a number of hosts", "give a number from 1 on; the default is 32", why);
-    draft.job.width = static_cast<uint32_t>(n);
+    if (!parse_whole_number(use, 1, INT32_MAX, n, why))
+        return bad_value(use, "is not a number of hosts", "write a number of at least 1; the default is 32",
+                         why);
+    draft.job.fanout = static_cast<uint32_t>(n);
     return true;
 }
 
-bool interface(const Use& use, Draft& draft, Problem& /*why*/) {
+bool interface(const Use& use, Draft& draft, Diagnostic& /*why*/) {
     draft.job.interface = use.value();
     return true;
 }
 
-bool info(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+bool info(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
     draft.job.print = version_text() + "`zipmpi info` shows the build, the host and the settings.\n";
     return true;
 }
 
-bool help(const Use& use, Draft& draft, Problem& /*why*/) {
+bool help(const Use& use, Draft& draft, Diagnostic& /*why*/) {
     draft.job.print = help_text(use.value() == "all");
     return true;
 }
 
-bool version(const Use& /*use*/, Draft& draft, Problem& /*why*/) {
+bool version(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
     draft.job.print = version_text();
     return true;
 }

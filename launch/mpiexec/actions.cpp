@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What actions share, and those that accept, refuse, or stand for others.
+// Helpers of the actions, and the actions that accept, refuse, or map to other options.
 #include "launch/mpiexec/actions.hpp"
 
-#include "launch/mpiexec/host_choice.hpp"
+#include "launch/mpiexec/host_selection.hpp"
 #include "launch/mpiexec/options.hpp"
 #include "launch/tree/agent.hpp"
 
@@ -15,17 +15,17 @@
 namespace zipmpi::launch {
 namespace {
 
-constexpr double most_seconds = 1e9; // 31 years; its nanoseconds fit into 64 bits
+constexpr double max_seconds = 1e9; // 31 years; its nanoseconds fit into 64 bits
 
 } // namespace
 
-bool bad_value(const Use& use, const std::string& reason, const std::string& todo, Problem& why) {
+bool bad_value(const Use& use, const std::string& reason, const std::string& fix, Diagnostic& why) {
     why = {"the value of " + use.written + " is not valid", use.where, "'" + use.value() + "' " + reason,
-           todo};
+           fix};
     return false;
 }
 
-bool whole_number(const Use& use, long least, long most, long& out, Problem& why) {
+bool parse_whole_number(const Use& use, long least, long most, long& out, Diagnostic& why) {
     const std::string text = use.value();
     char* end = nullptr;
     out = std::strtol(text.c_str(), &end, 10);
@@ -34,22 +34,22 @@ bool whole_number(const Use& use, long least, long most, long& out, Problem& why
                      "write for example: " + use.written + " " + std::to_string(std::max(least, 4L)), why);
 }
 
-bool seconds(const Use& use, double& out, Problem& why) {
+bool parse_seconds(const Use& use, double& out, Diagnostic& why) {
     const std::string text = use.value();
     char* end = nullptr;
     out = std::strtod(text.c_str(), &end);
     const bool whole = !text.empty() && *end == '\0';
     const bool negative = whole && out < 0;
     if (whole && out >= 0) {
-        out = std::min(out, most_seconds);
+        out = std::min(out, max_seconds);
         return true;
     }
     return bad_value(use, negative ? "is a negative number of seconds" : "is not a number of seconds",
-                     "give a positive number of seconds", why);
+                     "write a positive number of seconds", why);
 }
 
 bool apply_option(const std::string& text, const std::string* value, const Use& like, Draft& draft,
-                  Problem& why) {
+                  Diagnostic& why) {
     Use use = like;
     use.words = split(text, ' ');
     use.row = find_option(use.words[0]);
@@ -59,9 +59,9 @@ bool apply_option(const std::string& text, const std::string* value, const Use& 
 }
 
 bool apply_alias(const AliasRow& alias, const std::string& value, const Use& like, Draft& draft,
-                 Problem& why) {
+                 Diagnostic& why) {
     if (*alias.option != '\0') return apply_option(alias.option, &value, like, draft, why);
-    const int is = truth(lower_case(value));
+    const int is = parse_truth(lower_case(value));
     const char* const option = is == 1 ? alias.yes : is == 0 ? alias.no : "";
     return *option == '\0' || apply_option(option, nullptr, like, draft, why);
 }
@@ -90,20 +90,20 @@ bool is_rank_list(std::string_view text) {
 
 namespace act {
 
-bool accept(const Use& use, Draft& draft, Problem& /*why*/) {
+bool accept(const Use& use, Draft& draft, Diagnostic& /*why*/) {
     std::string note = use.written;
     for (const std::string& w : use.words) note += " " + w;
-    draft.job.notes.push_back(note + " is not needed: " + use.row->help);
+    draft.job.notes.push_back(note + " has no effect: " + use.row->help);
     return true;
 }
 
-bool refuse(const Use& use, Draft& /*draft*/, Problem& why) {
+bool refuse(const Use& use, Draft& /*draft*/, Diagnostic& why) {
     why = {"the option " + use.written + " is not supported", use.where, use.row->help, use.row->use};
     return false;
 }
 
-// "LIST word,word=value,...": Open MPI 5 has lists of words where Open MPI 4 has options.
-bool directives(const Use& use, Draft& draft, Problem& why) {
+// "LIST word,word=value,...": Open MPI 5 has directives where Open MPI 4 has options.
+bool directives(const Use& use, Draft& draft, Diagnostic& why) {
     const std::string list(use.row->value, std::string_view(use.row->value).find(' '));
     const AliasKind kind = list == "display"  ? AliasKind::display
                            : list == "output" ? AliasKind::output
@@ -114,7 +114,7 @@ bool directives(const Use& use, Draft& draft, Problem& why) {
             const AliasRow* alias = find_alias(kind, lower_case(directive.substr(0, equals + 1)));
             const bool plain = directive[equals] != '=';
             const std::string value = plain ? "" : directive.substr(equals + 1);
-            if (alias == nullptr && !plain && truth(lower_case(value)) >= 0) // word=true
+            if (alias == nullptr && !plain && parse_truth(lower_case(value)) >= 0) // word=true
                 alias = find_alias(kind, lower_case(directive.substr(0, equals)));
             if (alias == nullptr) {
                 why = {"the value of " + use.written + " is not valid", use.where,
@@ -122,7 +122,7 @@ bool directives(const Use& use, Draft& draft, Problem& why) {
                 return false;
             }
             const bool takes = std::string_view(alias->name).ends_with('=');
-            if (!takes && truth(lower_case(value)) == 0) continue;
+            if (!takes && parse_truth(lower_case(value)) == 0) continue;
             Use like = use;
             like.written += " " + directive;
             if (!apply_option(alias->option, takes ? &value : nullptr, like, draft, why)) return false;
@@ -130,21 +130,21 @@ bool directives(const Use& use, Draft& draft, Problem& why) {
     return true;
 }
 
-bool parameter(const Use& use, Draft& draft, Problem& why) {
+bool parameter(const Use& use, Draft& draft, Diagnostic& why) {
     if (const AliasRow* const alias = find_alias(AliasKind::parameter, use.words[0])) {
         Use like = use;
         like.written += " " + use.words[0];
         return apply_alias(*alias, use.words[1], like, draft, why);
     }
     draft.job.notes.push_back(use.written + " " + use.words[0] + " " + use.words[1] +
-                              " is not needed: there is no such component");
+                              " has no effect: there is no such component");
     return true;
 }
 
-// Lines of "-x NAME=VALUE", "--mca NAME VALUE" and "NAME = VALUE"; all else is tuning of another library.
-bool parameter_file(const Use& use, Draft& draft, Problem& why) {
+// Reads lines "-x NAME=VALUE", "--mca NAME VALUE" and "NAME = VALUE"; other lines tune another library.
+bool parameter_file(const Use& use, Draft& draft, Diagnostic& why) {
     std::string text;
-    if (!read_whole_file(use.words[0], "the file of parameters", text, why)) return false;
+    if (!read_whole_file(use.words[0], "the parameter file", text, why)) return false;
     for (const std::string& line : split(text, '\n')) {
         std::vector<std::string> words;
         if (line[0] == '#' || !split_words(line, words)) continue;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the options do: the functions that options.toml names, declared from it, and what they share.
+// Actions of the options: the functions that options.toml names, declared from it, and their helpers.
 #pragma once
 
 #include "launch/mpiexec/option_table.hpp"
@@ -12,20 +12,20 @@ namespace act {
 #include "option_actions.inc"
 } // namespace act
 
-// Sets why to a message about the value of this option; always false.
-bool bad_value(const Use& use, const std::string& reason, const std::string& todo, Problem& why);
+// Sets `why` to a message about the value of this option; always returns false.
+bool bad_value(const Use& use, const std::string& reason, const std::string& fix, Diagnostic& why);
 
-// The value as a whole number, or a number of seconds.
-bool whole_number(const Use& use, long least, long most, long& out, Problem& why);
-bool seconds(const Use& use, double& out, Problem& why);
+// The value as an integer, or as a number of seconds.
+bool parse_whole_number(const Use& use, long least, long most, long& out, Diagnostic& why);
+bool parse_seconds(const Use& use, double& out, Diagnostic& why);
 
-// Applies an option, "--bind-to none" or one that gets the value at its end, in the place of another. like:
-// says how it was written.
+// Applies another option ("--bind-to none", or one that takes the value) on behalf of `like`, whose spelling
+// appears in messages.
 bool apply_option(const std::string& text, const std::string* value, const Use& like, Draft& draft,
-                  Problem& why);
-// The same by an alias: as its value demands.
+                  Diagnostic& why);
+// Applies the option that an alias maps to for this value.
 bool apply_alias(const AliasRow& alias, const std::string& value, const Use& like, Draft& draft,
-                 Problem& why);
+                 Diagnostic& why);
 
 // "a,b,,c" -> a b c
 std::vector<std::string> split(std::string_view text, char separator);

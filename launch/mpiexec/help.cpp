@@ -16,16 +16,16 @@ constexpr const char* head = R"(Starts an MPI program on this host or on several
 constexpr const char* examples = R"(
 Examples:
   mpiexec -n 4 ./a.out                      4 ranks on this host
-  mpiexec -n 4 --label ./a.out              each line with its rank in front
-  mpiexec -n 2 --env OMP_NUM_THREADS=4 ./a  two ranks of four threads
+  mpiexec -n 4 --label ./a.out              each line prefixed with its rank
+  mpiexec -n 2 --env OMP_NUM_THREADS=4 ./a  two ranks with four threads each
   mpiexec -n 4 --host n1:2,n2:2 ./a.out     two ranks on each of two hosts, started through ssh
-  mpiexec --grid campus.toml -n 8 ./a.out   on clusters joined by gateways; see docs/guide/bridge.md
+  mpiexec --clusters campus.toml -n 8 ./a.out   clusters connected by gateways; see docs/guide/multi_cluster.md
   mpiexec -n 1 ./master : -n 3 ./worker     two programs in one job
-  mpiexec -n 8 --report-hang 30 ./a.out     say who waits for whom if nothing moves for 30 s
-  mpiexec -n 8 --dry-run -ppn 4 ./a.out     say what would be started where
-  kill -QUIT <pid of mpiexec>               say it now, the job goes on
+  mpiexec -n 8 --report-hang 30 ./a.out     print a hang report after 30 s without progress
+  mpiexec -n 8 --dry-run -ppn 4 ./a.out     print what would be started, and where
+  kill -QUIT <pid of mpiexec>               print a hang report now; the job continues
 
-Options end at the name of the program. One dash or two are the same. The options of Open MPI's mpirun, of
+Options end at the name of the program. One or two dashes are equivalent. The options of Open MPI's mpirun, of
 MPICH's and of Intel MPI's mpiexec are understood: mpiexec --help=all lists them. The exit status is that
 of the first rank that fails (128 + number if a signal killed it), 124 after --timeout, 130 after Ctrl-C.
 )";
@@ -35,7 +35,7 @@ bool is_shown(const OptionRow& row, bool all) {
     return all ? !from.empty() : from.find('Z') != std::string_view::npos;
 }
 
-std::string title(const OptionRow& row) {
+std::string heading(const OptionRow& row) {
     std::string text;
     for (const std::string_view name : names_of(row)) text += (text.empty() ? "" : ", ") + std::string(name);
     const bool attached = row.words == Words::attached;
@@ -69,7 +69,7 @@ std::string help_text(bool all) {
         if (!is_shown(row, all)) continue;
         if (row.group != group) out += std::string("\n") + group_title(row.group) + ":\n";
         group = row.group;
-        std::string line = "  " + title(row);
+        std::string line = "  " + heading(row);
         if (line.size() + 2 > column) {
             out += line + "\n";
             line.clear();

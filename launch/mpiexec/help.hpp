@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What --help and --version print.
+// Texts of --help and --version.
 #pragma once
 
 #include <string>
 
 namespace zipmpi::launch {
 
-// all: the options of other launchers, too.
+// all: include the options of other launchers.
 std::string help_text(bool all);
 std::string version_text();
 

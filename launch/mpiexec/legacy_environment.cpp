@@ -24,7 +24,7 @@ class Environment {
         return {};
     }
 
-    bool apply(const AliasRow& alias, const std::string& name, Problem& why) {
+    bool apply(const AliasRow& alias, const std::string& name, Diagnostic& why) {
         const std::string text(value(name));
         Use like;
         like.written = name;
@@ -34,13 +34,13 @@ class Environment {
 
   private:
     const char* const* environ_;
-    AppOptions none_; // no variable speaks of one program only
+    AppOptions none_; // unused: no variable applies to one program only
     Draft draft_;
 };
 
 } // namespace
 
-bool apply_environment(const char* const* environ_like, Options& out, Problem& why) {
+bool apply_environment(const char* const* environ_like, Options& out, Diagnostic& why) {
     Environment environment(environ_like, out);
     const bool in_a_rank = !environment.value("OMPI_COMM_WORLD_RANK").empty();
     for (const AliasRow& alias : alias_rows()) {

@@ -8,8 +8,8 @@
 
 namespace zipmpi::launch {
 
-// Variables of options.toml, and parameters of Open MPI as OMPI_MCA_NAME and PRTE_MCA_NAME. The latter do not
-// count in a rank that a launcher has started: there they are the settings of the job around.
-bool apply_environment(const char* const* environ_like, Options& out, Problem& why);
+// Reads the variables of options.toml, and parameters of Open MPI as OMPI_MCA_NAME and PRTE_MCA_NAME. Inside
+// a rank the latter are ignored: there they belong to the enclosing job.
+bool apply_environment(const char* const* environ_like, Options& out, Diagnostic& why);
 
 } // namespace zipmpi::launch

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/param.hpp"
-#include "launch/link/environment.hpp"
-#include "launch/mpiexec/front.hpp"
+#include "launch/mpiexec/frontend.hpp"
 #include "launch/mpiexec/options.hpp"
 #include "launch/mpiexec/planning.hpp"
+#include "launch/protocol/rank_environment.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -30,59 +30,60 @@ std::string random_id() {
     return text;
 }
 
-// Standard descriptors that are closed would be taken by our own sockets.
+// Opens closed standard descriptors, which sockets of mpiexec would otherwise take.
 void open_standard_descriptors() {
     for (int fd = 0; fd < 3; ++fd)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) _exit(1);
 }
 
-// What the launcher itself wants to know of jobs over several hosts.
+// Parameters of the launcher for multi-host jobs.
 void load_settings(const StartRequest& request) {
     const std::vector<std::string> settings = merge_env(request.base_env, request.apps[0].env);
     std::vector<const char*> list;
     list.reserve(settings.size() + 1);
     for (const std::string& s : settings) list.push_back(s.c_str());
     list.push_back(nullptr);
-    load_params(list.data()); // the library knows more knobs, and says so if one is wrong
+    load_params(list.data()); // the library has more parameters and reports invalid ones
 }
 
-int refuse(const Problem& why, int exit_code) {
+int refuse(const Diagnostic& why, int exit_code) {
     report(why, "mpiexec");
     return exit_code;
 }
 
 int print_and_exit(const std::string& text) {
     if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
-    return refuse({"the answer could not be written", "standard output of mpiexec", std::strerror(errno),
-                   "check where the standard output of mpiexec goes"},
+    return refuse({"the output could not be written", "standard output of mpiexec", std::strerror(errno),
+                   "check the destination of the standard output of mpiexec"},
                   1);
 }
 
 // --report-pid: '-' stdout, '+' stderr, else a file.
-bool report_pid(const std::string& where, Problem& why) {
+bool report_pid(const std::string& where, Diagnostic& why) {
     if (where.empty()) return true;
     FILE* const file = where == "-" ? stdout : where == "+" ? stderr : std::fopen(where.c_str(), "we");
     const bool ok = file != nullptr && std::fprintf(file, "%d\n", getpid()) > 0 && std::fflush(file) == 0;
     if (!ok)
-        why = {"the process id cannot be written", where, std::strerror(errno), "check the name and rights"};
+        why = {"the process id cannot be written", where, std::strerror(errno),
+               "check the name and permissions"};
     if (file != nullptr && file != stdout && file != stderr) std::fclose(file);
     return ok;
 }
 
 // For -v, on stderr.
-void say_what_happens(const Options& options, const StartRequest& request) {
+void print_plan(const Options& options, const StartRequest& request) {
     std::string text;
     for (const std::string& note : options.notes) text += "mpiexec: " + note + "\n";
     std::fputs((text + plan_text(options, request)).c_str(), stderr);
 }
 
-// What jobs that ranks start by MPI_Comm_spawn need to know.
-void pass_on_to_children(const Options& options, StartRequest& request) {
-    // Its ranks look for those who have called MPI_Comm_spawn there. Only they do: no job that one of them
-    // starts with an mpiexec of its own.
+// Settings for jobs that ranks start by MPI_Comm_spawn.
+void export_to_spawned_jobs(const Options& options, StartRequest& request) {
+    // Port of the parent job for the ranks of a spawned job. Not inherited further: a job that such a rank
+    // starts with its own mpiexec has no parent.
     if (const char* const port = std::getenv("ZIPMPI_SPAWN_PORT"); port != nullptr)
         request.base_env.push_back(std::string("ZIPMPI_PARENT_PORT=") + port);
-    if (agent_of(options) != Options().agent) // what this job needs its children need too
+    if (agent_of(options) != Options().agent) // spawned jobs use the same agent
         request.base_env.push_back("ZIPMPI_SPAWN_AGENT=" + agent_of(options));
 }
 
@@ -91,17 +92,17 @@ void pass_on_to_children(const Options& options, StartRequest& request) {
 int main(int argc, char** argv) {
     open_standard_descriptors();
     Options options;
-    Problem why;
+    Diagnostic why;
     int exit_code = exit_usage;
     if (!parse_options({argv + 1, argv + argc}, environ, options, why)) return refuse(why, exit_usage);
     if (!options.print.empty()) return print_and_exit(options.print);
     StartRequest request;
     request.job_id = random_id();
     if (!plan_job(options, environ, request, why, exit_code)) return refuse(why, exit_code);
-    pass_on_to_children(options, request);
+    export_to_spawned_jobs(options, request);
     if (options.dry_run) return print_and_exit(plan_text(options, request));
-    if (options.verbose) say_what_happens(options, request);
+    if (options.verbose) print_plan(options, request);
     if (!report_pid(options.report_pid, why)) return refuse(why, 1);
     if (!request.tree.hosts.empty()) load_settings(request);
-    return Front(std::move(options), std::move(request)).run();
+    return Frontend(std::move(options), std::move(request)).run();
 }

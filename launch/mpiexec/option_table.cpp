@@ -4,7 +4,7 @@
 
 #include "launch/mpiexec/actions.hpp"
 
-#include "base/words.hpp"
+#include "base/edit_distance.hpp"
 
 #include <algorithm>
 
@@ -48,18 +48,18 @@ const AliasRow* find_alias(AliasKind kind, std::string_view name) {
     return found == std::end(aliases) ? nullptr : found;
 }
 
-std::string nearest_option(std::string_view name) {
+std::string closest_option(std::string_view name) {
     name = without_dashes(name);
     size_t best = 3;
-    std::string_view nearest;
+    std::string_view closest;
     for (const OptionRow& row : rows)
         for (const std::string_view known : names_of(row)) {
             const size_t d = edit_distance(name, without_dashes(known));
             if (d >= best || known.size() < 3 || *row.from == '\0') continue;
             best = d;
-            nearest = known;
+            closest = known;
         }
-    return std::string(nearest);
+    return std::string(closest);
 }
 
 std::string Use::value() const {
@@ -71,7 +71,7 @@ std::string Use::value() const {
     return text;
 }
 
-int truth(std::string_view text) {
+int parse_truth(std::string_view text) {
     for (const std::string_view yes : {"1", "yes", "true", "on", "all", "enable", "t", "y"})
         if (text == yes) return 1;
     for (const std::string_view no : {"0", "no", "false", "off", "none", "disable", "f", "n"})

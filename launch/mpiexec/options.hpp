@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the command line of mpiexec, and variables of other launchers, ask for. The options themselves are in
-// options.toml.
+// Settings of a job, from the command line of mpiexec and from variables of other launchers. options.toml
+// declares the options.
 #pragma once
 
-#include "base/problem.hpp"
-#include "launch/link/messages.hpp"
+#include "base/diagnostic.hpp"
+#include "launch/protocol/messages.hpp"
 
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ namespace zipmpi::launch {
 
 enum class Pmix { automatic, yes, no };
 
-// Which variables of mpiexec's environment the ranks get.
+// Variables of mpiexec's environment that the ranks inherit.
 struct Inheritance {
     enum class Kind { all, only, except } kind = Kind::all;
     std::vector<std::string> names;
@@ -24,20 +24,20 @@ struct Inheritance {
 
 // One program of the command line.
 struct AppOptions {
-    AppContext context; // path not resolved yet; env: what options set, without that of the job
+    AppContext context; // path not resolved yet; env: variables set for this program only
     bool ranks_given = false;
-    std::string soft; // numbers of ranks that are allowed; empty: all
+    std::string soft; // allowed numbers of ranks; empty: all
     std::string host; // hosts of this program
     std::string search;
     std::optional<Inheritance> inherit;
-    std::vector<std::string> pass_on; // names of variables that are inherited in any case
+    std::vector<std::string> exported; // names of variables inherited in any case
 };
 
-// Ranks that are started under another command.
+// Command that some ranks are started under.
 struct Tool {
     std::string ranks;                // "0-3,7"; empty: all
-    std::vector<std::string> command; // stands before that of the rank
-    bool window = false;              // in a terminal window of its own
+    std::vector<std::string> command; // prefix of the command of the rank
+    bool window = false;              // in its own terminal window
 };
 
 struct Options {
@@ -45,31 +45,31 @@ struct Options {
     PlacementPolicy placement;
     OutputPolicy output;
     std::string openmpi_directory; // of --output-filename
-    JobLevel job_level = JobLevel::named;
+    JobLevel job_level = JobLevel::included;
     Pmix pmix = Pmix::automatic;
-    bool keep_going = false; // a rank that dies does not end the job
-    double timeout = 0;      // seconds, 0 = none
-    double report_hang = 0;  // seconds, 0 = off
+    bool keep_going = false; // the job survives the death of a rank
+    double timeout = 0;      // seconds; 0: none
+    double report_hang = 0;  // seconds; 0: off
 
-    std::string host, hostfile, default_hostfile, grid;
+    std::string host, hostfile, default_hostfile, cluster_file;
     bool no_local = false, no_oversubscribe = false;
-    bool in_rounds = false; // placement.per_unit ranks for each host, and again while ranks are left
+    bool in_rounds = false; // placement.per_unit ranks per host, repeated until all ranks are placed
     std::string rank_file;
 
-    std::vector<std::string> env;     // of all ranks
-    std::vector<std::string> pass_on; // names of variables that all ranks inherit in any case
+    std::vector<std::string> env;      // of all ranks
+    std::vector<std::string> exported; // names of variables that all ranks inherit in any case
     Inheritance inherit;
-    std::string directory, search; // of programs that do not say it themselves
+    std::string directory, search; // for programs without their own
 
     std::string agent = "ssh -x -T -o BatchMode=yes";
-    struct AgentChange {
-        std::string program; // in place of its first word
-        std::string words;   // after its words
+    struct AgentOverride {
+        std::string program;    // replaces the first word
+        std::string extra_args; // appended
     };
-    AgentChange agent_change, inherited_change; // of the command line; of the environment
+    AgentOverride agent_override, inherited_agent_override; // from the command line; from the environment
     bool fork_only = false;
     std::string interface;
-    uint32_t width = 32;
+    uint32_t fanout = 32;
 
     std::vector<Tool> tools;
     std::vector<std::string> config_files; // not read yet
@@ -79,8 +79,8 @@ struct Options {
     std::string print;              // --help, --version: print this and exit with 0
 };
 
-// args: without the program's own name. environ_like: null-terminated. False: why says what is wrong.
+// args: without argv[0]. environ_like: null-terminated. Returns false and sets `why` on error.
 bool parse_options(const std::vector<std::string>& args, const char* const* environ_like, Options& out,
-                   Problem& why);
+                   Diagnostic& why);
 
 } // namespace zipmpi::launch

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From words to uses of options: dashes, '=', values, ':' between programs, files of programs.
+// Splits a command line into uses of options: dashes, '=', values, ':' between programs, configuration files.
 #include "launch/mpiexec/actions.hpp"
-#include "launch/mpiexec/host_choice.hpp"
+#include "launch/mpiexec/host_selection.hpp"
 #include "launch/mpiexec/legacy_environment.hpp"
 #include "launch/mpiexec/options.hpp"
 #include "launch/tree/agent.hpp"
@@ -16,24 +16,24 @@ namespace zipmpi::launch {
 namespace {
 
 constexpr const char* command_line = "command line of mpiexec";
-constexpr int most_depth = 8; // files that name files
+constexpr int max_depth = 8; // nested configuration files
 
 using WordList = std::vector<std::string>;
 
-Problem unknown_option(const std::string& name, const std::string& where) {
-    const std::string like = nearest_option(name);
+Diagnostic unknown_option(const std::string& name, const std::string& where) {
+    const std::string like = closest_option(name);
     return {"the option " + name + " is not known", where, "mpiexec has no option of this name",
             like.empty() ? "`mpiexec --help=all` lists the options; those of the program come after its name"
                          : "did you mean " + like + "? `mpiexec --help=all` lists all"};
 }
 
-Problem value_missing(const Use& use) {
+Diagnostic value_missing(const Use& use) {
     return {"the option " + use.written + " has no value", use.where,
             std::string("it is followed by ") + use.row->args, "write " + use.written + " " + use.row->args};
 }
 
-// "-n4": a name, and digits that are its value.
-bool cut_digits(const std::string& word, Use& use) {
+// "-n4": a name with its value as digits.
+bool split_digits(const std::string& word, Use& use) {
     size_t end = word.size();
     while (end > 0 && std::isdigit(static_cast<unsigned char>(word[end - 1])) != 0) --end;
     if (end == word.size() || end < 2) return false;
@@ -44,13 +44,13 @@ bool cut_digits(const std::string& word, Use& use) {
     return true;
 }
 
-// The name, and a value behind '='.
-bool take_name(const std::string& word, Use& use, Problem& why) {
+// The name, and a value after '='.
+bool take_name(const std::string& word, Use& use, Diagnostic& why) {
     const size_t equals = word.find('=');
     use.written = word.substr(0, equals);
     use.row = find_option(use.written);
     if (use.row == nullptr) {
-        if (equals == std::string::npos && cut_digits(word, use)) return true;
+        if (equals == std::string::npos && split_digits(word, use)) return true;
         why = unknown_option(use.written, use.where);
         return false;
     }
@@ -62,8 +62,8 @@ bool take_name(const std::string& word, Use& use, Problem& why) {
     return false;
 }
 
-// How many words belong to it, of which the first is at hand.
-size_t words_wanted(const Use& use, const std::string* next) {
+// Number of words that belong to the option; the first one is given.
+size_t words_needed(const Use& use, const std::string* next) {
     if (!use.words.empty()) return 0;
     switch (use.row->words) {
     case Words::one:
@@ -81,11 +81,11 @@ size_t words_wanted(const Use& use, const std::string* next) {
 
 class LineReader {
   public:
-    LineReader(Options& job, Problem& why)
+    LineReader(Options& job, Diagnostic& why)
         : job_(job)
         , why_(why) {}
 
-    // Programs with ':' between them.
+    // Programs separated by ':'.
     bool read_line(const WordList& all, const std::string& where) {
         WordList part;
         for (size_t i = 0; i <= all.size(); ++i) {
@@ -93,7 +93,7 @@ class LineReader {
                 part.push_back(all[i]);
                 continue;
             }
-            if (!read_part(part, where)) return false;
+            if (!read_program(part, where)) return false;
             if (!job_.print.empty()) return true;
             part.clear();
         }
@@ -101,7 +101,7 @@ class LineReader {
     }
 
   private:
-    bool read_part(const WordList& words, const std::string& where) {
+    bool read_program(const WordList& words, const std::string& where) {
         AppOptions app = common_;
         Draft draft{job_, app};
         size_t i = 0;
@@ -125,12 +125,12 @@ class LineReader {
         return true;
     }
 
-    // words[i - 1] is an option; i goes on behind its values.
+    // words[i - 1] is an option; sets i after its values.
     bool read_option(const WordList& words, size_t& i, const std::string& where, Draft& draft) {
         Use use;
         use.where = where;
         if (!take_name(words[i - 1], use, why_)) return false;
-        const size_t wanted = words_wanted(use, i < words.size() ? &words[i] : nullptr);
+        const size_t wanted = words_needed(use, i < words.size() ? &words[i] : nullptr);
         if (words.size() - i < wanted) {
             why_ = value_missing(use);
             return false;
@@ -140,19 +140,20 @@ class LineReader {
     }
 
     bool refuse_empty(const std::string& where) {
-        why_ = {"there is no program to start", where, "it ends after the options",
-                "name one: mpiexec -n 4 ./a.out"};
+        why_ = {"there is no program to start", where, "no program follows the options",
+                "add a program: mpiexec -n 4 ./a.out"};
         return false;
     }
 
-    // One program per line; '#' begins a comment, '\' at its end continues a line. common: options for all of
-    // them.
+    // One program per line; '#' starts a comment, '\' at the end of a line continues it. common: options for
+    // all of them.
     bool read_file(const std::string& path, const AppOptions& common) {
         std::string text;
-        if (!read_whole_file(path, "the file of programs", text, why_)) return false;
-        if (++depth_ > most_depth) {
-            why_ = {"files of programs name each other", path, "a file names itself, or one that names it",
-                    "leave out --configfile and --app in the file"};
+        if (!read_whole_file(path, "the configuration file", text, why_)) return false;
+        if (++depth_ > max_depth) {
+            why_ = {"configuration files include each other", path,
+                    "a file includes itself, directly or indirectly",
+                    "remove --configfile and --app from the file"};
             return false;
         }
         const size_t before = job_.apps.size();
@@ -162,8 +163,8 @@ class LineReader {
             WordList words;
             if (line.empty()) continue;
             if (!split_words(line, words)) {
-                why_ = {"a line of programs is not understood", path, "'" + line + "' has an open quote",
-                        "close it"};
+                why_ = {"a line of the configuration file is not valid", path,
+                        "'" + line + "' has an open quote", "close the quote"};
                 return false;
             }
             if (!words.empty() && !read_line(words, "file " + path)) return false;
@@ -189,7 +190,7 @@ class LineReader {
     }
 
     Options& job_;
-    Problem& why_;
+    Diagnostic& why_;
     AppOptions common_;
     int depth_ = 0;
 };
@@ -202,12 +203,12 @@ bool names_hosts(const Options& o) {
 } // namespace
 
 bool parse_options(const std::vector<std::string>& args, const char* const* environ_like, Options& out,
-                   Problem& why) {
+                   Diagnostic& why) {
     if (!apply_environment(environ_like, out, why)) return false;
-    // Hosts that the environment names count only if the command line names none.
+    // Hosts of the environment count only if the command line has none.
     std::string host = std::exchange(out.host, {});
     std::string hostfile = std::exchange(out.hostfile, {});
-    out.inherited_change = std::exchange(out.agent_change, {});
+    out.inherited_agent_override = std::exchange(out.agent_override, {});
     if (!LineReader(out, why).read_line(args, command_line)) return false;
     if (names_hosts(out)) return true;
     out.host = std::move(host);

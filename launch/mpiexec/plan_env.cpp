@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/mpiexec/plan_env.hpp"
 
-#include "launch/link/environment.hpp"
+#include "launch/protocol/rank_environment.hpp"
 
 #include <algorithm>
 
@@ -11,27 +11,27 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// '*' at the end of a name stands for all that begin so.
-bool names(const Strings& list, std::string_view variable) {
+// '*' at the end of a name matches any suffix.
+bool is_listed(const Strings& list, std::string_view variable) {
     return std::any_of(list.begin(), list.end(), [&](const std::string& name) {
         return name.ends_with('*') ? variable.starts_with(std::string_view(name).substr(0, name.size() - 1))
                                    : variable == name;
     });
 }
 
-Strings inherited(const Strings& all, const Inheritance& which, const Strings& pass_on) {
+Strings filter_inherited(const Strings& all, const Inheritance& which, const Strings& exported) {
     Strings kept;
     for (const std::string& entry : all) {
         const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
-        const bool listed = names(which.names, name);
+        const bool listed = is_listed(which.names, name);
         const bool wanted = which.kind == Inheritance::Kind::all ||
                             (which.kind == Inheritance::Kind::only ? listed : !listed);
-        if (wanted || names(pass_on, name)) kept.push_back(entry);
+        if (wanted || is_listed(exported, name)) kept.push_back(entry);
     }
     return kept;
 }
 
-Strings joined(Strings a, const Strings& b) {
+Strings concatenate(Strings a, const Strings& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
 }
@@ -39,19 +39,19 @@ Strings joined(Strings a, const Strings& b) {
 } // namespace
 
 void plan_environment(const Options& options, const char* const* environ_like, StartRequest& request) {
-    const Strings all = without_launchers(environ_like);
+    const Strings all = remove_launcher_variables(environ_like);
     const bool differ = std::any_of(options.apps.begin(), options.apps.end(), [&](const AppOptions& app) {
         return app.inherit.has_value() ||
-               (!app.pass_on.empty() && options.inherit.kind != Inheritance::Kind::all);
+               (!app.exported.empty() && options.inherit.kind != Inheritance::Kind::all);
     });
-    if (!differ) request.base_env = inherited(all, options.inherit, options.pass_on);
+    if (!differ) request.base_env = filter_inherited(all, options.inherit, options.exported);
     for (size_t i = 0; i < options.apps.size(); ++i) {
         const AppOptions& app = options.apps[i];
-        Strings own = joined(options.env, app.context.env);
+        Strings own = concatenate(options.env, app.context.env);
         if (differ)
-            own = joined(
-                inherited(all, app.inherit.value_or(options.inherit), joined(options.pass_on, app.pass_on)),
-                own);
+            own = concatenate(filter_inherited(all, app.inherit.value_or(options.inherit),
+                                               concatenate(options.exported, app.exported)),
+                              own);
         request.apps[i].env = std::move(own);
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launch/map/units.hpp"
 #include "launch/mpiexec/planning.hpp"
-#include "launch/report/wording.hpp"
+#include "launch/placement/hardware_units.hpp"
+#include "launch/report/report_text.hpp"
 #include "launch/tree/agent.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace zipmpi::launch {
 namespace {
 
-class Text {
+class PlanText {
   public:
     void line(const std::string& name, const std::string& value) { text_ += name + " " + value + "\n"; }
-    void unless_empty(const std::string& name, const std::string& value) {
+    void line_unless_empty(const std::string& name, const std::string& value) {
         if (!value.empty()) line(name, value);
     }
     void flag(const std::string& name, bool set) {
@@ -26,46 +26,47 @@ class Text {
     std::string text_;
 };
 
-std::string list(const std::vector<std::string>& words) {
+std::string quoted_list(const std::vector<std::string>& words) {
     std::string all;
-    for (const std::string& w : words) all += (all.empty() ? "" : " ") + for_a_shell(w);
+    for (const std::string& w : words) all += (all.empty() ? "" : " ") + shell_quote(w);
     return all;
 }
 
-void add_inheritance(Text& out, const Inheritance& i) {
+void add_inheritance(PlanText& out, const Inheritance& i) {
     if (i.kind == Inheritance::Kind::all) return;
     const char* const kind = i.kind == Inheritance::Kind::except ? "all but"
                              : i.names.empty()                   ? "nothing"
                                                                  : "only";
-    out.line("inherit", kind + (i.names.empty() ? "" : " " + list(i.names)));
+    out.line("inherit", kind + (i.names.empty() ? "" : " " + quoted_list(i.names)));
 }
 
-void add_programs(Text& out, const Options& options, const StartRequest& request) {
+void add_programs(PlanText& out, const Options& options, const StartRequest& request) {
     for (size_t i = 0; i < request.apps.size(); ++i) {
         const AppContext& app = request.apps[i];
-        out.line("program", std::to_string(app.ranks) + " x " + list(options.apps[i].context.argv));
-        out.unless_empty("  directory", app.directory);
+        out.line("program", std::to_string(app.ranks) + " x " + quoted_list(options.apps[i].context.argv));
+        out.line_unless_empty("  directory", app.directory);
         for (const std::string& e : options.apps[i].context.env) out.line("  env", e);
-        if (!options.apps[i].pass_on.empty()) out.line("  pass on", list(options.apps[i].pass_on));
+        if (!options.apps[i].exported.empty()) out.line("  pass on", quoted_list(options.apps[i].exported));
         if (options.apps[i].inherit) {
-            Text own;
+            PlanText own;
             add_inheritance(own, *options.apps[i].inherit);
             std::string text = own.take();
             if (text.empty()) text = "inherit all\n";
             text.pop_back();
             out.line(" ", text);
         }
-        out.unless_empty("  search", options.apps[i].search);
+        out.line_unless_empty("  search", options.apps[i].search);
     }
     for (const std::string& e : options.env) out.line("env", e);
-    if (!options.pass_on.empty()) out.line("pass on", list(options.pass_on));
+    if (!options.exported.empty()) out.line("pass on", quoted_list(options.exported));
     add_inheritance(out, options.inherit);
     for (const Tool& t : options.tools)
-        out.line("tool", (t.window ? "window " : "") + (t.command.empty() ? "" : list(t.command) + " ") +
-                             "for ranks " + (t.ranks.empty() ? "all" : t.ranks));
+        out.line("tool", (t.window ? "window " : "") +
+                             (t.command.empty() ? "" : quoted_list(t.command) + " ") + "for ranks " +
+                             (t.ranks.empty() ? "all" : t.ranks));
 }
 
-void add_hosts(Text& out, const Options& options, const StartRequest& request) {
+void add_hosts(PlanText& out, const Options& options, const StartRequest& request) {
     if (request.tree.hosts.empty()) return out.line("host", "this one");
     for (uint32_t node = 0; node < request.tree.hosts.size(); ++node) {
         const std::vector<uint32_t> ranks = request.map.ranks_of(node);
@@ -73,12 +74,12 @@ void add_hosts(Text& out, const Options& options, const StartRequest& request) {
                              (ranks.empty() ? "" : " ranks " + rank_list({ranks.begin(), ranks.end()})));
     }
     if (agent_of(options) != Options().agent) out.line("agent", agent_of(options));
-    out.unless_empty("interface", options.interface);
-    if (options.width != Options().width) out.line("width", std::to_string(options.width));
+    out.line_unless_empty("interface", options.interface);
+    if (options.fanout != Options().fanout) out.line("width", std::to_string(options.fanout));
 }
 
 std::string mapping_of(const PlacementPolicy& p) {
-    const std::string unit = name(p.map_unit);
+    const std::string unit = unit_name(p.map_unit);
     switch (p.strategy) {
     case MapStrategy::automatic:
         return "";
@@ -100,28 +101,28 @@ std::string mapping_of(const PlacementPolicy& p) {
     return "";
 }
 
-void add_placement(Text& out, const PlacementPolicy& p) {
-    out.unless_empty("map", mapping_of(p));
+void add_placement(PlanText& out, const PlacementPolicy& p) {
+    out.line_unless_empty("map", mapping_of(p));
     for (const auto& r : p.rank_file)
         out.line("  rank", std::to_string(r.rank) + " host " + r.host + " cpus " + r.cpus);
     if (p.cores_per_rank > 0) out.line("cores", std::to_string(p.cores_per_rank) + " per rank");
-    if (p.rank_by != Unit::automatic) out.line("rank by", name(p.rank_by));
-    if (p.bind_to != Unit::automatic) out.line("bind", name(p.bind_to));
+    if (p.rank_by != Unit::automatic) out.line("rank by", unit_name(p.rank_by));
+    if (p.bind_to != Unit::automatic) out.line("bind", unit_name(p.bind_to));
     out.flag("no overload", !p.overload_allowed);
-    out.unless_empty("cpus", p.cpu_set);
+    out.line_unless_empty("cpus", p.cpu_set);
     out.flag("report bindings", p.report_bindings);
     out.flag("show placement", p.show_map);
 }
 
-void add_output(Text& out, const OutputPolicy& o) {
+void add_output(PlanText& out, const OutputPolicy& o) {
     const std::string tag = o.tag == OutputPolicy::Tag::openmpi ? "openmpi"
                             : o.tag == OutputPolicy::Tag::rank  ? "rank"
                                                                 : "'" + o.tag_pattern + "'";
     if (o.label != OutputPolicy::Label::none)
         out.line("label", tag + (o.label == OutputPolicy::Label::fold ? " folded" : ""));
     out.flag("timestamps", o.timestamps);
-    out.unless_empty("stdout file", o.out_file);
-    out.unless_empty("stderr file", o.err_file);
+    out.line_unless_empty("stdout file", o.out_file);
+    out.line_unless_empty("stderr file", o.err_file);
     out.flag("files only", !o.copy_to_terminal);
     out.flag("stderr to stdout", o.merge_stderr_to_stdout);
     if (o.stdin_for != OutputPolicy::Stdin::one)
@@ -131,7 +132,7 @@ void add_output(Text& out, const OutputPolicy& o) {
     out.flag("print exit codes", o.print_exit_codes);
 }
 
-std::string number(double d) {
+std::string seconds_text(double d) {
     char text[32];
     std::snprintf(text, sizeof text, "%g s", d);
     return text;
@@ -140,17 +141,17 @@ std::string number(double d) {
 } // namespace
 
 std::string plan_text(const Options& options, const StartRequest& request) {
-    Text out;
+    PlanText out;
     out.line("ranks", std::to_string(request.world_size));
     add_programs(out, options, request);
     add_hosts(out, options, request);
     add_placement(out, request.placement);
     add_output(out, request.output);
-    if (options.timeout > 0) out.line("timeout", number(options.timeout));
-    if (options.report_hang > 0) out.line("report hang", number(options.report_hang));
+    if (options.timeout > 0) out.line("timeout", seconds_text(options.timeout));
+    if (options.report_hang > 0) out.line("report hang", seconds_text(options.report_hang));
     out.flag("keep going", options.keep_going);
     if (options.pmix != Pmix::automatic) out.line("pmix", options.pmix == Pmix::yes ? "yes" : "no");
-    out.unless_empty("grid", options.grid);
+    out.line_unless_empty("grid", options.cluster_file);
     return out.take();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How much of mpiexec's standard input is on its way to the nodes whose ranks read it. The slowest counts.
+// Flow control of mpiexec's standard input: bytes sent to the nodes and not yet read. The slowest node
+// counts.
 #pragma once
 
 #include <algorithm>
@@ -12,26 +13,26 @@ namespace zipmpi::launch {
 
 class StdinWindow {
   public:
-    static constexpr size_t most = 64U << 10;
+    static constexpr size_t max_in_flight = 64U << 10;
 
-    void add_node(uint32_t node) { taken_[node] = 0; }
-    void sent(size_t bytes) { sent_ += bytes; }
-    void taken(uint32_t node, uint64_t bytes) {
-        if (const auto it = taken_.find(node); it != taken_.end())
+    void add_node(uint32_t node) { consumed_[node] = 0; }
+    void on_sent(size_t bytes) { sent_ += bytes; }
+    void on_consumed(uint32_t node, uint64_t bytes) {
+        if (const auto it = consumed_.find(node); it != consumed_.end())
             it->second = std::min(sent_, it->second + bytes);
     }
-    void closed(uint32_t node) { taken_.erase(node); }
+    void on_closed(uint32_t node) { consumed_.erase(node); }
 
-    [[nodiscard]] bool anybody_reads() const { return !taken_.empty(); }
+    [[nodiscard]] bool has_readers() const { return !consumed_.empty(); }
     // Bytes that may be sent.
-    [[nodiscard]] size_t room() const {
+    [[nodiscard]] size_t available() const {
         uint64_t least = sent_;
-        for (const auto& [node, bytes] : taken_) least = std::min(least, bytes);
-        return most - std::min<uint64_t>(most, sent_ - least);
+        for (const auto& [node, bytes] : consumed_) least = std::min(least, bytes);
+        return max_in_flight - std::min<uint64_t>(max_in_flight, sent_ - least);
     }
 
   private:
-    std::map<uint32_t, uint64_t> taken_; // by node
+    std::map<uint32_t, uint64_t> consumed_; // by node
     uint64_t sent_ = 0;
 };
 

@@ -8,38 +8,38 @@ using zipmpi::launch::StdinWindow;
 
 namespace {
 
-TEST(StdinWindow, TheSlowestNodeCounts) {
+TEST(StdinWindow, SlowestNodeLimits) {
     StdinWindow w;
     w.add_node(0);
     w.add_node(4);
-    EXPECT_EQ(w.room(), StdinWindow::most);
-    w.sent(1000);
-    w.taken(0, 1000);
-    EXPECT_EQ(w.room(), StdinWindow::most - 1000);
-    w.taken(4, 600);
-    EXPECT_EQ(w.room(), StdinWindow::most - 400);
-    w.closed(4);
-    EXPECT_EQ(w.room(), StdinWindow::most);
+    EXPECT_EQ(w.available(), StdinWindow::max_in_flight);
+    w.on_sent(1000);
+    w.on_consumed(0, 1000);
+    EXPECT_EQ(w.available(), StdinWindow::max_in_flight - 1000);
+    w.on_consumed(4, 600);
+    EXPECT_EQ(w.available(), StdinWindow::max_in_flight - 400);
+    w.on_closed(4);
+    EXPECT_EQ(w.available(), StdinWindow::max_in_flight);
 }
 
-TEST(StdinWindow, EndsWithTheLastReader) {
+TEST(StdinWindow, EndsWithLastReader) {
     StdinWindow w;
-    EXPECT_FALSE(w.anybody_reads());
+    EXPECT_FALSE(w.has_readers());
     w.add_node(1);
-    w.closed(0);
-    EXPECT_TRUE(w.anybody_reads());
-    w.closed(1);
-    EXPECT_FALSE(w.anybody_reads());
+    w.on_closed(0);
+    EXPECT_TRUE(w.has_readers());
+    w.on_closed(1);
+    EXPECT_FALSE(w.has_readers());
 }
 
-TEST(StdinWindow, WhatNodesSayIsNotTrusted) {
+TEST(StdinWindow, RejectsInvalidCounts) {
     StdinWindow w;
     w.add_node(0);
-    w.sent(10);
-    w.taken(0, UINT64_MAX / 2);
-    w.taken(7, 5);
-    w.sent(10);
-    EXPECT_EQ(w.room(), StdinWindow::most - 10);
+    w.on_sent(10);
+    w.on_consumed(0, UINT64_MAX / 2);
+    w.on_consumed(7, 5);
+    w.on_sent(10);
+    EXPECT_EQ(w.available(), StdinWindow::max_in_flight - 10);
 }
 
 } // namespace

@@ -10,7 +10,7 @@
 namespace zipmpi::launch {
 namespace {
 
-// A pane of tmux whose terminal the rank gets; the rank stays our child, with its descriptors.
+// A tmux pane whose terminal the rank gets; the rank stays a child of the daemon, with its descriptors.
 constexpr const char* in_tmux =
     "t=$(tmux new-window -d -P -F '#{pane_tty}' -n \"rank $PMI_RANK\" \"tail --pid=$$ -f /dev/null\") && "
     "set -- sh -c 'exec \"$@\" <\"$0\" >\"$0\" 2>&1' \"$t\" \"$@\"";
@@ -33,7 +33,7 @@ std::string pattern_of(const std::string& ranks) {
 
 std::string script_of(const Tool& tool, const char* window) {
     std::string words;
-    for (const std::string& w : tool.command) words += " " + for_a_shell(w);
+    for (const std::string& w : tool.command) words += " " + shell_quote(w);
     std::string script = "case $PMI_RANK in " + pattern_of(tool.ranks) + ") ";
     if (!words.empty()) script += "set --" + words + " \"$@\"; ";
     if (tool.window) script += std::string(window) + "; ";
@@ -43,7 +43,7 @@ std::string script_of(const Tool& tool, const char* window) {
 } // namespace
 
 bool add_tools(const std::vector<Tool>& tools, const char* (*getenv_like)(const char*), AppContext& app,
-               Problem& why) {
+               Diagnostic& why) {
     if (tools.empty()) return true;
     const auto is_set = [&](const char* name) {
         const char* const value = getenv_like(name);
@@ -53,7 +53,7 @@ bool add_tools(const std::vector<Tool>& tools, const char* (*getenv_like)(const 
     std::string script;
     for (const Tool& tool : tools) {
         if (tool.window && window == nullptr) {
-            why = {"there is no window for the ranks", "command line of mpiexec",
+            why = {"no terminal window is available for the ranks", "command line of mpiexec",
                    "--gdb and --xterm open windows, but neither DISPLAY nor TMUX is set",
                    "start mpiexec in tmux or under X, or attach to a running rank: gdb -p PID"};
             return false;

@@ -11,7 +11,7 @@ namespace zipmpi::launch {
 
 namespace {
 
-bool may_use_just(pid_t task, const CpuSet& cpus) {
+bool has_affinity(pid_t task, const CpuSet& cpus) {
     CpuSet now{CpuList()};
     return sched_getaffinity(task, now.bytes(), now.get()) == 0 && now == cpus;
 }
@@ -22,14 +22,14 @@ CpuSet::CpuSet(const CpuList& cpus) {
     for (const int cpu : cpus) CPU_SET_S(static_cast<size_t>(cpu), bytes(), get());
 }
 
-bool move_process(pid_t pid, const CpuList& from, const CpuList& to) {
+bool rebind_process(pid_t pid, const CpuList& from, const CpuList& to) {
     const CpuSet before(from);
     CpuSet after(to);
     DIR* tasks = opendir(("/proc/" + std::to_string(pid) + "/task").c_str());
     if (tasks == nullptr) return false;
     bool moved = false;
     while (const dirent* entry = readdir(tasks))
-        if (const int task = std::atoi(entry->d_name); task > 0 && may_use_just(task, before)) {
+        if (const int task = std::atoi(entry->d_name); task > 0 && has_affinity(task, before)) {
             sched_setaffinity(task, after.bytes(), after.get());
             moved = moved || task == pid;
         }

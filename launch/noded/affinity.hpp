@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sets of CPUs, and moving running processes to others.
+// CPU sets, and moving running processes to other CPUs.
 #pragma once
 
-#include "launch/map/units.hpp"
+#include "launch/placement/hardware_units.hpp"
 
 #include <cstddef>
 #include <sched.h>
@@ -13,22 +13,21 @@
 
 namespace zipmpi::launch {
 
-// A list of CPUs as the kernel takes it; sched_setaffinity() wants get() and bytes().
+// A list of CPUs in the form of sched_setaffinity(), which takes get() and bytes().
 class CpuSet {
   public:
     explicit CpuSet(const CpuList& cpus);
-    [[nodiscard]] cpu_set_t* get() { return reinterpret_cast<cpu_set_t*>(room_.data()); }
-    [[nodiscard]] size_t bytes() const { return room_.size(); }
+    [[nodiscard]] cpu_set_t* get() { return reinterpret_cast<cpu_set_t*>(mask_.data()); }
+    [[nodiscard]] size_t bytes() const { return mask_.size(); }
     bool operator==(const CpuSet&) const = default;
 
   private:
-    static constexpr size_t most_cpus = 1 << 14;
-    std::vector<std::byte> room_ = std::vector<std::byte>(CPU_ALLOC_SIZE(most_cpus));
+    static constexpr size_t max_cpus = 1 << 14;
+    std::vector<std::byte> mask_ = std::vector<std::byte>(CPU_ALLOC_SIZE(max_cpus));
 };
 
-// All threads of a process that may use these CPUs: each has a set of its own. A thread that has chosen
-// others since, or whose program has, stays where it is. False: the first thread
-// has, or the process is gone.
-bool move_process(pid_t pid, const CpuList& from, const CpuList& to);
+// Sets the CPUs of all threads of a process. A thread whose CPUs the program has changed since is left alone.
+// Returns false if that applies to the first thread, or if the process has exited.
+bool rebind_process(pid_t pid, const CpuList& from, const CpuList& to);
 
 } // namespace zipmpi::launch

@@ -16,11 +16,11 @@ namespace {
 
 constexpr size_t walk_limit = 1U << 20;
 
-// The kernel's own list, if it keeps one. False: it does not.
+// The kernel's list of children. Returns false if the kernel does not provide it.
 bool children_of(pid_t pid, std::vector<pid_t>& out) {
     const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
     DIR* dir = opendir(tasks.c_str());
-    if (dir == nullptr) return true; // gone meanwhile
+    if (dir == nullptr) return true; // it has exited
     bool known = true;
     while (const dirent* entry = readdir(dir)) {
         if (entry->d_name[0] == '.') continue;
@@ -38,7 +38,7 @@ bool children_of(pid_t pid, std::vector<pid_t>& out) {
     return known;
 }
 
-// The long way: every process names its parent.
+// Fallback: scans all processes for their parent.
 std::multimap<pid_t, pid_t> all_children() {
     std::multimap<pid_t, pid_t> result;
     DIR* dir = opendir("/proc");
@@ -51,7 +51,7 @@ std::multimap<pid_t, pid_t> all_children() {
         char line[512] = {};
         const size_t n = std::fread(line, 1, sizeof line - 1, f);
         std::fclose(f);
-        const size_t name_end = std::string_view(line, n).rfind(')'); // a name may hold anything
+        const size_t name_end = std::string_view(line, n).rfind(')'); // the name may contain any character
         int parent = 0;
         if (name_end != std::string_view::npos && std::sscanf(line + name_end + 1, " %*c %d", &parent) == 1)
             result.emplace(parent, pid);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Getting rid of processes. The caller is a subreaper: whatever its children leave behind becomes its child,
-// so killing and reaping until there are no children left leaves nothing alive.
+// Finding and killing descendants. The caller is a subreaper: orphans of its children become its children, so
+// killing and reaping until no child remains leaves no process behind.
 #pragma once
 
 #include <sys/types.h>
@@ -10,11 +10,10 @@
 
 namespace zipmpi::launch {
 
-// Children of this process and theirs, as they are now, without those children in `except` and what is below
-// them.
+// All descendants of this process, except the children in `except` and their descendants.
 std::vector<pid_t> descendants(const std::vector<pid_t>& except = {});
 
-// The same for another process.
+// All descendants of another process.
 std::vector<pid_t> descendants_of(pid_t root, const std::vector<pid_t>& except = {});
 
 // Sends the signal to all descendants, and to the process groups that these pids lead.

@@ -9,11 +9,11 @@
 namespace zipmpi::launch {
 namespace {
 
-// Those of a rank that is being started, of modules and of daemons of other hosts.
+// Reserve for the start of a rank, for modules and for connections to other daemons.
 constexpr uint64_t reserve = 24;
 
-// 0 if /proc is not there.
-uint64_t open_now() {
+// 0 if /proc is not available.
+uint64_t count_open_descriptors() {
     std::error_code none;
     uint64_t count = 0;
     for (std::filesystem::directory_iterator fds("/proc/self/fd", none), end; !none && fds != end;
@@ -33,16 +33,16 @@ rlimit raise_open_files() {
     return before;
 }
 
-bool enough_descriptors(uint64_t more, size_t ranks, const std::string& host, Problem& why) {
+bool check_descriptor_limit(uint64_t more, size_t ranks, const std::string& host, Diagnostic& why) {
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
-    const uint64_t needed = open_now() + more + reserve;
+    const uint64_t needed = count_open_descriptors() + more + reserve;
     if (needed <= limit.rlim_cur) return true;
     const std::string number = std::to_string(needed);
-    why = {"too few files may be open at once", "host " + host,
-           "mpiexec needs " + number + " descriptors for " + std::to_string(ranks) +
+    why = {"the limit of open files is too low", "host " + host,
+           "the daemon needs " + number + " descriptors for " + std::to_string(ranks) +
                " ranks on this host, and the limit (ulimit -Hn) is " + std::to_string(limit.rlim_cur),
-           "raise it to " + number + " or more (ulimit -n " + number +
+           "raise the limit to " + number + " or more (ulimit -n " + number +
                ", or nofile in /etc/security/limits.conf), or start fewer ranks on this host"};
     return false;
 }

@@ -1,22 +1,21 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The file descriptors of a daemon: as many as it may have, and whether they are enough before any rank
-// starts.
+// File descriptors of a daemon: raises the limit, and checks before the start of any rank that it suffices.
 #pragma once
 
-#include "base/problem.hpp"
+#include "base/diagnostic.hpp"
 
 #include <cstdint>
 #include <sys/resource.h>
 
 namespace zipmpi::launch {
 
-// Raises the limit of open files as far as the system allows. Returns what it was before: ranks get that.
+// Raises the limit of open files to the hard limit. Returns the previous limit, which the ranks get.
 rlimit raise_open_files();
 
-// False, with the reason, if this process cannot open `more` descriptors beside those that it has. They are
-// for this many ranks.
-bool enough_descriptors(uint64_t more, size_t ranks, const std::string& host, Problem& why);
+// Returns false and the reason if this process cannot open `more` descriptors in addition to its open ones.
+// ranks: number of ranks that they serve.
+bool check_descriptor_limit(uint64_t more, size_t ranks, const std::string& host, Diagnostic& why);
 
 } // namespace zipmpi::launch

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Gateways of a grid on this host: started before the ranks, watched, and started again when they die. They
-// live until mpiexec says that every rank of the job has ended.
+// Gateways on this host: started before the ranks, watched, and restarted when they die. They run until
+// mpiexec reports that every rank of the job has ended.
 #include "launch/noded/daemon.hpp"
-#include "launch/noded/spawn.hpp"
-#include "launch/report/death.hpp"
+#include "launch/noded/process_spawn.hpp"
+#include "launch/report/exit_report.hpp"
 
-#include "boot/limits.hpp"
-#include "bridge/grid.hpp"
+#include "boot/timeouts.hpp"
+#include "bridge/cluster_map.hpp"
 #include "os/clock.hpp"
 
 #include <algorithm>
@@ -24,11 +24,11 @@ namespace zipmpi::launch {
 namespace {
 
 constexpr uint64_t ms = 1'000'000;
-constexpr uint64_t first_pause = 200 * ms; // from one start to the next; doubled by failures, up to
+constexpr uint64_t first_pause = 200 * ms; // between restarts; doubled after each failure, up to
 constexpr uint64_t longest_pause = 2000 * ms;
-constexpr uint32_t most_failures = 5;
+constexpr uint32_t max_failures = 5;
 
-// Beside this program: mpiexec and its daemons come from one installation.
+// Next to this program: mpiexec and its daemons come from one installation.
 std::string gateway_path() {
     if (std::string other = boot::gateway_program(); !other.empty()) return other;
     char self[PATH_MAX];
@@ -37,45 +37,45 @@ std::string gateway_path() {
     return path.substr(0, path.rfind('/') + 1) + "zipmpi-gateway";
 }
 
-constexpr uint64_t time_to_report = 1'000'000'000; // about what has crossed a gateway
+constexpr uint64_t time_to_report = 1'000'000'000; // ns; for the traffic statistics of a gateway
 
 } // namespace
 
 void Daemon::find_gateways() {
     for (uint32_t g = 0; g < request_.gateway_nodes.size(); ++g) {
-        if (request_.gateway_nodes[g] != place_.node) continue;
-        Gateway& gateway = gateways_.emplace_back();
+        if (request_.gateway_nodes[g] != range_.node) continue;
+        GatewayProcess& gateway = gateways_.emplace_back();
         gateway.number = g;
     }
 }
 
-// Once they have been asked to end: until they have, which kill_at_ sees to.
-bool Daemon::gateways_needed() const {
-    if (gateways_.empty() || front_gone_) return false;
-    return !gateways_end_ || std::ranges::any_of(gateways_, &Gateway::live);
+// Asks them to exit; kill_at_ limits the wait.
+bool Daemon::are_gateways_needed() const {
+    if (gateways_.empty() || parent_disconnected_) return false;
+    return !gateways_ending_ || std::ranges::any_of(gateways_, &GatewayProcess::live);
 }
 
 void Daemon::end_gateways() {
-    gateways_end_ = true;
-    for (const Gateway& g : gateways_)
+    gateways_ending_ = true;
+    for (const GatewayProcess& g : gateways_)
         if (g.live) kill(g.pid, SIGTERM);
     if (!gateways_.empty() && phase_ == Phase::running) kill_at_ = os::now_ns() + time_to_report;
 }
 
-// A gateway looks for the devices of its clusters together with ranks, when the job starts. One that starts
-// later is told what the first has found, and put as devices.<cluster>.
-std::string Daemon::with_found_devices(const Gateway& g) const {
-    bridge::Grid grid;
-    if (g.starts < 2 || !bridge::parse(request_.grid, grid)) return request_.grid;
-    for (bridge::Attachment& a : grid.gateways[g.number].attached) {
+// At job start a gateway finds the devices of its clusters together with the ranks. A restarted gateway gets
+// the result of its first start, which it has put as devices.<cluster>.
+std::string Daemon::cluster_map_with_devices(const GatewayProcess& g) const {
+    bridge::ClusterMap cluster_map;
+    if (g.starts < 2 || !bridge::parse(request_.cluster_map, cluster_map)) return request_.cluster_map;
+    for (bridge::Attachment& a : cluster_map.gateways[g.number].attached) {
         const std::string* found =
-            pmi_->found(request_.world_size + g.number, "devices." + std::to_string(a.cluster));
+            pmi_->find_put(request_.world_size + g.number, "devices." + std::to_string(a.cluster));
         if (a.devices.empty() && found != nullptr) a.devices = *found;
     }
-    return bridge::print(grid);
+    return bridge::print(cluster_map);
 }
 
-std::vector<std::string> Daemon::gateway_env(const Gateway& g, int pmi_end) {
+std::vector<std::string> Daemon::gateway_env(const GatewayProcess& g, int pmi_end) {
     std::vector<std::string> env = app_env_[0];
     env.push_back("PMI_FD=" + std::to_string(pmi_end));
     env.push_back("PMI_RANK=" + std::to_string(request_.world_size + g.number));
@@ -83,21 +83,21 @@ std::vector<std::string> Daemon::gateway_env(const Gateway& g, int pmi_end) {
     env.push_back("PMI_JOBID=" + request_.job_id);
     env.push_back("ZIPMPI_NODE_FD=" + std::to_string(segment_.fd()));
     env.push_back("ZIPMPI_JOB_ID=" + request_.job_id);
-    env.push_back("ZIPMPI_GRID=" + with_found_devices(g));
+    env.push_back("ZIPMPI_CLUSTERS=" + cluster_map_with_devices(g));
     env.push_back("ZIPMPI_GATEWAY=" + std::to_string(g.number));
     env.push_back("ZIPMPI_GATEWAY_EPOCH=" + std::to_string(g.starts));
     return env;
 }
 
-bool Daemon::start_gateway(Gateway& g, const char*& step) {
+bool Daemon::start_gateway(GatewayProcess& g, const char*& step) {
     const auto index = static_cast<uint32_t>(ranks_.size() + static_cast<size_t>(&g - gateways_.data()));
     int p[2];
-    step = "make a pipe for its messages";
+    step = "create a pipe for its messages";
     if (pipe2(p, O_CLOEXEC) != 0) return false;
     os::Fd err(p[0]);
     const os::Fd err_end(p[1]);
     fcntl(p[0], F_SETFL, O_NONBLOCK);
-    step = "make a socket for it";
+    step = "create its socket";
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, p) != 0) return false;
     os::Fd pmi(p[0]);
     const os::Fd pmi_end(p[1]);
@@ -113,7 +113,7 @@ bool Daemon::start_gateway(Gateway& g, const char*& step) {
     std::string path = gateway_path();
     std::string name = "zipmpi-gateway";
     char* argv[] = {name.data(), nullptr};
-    SpawnPlan plan;
+    SpawnArgs plan;
     plan.path = path.c_str();
     plan.argv = argv;
     plan.envp = envp.data();
@@ -128,11 +128,11 @@ bool Daemon::start_gateway(Gateway& g, const char*& step) {
     if (!g.pipe[1]) ++open_pipes_;
     g.live = true;
     g.started_at = os::now_ns();
-    g.again_at = 0;
+    g.restart_at = 0;
     g.pmi = std::move(pmi);
     g.pmi_out.clear();
     g.pipe[1] = std::move(err);
-    g.lines[1] = LineCutter();
+    g.lines[1] = LineSplitter();
     by_pid_[g.pid] = index;
     watch(output_epoll_.get(), g.pipe[1].get(), EPOLLIN, Source::err, index);
     watch(epoll_.get(), g.pmi.get(), EPOLLIN, Source::pmi, index);
@@ -140,24 +140,25 @@ bool Daemon::start_gateway(Gateway& g, const char*& step) {
 }
 
 void Daemon::start_gateways() {
-    for (Gateway& g : gateways_) {
+    for (GatewayProcess& g : gateways_) {
         const char* step = nullptr;
         if (start_gateway(g, step)) continue;
-        return start_failed(0,
-                            {"gateway " + std::to_string(g.number) + " could not be started", "host " + host_,
-                             std::string("the daemon could not ") + step + ": " + std::strerror(errno),
-                             "check that ZipMPI is installed completely: zipmpi-gateway lies beside mpiexec"},
-                            1);
+        return start_failed(
+            0,
+            {"gateway " + std::to_string(g.number) + " could not be started", "host " + host_,
+             std::string("the daemon could not ") + step + ": " + std::strerror(errno),
+             "check that ZipMPI is installed completely: zipmpi-gateway must be next to mpiexec"},
+            1);
     }
 }
 
-void Daemon::say(const std::string& line) {
-    Writer w;
-    channel_.send(FrameType::output, w.u32(2).u32(no_rank).take() + "mpiexec: " + line + "\n");
+void Daemon::report_line(const std::string& line) {
+    PayloadWriter w;
+    parent_.send(ControlFrameType::output, w.u32(2).u32(no_rank).take() + "mpiexec: " + line + "\n");
 }
 
 void Daemon::on_gateway_exit(uint32_t index, int status) {
-    Gateway& g = gateways_[index - ranks_.size()];
+    GatewayProcess& g = gateways_[index - ranks_.size()];
     g.live = false;
     while (read_output(index, 1)) {
     }
@@ -166,48 +167,48 @@ void Daemon::on_gateway_exit(uint32_t index, int status) {
         g.pmi.reset();
     }
     g.failures = pmi_->has_put(index) ? 0 : g.failures + 1;
-    pmi_->starts_again(index);
-    if (phase_ != Phase::running || gateways_end_ || interrupted_) return;
+    pmi_->reset_client(index);
+    if (phase_ != Phase::running || gateways_ending_ || interrupted_) return;
     const std::string name = "gateway " + std::to_string(g.number) + " on host " + host_;
-    if (g.failures >= most_failures) {
-        Writer w;
-        const std::string text = name + ": " + ending_text(status) + " again and again; it is given up";
-        channel_.send(FrameType::gateway_lost, w.u32(g.number).text(text).take());
+    if (g.failures >= max_failures) {
+        PayloadWriter w;
+        const std::string text = name + ": " + exit_text(status) + " repeatedly; it is not restarted";
+        parent_.send(ControlFrameType::gateway_failed, w.u32(g.number).text(text).take());
         return;
     }
-    say(name + ": " + ending_text(status) + "; it is started again");
-    g.again_at = std::max(os::now_ns(), g.started_at + std::min(first_pause << g.failures, longest_pause));
+    report_line(name + ": " + exit_text(status) + "; it is restarted");
+    g.restart_at = std::max(os::now_ns(), g.started_at + std::min(first_pause << g.failures, longest_pause));
 }
 
-// It speaks again. Only after a death: a job that goes well is silent.
-void Daemon::note_put_of(uint32_t index) {
-    Gateway& g = gateways_[index - ranks_.size()];
-    if (g.starts < 2 || g.said_back == g.starts || !pmi_->has_put(index)) return;
-    g.said_back = g.starts;
-    say("gateway " + std::to_string(g.number) + " on host " + host_ + " is back");
+// Reports that it works again. Only after a failure: a job without failures prints nothing.
+void Daemon::report_gateway_restart(uint32_t index) {
+    GatewayProcess& g = gateways_[index - ranks_.size()];
+    if (g.starts < 2 || g.reported_start == g.starts || !pmi_->has_put(index)) return;
+    g.reported_start = g.starts;
+    report_line("gateway " + std::to_string(g.number) + " on host " + host_ + " is running again");
 }
 
 uint64_t Daemon::next_restart() const {
     uint64_t next = 0;
-    for (const Gateway& g : gateways_)
-        if (g.again_at != 0 && (next == 0 || g.again_at < next)) next = g.again_at;
+    for (const GatewayProcess& g : gateways_)
+        if (g.restart_at != 0 && (next == 0 || g.restart_at < next)) next = g.restart_at;
     return phase_ == Phase::running ? next : 0;
 }
 
 void Daemon::restart_gateways() {
     const uint64_t now = os::now_ns();
     if (phase_ != Phase::running) return;
-    for (Gateway& g : gateways_) {
+    for (GatewayProcess& g : gateways_) {
         const char* step = nullptr;
-        if (g.again_at == 0 || now < g.again_at) continue;
-        if (!start_gateway(g, step)) g.again_at = now + longest_pause; // memory or processes are short
+        if (g.restart_at == 0 || now < g.restart_at) continue;
+        if (!start_gateway(g, step)) g.restart_at = now + longest_pause; // lack of memory or processes
     }
 }
 
-void Daemon::say_ranks_over() {
-    if (ranks_over_said_ || !ranks_over_.all_below(below_)) return;
-    ranks_over_said_ = true;
-    channel_.send(FrameType::ranks_over);
+void Daemon::send_ranks_finished() {
+    if (ranks_finished_sent_ || !ranks_finished_.has_all_children(subtree_)) return;
+    ranks_finished_sent_ = true;
+    parent_.send(ControlFrameType::ranks_finished);
 }
 
 } // namespace zipmpi::launch

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/noded/host_placement.hpp"
 
-#include "launch/map/by_matrix.hpp"
-#include "launch/map/cores.hpp"
+#include "launch/placement/by_traffic.hpp"
+#include "launch/placement/cores.hpp"
 
-#include "boot/limits.hpp"
+#include "boot/timeouts.hpp"
+#include "hwtopo/topology_module.hpp"
 #include "os/host.hpp"
-#include "topo/module.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,7 +16,7 @@
 namespace zipmpi::launch {
 namespace {
 
-// 0: nothing is said.
+// 0: not set.
 uint32_t threads_per_rank(const StartRequest& request) {
     std::string value;
     for (const auto& e : request.base_env)
@@ -41,69 +41,72 @@ void HostPlacement::begin(const StartRequest& request, uint32_t node) {
             if (const auto at = std::ranges::find(ranks_, line.rank); at != ranks_.end())
                 request_.slots[static_cast<size_t>(at - ranks_.begin())] = line.cpus;
     }
-    by_talk_ = !request.talk.empty() && request.placement.bind_to != Unit::none;
-    if (ranks_.empty() || !(by_talk_ || wants_binding(request_))) return;
-    seating_.use(claims_path(), std::hash<std::string>()(request.job_id));
-    const bool choice = request_.usable_cores > 1 && !insists(request_.policy) && request_.slots.empty();
-    if (choice && boot::avoids_busy_cpus())
-        busy_.begin(static_cast<uint32_t>(seating_.claims().others().own.size()));
+    by_traffic_ = !request.traffic.empty() && request.placement.bind_to != Unit::none;
+    if (ranks_.empty() || !(by_traffic_ || should_bind(request_))) return;
+    allocator_.open_claims(claims_path(), std::hash<std::string>()(request.job_id));
+    const bool choice =
+        request_.usable_cores > 1 && !requires_binding(request_.policy) && request_.slots.empty();
+    if (choice && boot::should_avoid_busy_cpus())
+        busy_.begin(static_cast<uint32_t>(allocator_.claims().other_claims().own.size()));
 }
 
-bool HostPlacement::read_cores(Problem& why) {
-    topo::read_machine(machine_); // without it each CPU counts as a core
+bool HostPlacement::read_cores(Diagnostic& why) {
+    hwtopo::read_machine(machine_); // without it each CPU counts as a core
     cores_ = allowed_cores(machine_);
     const std::string& wanted = request_.policy.cpu_set;
     CpuList cpus;
     if (wanted.empty()) return true;
     const std::string here = cpu_text(all_cpus(cores_));
-    if (parse_cpu_list(wanted, cpus)) cores_ = only(cores_, cpus);
+    if (parse_cpu_list(wanted, cpus)) cores_ = restrict_to_cpus(cores_, cpus);
     if (!cpus.empty() && !cores_.empty()) return true;
     why = {"the CPUs of --cpu-set cannot be used", "host " + os::host_name(),
-           "'" + wanted + "' names none of the CPUs that the job may use here, which are " + here,
+           "'" + wanted + "' has none of the CPUs that the job may use on this host: " + here,
            "write for example: --cpu-set 0-3,8"};
     return false;
 }
 
 bool HostPlacement::place_ranks(const PlacementRequest& request, const HostCores& cores, Placement& out,
-                                Problem& why) {
-    if (!by_talk_) return place(request, cores, out, why);
-    const auto cpus = place_by(graph_of(job_->talk, ranks_), request, cores, mapping::graph_tools());
-    const bool own = uint64_t{request.ranks} * cores_each(request) <= cores.size();
+                                Diagnostic& why) {
+    if (!by_traffic_) return assign_cpus(request, cores, out, why);
+    const auto cpus = assign_cpus_by_traffic(local_traffic_graph(job_->traffic, ranks_), request, cores,
+                                             mapping::graph_tools());
+    const bool own = uint64_t{request.ranks} * cores_for_rank(request) <= cores.size();
     out = {{}, "by the communication matrix"};
-    for (const CpuList& c : cpus) out.seats.push_back({c, own ? c : CpuList{}});
+    for (const CpuList& c : cpus) out.rank_cpus.push_back({c, own ? c : CpuList{}});
     return true;
 }
 
-bool HostPlacement::choose(Problem& why) { return divide({}, why); }
+bool HostPlacement::choose(Diagnostic& why) { return choose_share({}, why); }
 
-bool HostPlacement::divide(Seating::Part part, Problem& why) {
+bool HostPlacement::choose_share(CpuAllocator::Share share, Diagnostic& why) {
     const PlacementPolicy& policy = request_.policy;
-    const bool binds = by_talk_ || wants_binding(request_);
+    const bool binds = by_traffic_ || should_bind(request_);
     const bool needed = binds || policy.show_map || policy.report_bindings || !policy.cpu_set.empty();
     if (needed && cores_.empty() && !read_cores(why)) return false;
-    const auto place = [this](const PlacementRequest& q, const HostCores& c, Placement& out, Problem& p) {
+    const auto assign = [this](const PlacementRequest& q, const HostCores& c, Placement& out, Diagnostic& p) {
         return place_ranks(q, c, out, p);
     };
-    // Others of this job may run by the time we hear of them: they are not busy with anything else.
-    const CpuList busy = part.all == 0 ? busy_.end() : CpuList{};
-    // Only cores that are divided by number have parts; a rank file and a matrix name them.
-    const bool divided = !by_talk_ && request_.slots.empty();
-    if (!seating_.choose(request_, cores_, busy, place, divided ? part : Seating::Part{}, why)) return false;
-    if (!policy.cpu_set.empty()) seating_.keep_within(all_cpus(cores_));
+    // Other ranks of this job may be running already: they do not count as other work.
+    const CpuList busy = share.all == 0 ? busy_.end() : CpuList{};
+    // Only cores that are divided by number have shares; a rank file and a matrix name the cores.
+    const bool divided = !by_traffic_ && request_.slots.empty();
+    if (!allocator_.choose(request_, cores_, busy, assign, divided ? share : CpuAllocator::Share{}, why))
+        return false;
+    if (!policy.cpu_set.empty()) allocator_.confine_unbound(all_cpus(cores_));
     return true;
 }
 
 std::vector<std::string> HostPlacement::report(const std::string& host) const {
     std::vector<std::string> lines;
     for (size_t i = 0; i < ranks_.size(); ++i)
-        lines.push_back(binding_line(ranks_[i], host, seats()[i], seating_.why()));
+        lines.push_back(binding_line(ranks_[i], host, rank_cpus()[i], allocator_.reason()));
     return lines;
 }
 
-HostCores HostPlacement::own_cores() {
-    Problem why;
+HostCores HostPlacement::claim_all_cores() {
+    Diagnostic why;
     if (cores_.empty()) read_cores(why);
-    return cores_.empty() ? cores_ : seating_.keep_all(cores_);
+    return cores_.empty() ? cores_ : allocator_.claim_all(cores_);
 }
 
 } // namespace zipmpi::launch

@@ -1,49 +1,52 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The CPUs of the ranks on this host: reads the machine and its surroundings, and has map/ decide.
+// The CPUs of the ranks on this host: reads the machine and its load, and calls launch/placement.
 #pragma once
 
-#include "launch/link/messages.hpp"
-#include "launch/map/busy.hpp"
-#include "launch/map/seating.hpp"
+#include "launch/placement/busy_cpus.hpp"
+#include "launch/placement/cpu_allocator.hpp"
+#include "launch/protocol/messages.hpp"
 
 namespace zipmpi::launch {
 
 class HostPlacement {
   public:
-    // Early: a first look at what runs here. The request must live as long as this.
+    // Called early: takes the first reading of the load. The request must outlive this object.
     void begin(const StartRequest& request, uint32_t node);
-    // False: what the user asks for cannot be had here.
-    bool choose(Problem& why);
-    // Other nodes of the job are on this machine, too: takes only its part of the cores.
-    bool divide(Seating::Part part, Problem& why);
+    // Returns false if the requested placement is not possible on this host.
+    bool choose(Diagnostic& why);
+    // Restricts the ranks to their share of the cores when other nodes of the job are on this machine.
+    bool choose_share(CpuAllocator::Share share, Diagnostic& why);
 
-    [[nodiscard]] const std::vector<Seat>& seats() const { return seating_.seats(); }
-    [[nodiscard]] std::vector<std::string> report(const std::string& host) const; // a line for each rank
-    [[nodiscard]] const topo::Machine& machine() const { return machine_; } // no CPUs: it was not needed
+    [[nodiscard]] const std::vector<RankCpus>& rank_cpus() const { return allocator_.rank_cpus(); }
+    [[nodiscard]] std::vector<std::string> report(const std::string& host) const; // one line per rank
+    [[nodiscard]] const hwtopo::Machine& machine() const {
+        return machine_;
+    } // without CPUs if it was not read
     [[nodiscard]] const HostCores& cores() const { return cores_; }
-    // The cores for the live mapper, which keeps all of them.
-    HostCores own_cores();
+    // Cores for the rebinder, which claims all of them.
+    HostCores claim_all_cores();
 
-    void leave() { seating_.claims().close(); } // the ranks are gone
+    void release_claims() { allocator_.claims().close(); } // all ranks have exited
 
-    int watch() { return seating_.lends() ? seating_.claims().watch() : -1; }
-    bool changed() { return seating_.claims().changed(); }
-    CoreNumbers settle() { return seating_.settle(); }
+    int watch_fd() { return allocator_.lends_cpus() ? allocator_.claims().watch_fd() : -1; }
+    bool has_changed() { return allocator_.claims().has_changed(); }
+    CoreIndices update_lent() { return allocator_.update_lent(); }
 
   private:
-    bool place_ranks(const PlacementRequest& request, const HostCores& cores, Placement& out, Problem& why);
-    bool read_cores(Problem& why);
+    bool place_ranks(const PlacementRequest& request, const HostCores& cores, Placement& out,
+                     Diagnostic& why);
+    bool read_cores(Diagnostic& why);
 
     const StartRequest* job_ = nullptr;
     std::vector<uint32_t> ranks_; // of this host
     PlacementRequest request_;
-    topo::Machine machine_;
+    hwtopo::Machine machine_;
     HostCores cores_;
     BusyCpus busy_;
-    Seating seating_;
-    bool by_talk_ = false;
+    CpuAllocator allocator_;
+    bool by_traffic_ = false;
 };
 
 } // namespace zipmpi::launch

@@ -9,7 +9,7 @@ using namespace zipmpi::launch;
 
 namespace {
 
-TEST(HostPlacement, ARankFileIsNotDivided) {
+TEST(HostPlacement, RankFileIsNotDivided) {
     StartRequest request;
     request.world_size = 2;
     request.map = NodeMap({{0, 1}, {1, 1}});
@@ -18,15 +18,15 @@ TEST(HostPlacement, ARankFileIsNotDivided) {
     request.placement.strategy = MapStrategy::rank_file;
     request.placement.rank_file = {{0, "a", "0"}, {1, "b", "0"}};
     HostPlacement placement;
-    Problem why;
+    Diagnostic why;
     placement.begin(request, 1);
     ASSERT_TRUE(placement.choose(why)) << why.why;
-    ASSERT_EQ(placement.seats().size(), 1U);
-    const CpuList before = placement.seats()[0].cpus;
+    ASSERT_EQ(placement.rank_cpus().size(), 1U);
+    const CpuList before = placement.rank_cpus()[0].cpus;
     EXPECT_FALSE(before.empty());
-    ASSERT_TRUE(placement.divide({1, 2}, why)) << why.why; // two nodes on one machine
-    ASSERT_EQ(placement.seats().size(), 1U);
-    EXPECT_EQ(placement.seats()[0].cpus, before);
+    ASSERT_TRUE(placement.choose_share({1, 2}, why)) << why.why; // two nodes on one machine
+    ASSERT_EQ(placement.rank_cpus().size(), 1U);
+    EXPECT_EQ(placement.rank_cpus()[0].cpus, before);
 }
 
 } // namespace

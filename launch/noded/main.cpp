@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// zipmpi-noded: the daemon of a host that is not mpiexec's. Started by a launch agent; it reads from its
-// standard input who it is and where its parent listens. Two processes: the daemon, and a guard above it that
-// does nothing but kill what is left if the daemon is killed. (On its own host mpiexec is that guard.)
-#include "launch/link/scratch.hpp"
-#include "launch/map/claims.hpp"
+// zipmpi-noded: the daemon of a host other than mpiexec's. A launch agent starts it; it reads its bootstrap
+// data from standard input. Two processes: the daemon, and a guard that only kills what is left if the daemon
+// is killed. (On the host of mpiexec, mpiexec is the guard.)
 #include "launch/noded/descendants.hpp"
 #include "launch/noded/noded.hpp"
+#include "launch/placement/cpu_claims.hpp"
+#include "launch/protocol/scratch.hpp"
 
 #include "os/clock.hpp"
 
@@ -28,7 +28,7 @@ constexpr int bootstrap_ms = 30'000;
 constexpr int connect_ms = 20'000;
 constexpr uint64_t clean_up_ns = 2'000'000'000;
 
-// Kills and reaps until there are no children. We are their subreaper.
+// Kills and reaps until there are no children; this process is their subreaper.
 void clean_up() {
     const uint64_t until = os::now_ns() + clean_up_ns;
     while (os::now_ns() < until) {
@@ -40,7 +40,7 @@ void clean_up() {
     }
 }
 
-// The life of the guard: signals to us are for the daemon.
+// The guard forwards signals to the daemon.
 int guard(pid_t daemon, const sigset_t& signals, const std::string& scratch) {
     prctl(PR_SET_NAME, "zipmpi-guard");
     for (;;) {
@@ -66,13 +66,13 @@ int main(int argc, char** argv) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return 1;
     prctl(PR_SET_DUMPABLE, 0); // the key of the job is in this memory
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); // of files that ranks write to: an error of write()
+    signal(SIGXFSZ, SIG_IGN); // output files of ranks: exceeding a file size limit is an error of write()
     Bootstrap b;
-    Problem why;
+    Diagnostic why;
     if (!read_bootstrap(STDIN_FILENO, bootstrap_ms, b)) {
         report({"zipmpi-noded is not a command for users", "",
-                "its standard input does not have what mpiexec sends to a daemon",
-                "use mpiexec; on all hosts from one installation of ZipMPI"},
+                "its standard input has no bootstrap data of mpiexec",
+                "use mpiexec; install the same ZipMPI on all hosts"},
                "zipmpi-noded");
         return 2;
     }
@@ -90,9 +90,9 @@ int main(int argc, char** argv) {
     const pid_t daemon = fork();
     if (daemon == 0) {
         prctl(PR_SET_PDEATHSIG, SIGTERM); // without its guard it ends the job
-        return getppid() == self ? noded_main(std::move(parent), b.place, &b.key) : 1;
+        return getppid() == self ? noded_main(std::move(parent), b.range, &b.key) : 1;
     }
     parent.reset(); // the guard must not keep the connection open
     explicit_bzero(b.key.data(), b.key.size());
-    return daemon > 0 ? guard(daemon, signals, scratch_of_node(b.job_id, b.place.node)) : 1;
+    return daemon > 0 ? guard(daemon, signals, node_scratch_name(b.job_id, b.range.node)) : 1;
 }

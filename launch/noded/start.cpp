@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launch/link/environment.hpp"
 #include "launch/noded/affinity.hpp"
 #include "launch/noded/daemon.hpp"
 #include "launch/noded/descriptors.hpp"
-#include "launch/noded/spawn.hpp"
+#include "launch/noded/process_spawn.hpp"
+#include "launch/protocol/rank_environment.hpp"
 
 #include "base/param.hpp"
 #include "os/arguments.hpp"
@@ -20,38 +20,38 @@
 namespace zipmpi::launch {
 namespace {
 
-constexpr int exit_not_found = 127; // as shells have it
+constexpr int exit_not_found = 127; // as in shells
 constexpr int exit_not_executable = 126;
 
 } // namespace
 
 void Daemon::start(const std::string& payload) {
-    Problem why;
+    Diagnostic why;
     if (phase_ != Phase::waiting_for_start || !decode(payload, request_)) {
-        why = {"the node daemon could not read its start request", "host " + host_,
-               "mpiexec sent something else", "use mpiexec and its daemon from one installation of ZipMPI"};
+        why = {"the node daemon could not read its start request", "host " + host_, "its format is not valid",
+               "use mpiexec and its daemon from one installation of ZipMPI"};
         return start_failed(0, why, 1);
     }
     phase_ = Phase::running;
-    if (!start_others(payload, why) || !prepare(why)) return start_failed(0, why, 1);
-    placement_.begin(request_, place_.node);
+    if (!start_subtree(payload, why) || !prepare(why)) return start_failed(0, why, 1);
+    placement_.begin(request_, range_.node);
     if (request_.pmix && !ranks_.empty()) start_pmix();
     if (!place_ranks(why)) return start_failed(0, why, 1);
     ignored_signals_ = ignored_signals(); // after libpmix has changed them
     start_gateways();
     for (uint32_t i = 0; i < ranks_.size() && phase_ == Phase::running; ++i)
-        if (!start_rank(i, placement_.seats()[i].cpus, why))
+        if (!start_rank(i, placement_.rank_cpus()[i].cpus, why))
             start_failed(i, why, errno == ENOENT ? exit_not_found : exit_not_executable);
-    start_live_map();
+    start_rebinder();
 }
 
-void Daemon::start_failed(uint32_t local, const Problem& why, int exit_code) {
+void Daemon::start_failed(uint32_t local, const Diagnostic& why, int exit_code) {
     if (phase_ == Phase::waiting_for_start) phase_ = Phase::running;
     fail(local, static_cast<uint32_t>(exit_code), format(why, "mpiexec"));
 }
 
-bool Daemon::prepare(Problem& why) {
-    const std::vector<uint32_t> local_ranks = request_.map.ranks_of(place_.node);
+bool Daemon::prepare(Diagnostic& why) {
+    const std::vector<uint32_t> local_ranks = request_.map.ranks_of(range_.node);
     open_files_ = raise_open_files();
 
     std::vector<std::string> settings = request_.base_env;
@@ -59,56 +59,57 @@ bool Daemon::prepare(Problem& why) {
     auto list = os::pointers_to(settings);
     for (const char* name :
          {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES",
-          "ZIPMPI_GRID", "ZIPMPI_APP_NUMBER", "ZIPMPI_PARENT_PORT", "ZIPMPI_SPAWN_AGENT"})
-        declare_plain_variable(name);
-    load_params(list.data()); // faults are reported by the library, which knows all the knobs
+          "ZIPMPI_CLUSTERS", "ZIPMPI_APP_NUMBER", "ZIPMPI_PARENT_PORT", "ZIPMPI_SPAWN_AGENT"})
+        declare_internal_variable(name);
+    load_params(list.data()); // the library reports invalid parameters
     std::vector<int> world(local_ranks.begin(), local_ranks.end());
-    if (world.empty()) world.push_back(0); // gateways only: they find the key of the job in the segment
-    seen_map_ = request_.map.dense();
-    const boot::Nodes nodes = nodes_of_the_job();
+    if (world.empty()) world.push_back(0); // gateways only: they read the key of the job from the segment
+    dense_map_ = request_.map.dense();
+    const boot::NodeTable nodes = node_table();
     if (!boot::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_, why,
                                  &nodes))
         return false;
 
-    if (request_.keep_going) segment_.set_keeps_going();
+    if (request_.keep_going) segment_.set_fault_tolerant();
     ranks_.resize(local_ranks.size());
     for (const AppContext& app : request_.apps) app_env_.push_back(merge_env(request_.base_env, app.env));
     find_gateways();
-    PmiServer::Job job{request_.job_id,
-                       request_.world_size,
-                       static_cast<uint32_t>(request_.gateway_nodes.size()),
-                       request_.world_size,
-                       {},
-                       local_ranks,
-                       seen_map_.pmi_text()};
+    PmiServer::PmiJob job{request_.job_id,
+                          request_.world_size,
+                          static_cast<uint32_t>(request_.gateway_nodes.size()),
+                          request_.world_size,
+                          {},
+                          local_ranks,
+                          dense_map_.pmi_text()};
     for (uint32_t local = 0; local < ranks_.size(); ++local) {
-        ranks_[local].world = local_ranks[local];
+        ranks_[local].world_rank = local_ranks[local];
         ranks_[local].app = request_.app_of(local_ranks[local]);
         job.app_numbers.push_back(ranks_[local].app);
         if (!prepare_streams(local, why)) return false;
     }
-    if (!enough_descriptors(descriptors_needed(), ranks_.size(), host_, why)) return false;
-    for (const Gateway& g : gateways_) {
+    if (!check_descriptor_limit(descriptors_needed(), ranks_.size(), host_, why)) return false;
+    for (const GatewayProcess& g : gateways_) {
         job.app_numbers.push_back(0);
         job.world_ranks.push_back(request_.world_size + g.number);
     }
     pmi_ = std::make_unique<PmiServer>(
         std::move(job), [this](uint32_t r, std::string_view b) { send_pmi(r, b); },
-        [this](uint32_t r, int code, std::string_view text) { on_abort(r, code, text); }, pmi_others());
-    pmi_->on_told([this](uint32_t r, const PmiMessage& m) { on_told(r, m); });
+        [this](uint32_t r, int code, std::string_view text) { on_abort(r, code, text); },
+        make_remote_nodes());
+    pmi_->set_notify_handler([this](uint32_t r, const PmiMessage& m) { on_notify(r, m); });
     return true;
 }
 
-// By the pipes and sockets of ranks and gateways, without files of output, which are open by now.
+// For pipes and sockets of ranks and gateways; output files are already open.
 uint64_t Daemon::descriptors_needed() const {
     const uint64_t each = output_pipes() + 1;
-    const auto readers = static_cast<uint64_t>(
-        std::count_if(ranks_.begin(), ranks_.end(), [this](const Rank& r) { return reads_stdin(r.world); }));
+    const auto readers = static_cast<uint64_t>(std::count_if(
+        ranks_.begin(), ranks_.end(), [this](const RankProcess& r) { return reads_stdin(r.world_rank); }));
     return (ranks_.size() + gateways_.size()) * each + readers;
 }
 
 std::vector<std::string> Daemon::rank_env(uint32_t local) {
-    const uint32_t rank = ranks_[local].world;
+    const uint32_t rank = ranks_[local].world_rank;
     std::vector<std::string> own = {
         "PMI_FD=",
         "PMI_RANK=" + std::to_string(rank),
@@ -121,23 +122,23 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
         "ZIPMPI_APP_NUMBER=" + std::to_string(ranks_[local].app),
         "MPI_LOCALRANKID=" + std::to_string(local),
         "MPI_LOCALNRANKS=" + std::to_string(ranks_.size()),
-        "OMPI_COMM_WORLD_RANK=" + std::to_string(rank), // scripts that choose files or GPUs ask for these
+        "OMPI_COMM_WORLD_RANK=" + std::to_string(rank), // scripts use these to choose files or GPUs
         "OMPI_COMM_WORLD_SIZE=" + std::to_string(request_.world_size),
         "OMPI_COMM_WORLD_LOCAL_RANK=" + std::to_string(local),
         "OMPI_COMM_WORLD_LOCAL_SIZE=" + std::to_string(ranks_.size()),
         "OMPI_COMM_WORLD_NODE_RANK=" + std::to_string(local),
     };
-    if (!alone()) {
-        const boot::Nodes nodes = nodes_of_the_job();
+    if (!is_single_node()) {
+        const boot::NodeTable nodes = node_table();
         own.push_back("ZIPMPI_NODE_INDEX=" + std::to_string(nodes.own));
         own.push_back("ZIPMPI_NODES=" + std::to_string(nodes.count));
     }
-    if (!request_.grid.empty()) own.push_back("ZIPMPI_GRID=" + request_.grid);
+    if (!request_.cluster_map.empty()) own.push_back("ZIPMPI_CLUSTERS=" + request_.cluster_map);
     const auto add = [](void* arg, const char* text) {
         static_cast<std::vector<std::string>*>(arg)->emplace_back(text);
     };
     if (pmix_ != nullptr && pmix_->rank_env(rank, add, &own)) {
-        // Open MPI 4 takes an unknown launcher for none unless told not to, and litters where it is told to.
+        // Open MPI 4 ignores an unknown launcher and leaves files behind unless configured otherwise.
         own.emplace_back("OMPI_MCA_schizo=^orte");
         own.push_back("OMPI_MCA_orte_tmpdir_base=" + file_scratch_);
         if (!memory_scratch_.empty())
@@ -146,22 +147,23 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
     return own;
 }
 
-bool Daemon::start_rank(uint32_t local, const CpuList& cpus, Problem& why) {
-    Rank& r = ranks_[local];
+bool Daemon::start_rank(uint32_t local, const CpuList& cpus, Diagnostic& why) {
+    RankProcess& r = ranks_[local];
     AppContext& app = request_.apps[r.app];
     const auto refuse = [&](const char* step) {
         const int error = errno;
         const bool in_directory = std::strcmp(step, enter_directory) == 0;
-        why = {
-            "rank " + std::to_string(r.world) + " could not be started",
-            "host " + host_ + (in_directory ? ", directory " + app.directory : ", program " + app.path),
-            std::string("mpiexec could not ") + step + ": " + std::strerror(error),
-            in_directory      ? "check --wdir; the directory must exist on all hosts of the job"
-            : error == ENOENT ? "check the program's name, and for a script the interpreter in its first line"
-            : error == EACCES ? "make the file executable (chmod +x), and check the rights of its directories"
-            : error == EMFILE || error == EAGAIN
-                ? "raise the limits of processes and open files (ulimit -u, -n)"
-                : "check that the file is a program for this machine"};
+        why = {"rank " + std::to_string(r.world_rank) + " could not be started",
+               "host " + host_ + (in_directory ? ", directory " + app.directory : ", program " + app.path),
+               std::string("mpiexec could not ") + step + ": " + std::strerror(error),
+               in_directory ? "check --wdir; the directory must exist on all hosts of the job"
+               : error == ENOENT
+                   ? "check the program's name, and for a script the interpreter in its first line"
+               : error == EACCES
+                   ? "make the file executable (chmod +x), and check the permissions of its directories"
+               : error == EMFILE || error == EAGAIN
+                   ? "raise the limits of processes and open files (ulimit -u, -n)"
+                   : "check that the file is a program for this machine"};
         errno = error;
         return false;
     };
@@ -169,18 +171,18 @@ bool Daemon::start_rank(uint32_t local, const CpuList& cpus, Problem& why) {
     int p[2];
     const uint32_t pipes = output_pipes();
     for (uint32_t s = 0; s < pipes; ++s) {
-        if (pipe2(p, O_CLOEXEC) != 0) return refuse("make a pipe for its output");
+        if (pipe2(p, O_CLOEXEC) != 0) return refuse("create a pipe for its output");
         r.pipe[s].reset(p[0]);
         ends[s].reset(p[1]);
         fcntl(p[0], F_SETFL, O_NONBLOCK);
     }
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, p) != 0) return refuse("make a socket for it");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, p) != 0) return refuse("create its socket");
     r.pmi.reset(p[0]);
     const os::Fd pmi_end(p[1]);
     fcntl(p[0], F_SETFL, O_NONBLOCK);
     os::Fd in;
-    if (reads_stdin(r.world)) {
-        if (pipe2(p, O_CLOEXEC) != 0) return refuse("make a pipe for its input");
+    if (reads_stdin(r.world_rank)) {
+        if (pipe2(p, O_CLOEXEC) != 0) return refuse("create a pipe for its input");
         in.reset(p[0]);
         fcntl(p[1], F_SETFL, O_NONBLOCK);
         watch(epoll_.get(), p[1], 0, Source::rank_stdin, input_.add_reader(os::Fd(p[1])));
@@ -197,7 +199,7 @@ bool Daemon::start_rank(uint32_t local, const CpuList& cpus, Problem& why) {
     std::vector<char*> argv = os::pointers_to(app.argv);
     CpuSet allowed(cpus);
 
-    SpawnPlan plan;
+    SpawnArgs plan;
     plan.path = app.path.c_str();
     plan.argv = argv.data();
     plan.envp = envp.data();
@@ -215,7 +217,7 @@ bool Daemon::start_rank(uint32_t local, const CpuList& cpus, Problem& why) {
     r.pid = spawn(plan, step);
     if (r.pid < 0) return refuse(step);
     r.live = true;
-    ++live_;
+    ++live_ranks_;
     by_pid_[r.pid] = local;
     watch(output_epoll_.get(), r.pipe[0].get(), EPOLLIN, Source::out, local);
     if (r.pipe[1]) watch(output_epoll_.get(), r.pipe[1].get(), EPOLLIN, Source::err, local);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The module zipmpi_pmix_server.so: the PMIx server library of one host, for programs linked with an MPI that
-// speaks PMIx. Everything within one host is answered inside libpmix; what it calls us for, also for what
-// other nodes know, runs on its own thread and is handed on as an event.
-#include "launch/pmix/module.hpp"
+// uses PMIx. libpmix answers requests within one host. Its upcalls, also those for data of other nodes, run
+// on its own thread and are forwarded as events.
+#include "launch/pmix/pmix_module.hpp"
 
 #include <condition_variable>
 #include <cstdio>
@@ -20,27 +20,27 @@
 namespace zipmpi::launch {
 namespace {
 
-void (*tell)(void*, const PmixEvent&) = nullptr;
-void* tell_arg = nullptr;
+void (*event_handler)(void*, const PmixEvent&) = nullptr;
+void* event_arg = nullptr;
 std::string job_name;
 uint32_t job_size = 0;
 uint32_t job_nodes = 0;
 
-// Waits for a callback of libpmix, which always comes from its own thread, or gives up after some seconds.
+// Waits for a callback of libpmix, which always runs on its own thread, or gives up after some seconds.
 class Answer {
   public:
-    static void give(pmix_status_t status, void* self) {
+    static void complete(pmix_status_t status, void* self) {
         auto* a = static_cast<Answer*>(self);
         const std::lock_guard lock(a->mutex_);
         a->status_ = status;
-        a->here_ = true;
+        a->ready_ = true;
         a->arrived_.notify_one();
     }
     pmix_status_t wait(pmix_status_t started) {
         if (started == PMIX_OPERATION_SUCCEEDED) return PMIX_SUCCESS;
         if (started != PMIX_SUCCESS) return started;
         std::unique_lock lock(mutex_);
-        const bool came = arrived_.wait_for(lock, std::chrono::seconds(10), [this] { return here_; });
+        const bool came = arrived_.wait_for(lock, std::chrono::seconds(10), [this] { return ready_; });
         return came ? status_ : PMIX_ERR_TIMEOUT;
     }
 
@@ -48,11 +48,11 @@ class Answer {
     std::mutex mutex_;
     std::condition_variable arrived_;
     pmix_status_t status_ = PMIX_SUCCESS;
-    bool here_ = false;
+    bool ready_ = false;
 };
 
 void send_event(PmixEvent::Kind kind, const pmix_proc_t* who, int status, const char* text) {
-    tell(tell_arg, {kind, who->rank, status, text, nullptr, 0, nullptr});
+    event_handler(event_arg, {kind, who->rank, status, text, nullptr, 0, nullptr});
 }
 
 pmix_status_t on_connected(const pmix_proc_t* who, void*, pmix_op_cbfunc_t done, void* data) {
@@ -80,24 +80,26 @@ struct Pending {
     void* data;
 };
 
-// Within one host libpmix answers everything itself. Only the whole job can fence: nobody starts otherwise.
+// Within one host libpmix handles everything. Only fences of the whole job are supported; no other kind is
+// used.
 pmix_status_t on_fence(const pmix_proc_t procs[], size_t count, const pmix_info_t*, size_t, char* data,
                        size_t size, pmix_modex_cbfunc_t done, void* arg) {
     if (!(count == 1 && procs[0].rank == PMIX_RANK_WILDCARD) && count != job_size)
         return PMIX_ERR_NOT_SUPPORTED;
-    tell(tell_arg, {PmixEvent::Kind::fence, 0, 0, nullptr, data, size, new Pending{done, arg}});
+    event_handler(event_arg, {PmixEvent::Kind::fence, 0, 0, nullptr, data, size, new Pending{done, arg}});
     std::free(data);
     return PMIX_SUCCESS;
 }
 
 pmix_status_t on_modex(const pmix_proc_t* who, const pmix_info_t*, size_t, pmix_modex_cbfunc_t done,
                        void* arg) {
-    if (who->rank >= job_size || job_nodes < 2) return PMIX_ERR_NOT_FOUND; // what exists here libpmix knows
-    tell(tell_arg, {PmixEvent::Kind::modex, who->rank, 0, nullptr, nullptr, 0, new Pending{done, arg}});
+    if (who->rank >= job_size || job_nodes < 2) return PMIX_ERR_NOT_FOUND; // libpmix has all local data
+    event_handler(event_arg,
+                  {PmixEvent::Kind::modex, who->rank, 0, nullptr, nullptr, 0, new Pending{done, arg}});
     return PMIX_SUCCESS;
 }
 
-void answer(void* cookie, bool found, const char* data, size_t size) {
+void send_reply(void* cookie, bool found, const char* data, size_t size) {
     const auto* p = static_cast<Pending*>(cookie);
     // libpmix keeps the bytes until it calls free.
     auto* copy = static_cast<char*>(std::malloc(size == 0 ? 1 : size));
@@ -109,25 +111,25 @@ void answer(void* cookie, bool found, const char* data, size_t size) {
 }
 
 struct Asked {
-    PmixModule::Got got;
+    PmixModule::ModexHandler handler;
     void* arg;
 };
 
-void ask(uint32_t rank, PmixModule::Got got, void* arg) {
+void request_modex(uint32_t rank, PmixModule::ModexHandler handler, void* arg) {
     pmix_proc_t who;
     PMIX_LOAD_PROCID(&who, job_name.c_str(), rank);
-    auto* asked = new Asked{got, arg};
-    const auto back = [](pmix_status_t status, char* data, size_t size, void* self) {
+    auto* pending = new Asked{handler, arg};
+    const auto on_data = [](pmix_status_t status, char* data, size_t size, void* self) {
         const auto* a = static_cast<Asked*>(self);
-        a->got(a->arg, status == PMIX_SUCCESS, data, size);
+        a->handler(a->arg, status == PMIX_SUCCESS, data, size);
         delete a;
     };
-    if (PMIx_server_dmodex_request(&who, back, asked) == PMIX_SUCCESS) return;
-    got(arg, false, nullptr, 0);
-    delete asked;
+    if (PMIx_server_dmodex_request(&who, on_data, pending) == PMIX_SUCCESS) return;
+    handler(arg, false, nullptr, 0);
+    delete pending;
 }
 
-// The description of a job: key and value pairs that free themselves.
+// The description of a job: key-value pairs with automatic release.
 class Infos {
   public:
     Infos() = default;
@@ -182,7 +184,7 @@ bool start_server(const PmixJob& job) {
     return PMIx_server_init(&upcalls, infos.data(), infos.size()) == PMIX_SUCCESS;
 }
 
-// "n1,n2" and "0,1;2,3" for libpmix to compress.
+// "n1,n2" and "0,1;2,3", which libpmix compresses.
 std::string names_of(const PmixJob& job) {
     std::string names;
     for (uint32_t n = 0; n < job.nodes; ++n) names += (n > 0 ? "," : "") + std::string(job.node_names[n]);
@@ -223,15 +225,15 @@ bool register_job(const PmixJob& job) {
     if (job.nodes > 1) infos.number(PMIX_NUM_NODES, job.nodes);
     Answer reply;
     const auto started = PMIx_server_register_nspace(job.name, local[job.own_node], infos.data(),
-                                                     infos.size(), Answer::give, &reply);
+                                                     infos.size(), Answer::complete, &reply);
     std::free(nodes);
     std::free(procs);
     return reply.wait(started) == PMIX_SUCCESS;
 }
 
 bool start(const PmixJob& job, void (*event)(void*, const PmixEvent&), void* arg) {
-    tell = event;
-    tell_arg = arg;
+    event_handler = event;
+    event_arg = arg;
     job_name = job.name;
     job_size = job.size;
     job_nodes = job.nodes;
@@ -242,8 +244,8 @@ bool rank_env(uint32_t rank, void (*add)(void*, const char*), void* arg) {
     pmix_proc_t who;
     PMIX_LOAD_PROCID(&who, job_name.c_str(), rank);
     Answer reply;
-    if (reply.wait(PMIx_server_register_client(&who, getuid(), getgid(), nullptr, Answer::give, &reply)) !=
-        PMIX_SUCCESS)
+    if (reply.wait(PMIx_server_register_client(&who, getuid(), getgid(), nullptr, Answer::complete,
+                                               &reply)) != PMIX_SUCCESS)
         return false;
     char** env = nullptr;
     const bool ok = PMIx_server_setup_fork(&who, &env) == PMIX_SUCCESS;
@@ -252,7 +254,7 @@ bool rank_env(uint32_t rank, void (*add)(void*, const char*), void* arg) {
     return ok;
 }
 
-constexpr PmixModule module_table{start, rank_env, answer, ask};
+constexpr PmixModule module_table{start, rank_env, send_reply, request_modex};
 
 } // namespace
 } // namespace zipmpi::launch

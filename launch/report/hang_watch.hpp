@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Decides from a row of snapshots when a job hangs: nothing was called, nothing completed, and every rank
-// that is inside MPI sleeps. Speaks once per hang.
+// Detects a hang from successive snapshots: no call was entered, no operation completed, and every rank
+// inside MPI sleeps. Reports once per hang.
 #pragma once
 
 #include "launch/report/snapshot.hpp"
@@ -16,16 +16,16 @@ class HangWatch {
     explicit HangWatch(double seconds)
         : limit_ns_(static_cast<uint64_t>(seconds * 1e9)) {}
 
-    // How often to look.
+    // Sampling interval.
     [[nodiscard]] uint64_t interval_ns() const {
         return std::clamp<uint64_t>(limit_ns_ / 8, 20'000'000, 1'000'000'000);
     }
-    // True: report now.
+    // Returns true if a report is due.
     bool feed(const Snapshot& s, uint64_t now_ns);
 
   private:
     uint64_t limit_ns_;
-    uint64_t still_since_ = 0;
+    uint64_t idle_since_ = 0;
     std::vector<uint64_t> marks_;
     bool reported_ = false;
 };

@@ -12,8 +12,8 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-std::string printable(const char* text, size_t room) {
-    std::string s(text, strnlen(text, room));
+std::string printable(const char* text, size_t max_length) {
+    std::string s(text, strnlen(text, max_length));
     std::replace_if(
         s.begin(), s.end(), [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
     return s;
@@ -31,36 +31,36 @@ const CallRecord* newest(const Recorder& r) {
     return calls == 0 ? nullptr : &r.calls[(calls - 1) % recorder_calls];
 }
 
-StrayMessage stray_of(const boot::NodeSegment& segment, const Recorder& r) {
-    const uint32_t context = r.stray_context.load(relaxed);
-    const uint32_t from = r.stray_from.load(relaxed);
+NearMiss read_near_miss(const boot::NodeSegment& segment, const Recorder& r) {
+    const uint32_t context = r.near_miss_context.load(relaxed);
+    const uint32_t from = r.near_miss_source.load(relaxed);
     if (context == 0 || from >= segment.local_ranks()) return {};
-    return {segment.world_rank(from), r.stray_tag.load(relaxed), comm_name(r, context)};
+    return {segment.world_rank(from), r.near_miss_tag.load(relaxed), comm_name(r, context)};
 }
 
-Life life_of(wire::RankState state) {
+RankPhase phase_of(wire::RankState state) {
     switch (state) {
     case wire::RankState::absent:
-        return Life::no_mpi;
+        return RankPhase::no_mpi;
     case wire::RankState::finalized:
-        return Life::finalized;
+        return RankPhase::finalized;
     default:
-        return Life::running;
+        return RankPhase::running;
     }
 }
 
 } // namespace
 
-RankPlace read_place(const boot::NodeSegment& segment, uint32_t local) {
+RankSnapshot read_rank_snapshot(const boot::NodeSegment& segment, uint32_t local) {
     const wire::RankBlock& block = segment.block(local);
     const Recorder& r = block.recorder;
-    RankPlace p;
+    RankSnapshot p;
     p.rank = segment.world_rank(local);
-    p.life = life_of(static_cast<wire::RankState>(block.state.load(relaxed)));
+    p.phase = phase_of(static_cast<wire::RankState>(block.state.load(relaxed)));
     p.call_count = r.call_count.load(relaxed);
     p.progress = r.progress.load(relaxed);
     p.asleep = r.asleep.load(relaxed) != 0;
-    const uint32_t inside = r.inside.load(relaxed);
+    const uint32_t inside = r.current_function.load(relaxed);
     p.function = name_of_function(inside);
     const CallRecord* call = newest(r);
     if (inside != 0 && call != nullptr && call->function.load(relaxed) == inside) {
@@ -82,7 +82,7 @@ RankPlace read_place(const boot::NodeSegment& segment, uint32_t local) {
                       w.sequence.load(relaxed),
                       w.bytes.load(relaxed)};
     }
-    p.stray = stray_of(segment, r);
+    p.near_miss = read_near_miss(segment, r);
     return p;
 }
 

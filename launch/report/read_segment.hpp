@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From the flight recorder in shared memory to a RankPlace. The rank may be dead, running, or have written
-// nonsense: every number is checked.
+// Reads a RankSnapshot from the flight recorder in shared memory. The rank may be dead, running, or have
+// written garbage: every number is checked.
 #pragma once
 
 #include "boot/node_segment.hpp"
@@ -10,12 +10,12 @@
 
 namespace zipmpi::launch {
 
-RankPlace read_place(const boot::NodeSegment& segment, uint32_t local);
+RankSnapshot read_rank_snapshot(const boot::NodeSegment& segment, uint32_t local);
 
-// The call that was entered last, whether it is over or not; empty if there was none.
+// The most recent MPI call, completed or not; empty if there was none.
 std::string newest_call(const boot::NodeSegment& segment, uint32_t local);
 
-// What the rank said before it ended itself; only printable characters.
+// Message that the library left before it aborted; printable characters only.
 std::string abort_text(const boot::NodeSegment& segment, uint32_t local);
 
 } // namespace zipmpi::launch

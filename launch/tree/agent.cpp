@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/tree/agent.hpp"
 
-#include "launch/noded/spawn.hpp"
+#include "launch/noded/process_spawn.hpp"
 
 #include "os/host.hpp"
 #include "os/socket.hpp"
@@ -42,7 +42,7 @@ bool split_words(std::string_view text, std::vector<std::string>& words) {
     return quote == 0 && !words.empty();
 }
 
-std::string for_a_shell(const std::string& path) {
+std::string shell_quote(const std::string& path) {
     bool plain = !path.empty();
     std::string quoted = "'";
     for (const char c : path) {
@@ -53,35 +53,36 @@ std::string for_a_shell(const std::string& path) {
     return plain ? path : quoted + "'";
 }
 
-std::vector<std::string> with_host(std::vector<std::string> words, const std::string& host) {
-    constexpr std::string_view mark = "{host}";
-    bool placed = false;
+std::vector<std::string> agent_command(std::vector<std::string> words, const std::string& host) {
+    constexpr std::string_view placeholder = "{host}";
+    bool replaced = false;
     for (std::string& word : words)
-        for (size_t at = 0; (at = word.find(mark, at)) != std::string::npos; at += host.size()) {
-            word.replace(at, mark.size(), host);
-            placed = true;
+        for (size_t at = 0; (at = word.find(placeholder, at)) != std::string::npos; at += host.size()) {
+            word.replace(at, placeholder.size(), host);
+            replaced = true;
         }
-    if (!placed) words.push_back(host);
+    if (!replaced) words.push_back(host);
     return words;
 }
 
-bool start_agent(const TreePlan& plan, uint32_t node, const std::string& input, Agent& out, Problem& why) {
+bool start_agent(const LaunchTree& plan, uint32_t node, const std::string& input, Agent& out,
+                 Diagnostic& why) {
     const std::string& host = plan.hosts[node];
-    std::vector<std::string> words = with_host(plan.agent(node), host);
-    words.push_back(for_a_shell(plan.daemon));
+    std::vector<std::string> words = agent_command(plan.agent(node), host);
+    words.push_back(shell_quote(plan.daemon));
     const auto refuse = [&](const char* step) {
         why = {"the daemon of host " + host + " cannot be started", "host " + os::host_name(),
                std::string("could not ") + step + " (" + words[0] + "): " + std::strerror(errno),
-               "install it, or name another command: mpiexec --launch-agent \"ssh -p 2222\""};
+               "install it, or set another command: mpiexec --launch-agent \"ssh -p 2222\""};
         return false;
     };
     int in[2];
     int err[2];
-    if (pipe2(in, O_CLOEXEC) != 0) return refuse("make a pipe for the launch agent");
+    if (pipe2(in, O_CLOEXEC) != 0) return refuse("create a pipe for the launch agent");
     const os::Fd in_read(in[0]);
     const os::Fd in_write(in[1]);
-    if (pipe2(err, O_CLOEXEC) != 0) return refuse("make a pipe for the launch agent");
-    out.complaints.reset(err[0]);
+    if (pipe2(err, O_CLOEXEC) != 0) return refuse("create a pipe for the launch agent");
+    out.agent_stderr.reset(err[0]);
     const os::Fd err_write(err[1]);
     fcntl(err[0], F_SETFL, O_NONBLOCK);
     const os::Fd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
@@ -89,7 +90,7 @@ bool start_agent(const TreePlan& plan, uint32_t node, const std::string& input, 
     argv.reserve(words.size() + 1);
     for (std::string& w : words) argv.push_back(w.data());
     argv.push_back(nullptr);
-    SpawnPlan spawn_plan;
+    SpawnArgs spawn_plan;
     spawn_plan.path = argv[0];
     spawn_plan.argv = argv.data();
     spawn_plan.envp = environ;
@@ -101,7 +102,8 @@ bool start_agent(const TreePlan& plan, uint32_t node, const std::string& input, 
     const char* step = "start the launch agent";
     out.pid = spawn(spawn_plan, step);
     if (out.pid < 0) return refuse("start the launch agent");
-    // Less than a pipe holds: this does not block, and an agent that is gone already is noticed by its end.
+    // Less than the capacity of a pipe, so this does not block; an agent that has exited is detected when it
+    // is reaped.
     os::write_all(in_write.get(), input.data(), input.size());
     return true;
 }

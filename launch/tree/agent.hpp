@@ -1,32 +1,34 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Running the launch agent: AGENT... HOST DAEMON, or {host} in AGENT replaced by the host, with what the
-// daemon must know on its standard input.
+// Runs the launch agent: AGENT... HOST DAEMON, or with {host} in AGENT replaced by the host. The daemon reads
+// its bootstrap data from standard input.
 #pragma once
 
-#include "launch/link/messages.hpp"
+#include "launch/protocol/messages.hpp"
 
-#include "base/problem.hpp"
+#include "base/diagnostic.hpp"
 #include "os/fd.hpp"
 
 #include <sys/types.h>
 
 namespace zipmpi::launch {
 
-// The words of a command as a shell would split them: blanks, quotes, backslashes, and nothing else.
+// Splits a command into words as a shell does: blanks, quotes, backslashes, and nothing else.
 bool split_words(std::string_view text, std::vector<std::string>& words);
 
-// A path that survives the shell at the other end of ssh, and a direct exec if it has no special characters.
-std::string for_a_shell(const std::string& path);
+// Quotes a path for the remote shell of ssh; unchanged, and fit for a direct exec, if it has no special
+// characters.
+std::string shell_quote(const std::string& path);
 
-// The words of an agent for a host: the host at the end, or where the agent wants it.
-std::vector<std::string> with_host(std::vector<std::string> words, const std::string& host);
+// Words of an agent for a host: the host appended, or in place of {host}.
+std::vector<std::string> agent_command(std::vector<std::string> words, const std::string& host);
 
 struct Agent {
     pid_t pid = -1;
-    os::Fd complaints; // its stderr
+    os::Fd agent_stderr;
 };
-bool start_agent(const TreePlan& plan, uint32_t node, const std::string& input, Agent& out, Problem& why);
+bool start_agent(const LaunchTree& plan, uint32_t node, const std::string& input, Agent& out,
+                 Diagnostic& why);
 
 } // namespace zipmpi::launch

@@ -18,7 +18,7 @@
 namespace zipmpi::launch {
 namespace {
 
-constexpr int patience_ms = 10'000; // with a parent that closes connections
+constexpr int retry_timeout_ms = 10'000; // while the parent closes connections
 constexpr useconds_t pause_us = 20'000;
 constexpr std::string_view format_name = "zipmpi-bootstrap-1";
 constexpr uint32_t size_limit = 16U << 10;
@@ -26,13 +26,13 @@ constexpr uint32_t size_limit = 16U << 10;
 // One address that is being tried.
 struct Attempt {
     os::Fd socket;
-    std::optional<HelloConnector> hello;
-    std::string out;        // what the socket did not take yet
-    bool was_heard = false; // something, or the end, came from there
+    std::optional<HandshakeConnector> handshake;
+    std::string out;           // not yet accepted by the socket
+    bool has_received = false; // data or end of file
 };
 
-bool write_out(Attempt& a) {
-    a.out += a.hello->take_output();
+bool flush_output(Attempt& a) {
+    a.out += a.handshake->take_output();
     while (!a.out.empty()) {
         const ssize_t n = send(a.socket.get(), a.out.data(), a.out.size(), MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) continue;
@@ -42,34 +42,35 @@ bool write_out(Attempt& a) {
     return true;
 }
 
-// False: this address is none.
-bool go_on(Attempt& a) {
+// Returns false if the address is not usable.
+bool advance(Attempt& a) {
     char buffer[128];
-    while (a.hello->state() == HelloState::going_on) {
-        const ssize_t n = recv(a.socket.get(), buffer, std::min(sizeof buffer, a.hello->wanted()), 0);
+    while (a.handshake->state() == HandshakeState::in_progress) {
+        const ssize_t n =
+            recv(a.socket.get(), buffer, std::min(sizeof buffer, a.handshake->bytes_needed()), 0);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && errno == EAGAIN) return true;
-        a.was_heard = a.was_heard || n >= 0 || errno == ECONNRESET;
+        a.has_received = a.has_received || n >= 0 || errno == ECONNRESET;
         if (n <= 0) return false;
-        a.hello->feed({buffer, static_cast<size_t>(n)});
-        if (!write_out(a)) return false;
+        a.handshake->feed({buffer, static_cast<size_t>(n)});
+        if (!flush_output(a)) return false;
     }
-    return a.hello->state() == HelloState::proven;
+    return a.handshake->state() == HandshakeState::authenticated;
 }
 
-std::vector<Attempt> begin_all(const Bootstrap& b) {
+std::vector<Attempt> start_attempts(const Bootstrap& b) {
     std::vector<Attempt> attempts;
-    for (const Endpoint& e : b.parent) {
+    for (const SocketAddress& e : b.parent_addresses) {
         Nonce nonce;
         if (!os::fill_random(nonce.data(), nonce.size())) continue;
         os::Fd s = begin_connect(e);
-        if (s) attempts.push_back({std::move(s), HelloConnector(b.key, nonce, b.place.node), {}, false});
+        if (s) attempts.push_back({std::move(s), HandshakeConnector(b.key, nonce, b.range.node), {}, false});
     }
     return attempts;
 }
 
-// The index of the attempt that has been proven, or -1 if none is left or the time is over.
-int first_proven(std::vector<Attempt>& attempts, int timeout_ms) {
+// Index of the first authenticated attempt, or -1 if none is left or the time is over.
+int first_authenticated(std::vector<Attempt>& attempts, int timeout_ms) {
     const uint64_t until = os::now_ns() + static_cast<uint64_t>(timeout_ms) * 1'000'000;
     for (;;) {
         std::vector<pollfd> polls;
@@ -83,9 +84,9 @@ int first_proven(std::vector<Attempt>& attempts, int timeout_ms) {
         poll(polls.data(), polls.size(), static_cast<int>((until - now) / 1'000'000 + 1));
         for (size_t i = 0; i < attempts.size(); ++i) {
             if (!attempts[i].socket || polls[i].revents == 0) continue;
-            if (!go_on(attempts[i]))
+            if (!advance(attempts[i]))
                 attempts[i].socket.reset();
-            else if (attempts[i].hello->state() == HelloState::proven)
+            else if (attempts[i].handshake->state() == HandshakeState::authenticated)
                 return static_cast<int>(i);
         }
     }
@@ -94,12 +95,12 @@ int first_proven(std::vector<Attempt>& attempts, int timeout_ms) {
 } // namespace
 
 std::string encode(const Bootstrap& b) {
-    Writer w;
-    w.text(format_name).u32(b.place.node).u32(b.place.end);
+    PayloadWriter w;
+    w.text(format_name).u32(b.range.node).u32(b.range.end);
     w.text({reinterpret_cast<const char*>(b.key.data()), b.key.size()});
-    encode(w, b.parent);
+    encode(w, b.parent_addresses);
     w.text(b.job_id);
-    Writer whole;
+    PayloadWriter whole;
     return whole.text(w.take()).take();
 }
 
@@ -108,42 +109,42 @@ bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out) {
     if (!os::read_all(fd, &size, sizeof size, timeout_ms) || size > size_limit) return false;
     std::string bytes(size, '\0');
     if (!os::read_all(fd, bytes.data(), size, timeout_ms)) return false;
-    Reader r(bytes);
+    PayloadReader r(bytes);
     const bool known = r.text() == format_name;
-    out.place.node = r.u32();
-    out.place.end = r.u32();
+    out.range.node = r.u32();
+    out.range.end = r.u32();
     const std::string key = r.text();
-    const bool listed = decode(r, out.parent);
+    const bool listed = decode(r, out.parent_addresses);
     out.job_id = r.text();
-    if (!known || !listed || !r.finished() || out.job_id.find('/') != std::string::npos ||
+    if (!known || !listed || !r.is_finished() || out.job_id.find('/') != std::string::npos ||
         key.size() != out.key.size())
         return false;
     std::memcpy(out.key.data(), key.data(), key.size());
     explicit_bzero(bytes.data(), bytes.size());
-    return out.place.node < out.place.end;
+    return out.range.node < out.range.end;
 }
 
-os::Fd connect_to_parent(const Bootstrap& b, int timeout_ms, Problem& why) {
+os::Fd connect_to_parent(const Bootstrap& b, int timeout_ms, Diagnostic& why) {
     const uint64_t until =
-        os::now_ns() + static_cast<uint64_t>(std::min(timeout_ms, patience_ms)) * 1'000'000;
+        os::now_ns() + static_cast<uint64_t>(std::min(timeout_ms, retry_timeout_ms)) * 1'000'000;
     for (bool again = true; again;) {
-        std::vector<Attempt> attempts = begin_all(b);
-        const int found = first_proven(attempts, timeout_ms);
+        std::vector<Attempt> attempts = start_attempts(b);
+        const int found = first_authenticated(attempts, timeout_ms);
         if (found >= 0) {
             os::Fd s = std::move(attempts[static_cast<size_t>(found)].socket);
-            tune(s.get());
+            tune_socket(s.get());
             return s;
         }
-        // Who has answered and closed may have had too many strangers at its door.
-        const auto heard = [](const Attempt& a) { return a.was_heard; };
+        // A parent that closed the connection may have had too many unauthenticated connections.
+        const auto heard = [](const Attempt& a) { return a.has_received; };
         again = os::now_ns() < until && std::any_of(attempts.begin(), attempts.end(), heard);
         if (again) usleep(pause_us);
     }
     std::string tried;
-    for (const Endpoint& e : b.parent) tried += (tried.empty() ? "" : ", ") + shown(e);
+    for (const SocketAddress& e : b.parent_addresses) tried += (tried.empty() ? "" : ", ") + to_text(e);
     why = {"the daemon cannot reach the process that started it", "host " + os::host_name(),
-           "none of these addresses answers as a process of this job: " + tried,
-           "let TCP connections between the hosts of a job through the firewall, or name the interface that "
+           "no process of this job responds at these addresses: " + tried,
+           "allow TCP connections between the hosts of the job in the firewall, or set the interface that "
            "connects them: mpiexec --launch-interface eth0"};
     return {};
 }

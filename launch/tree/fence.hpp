@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One fence of the whole job, as one process of the tree sees it: who of those below has come, and the pairs
-// that they bring. A child comes once per fence; one that is over, or has no ranks, has come for ever.
+// One fence of the job as seen by one process of the tree: the children that have entered it, and their
+// pairs. A child enters once per fence; a child that has ended or has no ranks counts as present in every
+// fence.
 #pragma once
 
 #include "launch/tree/subtree.hpp"
@@ -11,33 +12,33 @@ namespace zipmpi::launch {
 
 class FenceGather {
   public:
-    void add_own(std::string_view pairs) {
-        own_ = true;
+    void add_local(std::string_view pairs) {
+        local_ = true;
         pairs_ += pairs;
     }
     void add_child(uint32_t child, std::string_view pairs) {
-        if (came_.size() <= child) came_.resize(child + 1);
-        came_[child] = true;
+        if (arrived_.size() <= child) arrived_.resize(child + 1);
+        arrived_[child] = true;
         any_ = true;
         pairs_ += pairs;
     }
-    [[nodiscard]] bool has_own() const { return own_; }
-    [[nodiscard]] bool any() const { return own_ || any_; }
-    [[nodiscard]] bool all_below(const Subtree& below) const {
-        for (uint32_t i = 0; i < below.children(); ++i)
-            if (!below.quiet(i) && (i >= came_.size() || !came_[i])) return false;
+    [[nodiscard]] bool has_local() const { return local_; }
+    [[nodiscard]] bool any() const { return local_ || any_; }
+    [[nodiscard]] bool has_all_children(const Subtree& subtree) const {
+        for (uint32_t i = 0; i < subtree.children(); ++i)
+            if (!subtree.exempt_from_fence(i) && (i >= arrived_.size() || !arrived_[i])) return false;
         return true;
     }
-    std::string take() { // the fence is complete: the next one begins
+    std::string take() { // returns the pairs of the complete fence and starts the next one
         std::string pairs = std::move(pairs_);
         *this = FenceGather();
         return pairs;
     }
 
   private:
-    std::vector<bool> came_;
+    std::vector<bool> arrived_;
     std::string pairs_;
-    bool own_ = false, any_ = false;
+    bool local_ = false, any_ = false;
 };
 
 } // namespace zipmpi::launch

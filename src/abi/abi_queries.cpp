@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the ABI and the program's Fortran compiler say about sizes. Fortran's answers are given once, by
-// whoever knows them.
+// Sizes in this ABI and in the Fortran compiler of the application. Fortran values are set once.
 //
-// Threads: under the engine lock.
+// Threads: called with the progress engine lock held.
 #include "abi/custom.hpp"
 #include "abi/errors.hpp"
 
@@ -13,12 +12,12 @@
 namespace zipmpi::abi::custom {
 namespace {
 
-struct Booleans {
+struct FortranBooleans {
     int size = 0; // 0: not set
-    unsigned char yes[16];
-    unsigned char no[16];
+    unsigned char true_value[16];
+    unsigned char false_value[16];
 };
-Booleans booleans;
+FortranBooleans booleans;
 core::Info* fortran_info = nullptr;
 
 Err check_size(int size) {
@@ -27,8 +26,8 @@ Err check_size(int size) {
     return fail(Err::arg, "pass 1, 2, 4, 8 or 16", "logical_size is %d", size);
 }
 
-Err set_once() {
-    return fail(Err::abi, "set it once, before it is used", "the program has set this already");
+Err already_set() {
+    return fail(Err::abi, "set it only once, before it is used", "the value is already set");
 }
 
 Err add_size(core::Info& info, const char* key, size_t size) {
@@ -47,7 +46,7 @@ Err abi_get_info(core::Info*& info) {
 
 Err abi_set_fortran_info(core::Info* info) {
     if (info == nullptr) return fail(Err::info, "pass an info object", "info is MPI_INFO_NULL");
-    return fortran_info == nullptr ? core::info_dup(*info, fortran_info) : set_once();
+    return fortran_info == nullptr ? core::info_dup(*info, fortran_info) : already_set();
 }
 
 Err abi_get_fortran_info(core::Info*& info) {
@@ -55,25 +54,25 @@ Err abi_get_fortran_info(core::Info*& info) {
     return fortran_info != nullptr ? core::info_dup(*fortran_info, info) : Err::success;
 }
 
-Err abi_set_fortran_booleans(int size, void* yes, void* no) {
+Err abi_set_fortran_booleans(int size, void* true_value, void* false_value) {
     if (const Err e = check_size(size); e != Err::success) return e;
-    if (yes == nullptr || no == nullptr)
+    if (true_value == nullptr || false_value == nullptr)
         return fail(Err::arg, "pass the addresses of two values", "a value is a null pointer");
-    if (booleans.size != 0) return set_once();
+    if (booleans.size != 0) return already_set();
     booleans.size = size;
-    std::memcpy(booleans.yes, yes, static_cast<size_t>(size));
-    std::memcpy(booleans.no, no, static_cast<size_t>(size));
+    std::memcpy(booleans.true_value, true_value, static_cast<size_t>(size));
+    std::memcpy(booleans.false_value, false_value, static_cast<size_t>(size));
     return Err::success;
 }
 
-Err abi_get_fortran_booleans(int size, void* yes, void* no, bool& is_set) {
+Err abi_get_fortran_booleans(int size, void* true_value, void* false_value, bool& is_set) {
     if (const Err e = check_size(size); e != Err::success) return e;
     is_set = booleans.size == size;
     if (!is_set) return Err::success;
-    if (yes == nullptr || no == nullptr)
+    if (true_value == nullptr || false_value == nullptr)
         return fail(Err::arg, "pass the addresses of two variables", "a value is a null pointer");
-    std::memcpy(yes, booleans.yes, static_cast<size_t>(size));
-    std::memcpy(no, booleans.no, static_cast<size_t>(size));
+    std::memcpy(true_value, booleans.true_value, static_cast<size_t>(size));
+    std::memcpy(false_value, booleans.false_value, static_cast<size_t>(size));
     return Err::success;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Arrays that change their form on the way: requests, datatypes and statuses. Short ones live on the stack.
+// Arrays of requests, datatypes and statuses, converted between ABI and core. Short ones are on the stack.
 #pragma once
 
 #include "abi/entry.hpp"
@@ -14,13 +14,13 @@
 
 namespace zipmpi::abi {
 
-// Elements come to life in resize() only: a call that wants no statuses pays for none.
+// Elements are constructed in resize() only, so a call without statuses pays nothing for them.
 template <class T>
 class SmallArray {
     static_assert(std::is_trivially_destructible_v<T>);
 
   public:
-    // False: memory is exhausted.
+    // Returns false if memory is exhausted.
     bool resize(int64_t n) noexcept {
         if (n > inline_size) {
             heap_.reset(new (std::nothrow) T[static_cast<size_t>(n)]);
@@ -54,12 +54,12 @@ class RequestArray {
   public:
     bool load(Entry& entry, int64_t n, const MPI_Request* from, const char* param) noexcept {
         if (!entry.out_array(from, n, param)) return false;
-        if (!requests_.resize(n)) return entry.refuse(checks::no_memory(n));
+        if (!requests_.resize(n)) return entry.set_error(checks::no_memory(n));
         for (int64_t i = 0; i < n; ++i) {
             core::Request* const request =
                 from[i] == MPI_REQUEST_NULL ? nullptr : find<core::Request>(from[i]);
             if (request == nullptr && from[i] != MPI_REQUEST_NULL) [[unlikely]]
-                return entry.refuse(checks::bad_element(i, from[i], param));
+                return entry.set_error(checks::bad_element(i, from[i], param));
             requests_.data()[i] = request;
         }
         return true;
@@ -85,7 +85,7 @@ class DatatypeArray {
         for (int64_t i = 0; i < n; ++i) {
             types_.data()[i] = find<core::Datatype>(from[i]);
             if (types_.data()[i] == nullptr) [[unlikely]]
-                return entry.refuse(checks::bad_type(i, from[i], param));
+                return entry.set_error(checks::bad_type(i, from[i], param));
         }
         return true;
     }
@@ -98,11 +98,11 @@ class DatatypeArray {
     bool prepare(Entry& entry, int64_t n, const MPI_Datatype* to, const char* param) noexcept {
         n = std::max<int64_t>(n, 0);
         if (!entry.out_array(to, n, param)) return false;
-        if (!types_.resize(n)) return entry.refuse(checks::no_memory(n));
+        if (!types_.resize(n)) return entry.set_error(checks::no_memory(n));
         std::fill_n(types_.data(), n, nullptr);
         return true;
     }
-    // Elements that were not written stay as they are.
+    // Elements that were not written stay unchanged.
     void store(MPI_Datatype* to) noexcept {
         for (int64_t i = 0; i < types_.size(); ++i)
             if (types_.data()[i] != nullptr) to[i] = handle_of(types_.data()[i]);
@@ -117,10 +117,10 @@ class StatusArray {
   public:
     bool prepare(Entry& entry, int64_t n, const MPI_Status* to) noexcept {
         wanted_ = to != MPI_STATUSES_IGNORE;
-        return !wanted_ || statuses_.resize(n) || entry.refuse(checks::no_memory(n));
+        return !wanted_ || statuses_.resize(n) || entry.set_error(checks::no_memory(n));
     }
     core::Status* data() noexcept { return wanted_ ? statuses_.data() : nullptr; }
-    // The error fields are written only when the call says that errors are in the statuses.
+    // Error fields are written only if the call returns MPI_ERR_IN_STATUS.
     void store(MPI_Status* to, int64_t used, bool with_errors) noexcept {
         if (!wanted_) return;
         for (int64_t i = 0; i < std::min(used, statuses_.size()); ++i) {

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Attributes in the face: numbers of keys, the program's functions, and the values that are predefined.
+// Attributes in the ABI binding: keyval numbers, user callbacks and predefined values.
 #include "abi/abi_values.hpp"
-#include "abi/added_errors.hpp"
 #include "abi/custom.hpp"
 #include "abi/errors.hpp"
 #include "abi/results.hpp"
+#include "abi/user_errors.hpp"
 
 namespace zipmpi::abi {
 namespace {
 
-// The numbers of the program's keys follow those of predefined ones.
+// User keyvals are numbered after the predefined ones.
 constexpr int first_keyval = static_cast<int>(first_user_value);
 
 int number_of(uint32_t key) { return first_keyval + static_cast<int>(key); }
@@ -22,9 +22,10 @@ uint32_t key_of(int keyval) {
 Err find_key(core::Keyed keyed, int keyval, uint32_t& key) {
     key = key_of(keyval);
     if (core::keyval_exists(keyed, key)) return Err::success;
-    constexpr const char* todo = "pass a key that was made for this kind of object and not freed";
-    if (keyval == MPI_KEYVAL_INVALID) return fail(Err::keyval, todo, "the key is MPI_KEYVAL_INVALID");
-    return fail(Err::keyval, todo, "%d is no key for this, or one that is predefined or was freed", keyval);
+    constexpr const char* fix = "pass a keyval created for this kind of object and not freed";
+    if (keyval == MPI_KEYVAL_INVALID) return fail(Err::keyval, fix, "the key is MPI_KEYVAL_INVALID");
+    return fail(Err::keyval, fix,
+                "%d is not a valid user keyval for this kind of object; it may have been freed", keyval);
 }
 
 template <class T, class CopyFunction, class DeleteFunction>
@@ -47,7 +48,7 @@ using CommCalls = Calls<core::Comm, MPI_Comm_copy_attr_function, MPI_Comm_delete
 using TypeCalls = Calls<core::Datatype, MPI_Type_copy_attr_function, MPI_Type_delete_attr_function>;
 using WinCalls = Calls<core::Win, MPI_Win_copy_attr_function, MPI_Win_delete_attr_function>;
 
-// The predefined functions are small numbers, the same for all three kinds of objects.
+// The predefined callbacks are small integers, equal for all three kinds of objects.
 Err create(core::Keyed keyed, const core::AttributeCalls& calls, void* copy, void* erase, int& keyval,
            void* extra_state) {
     using Copy = core::KeyvalFunctions::Copy;
@@ -69,39 +70,38 @@ Err free_key(core::Keyed keyed, int& keyval) {
 }
 
 template <class Owner>
-Err set(core::Keyed keyed, Owner& owner, int keyval, void* value,
-        Err (*engine_set)(Owner&, uint32_t, void*)) {
+Err set(core::Keyed keyed, Owner& owner, int keyval, void* value, Err (*core_set)(Owner&, uint32_t, void*)) {
     uint32_t key = 0;
     const Err e = find_key(keyed, keyval, key);
-    return e == Err::success ? engine_set(owner, key, value) : e;
+    return e == Err::success ? core_set(owner, key, value) : e;
 }
 
 template <class Owner>
-Err erase(core::Keyed keyed, Owner& owner, int keyval, Err (*engine_erase)(Owner&, uint32_t)) {
+Err erase(core::Keyed keyed, Owner& owner, int keyval, Err (*core_erase)(Owner&, uint32_t)) {
     uint32_t key = 0;
     const Err e = find_key(keyed, keyval, key);
-    return e == Err::success ? engine_erase(owner, key) : e;
+    return e == Err::success ? core_erase(owner, key) : e;
 }
 
 template <class Owner>
 Err get(core::Keyed keyed, Owner& owner, int keyval, void* value, bool& found,
-        Err (*engine_get)(Owner&, uint32_t, void*&, bool&)) {
+        Err (*core_get)(Owner&, uint32_t, void*&, bool&)) {
     if (value == nullptr)
         return fail(Err::arg, "pass the address of a pointer", "attribute_val is a null pointer");
     void* attached = nullptr;
     uint32_t key = 0;
     Err e = find_key(keyed, keyval, key);
-    if (e == Err::success) e = engine_get(owner, key, attached, found);
+    if (e == Err::success) e = core_get(owner, key, attached, found);
     if (e == Err::success && found) *static_cast<void**>(value) = attached;
     return e;
 }
 
-// True if the key is one of those that MPI predefines for communicators.
+// True if the key is predefined for communicators.
 bool get_predefined(core::Comm& comm, int keyval, const int*& data, bool& found, Err& err) {
-    for (const auto& row : values::listed(core::PredefinedAttribute{})) {
+    for (const auto& row : values::enum_codes(core::PredefinedAttribute{})) {
         if (row.code != keyval) continue;
-        err = core::comm_get_predefined_attribute(comm, row.own, data, found);
-        if (row.own == core::PredefinedAttribute::lastusedcode) {
+        err = core::comm_get_predefined_attribute(comm, row.value, data, found);
+        if (row.value == core::PredefinedAttribute::lastusedcode) {
             data = last_used_code();
             found = true;
         }
@@ -110,14 +110,14 @@ bool get_predefined(core::Comm& comm, int keyval, const int*& data, bool& found,
     return false;
 }
 
-// Integers that the values of attributes point to.
-int flavor_codes[std::size(values::listed(core::WinFlavor{}))];
+// Integers to which attribute values point.
+int flavor_codes[std::size(values::enum_codes(core::WinFlavor{}))];
 int model_code = MPI_WIN_UNIFIED;
 
 bool get_predefined(core::Win& win, int keyval, void*& value) {
-    for (const auto& row : values::listed(core::WinAttribute{})) {
+    for (const auto& row : values::enum_codes(core::WinAttribute{})) {
         if (row.code != keyval) continue;
-        switch (row.own) {
+        switch (row.value) {
         case core::WinAttribute::create_flavor: {
             int& code = flavor_codes[static_cast<size_t>(core::flavor_of(win))];
             code = code_of(core::flavor_of(win));
@@ -128,7 +128,7 @@ bool get_predefined(core::Win& win, int keyval, void*& value) {
             value = &model_code;
             break;
         default:
-            value = core::win_attribute(win, row.own);
+            value = core::win_attribute(win, row.value);
         }
         return true;
     }

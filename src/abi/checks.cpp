@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the checks of entry.hpp and arrays.hpp say. Each text has the value that was passed, and what would be
-// right.
+// Slow paths and messages of the checks in entry.hpp and arrays.hpp. Each message states the value passed and
+// the valid values.
 #include "abi/arrays.hpp"
 #include "abi/entry.hpp"
 #include "names/function_table.hpp"
@@ -25,7 +25,7 @@ constexpr const char* op_names[] = {
 #undef ZIPMPI_X
 };
 
-// A parameter in words: "dest" is called destination where the texts speak of it.
+// Parameter name as used in messages: "dest" becomes "destination".
 const char* role_of(const char* param) noexcept {
     return std::string_view(param) == "dest" ? "destination" : param;
 }
@@ -45,7 +45,8 @@ struct RankAdvice {
     }
 };
 
-Err no_member(Err cls, int rank, const core::Comm& comm, const char* others, const char* param) noexcept {
+Err rank_not_in_comm(Err cls, int rank, const core::Comm& comm, const char* others,
+                     const char* param) noexcept {
     const int size = core::size_of(comm);
     return fail(cls, RankAdvice(size, others).text, "%s %d is not in %s, which has %d rank%s", role_of(param),
                 rank, core::name_of(comm).c_str(), size, size == 1 ? "" : "s");
@@ -55,43 +56,43 @@ Err no_member(Err cls, int rank, const core::Comm& comm, const char* others, con
 
 Err bad_handle(Err cls, const char* what, const char* null_name, bool null, const void* value,
                const char* param) noexcept {
-    char todo[120];
-    std::snprintf(todo, sizeof todo, "pass a valid %s that was not freed", what);
-    if (null) return fail(cls, todo, "%s is %s", param, null_name);
-    return fail(cls, todo, "%s has the value %#" PRIxPTR ", which is no %s, or one that was freed", param,
+    char fix[120];
+    std::snprintf(fix, sizeof fix, "pass a valid %s that was not freed", what);
+    if (null) return fail(cls, fix, "%s is %s", param, null_name);
+    return fail(cls, fix, "%s (%#" PRIxPTR ") is not a valid %s handle; it may have been freed", param,
                 reinterpret_cast<uintptr_t>(value), what);
 }
 
 Err bad_count(int64_t count, int64_t least, const char* param) noexcept {
-    const char* const todo = least == 0 ? "pass 0 or more" : "pass 1 or more";
-    return fail(Err::count, todo, "%s is %" PRId64, param, count);
+    const char* const fix = least == 0 ? "pass 0 or more" : "pass 1 or more";
+    return fail(Err::count, fix, "%s is %" PRId64, param, count);
 }
 
 Err bad_pointer(const char* param) noexcept {
-    return fail(Err::arg, "pass the address of a variable of yours", "%s is a null pointer", param);
+    return fail(Err::arg, "pass the address of a variable", "%s is a null pointer", param);
 }
 
-Err bad_listed(Err cls, int value, const char* param) noexcept {
-    return fail(cls, "pass one of the constants that mpi.h has for this argument",
-                "%s is %d, which has no meaning here", param, value);
+Err bad_enumerator(Err cls, int value, const char* param) noexcept {
+    return fail(cls, "pass one of the constants that mpi.h defines for this argument",
+                "%s is %d, which is not a valid value", param, value);
 }
 
 Err bad_tag(int tag, bool any, const char* param) noexcept {
-    const bool misplaced_any = tag == core::any_tag;
-    return fail(Err::tag,
-                any ? "pass a tag from 0 to 2147483647, or MPI_ANY_TAG" : "pass a tag from 0 to 2147483647",
-                misplaced_any ? "%s is MPI_ANY_TAG (%d), which only a receive may use"
-                              : "%s is %d, and tags are not negative",
-                param, tag);
+    const bool is_any_tag = tag == core::any_tag;
+    return fail(
+        Err::tag, any ? "pass a tag from 0 to 2147483647, or MPI_ANY_TAG" : "pass a tag from 0 to 2147483647",
+        is_any_tag ? "%s is MPI_ANY_TAG (%d), which only a receive may use" : "%s is %d, which is negative",
+        param, tag);
 }
 
 Err bad_operation(const core::Op& op, const core::Datatype& type) noexcept {
     const auto op_name = core::builtin_name(reinterpret_cast<const core::Object&>(op));
     const auto type_name = core::builtin_name(reinterpret_cast<const core::Object&>(type));
-    return fail(
-        Err::op, "pass an operation and a datatype that go together, or make an operation of your own",
-        "%s does not take %s", op_name.kind == core::BuiltinName::op ? op_names[op_name.id] : "the operation",
-        type_name.kind == core::BuiltinName::type ? type_names[type_name.id] : "this datatype");
+    return fail(Err::op,
+                "pass an operation that is defined for the datatype, or create one with MPI_Op_create",
+                "%s is not defined for %s",
+                op_name.kind == core::BuiltinName::op ? op_names[op_name.id] : "the operation",
+                type_name.kind == core::BuiltinName::type ? type_names[type_name.id] : "this datatype");
 }
 
 Err not_committed(const char* param) noexcept {
@@ -99,8 +100,8 @@ Err not_committed(const char* param) noexcept {
                 "%s is a datatype that was not committed", param);
 }
 
-// Calls on a revoked communicator that need no other rank, and those that are made for it.
-static bool works_on_revoked(std::string_view name) noexcept {
+// True for calls on a revoked communicator that need no other rank, and for recovery calls.
+static bool is_allowed_on_revoked(std::string_view name) noexcept {
     constexpr std::string_view beginnings[] = {"MPIX_Comm_", "MPI_Comm_",  "MPI_Topo_",       "MPI_Cart_",
                                                "MPI_Graph_", "MPI_Abort",  "MPI_Dist_graph_", "MPI_Attr_",
                                                "MPI_Pack",   "MPI_Unpack", "MPI_Errhandler_"};
@@ -112,25 +113,25 @@ static bool works_on_revoked(std::string_view name) noexcept {
     return local || name == "MPI_Comm_create_errhandler";
 }
 
-Err odd_comm(MPI_Comm value, core::Comm*& object, uint32_t function, const char* param) noexcept {
+Err check_comm_slow(MPI_Comm value, core::Comm*& object, uint32_t function, const char* param) noexcept {
     using Traits = HandleTraits<core::Comm>;
-    core::Object* const found = object_behind(value);
-    if (found == nullptr || found->cls != core::Class::revoked_comm)
+    core::Object* const found = lookup_object(value);
+    if (found == nullptr || found->cls != core::ObjectKind::revoked_comm)
         return bad_handle(Traits::error, Traits::what, Traits::null_name, value == Traits::null(), value,
                           param);
     object = reinterpret_cast<core::Comm*>(found);
-    if (works_on_revoked(names::function(function).name)) return Err::success;
-    return fail(Err::revoked, "make another communicator of the living ranks with MPIX_Comm_shrink",
+    if (is_allowed_on_revoked(names::function(function).name)) return Err::success;
+    return fail(Err::revoked, "create a communicator of the live ranks with MPIX_Comm_shrink",
                 "%s has been revoked by one of its members", core::name_of(*object).c_str());
 }
 
-Err odd_rank(int rank, const core::Comm& comm, bool any, bool null, const char* param) noexcept {
+Err check_rank_slow(int rank, const core::Comm& comm, bool any, bool null, const char* param) noexcept {
     if (null && rank == core::proc_null) return Err::success;
     const char* const others = any ? ", MPI_ANY_SOURCE or MPI_PROC_NULL" : null ? ", or MPI_PROC_NULL" : "";
-    return no_member(Err::rank, rank, comm, others, param);
+    return rank_not_in_comm(Err::rank, rank, comm, others, param);
 }
 
-Err odd_rank(int rank, const core::Win& win, bool, bool null, const char* param) noexcept {
+Err check_rank_slow(int rank, const core::Win& win, bool, bool null, const char* param) noexcept {
     if (null && rank == core::proc_null) return Err::success;
     const int size = core::size_of(win);
     return fail(Err::rank, RankAdvice(size, null ? ", or MPI_PROC_NULL" : "").text,
@@ -138,20 +139,20 @@ Err odd_rank(int rank, const core::Win& win, bool, bool null, const char* param)
                 size == 1 ? "" : "s");
 }
 
-Err odd_root(int root, const core::Comm& comm, const char* param) noexcept {
+Err check_root_slow(int root, const core::Comm& comm, const char* param) noexcept {
     const bool inter = core::is_inter(comm);
     if (inter && (root == core::root_here || root == core::proc_null)) return Err::success;
-    return no_member(Err::root, root, comm, inter ? ", MPI_ROOT or MPI_PROC_NULL" : "", param);
+    return rank_not_in_comm(Err::root, root, comm, inter ? ", MPI_ROOT or MPI_PROC_NULL" : "", param);
 }
 
-Err odd_buffer(const void* buffer, int64_t count, const core::Datatype* type, bool in_place,
-               const char* param) noexcept {
+Err check_buffer_slow(const void* buffer, int64_t count, const core::Datatype* type, bool allows_in_place,
+                      const char* param) noexcept {
     if (is_in_place(buffer)) {
-        if (in_place) return Err::success;
+        if (allows_in_place) return Err::success;
         return fail(Err::buffer, "pass the address of your data",
-                    "%s is MPI_IN_PLACE, which this argument does not take", param);
+                    "%s is MPI_IN_PLACE, which is not valid for this argument", param);
     }
-    // a datatype of the program may hold absolute addresses: MPI_BOTTOM is right for it
+    // a derived datatype may hold absolute addresses, for which MPI_BOTTOM is valid
     if (count == 0 || type == nullptr || !is_builtin(*type)) return Err::success;
     return fail(Err::buffer, "pass the address of your data, or a count of 0",
                 "%s is the address %#" PRIxPTR " with a count of %" PRId64, param,
@@ -160,13 +161,13 @@ Err odd_buffer(const void* buffer, int64_t count, const core::Datatype* type, bo
 
 Err bad_element(int64_t index, const void* value, const char* param) noexcept {
     return fail(Err::request, "pass requests that are active, or MPI_REQUEST_NULL",
-                "%s[%" PRId64 "] has the value %#" PRIxPTR ", which is no request, or one that was freed",
+                "%s[%" PRId64 "] (%#" PRIxPTR ") is not a valid request handle; it may have been freed",
                 param, index, reinterpret_cast<uintptr_t>(value));
 }
 
 Err bad_type(int64_t index, MPI_Datatype value, const char* param) noexcept {
     return fail(Err::type, "pass valid datatypes that were not freed",
-                "%s[%" PRId64 "] has the value %#" PRIxPTR ", which is no datatype, or one that was freed",
+                "%s[%" PRId64 "] (%#" PRIxPTR ") is not a valid datatype handle; it may have been freed",
                 param, index, reinterpret_cast<uintptr_t>(value));
 }
 

@@ -3,8 +3,8 @@
 #include "abi/custom.hpp"
 
 #include "abi/abi_values.hpp"
-#include "abi/added_errors.hpp"
 #include "abi/errors.hpp"
+#include "abi/user_errors.hpp"
 #include "core/api.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace zipmpi::abi::custom {
 namespace {
 
 Err unknown_code(int code) {
-    return fail(Err::arg, "pass a code that an MPI function returned", "%d is no error code", code);
+    return fail(Err::arg, "pass a code that an MPI function returned", "%d is not a valid error code", code);
 }
 
 bool is_tool_code(int code) {
@@ -24,21 +24,22 @@ bool is_tool_code(int code) {
     return false;
 }
 
-// Brings a code to a handler. True: it is a function of the program, to be called.
-bool to_be_called(const char* function, const core::HandlerAction& action, const core::Comm* comm, int code) {
+// Passes a code to a handler. Returns true if the handler is a user function, which the caller must call.
+bool apply_handler(const char* function, const core::HandlerAction& action, const core::Comm* comm,
+                   int code) {
     switch (action.kind) {
     case core::HandlerAction::fatal:
     case core::HandlerAction::abort:
-        core::die(function, explained(any_err_of(code)), comm);
+        core::abort_job(function, with_user_text(any_err_of(code)), comm);
     case core::HandlerAction::call:
         return true;
-    case core::HandlerAction::give_back:
+    case core::HandlerAction::return_error:
         break;
     }
     return false;
 }
 
-// An int holds the count of MPI_User_function: more elements are several calls.
+// The count of MPI_User_function is an int: larger counts take several calls.
 void call_narrow(void* function, const void* in, void* inout, int64_t count, core::Datatype& type) {
     MPI_Datatype handle = handle_of(&type);
     int64_t lower = 0;
@@ -66,11 +67,11 @@ void call_wide(void* function, const void* in, void* inout, int64_t count, core:
 
 Err finalize() {
     const Err err = core::finalize();
-    if (err == Err::success) forget_communicators();
+    if (err == Err::success) reset_predefined_comms();
     return err;
 }
 
-Err pcontrol(int /*level*/) { return Err::success; } // nothing to control: profilers define their own
+Err pcontrol(int /*level*/) { return Err::success; } // no-op: profilers define their own
 
 Err abi_get_version(int& major, int& minor) {
     major = MPI_ABI_VERSION;
@@ -80,8 +81,8 @@ Err abi_get_version(int& major, int& minor) {
 
 Err error_class(int code, int& error_class) {
     Err err = Err::success;
-    if (!err_of(code, err) && !is_tool_code(code) && !is_added_code(code)) return unknown_code(code);
-    error_class = is_added_code(code) ? class_of_added(code) : code;
+    if (!err_of(code, err) && !is_tool_code(code) && !is_user_code(code)) return unknown_code(code);
+    error_class = is_user_code(code) ? user_error_class(code) : code;
     return Err::success;
 }
 
@@ -91,29 +92,29 @@ Err error_string(int code, std::string& text) {
 
 Err comm_call_errhandler(core::Comm& comm, int code) {
     const core::HandlerAction action = core::handler_of(&comm);
-    if (to_be_called("MPI_Comm_call_errhandler", action, &comm, code))
-        call_handler(action.face_function, &comm, nullptr, code);
+    if (apply_handler("MPI_Comm_call_errhandler", action, &comm, code))
+        call_handler(action.user_function, &comm, nullptr, code);
     return Err::success;
 }
 
 Err session_call_errhandler(core::Session& session, int code) {
     const core::HandlerAction action = core::handler_of(session);
-    if (to_be_called("MPI_Session_call_errhandler", action, nullptr, code))
-        call_handler(action.face_function, nullptr, &session, code);
+    if (apply_handler("MPI_Session_call_errhandler", action, nullptr, code))
+        call_handler(action.user_function, nullptr, &session, code);
     return Err::success;
 }
 
 Err win_call_errhandler(core::Win& win, int code) {
     const core::HandlerAction action = core::handler_of(win);
-    if (to_be_called("MPI_Win_call_errhandler", action, nullptr, code))
-        call_handler(action.face_function, &win, code);
+    if (apply_handler("MPI_Win_call_errhandler", action, nullptr, code))
+        call_handler(action.user_function, &win, code);
     return Err::success;
 }
 
 Err file_call_errhandler(core::File* file, int code) {
     const core::HandlerAction action = core::handler_of(file);
-    if (to_be_called("MPI_File_call_errhandler", action, nullptr, code))
-        call_handler(action.face_function, file, code);
+    if (apply_handler("MPI_File_call_errhandler", action, nullptr, code))
+        call_handler(action.user_function, file, code);
     return Err::success;
 }
 
@@ -161,7 +162,7 @@ Err test_cancelled(const MPI_Status& status, bool& cancelled) {
 }
 
 Err status_set_cancelled(MPI_Status& status, bool cancelled) {
-    status.MPI_internal[cancelled_at] = cancelled ? 1 : 0;
+    status.MPI_internal[cancelled_at] = static_cast<int>(cancelled);
     return Err::success;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Functions that live in the face: they speak of its own codes, statuses and handle values. The tables name
-// them as custom; arguments come as they do to a target of the engine (core/api.hpp), a status marked raw as
+// Functions implemented in the ABI binding because they depend on its codes, statuses and handle values. The
+// tables mark them as custom; arguments are passed as to a core target (core/api.hpp), a status marked raw as
 // MPI_Status&.
 #pragma once
 
@@ -19,8 +19,8 @@ Err abi_get_version(int& major, int& minor);
 Err abi_get_info(core::Info*& info);
 Err abi_set_fortran_info(core::Info* info);
 Err abi_get_fortran_info(core::Info*& info); // null: not set
-Err abi_set_fortran_booleans(int size, void* yes, void* no);
-Err abi_get_fortran_booleans(int size, void* yes, void* no, bool& is_set);
+Err abi_set_fortran_booleans(int size, void* true_value, void* false_value);
+Err abi_get_fortran_booleans(int size, void* true_value, void* false_value, bool& is_set);
 
 // --- errors
 Err error_class(int code, int& error_class);
@@ -64,7 +64,7 @@ Err grequest_start(void* query_function, void* free_function, void* cancel_funct
                    core::Request*& request);
 Err grequest_complete(core::Request& request);
 
-// --- operations of the program
+// --- user-defined operations
 Err op_create(MPI_User_function* function, bool commutes, core::Op*& op);
 Err op_create(MPI_User_function_c* function, bool commutes, core::Op*& op);
 
@@ -76,7 +76,7 @@ Err register_datarep(const char* name, MPI_Datarep_conversion_function* read,
 Err register_datarep(const char* name, MPI_Datarep_conversion_function_c* read,
                      MPI_Datarep_conversion_function_c* write, void* extent, void* extra_state);
 
-// --- other jobs
+// --- dynamic process management
 Err comm_spawn(const char* command, char** argv, int maxprocs, core::Info* info, int root, core::Comm& comm,
                core::Comm*& intercomm, int* errcodes);
 Err comm_spawn_multiple(int64_t count, char** commands, char*** argvs, const int* maxprocs,
@@ -100,7 +100,7 @@ Err status_set_elements(MPI_Status& status, core::Datatype& type, int64_t count)
 MPI_Aint aint_add(MPI_Aint base, MPI_Aint displacement) noexcept;
 MPI_Aint aint_diff(MPI_Aint a, MPI_Aint b) noexcept;
 
-// The engine's class of a handle type.
+// The ObjectKind of a handle type.
 template <class Handle>
 struct ClassOf;
 #define ZIPMPI_CLASS(type)                                                                                   \
@@ -121,8 +121,8 @@ ZIPMPI_CLASS(Session);
 ZIPMPI_CLASS(Message);
 #undef ZIPMPI_CLASS
 
-// A code is its own integer; the integers of objects follow the codes. 0, which is no handle, for a handle
-// that is not valid.
+// Integer form of a handle: a code is its own integer; the integers of objects follow the codes. Returns 0,
+// which is never a handle, for an invalid handle.
 template <class Handle>
 int to_int(Handle handle) noexcept {
     const auto value = reinterpret_cast<uintptr_t>(handle);

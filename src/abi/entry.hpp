@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One call of an MPI function: what every entry point checks, in the words of its parameters' kinds. A check
-// is a compare or two and stays inline; what it says when it fails is in checks.cpp.
+// One call of an MPI function and the argument checks of its entry point, by parameter kind. Checks are one
+// or two inline compares; failing checks and messages are in checks.cpp.
 //
-// Threads: an Entry lives on the stack of its call. Checks read only what does not change while an object
-// lives, so they run before the engine is locked.
+// Threads: an Entry lives on the stack of its call. Checks read only immutable data of an object, so they run
+// before the lock is taken.
 #pragma once
 
 #include "abi/abi_values.hpp"
@@ -20,26 +20,28 @@
 
 namespace zipmpi::abi {
 
-namespace checks { // each records the detail and returns the class
+namespace checks { // each records the details and returns the error class
 [[gnu::cold]] Err bad_handle(Err cls, const char* what, const char* null_name, bool null, const void* value,
                              const char* param) noexcept;
 [[gnu::cold]] Err bad_count(int64_t count, int64_t least, const char* param) noexcept;
 [[gnu::cold]] Err bad_pointer(const char* param) noexcept;
-[[gnu::cold]] Err bad_listed(Err cls, int value, const char* param) noexcept;
+[[gnu::cold]] Err bad_enumerator(Err cls, int value, const char* param) noexcept;
 [[gnu::cold]] Err bad_tag(int tag, bool any, const char* param) noexcept;
 [[gnu::cold]] Err bad_operation(const core::Op& op, const core::Datatype& type) noexcept;
 [[gnu::cold]] Err not_committed(const char* param) noexcept;
-// These decide what the inline part could not: success is possible.
-[[gnu::cold]] Err odd_comm(MPI_Comm value, core::Comm*& object, uint32_t function,
-                           const char* param) noexcept;
-[[gnu::cold]] Err odd_rank(int rank, const core::Comm& comm, bool any, bool null, const char* param) noexcept;
-[[gnu::cold]] Err odd_rank(int rank, const core::Win& win, bool any, bool null, const char* param) noexcept;
-[[gnu::cold]] Err odd_root(int root, const core::Comm& comm, const char* param) noexcept;
-[[gnu::cold]] Err odd_buffer(const void* buffer, int64_t count, const core::Datatype* type, bool in_place,
-                             const char* param) noexcept;
+// These decide cases that the inline part could not; they may return success.
+[[gnu::cold]] Err check_comm_slow(MPI_Comm value, core::Comm*& object, uint32_t function,
+                                  const char* param) noexcept;
+[[gnu::cold]] Err check_rank_slow(int rank, const core::Comm& comm, bool any, bool null,
+                                  const char* param) noexcept;
+[[gnu::cold]] Err check_rank_slow(int rank, const core::Win& win, bool any, bool null,
+                                  const char* param) noexcept;
+[[gnu::cold]] Err check_root_slow(int root, const core::Comm& comm, const char* param) noexcept;
+[[gnu::cold]] Err check_buffer_slow(const void* buffer, int64_t count, const core::Datatype* type,
+                                    bool allows_in_place, const char* param) noexcept;
 } // namespace checks
 
-// The class of an error for values that have no meaning.
+// Error class for invalid enumerator values.
 template <class E>
 constexpr Err error_of(E) {
     return Err::arg;
@@ -54,13 +56,16 @@ inline bool is_root(core::Comm& comm, int root) noexcept {
     return !core::is_inter(comm) && core::comm_rank(comm, rank) == Err::success && rank == root;
 }
 
-// In the group of the root of a collective on an intercommunicator: what is sent to it does not count here.
-inline bool stands_by(const core::Comm& comm, int root) noexcept { return root < 0 && core::is_inter(comm); }
+// True in the group of the root of an intercommunicator collective, where the arguments of the remote group
+// are not significant.
+inline bool is_bystander(const core::Comm& comm, int root) noexcept {
+    return root < 0 && core::is_inter(comm);
+}
 
 struct Entry {
-    uint32_t id; // of the function
+    uint32_t id; // function id
     Err err = Err::success;
-    const core::Comm* comm = nullptr; // whose handler an error goes to
+    const core::Comm* comm = nullptr; // communicator on which errors are raised
     const core::Session* session = nullptr;
     core::Win* win = nullptr;
 
@@ -69,14 +74,14 @@ struct Entry {
     }
     [[nodiscard]] int done() const noexcept { return err == Err::success ? MPI_SUCCESS : raise(); }
 
-    bool refuse(Err why) noexcept {
+    bool set_error(Err why) noexcept {
         err = why;
         return why == Err::success;
     }
 
     [[nodiscard]] bool running() const noexcept {
         if (core::phase() != core::Phase::running) [[unlikely]]
-            die_outside(id);
+            abort_outside_mpi(id);
         return true;
     }
 
@@ -87,9 +92,9 @@ struct Entry {
         if (object != nullptr) [[likely]]
             return true;
         if constexpr (std::is_same_v<T, core::Comm>)
-            return refuse(checks::odd_comm(value, object, id, param));
-        return refuse(checks::bad_handle(Traits::error, Traits::what, Traits::null_name,
-                                         value == Traits::null(), value, param));
+            return set_error(checks::check_comm_slow(value, object, id, param));
+        return set_error(checks::bad_handle(Traits::error, Traits::what, Traits::null_name,
+                                            value == Traits::null(), value, param));
     }
 
     template <class T>
@@ -97,7 +102,7 @@ struct Entry {
         return value == HandleTraits<T>::null() || handle(value, object, param);
     }
 
-    // The communicator that the call is on.
+    // The communicator of the call.
     bool on(MPI_Comm value, core::Comm*& object, const char* param) noexcept {
         const bool good = handle(value, object, param);
         comm = object;
@@ -116,118 +121,120 @@ struct Entry {
         return good;
     }
 
-    template <class T> // a request or a message
-    void on_owner_of(const T* object) noexcept {
+    template <class T> // request or message
+    void on_comm_of(const T* object) noexcept {
         if (object != nullptr) comm = core::comm_of(*object);
     }
 
     bool count(int64_t n, const char* param) noexcept {
-        return n >= 0 || refuse(checks::bad_count(n, 0, param));
+        return n >= 0 || set_error(checks::bad_count(n, 0, param));
     }
 
     bool positive(int64_t n, const char* param) noexcept {
-        return n > 0 || refuse(checks::bad_count(n, 1, param));
+        return n > 0 || set_error(checks::bad_count(n, 1, param));
     }
 
     bool out(const void* pointer, const char* param) noexcept {
-        return pointer != nullptr || refuse(checks::bad_pointer(param));
+        return pointer != nullptr || set_error(checks::bad_pointer(param));
     }
 
     bool out_array(const void* pointer, int64_t length, const char* param) noexcept {
-        return pointer != nullptr || length == 0 || refuse(checks::bad_pointer(param));
+        return pointer != nullptr || length == 0 || set_error(checks::bad_pointer(param));
     }
 
     template <class Function>
     bool function(Function* pointer, const char* param) noexcept {
-        return pointer != nullptr || refuse(checks::bad_pointer(param));
+        return pointer != nullptr || set_error(checks::bad_pointer(param));
     }
 
     bool committed(MPI_Datatype value, const core::Datatype& type, const char* param) noexcept {
         return reinterpret_cast<uintptr_t>(value) < codes_end || core::is_committed(type) ||
-               refuse(checks::not_committed(param));
+               set_error(checks::not_committed(param));
     }
 
-    bool buffer(const void* pointer, int64_t n, const core::Datatype* type, bool in_place,
+    bool buffer(const void* pointer, int64_t n, const core::Datatype* type, bool allows_in_place,
                 const char* param) noexcept {
-        // null and the special addresses of the ABI are the smallest ones
+        // null and the special addresses of the ABI are below all valid ones
         return reinterpret_cast<uintptr_t>(pointer) >= first_user_value ||
-               refuse(checks::odd_buffer(pointer, n, type, in_place, param));
+               set_error(checks::check_buffer_slow(pointer, n, type, allows_in_place, param));
     }
 
-    template <class Group> // a communicator or a window
+    template <class Group> // communicator or window
     static bool in_group(int rank, const Group& group) noexcept {
         return static_cast<unsigned>(rank) < static_cast<unsigned>(core::size_of(group));
     }
 
     template <class Group>
     bool member(int rank, const Group* group, const char* param) noexcept {
-        return in_group(rank, *group) || refuse(checks::odd_rank(rank, *group, false, false, param));
+        return in_group(rank, *group) ||
+               set_error(checks::check_rank_slow(rank, *group, false, false, param));
     }
 
     template <class Group>
     bool peer(int rank, const Group* group, const char* param) noexcept {
-        return in_group(rank, *group) || refuse(checks::odd_rank(rank, *group, false, true, param));
+        return in_group(rank, *group) || set_error(checks::check_rank_slow(rank, *group, false, true, param));
     }
 
     bool source(int rank, const core::Comm* group, const char* param) noexcept {
         return in_group(rank, *group) || rank == core::any_source ||
-               refuse(checks::odd_rank(rank, *group, true, true, param));
+               set_error(checks::check_rank_slow(rank, *group, true, true, param));
     }
 
     bool root(int rank, const core::Comm* group, const char* param) noexcept {
-        return in_group(rank, *group) || refuse(checks::odd_root(rank, *group, param));
+        return in_group(rank, *group) || set_error(checks::check_root_slow(rank, *group, param));
     }
 
     bool tag(int value, const char* param) noexcept {
-        return value >= 0 || refuse(checks::bad_tag(value, false, param));
+        return value >= 0 || set_error(checks::bad_tag(value, false, param));
     }
 
     bool tag_or_any(int value, const char* param) noexcept {
-        return value >= 0 || value == core::any_tag || refuse(checks::bad_tag(value, true, param));
+        return value >= 0 || value == core::any_tag || set_error(checks::bad_tag(value, true, param));
     }
 
     bool reducible(const core::Op& op, const core::Datatype& type) noexcept {
-        return core::op_takes(op, type) || refuse(checks::bad_operation(op, type));
+        return core::op_supports(op, type) || set_error(checks::bad_operation(op, type));
     }
 
     bool load(const MPI_Status* status, core::Status& to, const char* param) noexcept {
         if (status == nullptr) [[unlikely]]
-            return refuse(checks::bad_pointer(param));
+            return set_error(checks::bad_pointer(param));
         to = get_status(*status);
         return true;
     }
 
     template <class E>
-    bool listed(int code, E& own, const char* param) noexcept {
-        for (const auto& row : values::listed(E{})) {
+    bool enumerator(int code, E& value, const char* param) noexcept {
+        for (const auto& row : values::enum_codes(E{})) {
             if (row.code != code) continue;
-            own = row.own;
+            value = row.value;
             return true;
         }
-        return refuse(checks::bad_listed(error_of(E{}), code, param));
+        return set_error(checks::bad_enumerator(error_of(E{}), code, param));
     }
 };
 
-// A call that is given the handler of what it makes: the handler gets the errors of the call as well.
+// A call that takes the error handler of the object it creates: errors of the call go to that handler, too.
 template <class Made>
-struct MakingEntry : Entry {
-    const core::Errhandler* given = nullptr;
+struct CreatingEntry : Entry {
+    const core::Errhandler* errhandler = nullptr;
 
     [[nodiscard]] int raise() const noexcept {
-        return given != nullptr ? raise_with(id, err, *given, static_cast<Made*>(nullptr)) : Entry::raise();
+        return errhandler != nullptr ? raise_with(id, err, *errhandler, static_cast<Made*>(nullptr))
+                                     : Entry::raise();
     }
     [[nodiscard]] int done() const noexcept { return err == Err::success ? MPI_SUCCESS : raise(); }
 
-    bool raises_with(MPI_Errhandler value, core::Errhandler*& object, const char* param) noexcept {
+    bool use_errhandler(MPI_Errhandler value, core::Errhandler*& object, const char* param) noexcept {
         const bool good = handle(value, object, param);
-        given = object;
+        errhandler = object;
         return good;
     }
 };
 
-// A call about files.
+// A call on files.
 struct FileEntry : Entry {
-    core::File* file = nullptr; // null: errors go to the handler of files that are opened later
+    core::File* file = nullptr; // null: errors go to the initial handler of files
 
     using Entry::on;
     bool on(MPI_File value, core::File*& object, const char* param) noexcept {
@@ -249,16 +256,15 @@ inline core::HandlerAction handler_of_object(const core::Session& session) noexc
 inline core::HandlerAction handler_of_object(const core::Win& win) noexcept { return core::handler_of(win); }
 inline core::HandlerAction handler_of_object(core::File& file) noexcept { return core::handler_of(&file); }
 
-// A call that frees the object it is on, even if it fails: what its errors do is kept before the object is
-// gone.
+// A call that frees its object even if it fails: the handler of the object is saved before it is destroyed.
 template <class T>
 struct FreeingEntry : std::conditional_t<std::is_same_v<T, core::File>, FileEntry, Entry> {
-    core::HandlerAction kept{};
+    core::HandlerAction saved_action{};
 
-    void keep_handler_of(T& object) noexcept { kept = handler_of_object(object); }
+    void save_handler_of(T& object) noexcept { saved_action = handler_of_object(object); }
     [[nodiscard]] int done(T* left) const noexcept {
         if (this->err == Err::success) return MPI_SUCCESS;
-        return left != nullptr ? this->raise() : raise_freed(this->id, this->err, kept, left);
+        return left != nullptr ? this->raise() : raise_freed(this->id, this->err, saved_action, left);
     }
 };
 
@@ -268,21 +274,21 @@ inline int32_t tag_record(int tag) noexcept { return tag == core::any_tag ? reco
 
 enum class Lock { no, yes };
 
-// The time inside the engine. The recorder is asked for twice: it moves into the node segment during
-// MPI_Init.
+// Lock and flight recorder of one call. The recorder is read twice because it moves into the node segment
+// during MPI_Init.
 template <Lock lock>
-class Guard {
+class CallGuard {
   public:
-    Guard(uint32_t function, int32_t peer, int32_t tag, uint32_t context) noexcept {
-        if constexpr (lock == Lock::yes) core::lock_engine();
+    CallGuard(uint32_t function, int32_t peer, int32_t tag, uint32_t context) noexcept {
+        if constexpr (lock == Lock::yes) core::lock_runtime();
         record_enter(recorder(), function, peer, tag, context);
     }
-    ~Guard() {
+    ~CallGuard() {
         record_leave(recorder());
-        if constexpr (lock == Lock::yes) core::unlock_engine();
+        if constexpr (lock == Lock::yes) core::unlock_runtime();
     }
-    Guard(const Guard&) = delete;
-    Guard& operator=(const Guard&) = delete;
+    CallGuard(const CallGuard&) = delete;
+    CallGuard& operator=(const CallGuard&) = delete;
 };
 
 } // namespace zipmpi::abi

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Files in the face: views with their texts, and the program's own data representations.
+// Files in the ABI binding: views with their strings, and user-defined data representations.
 #include "abi/custom.hpp"
 #include "abi/errors.hpp"
 #include "abi/results.hpp"
@@ -14,15 +14,15 @@ namespace {
 
 Err result_of(int code) {
     if (code == MPI_SUCCESS) return Err::success;
-    return fail(Err::conversion, "see what the function means by it",
-                "a conversion function of the program has returned %d", code);
+    return fail(Err::conversion, "see the documentation of the conversion function",
+                "a user-defined conversion function returned %d", code);
 }
 
 Err convert_narrow(void* function, void* user, core::Datatype& type, int64_t count, void* file,
                    int64_t position, void* extra_state) {
     if (count > INT_MAX)
         return fail(Err::count, "register the representation with MPI_Register_datarep_c",
-                    "%lld elements are more than the conversion function takes",
+                    "%lld elements exceed the int count of the conversion function",
                     static_cast<long long>(count));
     return result_of(reinterpret_cast<MPI_Datarep_conversion_function*>(function)(
         user, handle_of(&type), static_cast<int>(count), file, position, extra_state));

@@ -3,12 +3,12 @@
 #include "abi/handles.hpp"
 
 #include "abi/abi_values.hpp"
-#include "abi/near.hpp"
+#include "abi/rma_fast_path.hpp"
 
 namespace zipmpi::abi {
 
 std::atomic<core::Object*> predefined_objects[codes_end];
-std::atomic<uint8_t> near::plain_types[codes_end];
+std::atomic<uint8_t> rma_fast::type_info_table[codes_end];
 
 namespace {
 
@@ -41,9 +41,9 @@ core::Object* object_of(const values::Predefined& row) noexcept {
     return nullptr;
 }
 
-uint8_t plain_type_of(const core::Datatype& type) noexcept {
-    const uint8_t bytes = core::plain_bytes(type);
-    return bytes != 0 && core::is_stepped(type) ? bytes | near::stepped_bit : bytes;
+uint8_t type_info_of(const core::Datatype& type) noexcept {
+    const uint8_t bytes = core::contiguous_size(type);
+    return bytes != 0 && core::has_cpu_atomics(type) ? bytes | rma_fast::cpu_atomic_bit : bytes;
 }
 
 bool is_communicator(const values::Predefined& row) noexcept {
@@ -58,15 +58,15 @@ core::Object* resolve_predefined(uintptr_t code) noexcept {
         core::Object* const object = object_of(row);
         predefined_objects[code].store(object, std::memory_order_relaxed);
         if (row.kind == core::BuiltinName::type)
-            near::plain_types[code].store(
-                plain_type_of(core::builtin_type(static_cast<core::TypeId>(row.id))),
+            rma_fast::type_info_table[code].store(
+                type_info_of(core::builtin_type(static_cast<core::TypeId>(row.id))),
                 std::memory_order_relaxed);
         return object;
     }
     return nullptr;
 }
 
-void forget_communicators() noexcept {
+void reset_predefined_comms() noexcept {
     for (const values::Predefined& row : values::predefined)
         if (is_communicator(row)) predefined_objects[row.code].store(nullptr, std::memory_order_relaxed);
 }

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Handles and objects. A handle below 4096 is a code of the ABI and goes through a table; any other is the
-// address of an object of the engine, which begins with its Object. Freed objects keep their memory, so a
-// stale handle is seen by its mark.
+// Conversion between handles and objects. A handle below 4096 is a code of the ABI and is looked up in a
+// table; any other is the address of a core object, which begins with its Object. Freed objects keep their
+// memory, so a stale handle is detected by its kind tag.
 #pragma once
 
 #include "abi/mpi_abi.hpp"
 #include "base/err.hpp"
-#include "core/engine.hpp"
 #include "core/object.hpp"
+#include "core/runtime.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -17,17 +17,17 @@
 namespace zipmpi::abi {
 
 inline constexpr uintptr_t codes_end = 1024;        // predefined handles have ten bits
-inline constexpr uintptr_t first_user_value = 4096; // reserved by the standard up to here
+inline constexpr uintptr_t first_user_value = 4096; // lower values are reserved by the standard
 
 template <class T>
 struct HandleTraits;
 
-// The class of the engine, its handle, its null handle, the error class for bad ones, its name in texts.
+// Core type, object kind, null handle, error class for invalid handles, and name in messages.
 #define ZIPMPI_HANDLE(type, id, null_handle, error_class, text)                                              \
     template <>                                                                                              \
     struct HandleTraits<core::type> {                                                                        \
         using Handle = MPI_##type;                                                                           \
-        static constexpr core::Class class_id = core::Class::id;                                             \
+        static constexpr core::ObjectKind class_id = core::ObjectKind::id;                                   \
         static Handle null() { return null_handle; }                                                         \
         static constexpr const char* null_name = #null_handle;                                               \
         static constexpr Err error = Err::error_class;                                                       \
@@ -46,16 +46,16 @@ ZIPMPI_HANDLE(Session, session, MPI_SESSION_NULL, session, "session");
 ZIPMPI_HANDLE(Message, message, MPI_MESSAGE_NULL, request, "message");
 #undef ZIPMPI_HANDLE
 
-// Objects behind the codes, filled on first use.
+// Objects of the codes, filled on first use.
 extern std::atomic<core::Object*> predefined_objects[codes_end];
 [[gnu::cold]] core::Object* resolve_predefined(uintptr_t code) noexcept;
-// World and self end with MPI_Finalize.
-void forget_communicators() noexcept;
-// The code of a builtin object, 0 if it is none.
+// Called in MPI_Finalize, which destroys world and self.
+void reset_predefined_comms() noexcept;
+// The code of a builtin object, or 0.
 uintptr_t predefined_code(const core::Object& object) noexcept;
 
-// What lies behind a handle that may be of any class, or null.
-inline core::Object* object_behind(const void* handle) noexcept {
+// The object of a handle of any kind, or null.
+inline core::Object* lookup_object(const void* handle) noexcept {
     const auto value = reinterpret_cast<uintptr_t>(handle);
     core::Object* object = nullptr;
     if (value < codes_end) {
@@ -68,10 +68,10 @@ inline core::Object* object_behind(const void* handle) noexcept {
     return object;
 }
 
-// The object, or null if the handle is none of this class.
+// The object, or null if the handle is not of this kind.
 template <class T>
 inline T* find(typename HandleTraits<T>::Handle handle) noexcept {
-    core::Object* const object = object_behind(handle);
+    core::Object* const object = lookup_object(handle);
     const bool right = object != nullptr && object->cls == HandleTraits<T>::class_id;
     return right ? reinterpret_cast<T*>(object) : nullptr;
 }
@@ -89,7 +89,7 @@ inline typename HandleTraits<T>::Handle handle_of(T* object) noexcept {
     return code != 0 ? reinterpret_cast<Handle>(code) : reinterpret_cast<Handle>(object);
 }
 
-// No request is predefined: nothing has to be looked up.
+// No request is predefined, so no table lookup is needed.
 template <>
 inline MPI_Request handle_of<core::Request>(core::Request* request) noexcept {
     return request != nullptr ? reinterpret_cast<MPI_Request>(request) : MPI_REQUEST_NULL;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// mpi.h as the library itself sees it: its functions are the only names that leave the library.
+// mpi.h for use inside the library: its functions are the only exported names.
 #pragma once
 
 #pragma GCC visibility push(default)

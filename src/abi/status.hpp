@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MPI_Status: 32 bytes aligned to 4. Its private part holds the byte count and the cancelled flag; programs
-// and tools may copy the whole as bytes, so nothing in it points anywhere.
+// MPI_Status: 32 bytes aligned to 4. Its private fields hold the byte count and the flag of
+// MPI_Test_cancelled; programs and tools may copy it bytewise, so it contains no pointers.
 #pragma once
 
 #include "abi/errors.hpp"
@@ -26,14 +26,14 @@ inline void set_bytes(MPI_Status& status, int64_t bytes) noexcept {
     std::memcpy(&status.MPI_internal[bytes_at], &bytes, sizeof bytes);
 }
 
-// Leaves MPI_ERROR alone, as the standard wants it where one operation completes, except in an empty status,
-// which says success.
+// Leaves MPI_ERROR unchanged, as the standard requires for single completions, except in an empty status,
+// where it is MPI_SUCCESS.
 inline void put_status(const core::Status& from, MPI_Status& to) noexcept {
     if (from.source == core::any_source && from.tag == core::any_tag) to.MPI_ERROR = MPI_SUCCESS;
     to.MPI_SOURCE = from.source;
     to.MPI_TAG = from.tag;
     set_bytes(to, from.bytes);
-    to.MPI_internal[cancelled_at] = from.cancelled ? 1 : 0;
+    to.MPI_internal[cancelled_at] = static_cast<int>(from.cancelled);
 }
 
 inline core::Status get_status(const MPI_Status& from) noexcept {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The functions of the tool interface. Arguments come as the program has passed them: most pointers may be
-// null, which means that the result is not wanted.
+// Functions of the tool interface. Arguments are passed unchanged: most pointers may be null if the result is
+// not needed.
 #pragma once
 
 #include "abi/mpi_abi.hpp"
@@ -12,25 +12,25 @@
 
 namespace zipmpi::abi {
 
-// The code of the ABI; remembers a failure for MPI_Error_string.
+// The code of the ABI; records a failure for MPI_Error_string.
 int tool_code(uint32_t function, core::ToolErr result) noexcept;
 
 template <class Call>
 int tool_call(uint32_t function, const Call& call) noexcept {
-    const core::tool::Use use;
-    core::ToolErr result = use.allowed();
+    const core::tool::ToolLock lock;
+    core::ToolErr result = lock.check_initialized();
     if (result == core::ToolErr::success) result = call();
     return tool_code(function, result);
 }
 
-// A result that the program may not want.
+// Stores an optional result.
 template <class T, class Value>
-void put_wanted(T* out, Value value) noexcept {
+void put_optional(T* out, Value value) noexcept {
     if (out != nullptr) *out = static_cast<T>(value);
 }
-// A text that the program may not want. Both null pointers and a length of 0 mean that.
+// Stores an optional string; omitted if a pointer is null or the length is 0.
 void put_tool_text(std::string_view text, char* out, int* length) noexcept;
-core::ToolErr no_place(const char* param) noexcept; // for a result that must be wanted
+core::ToolErr null_result(const char* param) noexcept; // for a required result
 
 namespace custom {
 using core::ToolErr;

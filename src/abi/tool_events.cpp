@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The tool interface: events. There is one source, a clock, and no type of event: so there are no
-// registrations and no instances, and every handle of one is invalid.
+// Tool interface: events. There is one source, a clock, and no event type: no registrations or instances
+// exist, and every handle of one is invalid.
 #include "abi/handles.hpp"
 #include "abi/tool.hpp"
 
@@ -15,25 +15,29 @@ namespace tool = core::tool;
 namespace {
 
 ToolErr no_event(int index) {
-    return tool::refuse(ToolErr::invalid_index, "there is no event type %d, there are none", index);
+    return tool::set_error(ToolErr::invalid_index,
+                           "event index %d is out of range: this library defines no event types", index);
 }
 
 ToolErr no_source(int index) {
-    return tool::refuse(ToolErr::invalid_index, "there is no event source %d, there is one", index);
+    return tool::set_error(ToolErr::invalid_index, "event source index %d is out of range: there is one",
+                           index);
 }
 
 ToolErr no_registration() {
-    return tool::refuse(ToolErr::invalid_handle, "nothing was ever registered: there are no event types");
+    return tool::set_error(ToolErr::invalid_handle,
+                           "the event registration is not valid: this library defines no event types");
 }
 
 ToolErr no_instance() {
-    return tool::refuse(ToolErr::invalid_handle, "no event ever happened: there are no event types");
+    return tool::set_error(ToolErr::invalid_handle,
+                           "the event instance is not valid: this library defines no event types");
 }
 
 } // namespace
 
 ToolErr tool_source_get_num(int* num) {
-    if (num == nullptr) return no_place("num_sources");
+    if (num == nullptr) return null_result("num_sources");
     *num = 1;
     return ToolErr::success;
 }
@@ -43,35 +47,35 @@ ToolErr tool_source_get_info(int index, char* name, int* name_len, char* desc, i
                              MPI_Info* info) {
     if (index != 0) return no_source(index);
     put_tool_text("clock", name, name_len);
-    put_tool_text("the library, with the monotonic clock of its host", desc, desc_len);
-    put_wanted(ordering, MPI_T_SOURCE_ORDERED);
-    put_wanted(ticks_per_second, tool::ticks_per_second);
-    put_wanted(max_ticks, std::numeric_limits<MPI_Count>::max());
+    put_tool_text("ZipMPI events, with the monotonic clock of the host", desc, desc_len);
+    put_optional(ordering, MPI_T_SOURCE_ORDERED);
+    put_optional(ticks_per_second, tool::ticks_per_second);
+    put_optional(max_ticks, std::numeric_limits<MPI_Count>::max());
     if (info == nullptr) return ToolErr::success;
     core::Info* hints = nullptr;
     if (core::info_create(hints) != Err::success)
-        return tool::refuse(ToolErr::memory, "no memory for an info object");
+        return tool::set_error(ToolErr::memory, "no memory for an info object");
     *info = handle_of(hints);
     return ToolErr::success;
 }
 
 ToolErr tool_source_get_timestamp(int index, MPI_Count* timestamp) {
-    if (timestamp == nullptr) return no_place("timestamp");
+    if (timestamp == nullptr) return null_result("timestamp");
     if (index != 0) return no_source(index);
     *timestamp = tool::ticks();
     return ToolErr::success;
 }
 
 ToolErr tool_event_get_num(int* num) {
-    if (num == nullptr) return no_place("num_events");
+    if (num == nullptr) return null_result("num_events");
     *num = 0;
     return ToolErr::success;
 }
 
 ToolErr tool_event_get_index(const char* name, int* index) {
-    if (name == nullptr) return no_place("name");
-    if (index == nullptr) return no_place("event_index");
-    return tool::refuse(ToolErr::invalid_name, "no event type is named \"%s\"", name);
+    if (name == nullptr) return null_result("name");
+    if (index == nullptr) return null_result("event_index");
+    return tool::set_error(ToolErr::invalid_name, "no event type is named \"%s\"", name);
 }
 
 ToolErr tool_event_get_info(int index, char*, int*, int*, MPI_Datatype*, MPI_Aint*, int*, MPI_T_enum*,

@@ -9,7 +9,7 @@ namespace zipmpi::abi {
 namespace {
 
 Err not_implemented(uint32_t function) noexcept {
-    return fail(Err::unsupported_operation, "`zipmpi info --coverage` lists what is",
+    return fail(Err::unsupported_operation, "see `zipmpi info --coverage` for the implemented functions",
                 "%s is not implemented in this version of ZipMPI", names::function(function).name);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Functions that the tables list without a target. None of their arguments is looked at, except the handle
-// that says which error handler to call.
+// Functions that the tables list without a target. Their arguments are ignored, except the handle that
+// determines the error handler.
 #pragma once
 
 #include "abi/mpi_abi.hpp"

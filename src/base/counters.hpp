@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Event counters of one rank. They lie in the node segment, so that tools can read them while the job runs.
-// Written by their rank only: a plain add, no locked instruction. On the path of every message one without
-// the marks of an atomic, which compilers make one instruction of instead of three.
+// Event counters of one rank, in the node segment, so that tools can read them while the job runs. Only their
+// rank writes them: no locked instruction. The message path uses add_owner(), which compiles to one
+// instruction; even a relaxed atomic add takes three.
 #pragma once
 
 #include <atomic>
@@ -12,28 +12,27 @@
 
 namespace zipmpi {
 
-// X(name, what it counts)
+// X(name, description)
 #define ZIPMPI_COUNTERS(X)                                                                                   \
     X(sends, "messages sent")                                                                                \
     X(send_bytes, "bytes sent")                                                                              \
     X(receives, "messages received")                                                                         \
     X(receive_bytes, "bytes received")                                                                       \
-    X(unexpected, "messages that came before their receive")                                                 \
-    X(inline_messages, "messages that fitted into one cache line")                                           \
-    X(cells, "cells of the send buffer pool used")                                                           \
+    X(unexpected, "messages that arrived before their receive was posted")                                   \
+    X(inline_messages, "messages sent inline in one ring slot")                                              \
+    X(cells, "send buffer cells used")                                                                       \
     X(rendezvous, "messages sent by rendezvous")                                                             \
-    X(kernel_copies, "messages taken out of the sender's buffer by the kernel")                              \
-    X(direct_copies, "messages copied straight out of memory that is born shared")                           \
-    X(joint_copies, "messages that sender and receiver copied together")                                     \
-    X(ring_full, "times a sender found the ring to a peer full")                                             \
-    X(no_cell, "times a sender found no free cell")                                                          \
-    X(sleeps, "times the rank went to sleep while waiting")                                                  \
-    X(wakes_sent, "times the rank woke a sleeping peer")                                                     \
-    X(late_wakes,                                                                                            \
-      "sleeps that ended by their time limit although what they were for was there: must stay 0")            \
+    X(cma_copies, "messages received by CMA copy")                                                           \
+    X(arena_copies, "messages copied directly from the shared arena")                                        \
+    X(coop_copies, "messages copied cooperatively by sender and receiver")                                   \
+    X(ring_full, "sends delayed because the ring to the peer was full")                                      \
+    X(no_cell, "sends delayed because no cell was free")                                                     \
+    X(sleeps, "blocking waits that went to sleep")                                                           \
+    X(wakeups_sent, "wakeups sent to sleeping peers")                                                        \
+    X(missed_wakeups, "wakeups missed and recovered by the safety timeout; must stay 0")                     \
     X(collectives, "collective operations")                                                                  \
-    X(ring_looks, "rings looked at for messages from ranks of this node")                                    \
-    X(unexpected_now, "messages that wait for their receive now: a state, not a sum")
+    X(ring_polls, "polls of rings from ranks of this node")                                                  \
+    X(unexpected_length, "current number of unexpected messages; a level, not a sum")
 
 enum class Counter : uint32_t {
 #define ZIPMPI_X(id, text) id,
@@ -42,16 +41,16 @@ enum class Counter : uint32_t {
         count_
 };
 
-struct CounterText {
+struct CounterInfo {
     std::string_view name, text;
 };
-inline constexpr CounterText counter_texts[] = {
+inline constexpr CounterInfo counter_infos[] = {
 #define ZIPMPI_X(id, text) {#id, text},
     ZIPMPI_COUNTERS(ZIPMPI_X)
 #undef ZIPMPI_X
 };
 
-inline constexpr uint32_t counter_slots = 64; // room in the segment, fixed so that layouts do not move
+inline constexpr uint32_t counter_slots = 64; // capacity in the segment, fixed so that offsets do not change
 
 struct alignas(64) Counters {
     uint64_t value[counter_slots];
@@ -63,8 +62,8 @@ struct alignas(64) Counters {
     void set(Counter c, uint64_t n) noexcept {
         std::atomic_ref(value[static_cast<uint32_t>(c)]).store(n, std::memory_order_relaxed);
     }
-    // For counters that the threads of a process write under one lock, and read there.
-    void add_locked(Counter c, uint64_t n = 1) noexcept { value[static_cast<uint32_t>(c)] += n; }
+    // Nonatomic; for counters that the threads of a process access under one lock.
+    void add_owner(Counter c, uint64_t n = 1) noexcept { value[static_cast<uint32_t>(c)] += n; }
     [[nodiscard]] uint64_t get(Counter c) const noexcept {
         auto& v = const_cast<uint64_t&>(value[static_cast<uint32_t>(c)]);
         return std::atomic_ref(v).load(std::memory_order_relaxed);

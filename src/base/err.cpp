@@ -6,10 +6,10 @@
 
 namespace zipmpi {
 namespace {
-struct Text {
+struct ErrorText {
     std::string_view name, text;
 };
-constexpr Text texts[] = {
+constexpr ErrorText texts[] = {
 #define ZIPMPI_X(id, name, text) {"MPI_ERR_" name, text},
     ZIPMPI_ERROR_CLASSES(ZIPMPI_X)
 #undef ZIPMPI_X
@@ -21,12 +21,12 @@ constexpr Text texts[] = {
 
 std::string_view err_name(Err e) noexcept {
     if (e == Err::success) return "MPI_SUCCESS";
-    return !is_foreign(e) && e < Err::last_ ? texts[static_cast<int>(e)].name : "MPI_ERR_UNKNOWN";
+    return !is_user_error(e) && e < Err::last_ ? texts[static_cast<int>(e)].name : "MPI_ERR_UNKNOWN";
 }
 
 std::string_view err_text(Err e) noexcept {
-    return !is_foreign(e) && e < Err::last_ ? texts[static_cast<int>(e)].text
-                                            : "an error of the program's own";
+    return !is_user_error(e) && e < Err::last_ ? texts[static_cast<int>(e)].text
+                                               : "an error defined by the application";
 }
 
 ErrDetail& last_error() noexcept {
@@ -34,14 +34,14 @@ ErrDetail& last_error() noexcept {
     return detail;
 }
 
-Err fail(Err cls, const char* todo, const char* why, ...) noexcept {
+Err fail(Err cls, const char* fix, const char* why, ...) noexcept {
     ErrDetail& d = last_error();
     d.cls = cls;
     va_list args;
     va_start(args, why);
     std::vsnprintf(d.why, sizeof d.why, why, args);
     va_end(args);
-    std::snprintf(d.todo, sizeof d.todo, "%s", todo);
+    std::snprintf(d.fix, sizeof d.fix, "%s", fix);
     return cls;
 }
 

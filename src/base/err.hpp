@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What went wrong, as a value. The engine knows error classes by these names only; a face turns them into the
-// numbers of its own ABI. The detail of the last failure (why, and what to do about it) is kept per thread
-// and is written by the first detector; callers pass the Err up unchanged.
+// MPI error classes as values. The library uses these names internally; an ABI binding converts them to the
+// numbers of its ABI. The detail of the last failure (why, fix) is kept per thread and written by the
+// function that detects the failure; callers pass the Err up unchanged.
 #pragma once
 
 #include <cstdarg>
@@ -11,7 +11,7 @@
 
 namespace zipmpi {
 
-// X(enumerator, standard name without MPI_ERR_, what it means in words)
+// X(enumerator, standard name without MPI_ERR_, meaning)
 #define ZIPMPI_ERROR_CLASSES(X)                                                                              \
     X(success, "SUCCESS", "no error")                                                                        \
     X(buffer, "BUFFER", "the buffer address is not valid")                                                   \
@@ -29,7 +29,7 @@ namespace zipmpi {
     X(arg, "ARG", "an argument is not valid")                                                                \
     X(unknown, "UNKNOWN", "the cause is not known")                                                          \
     X(truncate, "TRUNCATE", "the message is longer than the receive buffer")                                 \
-    X(other, "OTHER", "an error that has no class of its own")                                               \
+    X(other, "OTHER", "an error not covered by another class")                                               \
     X(intern, "INTERN", "an error inside the library")                                                       \
     X(pending, "PENDING", "the operation has neither failed nor completed yet")                              \
     X(in_status, "IN_STATUS", "the error codes are in the statuses")                                         \
@@ -48,7 +48,7 @@ namespace zipmpi {
     X(info_nokey, "INFO_NOKEY", "the info object has no such key")                                           \
     X(info_value, "INFO_VALUE", "the info value is too long or not understood")                              \
     X(info, "INFO", "the info object is not valid")                                                          \
-    X(io, "IO", "an input or output error")                                                                  \
+    X(io, "IO", "input/output error")                                                                        \
     X(keyval, "KEYVAL", "the attribute key is not valid")                                                    \
     X(locktype, "LOCKTYPE", "the lock type is not valid")                                                    \
     X(name, "NAME", "no service of that name is published")                                                  \
@@ -63,24 +63,24 @@ namespace zipmpi {
     X(rma_conflict, "RMA_CONFLICT", "conflicting accesses to a window")                                      \
     X(rma_range, "RMA_RANGE", "the target memory is not part of the window")                                 \
     X(rma_shared, "RMA_SHARED", "the memory cannot be shared")                                               \
-    X(rma_sync, "RMA_SYNC", "wrong synchronisation of one-sided calls")                                      \
+    X(rma_sync, "RMA_SYNC", "RMA calls are not synchronized correctly")                                      \
     X(service, "SERVICE", "the service name is not valid")                                                   \
     X(size, "SIZE", "the size is not valid")                                                                 \
     X(spawn, "SPAWN", "processes could not be started")                                                      \
     X(unsupported_datarep, "UNSUPPORTED_DATAREP", "the data representation is not supported")                \
     X(unsupported_operation, "UNSUPPORTED_OPERATION", "the operation is not supported")                      \
     X(win, "WIN", "the window is not valid")                                                                 \
-    X(rma_flavor, "RMA_FLAVOR", "the window is of the wrong flavour")                                        \
+    X(rma_flavor, "RMA_FLAVOR", "the window has the wrong flavor")                                           \
     X(proc_aborted, "PROC_ABORTED", "a peer has aborted")                                                    \
     X(value_too_large, "VALUE_TOO_LARGE", "the value does not fit the result type")                          \
     X(session, "SESSION", "the session is not valid")                                                        \
     X(errhandler, "ERRHANDLER", "the error handler is not valid")                                            \
     X(abi, "ABI", "the ABI call is not valid now")
 
-// The same for classes beyond the standard: MPIX_ERR_
+// Error classes beyond the standard. X(enumerator, name without MPIX_ERR_, meaning)
 #define ZIPMPI_EXTENDED_ERROR_CLASSES(X)                                                                     \
-    X(proc_failed, "PROC_FAILED", "a process that takes part has failed")                                    \
-    X(proc_failed_pending, "PROC_FAILED_PENDING", "a process that might have sent has failed")               \
+    X(proc_failed, "PROC_FAILED", "a participating process has failed")                                      \
+    X(proc_failed_pending, "PROC_FAILED_PENDING", "a potential sender has failed")                           \
     X(revoked, "REVOKED", "the communicator has been revoked")
 
 enum class Err : int {
@@ -90,27 +90,27 @@ enum class Err : int {
         last_ // number of classes
 };
 
-// A code of a face that is no class of the engine, such as one that the program has added: kept as it is, in
-// a negative value. Functions of the program may return any.
-constexpr Err foreign_error(int code) noexcept { return code > 0 ? static_cast<Err>(~code) : Err::other; }
-constexpr bool is_foreign(Err e) noexcept { return static_cast<int>(e) < 0; }
-constexpr int foreign_code(Err e) noexcept { return ~static_cast<int>(e); }
+// An ABI error code without an internal class, such as one added by the application or returned by a user
+// callback. Kept unchanged, encoded as a negative value.
+constexpr Err user_error(int code) noexcept { return code > 0 ? static_cast<Err>(~code) : Err::other; }
+constexpr bool is_user_error(Err e) noexcept { return static_cast<int>(e) < 0; }
+constexpr int user_code(Err e) noexcept { return ~static_cast<int>(e); }
 
-// "MPI_ERR_TRUNCATE" and its meaning in words.
+// "MPI_ERR_TRUNCATE" and its meaning as text.
 std::string_view err_name(Err e) noexcept;
 std::string_view err_text(Err e) noexcept;
 
-// The detail of the last failure on this thread.
+// Detail of the last failure on this thread.
 struct ErrDetail {
     Err cls = Err::success;
     char why[240] = {};
-    char todo[160] = {};
+    char fix[160] = {};
 };
 ErrDetail& last_error() noexcept;
 
 // Records the detail and returns the class:
 //     return fail(Err::tag, "pass a tag from 0 to MPI_TAG_UB", "tag %d is negative", tag);
-[[nodiscard]] [[gnu::cold]] [[gnu::format(printf, 3, 4)]] Err fail(Err cls, const char* todo, const char* why,
+[[nodiscard]] [[gnu::cold]] [[gnu::format(printf, 3, 4)]] Err fail(Err cls, const char* fix, const char* why,
                                                                    ...) noexcept;
 
 } // namespace zipmpi

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bytes as text that every launcher can carry.
+// Bytes as hexadecimal text, which is valid as a value in every launcher protocol.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ inline std::string hex_of(const void* bytes, size_t n) {
     return text;
 }
 
-// False: the text is not made of pairs of digits.
+// Returns false if the text does not consist of pairs of lower-case hexadecimal digits.
 inline bool from_hex(std::string_view text, std::string& bytes) {
     const auto value = [](char c) {
         if (c >= '0' && c <= '9') return c - '0';

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/param.hpp"
 
+#include "base/edit_distance.hpp"
 #include "base/settings_file.hpp"
-#include "base/words.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -19,7 +19,7 @@ std::vector<ParamBase*>& registry() {
     return list;
 }
 
-std::vector<std::string>& plain_variables() {
+std::vector<std::string>& internal_variables() {
     // The last two are read by the compiler wrappers.
     static std::vector<std::string> list{"ZIPMPI_CONFIG",        "ZIPMPI_CC",
                                          "ZIPMPI_CXX",           "ZIPMPI_FC",
@@ -27,15 +27,16 @@ std::vector<std::string>& plain_variables() {
     return list;
 }
 
-ParamFault unknown_name(std::string origin, std::string_view name, bool as_env) {
-    ParamFault f{std::move(origin), "no knob has this name", "`zipmpi info --knobs` lists all knobs"};
+ParamError unknown_name(std::string origin, std::string_view name, bool as_env) {
+    ParamError f{std::move(origin), "no parameter has this name",
+                 "`zipmpi info --params` lists all parameters"};
     size_t best = name.size() / 3 + 2;
     for (const ParamBase* p : all_params()) {
         const std::string candidate = as_env ? p->env_name() : p->name();
         const size_t d = edit_distance(name, candidate);
         if (d < best) {
             best = d;
-            f.todo = "did you mean " + candidate + "? `zipmpi info --knobs` lists all knobs";
+            f.fix = "did you mean " + candidate + "? `zipmpi info --params` lists all parameters";
         }
     }
     return f;
@@ -48,14 +49,14 @@ ParamBase* find(std::string_view name) {
 }
 
 void apply(ParamBase& p, std::string_view value, Origin origin, const std::string& origin_text,
-           std::vector<ParamFault>& faults) {
+           std::vector<ParamError>& faults) {
     std::string why = p.set(value, origin);
     if (!why.empty())
         faults.push_back({origin_text, "\"" + std::string(value) + "\": " + why,
                           "the default " + p.default_text() + " is used; " + p.help()});
 }
 
-void load_file(const char* path, std::vector<ParamFault>& faults) {
+void load_file(const char* path, std::vector<ParamError>& faults) {
     std::vector<Setting> settings;
     if (!read_settings(path, settings)) {
         faults.push_back({std::string("ZIPMPI_CONFIG=") + path,
@@ -67,23 +68,24 @@ void load_file(const char* path, std::vector<ParamFault>& faults) {
         const std::string where = std::string(path) + " line " + std::to_string(s.line);
         if (s.name.empty())
             faults.push_back(
-                {where, "not of the form name = value", "write one knob per line, # starts a comment"});
+                {where, "not of the form name = value", "write one parameter per line, # starts a comment"});
         else if (ParamBase* p = find(s.name))
             apply(*p, s.value, Origin::file, where, faults);
         else
-            faults.push_back(unknown_name(where + ", knob " + s.name, s.name, false));
+            faults.push_back(unknown_name(where + ", parameter " + s.name, s.name, false));
     }
 }
 
 } // namespace
 
-ParamBase::ParamBase(const char* name, Unit unit, Level level, Scope scope, const char* help, Changes changes)
+ParamBase::ParamBase(const char* name, Unit unit, Level level, Scope scope, const char* help,
+                     Mutability changes)
     : name_(name)
     , help_(help)
     , unit_(unit)
     , level_(level)
     , scope_(scope)
-    , changes_(changes) {
+    , mutability_(changes) {
     registry().push_back(this);
 }
 
@@ -140,8 +142,8 @@ std::string Param<bool>::parse(std::string_view text) {
 
 std::string Param<std::string>::parse(std::string_view text) {
     if (choices_ != nullptr) {
-        const std::string bars = "|" + std::string(choices_) + "|";
-        if (text.empty() || bars.find("|" + std::string(text) + "|") == std::string::npos)
+        const std::string delimited = "|" + std::string(choices_) + "|";
+        if (text.empty() || delimited.find("|" + std::string(text) + "|") == std::string::npos)
             return std::string("not one of ") + choices_;
     }
     value_ = text;
@@ -155,10 +157,10 @@ std::vector<ParamBase*> all_params() {
     return list;
 }
 
-void declare_plain_variable(const char* name) { plain_variables().emplace_back(name); }
+void declare_internal_variable(const char* name) { internal_variables().emplace_back(name); }
 
-std::vector<ParamFault> load_params(const char* const* environ_like) {
-    std::vector<ParamFault> faults;
+std::vector<ParamError> load_params(const char* const* environ_like) {
+    std::vector<ParamError> faults;
     constexpr std::string_view prefix = "ZIPMPI_";
     for (const char* const* e = environ_like; *e != nullptr; ++e)
         if (std::string_view(*e).starts_with("ZIPMPI_CONFIG="))
@@ -174,8 +176,8 @@ std::vector<ParamFault> load_params(const char* const* environ_like) {
             if (p->env_name() == name) match = p;
         if (match != nullptr)
             apply(*match, entry.substr(eq + 1), Origin::environment, "environment variable " + name, faults);
-        else if (std::find(plain_variables().begin(), plain_variables().end(), name) ==
-                 plain_variables().end())
+        else if (std::find(internal_variables().begin(), internal_variables().end(), name) ==
+                 internal_variables().end())
             faults.push_back(unknown_name("environment variable " + name, name, true));
     }
     return faults;

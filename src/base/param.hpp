@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Knobs. A knob is declared beside its user as a namespace-scope object; declaring it is all there is to do:
+// Parameters: values set by the user. A parameter is declared next to its use as a namespace-scope object;
+// the declaration registers it:
 //
 //     Param<int64_t> cell_size{"shm.cell_size", 16 * KiB, {1 * KiB, 1 * MiB}, Unit::bytes, Level::tuner,
-//                              Scope::all_equal, "size of one cell of the send buffer pool"};
+//                              Scope::job_wide, "cell size including header"};
 //
-// Its value comes, first match wins, from the environment (ZIPMPI_SHM_CELL_SIZE), from the file that
-// ZIPMPI_CONFIG names (lines of name = value), or from the default. `zipmpi info`, the guide and MPI_T read
-// the same list.
+// The value comes from the environment (ZIPMPI_SHM_CELL_SIZE), else from the file named by ZIPMPI_CONFIG
+// (lines name = value), else from the default. `zipmpi info`, the guide and MPI_T use this registry.
 //
-// Threads: values are read by load_params() during MPI_Init and are constant afterwards, but for those that
-// are declared to change, which a tool may set through MPI_T.
+// Threads: load_params() reads the values during MPI_Init. Afterwards they are constant, except those with
+// Mutability::runtime, which a tool may set through MPI_T.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ namespace zipmpi {
 
 enum class Unit { none, bytes, microseconds, seconds, boolean, word };
 enum class Level { user, tuner, developer };
-enum class Scope { all_equal, local }; // must every rank have the same value?
+enum class Scope { job_wide, local }; // job_wide: all ranks must have the same value
 enum class Origin { built_in, file, environment, tool };
-enum class Changes { never, any_time }; // after it has been read; only words can
+enum class Mutability { at_init, runtime }; // runtime: can change after MPI_Init; words only
 
 struct Range {
     int64_t low = std::numeric_limits<int64_t>::min();
@@ -36,7 +36,7 @@ struct Range {
 class ParamBase {
   public:
     ParamBase(const char* name, Unit unit, Level level, Scope scope, const char* help,
-              Changes changes = Changes::never);
+              Mutability changes = Mutability::at_init);
     ParamBase(const ParamBase&) = delete;
     ParamBase& operator=(const ParamBase&) = delete;
     virtual ~ParamBase() = default;
@@ -47,12 +47,12 @@ class ParamBase {
     [[nodiscard]] Level level() const { return level_; }
     [[nodiscard]] Scope scope() const { return scope_; }
     [[nodiscard]] Origin origin() const { return origin_; }
-    [[nodiscard]] bool changeable() const { return changes_ == Changes::any_time; }
+    [[nodiscard]] bool is_mutable() const { return mutability_ == Mutability::runtime; }
     [[nodiscard]] std::string env_name() const; // "shm.cell_size" -> "ZIPMPI_SHM_CELL_SIZE"
 
     [[nodiscard]] virtual std::string value_text() const = 0;
     [[nodiscard]] virtual std::string default_text() const = 0;
-    // Empty if taken, otherwise why not.
+    // Returns an empty string if the value was accepted, else the reason.
     virtual std::string parse(std::string_view text) = 0;
 
     std::string set(std::string_view text, Origin origin) {
@@ -68,7 +68,7 @@ class ParamBase {
     Level level_;
     Scope scope_;
     Origin origin_ = Origin::built_in;
-    Changes changes_;
+    Mutability mutability_;
 };
 
 template <class T>
@@ -112,9 +112,9 @@ class Param<bool> final : public ParamBase {
 template <>
 class Param<std::string> final : public ParamBase {
   public:
-    // choices: the words allowed, separated by '|', or nullptr for any text
+    // choices: allowed words, separated by '|'; nullptr: any text
     Param(const char* name, const char* value, const char* choices, Level level, Scope scope,
-          const char* help, Changes changes = Changes::never)
+          const char* help, Mutability changes = Mutability::at_init)
         : ParamBase(name, Unit::word, level, scope, help, changes)
         , value_(value)
         , default_(value)
@@ -133,20 +133,20 @@ inline constexpr int64_t KiB = 1024;
 inline constexpr int64_t MiB = 1024 * KiB;
 inline constexpr int64_t GiB = 1024 * MiB;
 
-// All knobs linked into this program, sorted by name.
+// All parameters linked into this program, sorted by name.
 std::vector<ParamBase*> all_params();
 
-// One thing that is wrong with the settings; a program reports it as a Problem.
-struct ParamFault {
+// One error in the settings; programs report it as a Diagnostic.
+struct ParamError {
     std::string origin; // "environment variable ZIPMPI_SHM_CELL_SISE"
-    std::string why;    // "no knob has this name"
-    std::string todo;   // "did you mean ZIPMPI_SHM_CELL_SIZE? `zipmpi info --knobs` lists all"
+    std::string why;    // "no parameter has this name"
+    std::string fix;    // "did you mean ZIPMPI_SHM_CELL_SIZE? `zipmpi info --params` lists all"
 };
 
 // Reads file and environment. environ_like: null-terminated "NAME=value" strings.
-std::vector<ParamFault> load_params(const char* const* environ_like);
+std::vector<ParamError> load_params(const char* const* environ_like);
 
-// Variables ZIPMPI_* that the launcher passes to ranks, or that tools read, and that are not knobs.
-void declare_plain_variable(const char* name);
+// Declares a variable ZIPMPI_* that is not a parameter: passed by the launcher to ranks, or read by tools.
+void declare_internal_variable(const char* name);
 
 } // namespace zipmpi

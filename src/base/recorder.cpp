@@ -28,7 +28,7 @@ void record_comm_name(Recorder& r, uint32_t context, const char* name) noexcept 
     slot->context.store(context, std::memory_order_release); // pairs with the launcher's acquire load
 }
 
-void record_comm_gone(Recorder& r, uint32_t context) noexcept {
+void record_comm_freed(Recorder& r, uint32_t context) noexcept {
     for (CommName& c : r.comms)
         if (c.context.load(std::memory_order_relaxed) == context)
             c.context.store(0, std::memory_order_relaxed);

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Writing the flight recorder. Called at every MPI entry, so each function is a handful of plain stores.
+// Writes the flight recorder. Called at every MPI entry, so each function is a few relaxed stores.
 #pragma once
 
 #include "base/recorder_layout.hpp"
 
 namespace zipmpi {
 
-// The recorder of this process: a private page until the node segment is mapped, so it is never null.
+// The recorder of this process. Never null: private memory until the node segment is mapped.
 extern Recorder* current_recorder;
 inline Recorder& recorder() noexcept { return *current_recorder; }
 void set_recorder(Recorder* in_segment) noexcept;
@@ -23,14 +23,14 @@ inline void record_enter(Recorder& r, uint32_t function, int32_t peer, int32_t t
     c.tag.store(tag, relaxed);
     c.context.store(context, relaxed);
     r.call_count.store(n + 1, relaxed);
-    r.inside.store(function, relaxed);
+    r.current_function.store(function, relaxed);
 }
 
-inline void record_leave(Recorder& r) noexcept { r.inside.store(0, std::memory_order_relaxed); }
+inline void record_leave(Recorder& r) noexcept { r.current_function.store(0, std::memory_order_relaxed); }
 
-// Names a communicator for the reports; context 0 is ignored. The oldest name gives way when the table is
-// full.
+// Names a communicator for reports; context 0 is ignored. If the table is full, the entry
+// context % recorder_comms is replaced.
 void record_comm_name(Recorder& r, uint32_t context, const char* name) noexcept;
-void record_comm_gone(Recorder& r, uint32_t context) noexcept;
+void record_comm_freed(Recorder& r, uint32_t context) noexcept;
 
 } // namespace zipmpi

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Files of lines `name = value`; # starts a comment line, a value may stand in double quotes. Knobs and
-// measured costs are kept in such files. What is read here is also valid TOML if names and values are.
+// Reader for files of `name = value` lines; # starts a comment line, values may be in double quotes. Used for
+// parameters and measured costs. The format is a subset of TOML if names and values are valid TOML.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Setting {
     std::string value;
 };
 
-// False and errno if the file cannot be opened.
+// Returns false with errno if the file cannot be opened.
 bool read_settings(const char* path, std::vector<Setting>& out);
 
 } // namespace zipmpi

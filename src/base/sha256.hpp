@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104), for proofs between daemons and between processes
-// of different jobs: library and launcher are not linked with OpenSSL, which loads and relocates megabytes. A
-// few microseconds per proof; not for bulk data.
+// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104), for authentication between daemons and between processes
+// of different jobs. Library and launcher do not link OpenSSL, which loads and relocates megabytes. A few
+// microseconds per code; not for bulk data.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ using Digest = std::array<uint8_t, 32>;
 
 Digest sha256(std::string_view bytes);
 Digest hmac_sha256(std::string_view key, std::string_view bytes);
-// In a time that does not depend on where they differ.
+// Constant-time comparison.
 bool same_digest(const Digest& a, const Digest& b);
 
 inline std::string_view view(const Digest& d) { return {reinterpret_cast<const char*>(d.data()), d.size()}; }

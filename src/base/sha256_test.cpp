@@ -19,7 +19,7 @@ TEST(Sha256, KnownAnswers) {
               "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
-TEST(Sha256, KnownProofs) {
+TEST(Sha256, KnownHmacs) {
     EXPECT_EQ(hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
               "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     EXPECT_EQ(

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sorting that keeps the order of equal elements. std::stable_sort of libstdc++ 12 calls a function
-// that is deprecated since C++17, and clang 19 warns of it in every file that sorts so.
+// Stable sort of a vector. std::stable_sort of libstdc++ 12 calls a function deprecated since C++17; clang 19
+// warns about it in every file that uses it.
 #pragma once
 
 #include <algorithm>

@@ -9,44 +9,44 @@
 namespace zipmpi::boot {
 namespace {
 
-// An address may be longer than a value: it is cut, and a part that is not full is the last.
-constexpr size_t part_bytes = Launcher::value_limit / 2 - 1;
-constexpr size_t most_parts = 8;
+// An address longer than a value is split into chunks; the first chunk that is not full is the last.
+constexpr size_t chunk_bytes = Launcher::value_limit / 2 - 1;
+constexpr size_t max_chunks = 8;
 
-std::string key_of_part(std::string_view name, size_t i) { return std::string(name) + std::to_string(i); }
+std::string chunk_key(std::string_view name, size_t i) { return std::string(name) + std::to_string(i); }
 
 } // namespace
 
-std::string ask_address(Launcher& launcher, int world_rank, std::string_view name) {
+std::string fetch_address(Launcher& launcher, int world_rank, std::string_view name) {
     std::string address;
-    for (size_t i = 0; i < most_parts; ++i) {
+    for (size_t i = 0; i < max_chunks; ++i) {
         std::string text;
-        std::string part;
-        if (!launcher.get(world_rank, key_of_part(name, i), text) || !from_hex(text, part)) return {};
-        address += part;
-        if (part.size() < part_bytes) return address;
+        std::string chunk;
+        if (!launcher.get(world_rank, chunk_key(name, i), text) || !from_hex(text, chunk)) return {};
+        address += chunk;
+        if (chunk.size() < chunk_bytes) return address;
     }
     return {};
 }
 
 bool publish_address(Launcher& launcher, std::string_view bytes, std::string_view name) {
-    if (bytes.size() >= most_parts * part_bytes) return false;
+    if (bytes.size() >= max_chunks * chunk_bytes) return false;
     for (size_t i = 0;; ++i) {
-        const std::string_view part = bytes.substr(0, part_bytes);
-        if (!launcher.put(key_of_part(name, i), hex_of(part.data(), part.size()))) return false;
-        if (part.size() < part_bytes) return true;
-        bytes.remove_prefix(part.size());
+        const std::string_view chunk = bytes.substr(0, chunk_bytes);
+        if (!launcher.put(chunk_key(name, i), hex_of(chunk.data(), chunk.size()))) return false;
+        if (chunk.size() < chunk_bytes) return true;
+        bytes.remove_prefix(chunk.size());
     }
 }
 
 std::string find_address(Launcher& launcher, const NodeSegment& segment, int world_rank) {
-    if (!segment.reserve_address_slot(world_rank)) return ask_address(launcher, world_rank);
+    if (!segment.reserve_address_slot(world_rank)) return fetch_address(launcher, world_rank);
     wire::AddressSlot& slot = segment.address_slot(world_rank);
-    // Pairs with the store below.
+    // Pairs with the release store below.
     if (slot.state.load(std::memory_order_acquire) == static_cast<uint32_t>(wire::AddressState::ready) &&
         slot.bytes <= sizeof slot.address)
         return {reinterpret_cast<const char*>(slot.address), slot.bytes};
-    std::string address = ask_address(launcher, world_rank);
+    std::string address = fetch_address(launcher, world_rank);
     auto empty = static_cast<uint32_t>(wire::AddressState::empty);
     if (!address.empty() && address.size() <= sizeof slot.address &&
         slot.state.compare_exchange_strong(empty, static_cast<uint32_t>(wire::AddressState::being_filled),

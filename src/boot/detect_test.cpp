@@ -11,8 +11,8 @@ struct Case {
     const char* name;
     std::vector<const char*> env;
     bool ok;
-    Protocol protocol;     // if ok
-    const char* must_tell; // in `how` if ok, else in why + todo
+    Protocol protocol;        // if ok
+    const char* must_contain; // in `how` if ok, else in why + fix
 };
 
 const std::vector<Case> cases{
@@ -114,27 +114,27 @@ const std::vector<Case> cases{
 
 class Detect : public testing::TestWithParam<Case> {};
 
-TEST_P(Detect, ChoosesOrTellsWhy) {
+TEST_P(Detect, SelectsProtocolOrReportsReason) {
     const Case& c = GetParam();
     std::vector<const char*> env = c.env;
     env.push_back(nullptr);
     Detection found;
-    Problem why;
+    Diagnostic why;
     ASSERT_EQ(detect(Environment(env.data()), found, why), c.ok) << format(why);
-    const std::string text = c.ok ? found.how : why.why + " | " + why.todo;
-    EXPECT_NE(text.find(c.must_tell), std::string::npos) << text;
+    const std::string text = c.ok ? found.how : why.why + " | " + why.fix;
+    EXPECT_NE(text.find(c.must_contain), std::string::npos) << text;
     if (c.ok) {
         EXPECT_EQ(found.protocol, c.protocol);
         EXPECT_FALSE(found.how.empty());
     } else {
-        for (const auto& part : {why.what, why.where, why.why, why.todo}) EXPECT_FALSE(part.empty());
+        for (const auto& part : {why.what, why.where, why.why, why.fix}) EXPECT_FALSE(part.empty());
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, Detect, testing::ValuesIn(cases),
                          [](const auto& each) { return std::string(each.param.name); });
 
-TEST(Detection, CarriesWhatTheEnvironmentSays) {
+TEST(Detection, HasValuesOfTheEnvironment) {
     const char* env[] = {"ZIPMPI_NODE_FD=9",
                          "ZIPMPI_LOCAL_INDEX=1",
                          "ZIPMPI_JOB_ID=j",
@@ -143,7 +143,7 @@ TEST(Detection, CarriesWhatTheEnvironmentSays) {
                          "PMI_SIZE=7",
                          nullptr};
     Detection d;
-    Problem why;
+    Diagnostic why;
     ASSERT_TRUE(detect(Environment(env), d, why));
     EXPECT_EQ(d.rank, 3);
     EXPECT_EQ(d.size, 7);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A read-only view of "NAME=value" strings, so that everything that looks at the environment can be tested
-// with a made-up one. A variable that is set but empty counts as not set.
+// Read-only view of "NAME=value" strings, so that code that reads the environment can be tested with an
+// artificial one. A variable that is set but empty counts as not set.
 #pragma once
 
 #include <charconv>
@@ -14,7 +14,7 @@
 
 namespace zipmpi::boot {
 
-// A whole number that is not negative and fits an int; nothing else around it.
+// Parses a nonnegative decimal number that fits an int, without surrounding characters.
 inline std::optional<int> whole_number(std::string_view text) {
     int n = -1;
     const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -42,7 +42,7 @@ class Environment {
         return true;
     }
     [[nodiscard]] std::optional<int> number(std::string_view name) const { return whole_number(get(name)); }
-    [[nodiscard]] std::string shown(std::string_view name) const { // "NAME=value", for messages
+    [[nodiscard]] std::string describe(std::string_view name) const { // "NAME=value", for messages
         return std::string(name) + "=" + std::string(get(name));
     }
 

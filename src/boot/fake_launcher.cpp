@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "boot/fake_launcher.hpp"
 
-#include "boot/text_protocol.hpp"
+#include "boot/pmi_connection.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,15 +11,15 @@
 
 namespace zipmpi::boot {
 
-FakeLauncher::FakeLauncher(int size, FakeBehaviour behaviour)
-    : FakeLauncher(size, std::move(behaviour), later) {
+FakeLauncher::FakeLauncher(int size, FakeBehavior behavior)
+    : FakeLauncher(size, std::move(behavior), later) {
     begin();
 }
 
-FakeLauncher::FakeLauncher(int size, FakeBehaviour behaviour, Later)
-    : behaviour_(std::move(behaviour)) {
-    if (behaviour_.mapping_text.empty())
-        behaviour_.mapping_text = "(vector,(0,1," + std::to_string(size) + "))";
+FakeLauncher::FakeLauncher(int size, FakeBehavior behavior, Later)
+    : behavior_(std::move(behavior)) {
+    if (behavior_.mapping_text.empty())
+        behavior_.mapping_text = "(vector,(0,1," + std::to_string(size) + "))";
     for (int i = 0; i < size; ++i) {
         int pair[2];
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) std::abort();
@@ -64,7 +64,7 @@ void FakeLauncher::serve() {
     }
 }
 
-bool FakeLauncher::next_command(Connection& c, std::string& command) {
+bool FakeLauncher::next_command(FakeConnection& c, std::string& command) {
     const size_t head = c.frames ? 6 : 0;
     size_t end = c.bytes.find('\n');
     if (c.frames) {
@@ -77,7 +77,7 @@ bool FakeLauncher::next_command(Connection& c, std::string& command) {
     return true;
 }
 
-void FakeLauncher::reply(Connection& c, const std::string& text) {
+void FakeLauncher::reply(FakeConnection& c, const std::string& text) {
     char head[16] = "";
     if (c.frames) std::snprintf(head, sizeof head, "%6zu", text.size());
     const std::string bytes = head + text + (c.frames ? "" : "\n");
@@ -85,7 +85,7 @@ void FakeLauncher::reply(Connection& c, const std::string& text) {
 }
 
 void FakeLauncher::handle(int rank, const std::string& command) {
-    Connection& c = servers_[static_cast<size_t>(rank)];
+    FakeConnection& c = servers_[static_cast<size_t>(rank)];
     std::string name;
     field(command, c.frames ? ';' : ' ', "cmd", name);
     if (name == "init")
@@ -99,10 +99,10 @@ void FakeLauncher::handle(int rank, const std::string& command) {
 }
 
 void FakeLauncher::handle_init(int rank, const std::string& command) {
-    Connection& c = servers_[static_cast<size_t>(rank)];
+    FakeConnection& c = servers_[static_cast<size_t>(rank)];
     std::string version;
     field(command, ' ', "pmi_version", version);
-    const bool ok = version == "1" || behaviour_.version_2;
+    const bool ok = version == "1" || behavior_.version_2;
     reply(c, "cmd=response_to_init pmi_version=" + version + " pmi_subversion=0 rc=" + (ok ? "0" : "-1"));
     c.frames = ok && version == "2";
 }
@@ -112,14 +112,14 @@ void FakeLauncher::handle_fence(int rank) {
     if (waiting_.size() < servers_.size()) return;
     ++fences;
     for (const int r : waiting_) {
-        Connection& c = servers_[static_cast<size_t>(r)];
+        FakeConnection& c = servers_[static_cast<size_t>(r)];
         reply(c, c.frames ? "cmd=kvs-fence-response;rc=0;" : "cmd=barrier_out");
     }
     waiting_.clear();
 }
 
 void FakeLauncher::handle_version_1(int rank, const std::string& command) {
-    Connection& c = servers_[static_cast<size_t>(rank)];
+    FakeConnection& c = servers_[static_cast<size_t>(rank)];
     std::string name, key, value;
     field(command, ' ', "cmd", name);
     field(command, ' ', "key", key);
@@ -140,7 +140,7 @@ void FakeLauncher::handle_version_1(int rank, const std::string& command) {
     }
     if (name != "get") return;
     if (key == "PMI_process_mapping")
-        value = behaviour_.mapping ? behaviour_.mapping_text : "";
+        value = behavior_.mapping ? behavior_.mapping_text : "";
     else
         value = values_[key], ++gets;
     reply(c, value.empty() ? "cmd=get_result rc=-1 msg=key_not_found"
@@ -148,7 +148,7 @@ void FakeLauncher::handle_version_1(int rank, const std::string& command) {
 }
 
 void FakeLauncher::handle_version_2(int rank, const std::string& command) {
-    Connection& c = servers_[static_cast<size_t>(rank)];
+    FakeConnection& c = servers_[static_cast<size_t>(rank)];
     std::string name, key, value;
     field(command, ';', "cmd", name);
     field(command, ';', "key", key);
@@ -165,7 +165,7 @@ void FakeLauncher::handle_version_2(int rank, const std::string& command) {
         reply(c, "cmd=kvs-put-response;rc=0;");
     }
     if (name == "info-getjobattr") {
-        value = key == "universeSize" ? "9" : behaviour_.mapping ? behaviour_.mapping_text : "";
+        value = key == "universeSize" ? "9" : behavior_.mapping ? behavior_.mapping_text : "";
         reply(c, "cmd=info-getjobattr-response;found=" + std::string(value.empty() ? "FALSE" : "TRUE") +
                      ";value=" + value + ";rc=0;");
     }

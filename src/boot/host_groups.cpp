@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "boot/host_groups.hpp"
 
-#include "boot/problem_here.hpp"
+#include "boot/local_diagnostic.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -10,7 +10,7 @@
 namespace zipmpi::boot {
 namespace {
 
-// Two hosts of one name differ in the boot id; two containers of one kernel differ in the name.
+// Hosts with equal names differ in the boot id; containers on one kernel differ in the name.
 std::string host_token() {
     std::string text = os::host_name() + "/";
     if (std::FILE* f = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
@@ -33,22 +33,22 @@ bool host_of(const Job& job, int rank, std::string& name) {
     return true;
 }
 
-bool group_by_host(Job& job, Problem& why) {
+bool group_by_host(Job& job, Diagnostic& why) {
     const auto refuse = [&](const std::string& reason) {
-        why = problem_of_rank(job.rank, job.size, "the ranks on this host cannot be found", reason,
+        why = rank_diagnostic(job.rank, job.size, "the ranks on this host cannot be determined", reason,
                               "start the program with a launcher that offers PMI_process_mapping or PMIx, "
                               "such as ZipMPI's mpiexec, mpiexec.hydra or srun");
         return false;
     };
-    const std::string mine = host_token();
-    if (!job.launcher->put("host", mine) || !job.launcher->fence())
-        return refuse("the launcher gives no process mapping and refuses to exchange host names");
+    const std::string own_host = host_token();
+    if (!job.launcher->put("host", own_host) || !job.launcher->fence())
+        return refuse("the launcher has no process mapping and refuses to exchange host names");
     job.node_ranks.clear();
     for (int r = 0; r < job.size; ++r) {
-        std::string theirs;
-        if (!host_of(job, r, theirs))
-            return refuse("the launcher does not hand out the host name of rank " + std::to_string(r));
-        if (theirs == mine) job.node_ranks.push_back(r);
+        std::string rank_host;
+        if (!host_of(job, r, rank_host))
+            return refuse("the launcher did not return the host name of rank " + std::to_string(r));
+        if (rank_host == own_host) job.node_ranks.push_back(r);
     }
     return true;
 }

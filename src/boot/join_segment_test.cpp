@@ -17,18 +17,18 @@
 namespace zipmpi::boot {
 namespace {
 
-bool start_as(int fd, int rank, int size, bool version_2, Job& job, Problem& why) {
+bool start_as(int fd, int rank, int size, bool version_2, Job& job, Diagnostic& why) {
     const std::string f = "PMI_FD=" + std::to_string(fd), r = "PMI_RANK=" + std::to_string(rank),
                       s = "PMI_SIZE=" + std::to_string(size);
     const char* env[] = {f.c_str(), r.c_str(), s.c_str(), version_2 ? "PMI_JOBID=5.0" : nullptr, nullptr};
     return start(env, job, why);
 }
 
-// The life of one rank: joins, shows itself in its block, waits to see all others there.
-int live(int fd, int rank, int size, bool version_2) {
+// One rank: joins, stores its pid in its block, waits until all other ranks have joined.
+int run_rank(int fd, int rank, int size, bool version_2) {
     Job job;
     NodeSegment segment;
-    Problem why;
+    Diagnostic why;
     if (!start_as(fd, rank, size, version_2, job, why) || !join_segment(job, segment, why)) {
         report(why);
         return 1;
@@ -53,12 +53,12 @@ int failures_of(const std::vector<pid_t>& children) {
     return failures;
 }
 
-void all_join(int size, bool version_2, const FakeBehaviour& behaviour, int puts, int gets) {
-    FakeLauncher fake(size, behaviour, FakeLauncher::later);
+void all_join(int size, bool version_2, const FakeBehavior& behavior, int puts, int gets) {
+    FakeLauncher fake(size, behavior, FakeLauncher::later);
     std::vector<pid_t> children;
     for (int r = 0; r < size; ++r) {
         const pid_t pid = fork();
-        if (pid == 0) _exit(live(fake.client_fd(r), r, size, version_2));
+        if (pid == 0) _exit(run_rank(fake.client_fd(r), r, size, version_2));
         children.push_back(pid);
     }
     fake.begin();
@@ -74,14 +74,14 @@ TEST(JoinSegment, OnePutOneFenceAndOneGetPerFollower) {
     all_join(6, true, {}, 1, 5);
 }
 
-TEST(JoinSegment, WithoutMappingTheRanksAskEachOther) {
-    FakeBehaviour no_mapping;
+TEST(JoinSegment, WithoutMappingHostNamesAreExchanged) {
+    FakeBehavior no_mapping;
     no_mapping.mapping = false;
     all_join(3, false, no_mapping, 3 + 1, 3 * 2 + 2);
     all_join(3, true, no_mapping, 3 + 1, 3 * 2 + 2);
 }
 
-// Joins bound to one CPU, and waits until the segment knows of both.
+// Joins bound to one CPU, and waits until the segment counts both CPUs.
 int join_bound(int fd, int rank, int cpu) {
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -89,7 +89,7 @@ int join_bound(int fd, int rank, int cpu) {
     if (sched_setaffinity(0, sizeof one, &one) != 0) return 4;
     Job job;
     NodeSegment segment;
-    Problem why;
+    Diagnostic why;
     if (!start_as(fd, rank, 2, false, job, why) || !join_segment(job, segment, why)) return 1;
     const uint64_t deadline = os::now_ns() + 20'000'000'000;
     while (segment.header().usable_cpus.load() != 2)
@@ -98,7 +98,7 @@ int join_bound(int fd, int rank, int cpu) {
     return 0;
 }
 
-TEST(JoinSegment, RanksThatTheLauncherBoundApartDoNotShareACpu) {
+TEST(JoinSegment, CpusOfBoundRanksAddUp) {
     cpu_set_t all;
     std::vector<int> cpus;
     ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
@@ -116,8 +116,8 @@ TEST(JoinSegment, RanksThatTheLauncherBoundApartDoNotShareACpu) {
     EXPECT_EQ(failures_of(children), 0);
 }
 
-// Names of meeting points can be read by every user of the host.
-std::vector<std::string> meeting_points() {
+// Names of segment sockets can be read by every user of the host.
+std::vector<std::string> leader_sockets() {
     std::ifstream sockets("/proc/net/unix");
     std::vector<std::string> names;
     for (std::string line; std::getline(sockets, line);) {
@@ -127,13 +127,13 @@ std::vector<std::string> meeting_points() {
     return names;
 }
 
-// As another user: pretends to be rank 1 at every meeting point, and says through a pipe when it has. 0 if it
-// has met somebody and got nothing.
-int pretend_to_be_rank_1(int pipe) {
-    constexpr uid_t nobody = 65534;
-    if (setuid(nobody) != 0) return 4;
+// As another user: pretends to be rank 1 at every segment socket, then writes to the pipe. Returns 0 if it
+// connected and received nothing.
+int impersonate_rank_1(int pipe) {
+    constexpr uid_t other_uid = 65534;
+    if (setuid(other_uid) != 0) return 4;
     std::vector<os::Fd> leaders;
-    for (const auto& name : meeting_points()) {
+    for (const auto& name : leader_sockets()) {
         os::Fd leader = os::connect_abstract(name);
         const uint32_t rank = 1;
         if (leader && os::write_all(leader.get(), &rank, sizeof rank)) leaders.push_back(std::move(leader));
@@ -144,7 +144,7 @@ int pretend_to_be_rank_1(int pipe) {
     return 0;
 }
 
-TEST(JoinSegment, AStrangerGetsNothing) {
+TEST(JoinSegment, RejectsAnotherUser) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     FakeLauncher fake(2, {}, FakeLauncher::later);
     std::vector<pid_t> children;
@@ -159,31 +159,31 @@ TEST(JoinSegment, AStrangerGetsNothing) {
         children.push_back(pid);
     };
     const auto open_gate = [&](int gate) { EXPECT_EQ(write(gates[gate][1], "g", 1), 1); };
-    run(0, [&] { return live(fake.client_fd(0), 0, 2, false); });
-    run(2, [&] { return live(fake.client_fd(1), 1, 2, false); });
-    int met[2];
-    ASSERT_EQ(pipe(met), 0);
-    run(1, [&] { return pretend_to_be_rank_1(met[1]); });
+    run(0, [&] { return run_rank(fake.client_fd(0), 0, 2, false); });
+    run(2, [&] { return run_rank(fake.client_fd(1), 1, 2, false); });
+    int connected[2];
+    ASSERT_EQ(pipe(connected), 0);
+    run(1, [&] { return impersonate_rank_1(connected[1]); });
     fake.begin();
     open_gate(0);
-    for (int i = 0; i < 5000 && meeting_points().empty(); ++i) usleep(1000);
-    ASSERT_FALSE(meeting_points().empty());
+    for (int i = 0; i < 5000 && leader_sockets().empty(); ++i) usleep(1000);
+    ASSERT_FALSE(leader_sockets().empty());
     open_gate(1);
-    close(met[1]);
+    close(connected[1]);
     char byte = 0;
-    EXPECT_EQ(read(met[0], &byte, 1), 1); // the stranger comes first
-    close(met[0]);
+    EXPECT_EQ(read(connected[0], &byte, 1), 1); // the other user connects first
+    close(connected[0]);
     open_gate(2);
     EXPECT_EQ(failures_of(children), 0);
     for (const auto& gate : gates)
         for (const int end : gate) close(end);
 }
 
-TEST(JoinSegment, SingletonHasASegmentOfItsOwn) {
+TEST(JoinSegment, SingletonHasASegment) {
     const char* env[] = {"HOME=/", nullptr};
     Job job;
     NodeSegment segment;
-    Problem why;
+    Diagnostic why;
     ASSERT_TRUE(start(env, job, why) && join_segment(job, segment, why)) << format(why);
     EXPECT_EQ(job.size, 1);
     EXPECT_EQ(job.launcher, nullptr);
@@ -193,11 +193,11 @@ TEST(JoinSegment, SingletonHasASegmentOfItsOwn) {
     EXPECT_NE(job.id, second.id);
 }
 
-TEST(JoinSegment, ALauncherThatEndsInTheFenceIsAProblem) {
+TEST(JoinSegment, LauncherExitInFenceIsReported) {
     FakeLauncher fake(2, {});
     Job job;
     NodeSegment segment;
-    Problem why;
+    Diagnostic why;
     ASSERT_TRUE(start_as(fake.client_fd(1), 1, 2, false, job, why));
     std::thread end([&] {
         usleep(100'000);
@@ -205,14 +205,14 @@ TEST(JoinSegment, ALauncherThatEndsInTheFenceIsAProblem) {
     });
     EXPECT_FALSE(join_segment(job, segment, why));
     end.join();
-    for (const auto& part : {why.what, why.where, why.why, why.todo}) EXPECT_FALSE(part.empty());
+    for (const auto& part : {why.what, why.where, why.why, why.fix}) EXPECT_FALSE(part.empty());
 }
 
-// What our mpiexec gives to its ranks.
+// Environment and descriptors that ZipMPI's mpiexec passes to its ranks.
 struct Inherited {
     explicit Inherited(int rank_, const char* job_id, int index = 0)
         : fake(2, {}) {
-        Problem why;
+        Diagnostic why;
         EXPECT_TRUE(NodeSegment::make("job-1", {0, 1}, 2, made, why));
         strings = {
             "ZIPMPI_NODE_FD=" + std::to_string(made.fd()), "PMI_FD=" + std::to_string(fake.client_fd(rank_)),
@@ -227,12 +227,12 @@ struct Inherited {
     std::vector<const char*> env;
 };
 
-TEST(Mpiexec, StartsWithoutAWordToTheLauncher) {
+TEST(NativeLauncher, StartsWithoutMessagesToTheLauncher) {
     Inherited from(1, "job-1", 1);
-    EXPECT_EQ(load_params(from.env.data()).size(), 0U); // its variables are no unknown knobs
+    EXPECT_EQ(load_params(from.env.data()).size(), 0U); // its variables are not unknown parameters
     Job job;
     NodeSegment segment;
-    Problem why;
+    Diagnostic why;
     ASSERT_TRUE(start(from.env.data(), job, why)) << format(why);
     EXPECT_EQ(job.protocol, Protocol::mpiexec);
     EXPECT_EQ(job.id, "job-1");
@@ -246,13 +246,13 @@ TEST(Mpiexec, StartsWithoutAWordToTheLauncher) {
     EXPECT_EQ(from.made.block(1).pid.load(), 4711);
     job.launcher->finalize();
     from.fake.stop();
-    EXPECT_EQ(from.fake.finalized, 0); // never spoke
+    EXPECT_EQ(from.fake.finalized, 0); // no message was sent
 }
 
-TEST(Mpiexec, SpeaksWhenNeeded) {
+TEST(NativeLauncher, ConnectsOnDemand) {
     Inherited from(0, "job-1");
     Job job;
-    Problem why;
+    Diagnostic why;
     std::string value;
     ASSERT_TRUE(start(from.env.data(), job, why)) << format(why);
     EXPECT_TRUE(job.launcher->put("k", "v"));
@@ -263,23 +263,23 @@ TEST(Mpiexec, SpeaksWhenNeeded) {
     EXPECT_EQ(from.fake.finalized, 1);
 }
 
-TEST(Mpiexec, RefusesASegmentOfAnotherJobOrPlace) {
+TEST(NativeLauncher, RejectsASegmentOfAnotherJobOrRank) {
     Job job;
-    Problem why;
+    Diagnostic why;
     EXPECT_FALSE(start(Inherited(0, "job-2").env.data(), job, why));
-    EXPECT_NE(why.why.find("does not fit"), std::string::npos) << why.why;
+    EXPECT_NE(why.why.find("does not match"), std::string::npos) << why.why;
     EXPECT_FALSE(start(Inherited(0, "job-1", 1).env.data(), job, why));
     EXPECT_FALSE(start(Inherited(0, "job-1", 77).env.data(), job, why));
 }
 
-TEST(Mpiexec, ClosedDescriptorsAreNamed) {
+TEST(NativeLauncher, ClosedDescriptorsAreReported) {
     const char* env[] = {"ZIPMPI_NODE_FD=987",   "PMI_FD=988",      "PMI_RANK=0", "PMI_SIZE=2",
                          "ZIPMPI_LOCAL_INDEX=0", "ZIPMPI_JOB_ID=j", nullptr};
     Job job;
-    Problem why;
+    Diagnostic why;
     EXPECT_FALSE(start(env, job, why));
     EXPECT_NE(why.why.find("ZIPMPI_NODE_FD=987"), std::string::npos);
-    EXPECT_FALSE(why.todo.empty());
+    EXPECT_FALSE(why.fix.empty());
 }
 
 } // namespace

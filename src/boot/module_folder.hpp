@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where the modules are that the library, mpiexec and the tools load on need.
+// Paths of loadable modules and programs of this installation, for the library, mpiexec and the tools.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace zipmpi::boot {
 
 std::string module_path(const char* file);
 
-// A program of this installation. Empty: it is not there.
+// Path of a program of this installation. Empty: not found.
 std::string program_path(const char* file);
 
 } // namespace zipmpi::boot

@@ -14,35 +14,34 @@
 namespace zipmpi::boot {
 namespace {
 
-Param<int64_t> cell_size{
-    "shm.cell_size",
-    32 * KiB,
-    {4 * KiB, 8 * MiB},
-    Unit::bytes,
-    Level::tuner,
-    Scope::all_equal,
-    "size of one cell of the send buffer pool, with its head; rounded up to whole pages"};
-Param<int64_t> cells{"shm.cells",
+Param<int64_t> cell_size{"shm.cell_size",
+                         32 * KiB,
+                         {4 * KiB, 8 * MiB},
+                         Unit::bytes,
+                         Level::tuner,
+                         Scope::job_wide,
+                         "cell size including header, rounded up to pages"};
+Param<int64_t> cells{"shm.cells_per_rank",
                      64,
                      {2, 65536},
                      Unit::none,
                      Level::tuner,
-                     Scope::all_equal,
-                     "most cells that one rank may have in its send buffer pool; memory follows use"};
+                     Scope::job_wide,
+                     "most cells per rank; allocated on demand"};
 
-Problem segment_problem(const char* what, const std::string& why, const char* todo) {
-    return {what, "host " + os::host_name(), why, todo};
+Diagnostic segment_diagnostic(const char* what, const std::string& why, const char* fix) {
+    return {what, "host " + os::host_name(), why, fix};
 }
 
-const char* remedy_for(int error) {
+const char* fix_for(int error) {
     switch (error) {
     case EFBIG:
-        return "raise the limit of the size of files (ulimit -f), or start fewer ranks";
+        return "raise the file size limit (ulimit -f), or start fewer ranks";
     case EMFILE:
     case ENFILE:
-        return "raise the limit of open files (ulimit -n)";
+        return "raise the open file limit (ulimit -n)";
     default:
-        return "free memory on this host, raise the limits of memory (of the job, ulimit -v), or start fewer "
+        return "free memory on this host, raise the memory limits (of the job, ulimit -v), or start fewer "
                "ranks";
     }
 }
@@ -51,21 +50,21 @@ const char* remedy_for(int error) {
 
 uint32_t NodeSegment::new_cell_bytes() {
     const auto pages = static_cast<uint32_t>((cell_size + wire::page_size - 1) / wire::page_size);
-    return static_cast<uint32_t>(pages * wire::page_size - wire::line_size);
+    return static_cast<uint32_t>(pages * wire::page_size - wire::cache_line);
 }
 
 bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
-                       NodeSegment& out, Problem& why, const Nodes* nodes) {
+                       NodeSegment& out, Diagnostic& why, const NodeTable* nodes) {
     wire::Geometry g;
     g.local_ranks = static_cast<uint32_t>(world_ranks.size());
     g.cell_bytes = new_cell_bytes();
     g.cells_per_rank = static_cast<uint32_t>(cells.get());
-    g.spread = nodes != nullptr && nodes->count > 1 ? static_cast<uint32_t>(world_size) : 0;
+    g.multi_node_size = nodes != nullptr && nodes->count > 1 ? static_cast<uint32_t>(world_size) : 0;
     if (!g.valid()) {
-        why = segment_problem("the shared memory of this node cannot be laid out",
-                              std::to_string(world_ranks.size()) + " ranks on one host, the limit is " +
-                                  std::to_string(wire::max_local_ranks),
-                              "start fewer ranks per host");
+        why = segment_diagnostic("the shared memory of this node cannot be created: too many ranks",
+                                 std::to_string(world_ranks.size()) + " ranks on one host, the limit is " +
+                                     std::to_string(wire::max_local_ranks),
+                                 "start fewer ranks per host");
         return false;
     }
     out.fd_ = os::make_memory_file("zipmpi-node", g.file_bytes());
@@ -75,11 +74,11 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
         out.map_ = os::Mapping(out.fd_.get(), g.total_bytes());
     if (!out.map_) {
         const int error = errno;
-        why = segment_problem("the shared memory of this node cannot be made",
-                              "the kernel refused " + std::to_string(g.rings_offset() / 1024) +
-                                  " KiB of memory in a file of " + std::to_string(g.total_bytes() / 1024) +
-                                  " KiB: " + std::strerror(error),
-                              remedy_for(error));
+        why = segment_diagnostic("the shared memory of this node cannot be created",
+                                 "the kernel refused " + std::to_string(g.rings_offset() / 1024) +
+                                     " KiB of memory in a file of " + std::to_string(g.total_bytes() / 1024) +
+                                     " KiB: " + std::strerror(error),
+                                 fix_for(error));
         return false;
     }
     out.geometry_ = g;
@@ -100,20 +99,21 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
     for (size_t i = 0; i < world_ranks.size(); ++i) table[i] = static_cast<uint32_t>(world_ranks[i]);
     h.nodes = nodes != nullptr ? nodes->count : 1;
     h.node = nodes != nullptr ? nodes->own : 0;
-    h.spread = g.spread;
-    if (g.spread != 0) {
-        std::memcpy(out.at<uint32_t>(g.nodes_offset()), nodes->node_of.data(), g.spread * sizeof(uint32_t));
+    h.multi_node_size = g.multi_node_size;
+    if (g.multi_node_size != 0) {
+        std::memcpy(out.at<uint32_t>(g.nodes_offset()), nodes->node_of.data(),
+                    g.multi_node_size * sizeof(uint32_t));
         out.set_job_key(nodes->key);
     }
     h.magic = wire::segment_magic;
     return true;
 }
 
-void NodeSegment::set_devices(bool found, std::string_view devices, std::string_view story) const {
+void NodeSegment::set_devices(bool found, std::string_view devices, std::string_view probe_log) const {
     auto& h = *at<wire::SegmentHeader>(0);
     std::snprintf(h.devices, sizeof h.devices, "%.*s", static_cast<int>(devices.size()), devices.data());
-    std::snprintf(h.devices_story, sizeof h.devices_story, "%.*s", static_cast<int>(story.size()),
-                  story.data());
+    std::snprintf(h.devices_log, sizeof h.devices_log, "%.*s", static_cast<int>(probe_log.size()),
+                  probe_log.data());
     const auto state = found ? wire::DevicesState::known : wire::DevicesState::none;
     h.devices_state.store(static_cast<uint32_t>(state), std::memory_order_release);
     os::futex_wake_all(h.devices_state);
@@ -121,12 +121,12 @@ void NodeSegment::set_devices(bool found, std::string_view devices, std::string_
 
 bool NodeSegment::wait_for_devices() const {
     auto& state = at<wire::SegmentHeader>(0)->devices_state;
-    constexpr auto not_known = static_cast<uint32_t>(wire::DevicesState::not_known);
+    constexpr auto unknown = static_cast<uint32_t>(wire::DevicesState::unknown);
     constexpr int64_t second = 1'000'000'000;
-    // Who should tell may die: then the launcher ends this rank, or says so.
-    while (state.load(std::memory_order_acquire) == not_known &&
-           news().failed.load(std::memory_order_acquire) == 0)
-        os::futex_wait(state, not_known, second);
+    // If the discovering rank dies, the launcher ends this rank or publishes the failure.
+    while (state.load(std::memory_order_acquire) == unknown &&
+           fault_state().failed.load(std::memory_order_acquire) == 0)
+        os::futex_wait(state, unknown, second);
     return state.load(std::memory_order_acquire) == static_cast<uint32_t>(wire::DevicesState::known);
 }
 
@@ -134,27 +134,27 @@ void NodeSegment::set_job_key(const std::array<uint8_t, wire::job_key_bytes>& ke
     std::memcpy(at<wire::SegmentHeader>(0)->job_key, key.data(), key.size());
 }
 
-bool NodeSegment::adopt(os::Fd fd, NodeSegment& out, Problem& why, os::Access access) {
+bool NodeSegment::attach(os::Fd fd, NodeSegment& out, Diagnostic& why, os::Access access) {
     struct stat st {};
     wire::SegmentHeader h{};
     const auto refuse = [&](const std::string& reason) {
-        why = segment_problem("the shared memory of this node cannot be used", reason,
-                              "start all ranks of the job with one launcher and one version of ZipMPI");
+        why = segment_diagnostic("the shared memory of this node cannot be used", reason,
+                                 "start all ranks of the job with one launcher and one version of ZipMPI");
         return false;
     };
     if (fstat(fd.get(), &st) != 0 || pread(fd.get(), &h, sizeof h, 0) != static_cast<ssize_t>(sizeof h))
-        return refuse(std::string("the descriptor handed to this process is not a memory file: ") +
+        return refuse(std::string("the descriptor passed to this process is not a memory file: ") +
                       std::strerror(errno));
-    if (h.magic != wire::segment_magic) return refuse("it does not start with the ZipMPI mark");
+    if (h.magic != wire::segment_magic) return refuse("it does not start with the ZipMPI magic number");
     if (h.version != wire::segment_version)
         return refuse("it has layout version " + std::to_string(h.version) + ", this library uses version " +
                       std::to_string(wire::segment_version));
-    wire::Geometry g{h.local_ranks, h.cell_bytes, h.cells_per_rank, h.spread};
-    if (!g.valid() || (h.spread != 0 && h.spread != h.world_size) || h.total_bytes != g.total_bytes() ||
-        h.world_ranks_offset != g.world_ranks_offset() || h.blocks_offset != g.blocks_offset() ||
-        h.rings_offset != g.rings_offset() || h.cells_offset != g.cells_offset() ||
-        static_cast<uint64_t>(st.st_size) < g.total_bytes())
-        return refuse("its header contradicts itself");
+    wire::Geometry g{h.local_ranks, h.cell_bytes, h.cells_per_rank, h.multi_node_size};
+    if (!g.valid() || (h.multi_node_size != 0 && h.multi_node_size != h.world_size) ||
+        h.total_bytes != g.total_bytes() || h.world_ranks_offset != g.world_ranks_offset() ||
+        h.blocks_offset != g.blocks_offset() || h.rings_offset != g.rings_offset() ||
+        h.cells_offset != g.cells_offset() || static_cast<uint64_t>(st.st_size) < g.total_bytes())
+        return refuse("its header is inconsistent");
     out.map_ = os::Mapping(fd.get(), g.total_bytes(), access);
     if (!out.map_)
         return refuse("it cannot be mapped (" + std::to_string(g.total_bytes() >> 20) +

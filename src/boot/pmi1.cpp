@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PMI-1, the "simple" protocol of hydra and many other launchers: one line out, one line back.
+// Client of PMI-1, the "simple" protocol of Hydra and many other launchers: one line per command and reply.
 #include "boot/environment.hpp"
-#include "boot/limits.hpp"
-#include "boot/pmi_text.hpp"
+#include "boot/pmi_client.hpp"
+#include "boot/timeouts.hpp"
 
 #include <algorithm>
 
@@ -13,69 +13,69 @@ namespace {
 
 class Pmi1 final : public Launcher {
   public:
-    Pmi1(TextConnection connection, const PmiIdentity& me)
+    Pmi1(PmiConnection connection, const PmiIdentity& me)
         : c_(std::move(connection))
         , rank_(me.rank)
-        , of_mpiexec_(me.of_mpiexec) {}
+        , native_(me.native) {}
 
-    // Limits and the name of the key space: without them nothing can be put.
-    bool learn_key_space(std::string& name) {
+    // Queries the limits and the name of the key-value space, which put and get require.
+    bool query_key_space(std::string& name) {
         std::string limit;
-        if (!c_.ask("cmd=get_maxes", "maxes", request_limit_ms)) return false;
-        if (c_.answer("vallen_max", limit))
+        if (!c_.request("cmd=get_maxes", "maxes", request_timeout_ms)) return false;
+        if (c_.reply_field("vallen_max", limit))
             value_max_ = std::min<size_t>(value_limit, static_cast<size_t>(whole_number(limit).value_or(0)));
-        if (!c_.ask("cmd=get_my_kvsname", "my_kvsname", request_limit_ms)) return false;
-        if (!c_.answer("kvsname", kvs_) || kvs_.empty() || kvs_.size() > longest_name) return false;
+        if (!c_.request("cmd=get_my_kvsname", "my_kvsname", request_timeout_ms)) return false;
+        if (!c_.reply_field("kvsname", kvs_) || kvs_.empty() || kvs_.size() > longest_name) return false;
         name = kvs_;
         return true;
     }
-    // Attributes are a courtesy: a launcher may not know them.
-    int attribute(std::string_view command, std::string_view answer_name, std::string_view name) {
+    // Attributes are optional: a launcher may not support them.
+    int attribute(std::string_view command, std::string_view reply_name, std::string_view name) {
         std::string value;
-        if (!c_.ask(command, answer_name, request_limit_ms) || !c_.answer(name, value)) return -1;
+        if (!c_.request(command, reply_name, request_timeout_ms) || !c_.reply_field(name, value)) return -1;
         return whole_number(value).value_or(-1);
     }
     bool lookup(std::string_view key, std::string& value) {
-        return c_.ask("cmd=get kvsname=" + kvs_ + " key=" + std::string(key), "get_result",
-                      request_limit_ms) &&
-               c_.answer_is("rc", "0") && c_.answer("value", value);
+        return c_.request("cmd=get kvsname=" + kvs_ + " key=" + std::string(key), "get_result",
+                          request_timeout_ms) &&
+               c_.reply_field_is("rc", "0") && c_.reply_field("value", value);
     }
     [[nodiscard]] const std::string& failure() const { return c_.failure(); }
 
     bool put(std::string_view key, std::string_view value) override {
         return value.size() <= value_max_ &&
-               c_.ask("cmd=put kvsname=" + kvs_ + " key=" + key_of(rank_, key) +
-                          " value=" + std::string(value),
-                      "put_result", request_limit_ms) &&
-               c_.answer_is("rc", "0");
+               c_.request("cmd=put kvsname=" + kvs_ + " key=" + key_of(rank_, key) +
+                              " value=" + std::string(value),
+                          "put_result", request_timeout_ms) &&
+               c_.reply_field_is("rc", "0");
     }
     bool get(int from_rank, std::string_view key, std::string& value) override {
         return lookup(key_of(from_rank, key), value);
     }
-    bool fence() override { return c_.ask("cmd=barrier_in", "barrier_out", TextConnection::no_limit); }
+    bool fence() override { return c_.request("cmd=barrier_in", "barrier_out", PmiConnection::no_limit); }
     void abort(int exit_code, std::string_view) override {
-        if (c_.send("cmd=abort exitcode=" + std::to_string(exit_code))) await_the_end();
+        if (c_.send("cmd=abort exitcode=" + std::to_string(exit_code))) wait_for_termination();
     }
-    bool tell(std::string_view words) override { // hydra ends the job for a word that it does not know
-        return of_mpiexec_ && c_.send("cmd=zipmpi_tell " + std::string(words));
+    bool notify(std::string_view message) override { // Hydra aborts the job on an unknown command
+        return native_ && c_.send("cmd=zipmpi_tell " + std::string(message));
     }
-    void finalize() override { c_.ask("cmd=finalize", "finalize_ack", request_limit_ms); }
+    void finalize() override { c_.request("cmd=finalize", "finalize_ack", request_timeout_ms); }
 
   private:
     static constexpr size_t longest_name = 1024;
-    TextConnection c_;
+    PmiConnection c_;
     int rank_;
-    bool of_mpiexec_;
+    bool native_;
     std::string kvs_;
     size_t value_max_ = value_limit;
 };
 
 } // namespace
 
-std::unique_ptr<Launcher> open_pmi1(TextConnection connection, PmiIdentity& me, std::string& why) {
+std::unique_ptr<Launcher> open_pmi1(PmiConnection connection, PmiIdentity& me, std::string& why) {
     auto pmi = std::make_unique<Pmi1>(std::move(connection), me);
-    if (!pmi->learn_key_space(me.job_id)) {
-        why = pmi->failure().empty() ? "the launcher has no key space for this job" : pmi->failure();
+    if (!pmi->query_key_space(me.job_id)) {
+        why = pmi->failure().empty() ? "the launcher has no key-value space for this job" : pmi->failure();
         return nullptr;
     }
     me.protocol = Protocol::pmi1;

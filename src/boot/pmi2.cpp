@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PMI-2, as Slurm's srun --mpi=pmi2 and hydra serve it: frames of fields ended by semicolons.
+// Client of PMI-2 as implemented by Slurm (srun --mpi=pmi2) and Hydra: frames of fields ended by semicolons.
 #include "boot/environment.hpp"
-#include "boot/limits.hpp"
-#include "boot/pmi_text.hpp"
+#include "boot/pmi_client.hpp"
+#include "boot/timeouts.hpp"
 
 namespace zipmpi::boot {
 namespace {
 
-// Text inside a field must not look like the end of it.
-std::string harmless(std::string_view text) {
+// Removes characters that would end a field.
+std::string sanitize(std::string_view text) {
     std::string s(text.substr(0, 256));
     for (char& c : s)
         if (c == ';' || c == '=' || c < ' ' || c > '~') c = ' ';
@@ -19,37 +19,35 @@ std::string harmless(std::string_view text) {
 
 class Pmi2 final : public Launcher {
   public:
-    explicit Pmi2(TextConnection connection)
+    explicit Pmi2(PmiConnection connection)
         : c_(std::move(connection)) {}
 
     bool full_init(PmiIdentity& me) {
-        const std::string job = me.job_id.empty() ? "" : "pmijobid=" + harmless(me.job_id) + ";";
+        const std::string job = me.job_id.empty() ? "" : "pmijobid=" + sanitize(me.job_id) + ";";
         if (!request("cmd=fullinit;" + job + "pmirank=" + std::to_string(me.rank) + ";threaded=FALSE;",
                      "fullinit-response"))
             return false;
         const int rank = number("rank");
         const int size = number("size");
         if (rank != me.rank || size != me.size) {
-            contradiction_ = "the environment says rank " + std::to_string(me.rank) + " of " +
-                             std::to_string(me.size) + ", the launcher says rank " + std::to_string(rank) +
-                             " of " + std::to_string(size);
+            mismatch_ = "the environment has rank " + std::to_string(me.rank) + " of " +
+                        std::to_string(me.size) + ", the launcher reports rank " + std::to_string(rank) +
+                        " of " + std::to_string(size);
             return false;
         }
         me.app_number = number("appnum");
         rank_ = me.rank;
         std::string name;
-        if (request("cmd=job-getid;", "job-getid-response") && c_.answer("jobid", name)) job_id_ = name;
+        if (request("cmd=job-getid;", "job-getid-response") && c_.reply_field("jobid", name)) job_id_ = name;
         if (job_id_.empty()) job_id_ = me.job_id;
         me.job_id = job_id_;
         return true;
     }
     bool attribute(std::string_view key, std::string& value) {
         return request("cmd=info-getjobattr;key=" + std::string(key) + ";", "info-getjobattr-response") &&
-               c_.answer_is("found", "TRUE") && c_.answer("value", value);
+               c_.reply_field_is("found", "TRUE") && c_.reply_field("value", value);
     }
-    [[nodiscard]] const std::string& failure() const {
-        return contradiction_.empty() ? c_.failure() : contradiction_;
-    }
+    [[nodiscard]] const std::string& failure() const { return mismatch_.empty() ? c_.failure() : mismatch_; }
 
     bool put(std::string_view key, std::string_view value) override {
         return value.size() <= value_limit &&
@@ -59,39 +57,39 @@ class Pmi2 final : public Launcher {
     bool get(int from_rank, std::string_view key, std::string& value) override {
         return request("cmd=kvs-get;jobid=" + job_id_ + ";srcid=-1;key=" + key_of(from_rank, key) + ";",
                        "kvs-get-response") &&
-               c_.answer_is("found", "TRUE") && c_.answer("value", value);
+               c_.reply_field_is("found", "TRUE") && c_.reply_field("value", value);
     }
     bool fence() override {
-        return c_.ask("cmd=kvs-fence;", "kvs-fence-response", TextConnection::no_limit) &&
-               c_.answer_is("rc", "0");
+        return c_.request("cmd=kvs-fence;", "kvs-fence-response", PmiConnection::no_limit) &&
+               c_.reply_field_is("rc", "0");
     }
     void abort(int exit_code, std::string_view text) override {
-        const std::string note = harmless(text) + ", exit code " + std::to_string(exit_code);
-        if (c_.send("cmd=abort;isworld=TRUE;msg=" + note + ";")) await_the_end();
+        const std::string note = sanitize(text) + ", exit code " + std::to_string(exit_code);
+        if (c_.send("cmd=abort;isworld=TRUE;msg=" + note + ";")) wait_for_termination();
     }
     void finalize() override { request("cmd=finalize;", "finalize-response"); }
 
   private:
-    bool request(const std::string& command, std::string_view answer_name) {
-        return c_.ask(command, answer_name, request_limit_ms) && c_.answer_is("rc", "0");
+    bool request(const std::string& command, std::string_view reply_name) {
+        return c_.request(command, reply_name, request_timeout_ms) && c_.reply_field_is("rc", "0");
     }
     int number(std::string_view name) {
         std::string value;
-        return c_.answer(name, value) ? whole_number(value).value_or(-1) : -1;
+        return c_.reply_field(name, value) ? whole_number(value).value_or(-1) : -1;
     }
 
-    TextConnection c_;
+    PmiConnection c_;
     int rank_ = 0;
     std::string job_id_;
-    std::string contradiction_;
+    std::string mismatch_;
 };
 
 } // namespace
 
-std::unique_ptr<Launcher> open_pmi2(TextConnection connection, PmiIdentity& me, std::string& why) {
+std::unique_ptr<Launcher> open_pmi2(PmiConnection connection, PmiIdentity& me, std::string& why) {
     auto pmi = std::make_unique<Pmi2>(std::move(connection));
     if (!pmi->full_init(me)) {
-        why = pmi->failure().empty() ? "the launcher refused the PMI-2 greeting" : pmi->failure();
+        why = pmi->failure().empty() ? "the launcher rejected the PMI-2 initialization" : pmi->failure();
         return nullptr;
     }
     me.protocol = Protocol::pmi2;

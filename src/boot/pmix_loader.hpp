@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Finds and loads the PMIx module. It is never unloaded: libpmix has threads.
+// Loads the PMIx module. It is never unloaded, because libpmix has threads.
 #pragma once
 
 #include "boot/pmix/module.hpp"
@@ -10,6 +10,6 @@
 
 namespace zipmpi::boot {
 
-std::unique_ptr<Launcher> open_pmix(PmixIdentity& me, Problem& why);
+std::unique_ptr<Launcher> open_pmix(PmixIdentity& me, Diagnostic& why);
 
 } // namespace zipmpi::boot

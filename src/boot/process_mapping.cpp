@@ -28,7 +28,7 @@ class Cursor {
         rest_.remove_prefix(word.size());
         return true;
     }
-    bool take(int& number) { // not negative
+    bool take(int& number) { // nonnegative
         skip_blanks();
         if (rest_.empty() || std::isdigit(static_cast<unsigned char>(rest_.front())) == 0) return false;
         const auto [end, ec] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
@@ -49,16 +49,16 @@ class Cursor {
     std::string_view rest_;
 };
 
-struct Block {
+struct MappingBlock {
     int first_node, nodes, ranks_per_node;
 };
 
-bool parse_blocks(std::string_view text, std::vector<Block>& blocks) {
+bool parse_blocks(std::string_view text, std::vector<MappingBlock>& blocks) {
     Cursor at(text);
     const bool quoted = at.take('"');
     if (!at.take('(') || !at.take("vector")) return false;
     while (at.take(',')) {
-        Block b{};
+        MappingBlock b{};
         if (!at.take('(') || !at.take(b.first_node) || !at.take(',') || !at.take(b.nodes) || !at.take(',') ||
             !at.take(b.ranks_per_node) || !at.take(')'))
             return false;
@@ -70,10 +70,10 @@ bool parse_blocks(std::string_view text, std::vector<Block>& blocks) {
 
 // Calls visit(first rank, one past the last rank, node) for each run of ranks on one node, in rank order.
 template <class Visit>
-void walk(const std::vector<Block>& blocks, int size, Visit visit) {
+void walk(const std::vector<MappingBlock>& blocks, int size, Visit visit) {
     int64_t next = 0;
     while (next < size)
-        for (const Block& b : blocks)
+        for (const MappingBlock& b : blocks)
             for (int i = 0; i < b.nodes && next < size; ++i) {
                 const int64_t end = next + b.ranks_per_node < size ? next + b.ranks_per_node : size;
                 visit(static_cast<int>(next), static_cast<int>(end), int64_t{b.first_node} + i);
@@ -83,8 +83,8 @@ void walk(const std::vector<Block>& blocks, int size, Visit visit) {
 
 } // namespace
 
-bool ranks_on_my_node(std::string_view mapping, int rank, int size, std::vector<int>& node_ranks) {
-    std::vector<Block> blocks;
+bool parse_local_ranks(std::string_view mapping, int rank, int size, std::vector<int>& node_ranks) {
+    std::vector<MappingBlock> blocks;
     if (rank < 0 || rank >= size || !parse_blocks(mapping, blocks)) return false;
     int64_t my_node = -1;
     walk(blocks, size, [&](int first, int end, int64_t node) {
@@ -98,8 +98,8 @@ bool ranks_on_my_node(std::string_view mapping, int rank, int size, std::vector<
     return true;
 }
 
-bool node_of_each(std::string_view mapping, int size, std::vector<int64_t>& nodes) {
-    std::vector<Block> blocks;
+bool parse_rank_nodes(std::string_view mapping, int size, std::vector<int64_t>& nodes) {
+    std::vector<MappingBlock> blocks;
     if (!parse_blocks(mapping, blocks)) return false;
     nodes.resize(static_cast<size_t>(size));
     walk(blocks, size, [&](int first, int end, int64_t node) {

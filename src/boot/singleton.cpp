@@ -10,7 +10,7 @@ namespace zipmpi::boot {
 
 void make_singleton(Job& job) {
     job.protocol = Protocol::singleton;
-    // The time tells apart two processes that get the same id one after the other.
+    // The time distinguishes processes with a reused pid.
     job.id = "singleton-" + std::to_string(getpid()) + "-" + std::to_string(os::now_ns());
     job.rank = 0;
     job.size = 1;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A process without a launcher: the only rank of its job.
+// Singleton: a process without a launcher, the only rank of its job.
 #pragma once
 
 #include "boot/job.hpp"

@@ -31,9 +31,9 @@ uint32_t by_table(std::span<const std::byte> bytes) {
 [[gnu::target("sse4.2")]] uint32_t by_instruction(std::span<const std::byte> bytes) {
     uint64_t c = ~0U;
     for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
-        uint64_t word = 0;
-        std::memcpy(&word, bytes.data(), sizeof word);
-        c = __builtin_ia32_crc32di(c, word);
+        uint64_t token = 0;
+        std::memcpy(&token, bytes.data(), sizeof token);
+        c = __builtin_ia32_crc32di(c, token);
     }
     auto rest = static_cast<uint32_t>(c);
     for (const std::byte b : bytes) rest = __builtin_ia32_crc32qi(rest, static_cast<uint8_t>(b));
@@ -41,7 +41,7 @@ uint32_t by_table(std::span<const std::byte> bytes) {
 }
 #endif
 
-std::span<const std::byte> summed(const wire::Frame& frame) {
+std::span<const std::byte> checksum_of(const wire::Frame& frame) {
     return {reinterpret_cast<const std::byte*>(&frame), offsetof(wire::Frame, checksum)};
 }
 
@@ -63,19 +63,19 @@ bool read_all(const FrameView& view, wire::FrameType type, T& out) {
 bool take_message(std::span<const std::byte>& rest, FrameView& out) {
     if (!take(rest, out.head)) return false;
     const size_t payload = out.head.inline_bytes;
-    if (payload > wire::inline_max || payload > rest.size() || out.head.is_long > 1) return false;
+    if (payload > wire::inline_max || payload > rest.size() || out.head.chunked > 1) return false;
     out.payload = rest.first(payload);
     rest = rest.subspan(payload);
     return true;
 }
 
-// Data lies within its message; of a message that is not long all of it is there.
+// Whether the data is within its message; a short message must be complete.
 bool fits(const FrameView& v) {
     const wire::Frame& f = v.frame;
     const uint64_t data = v.data.size();
     if (f.type != wire::FrameType::message && f.type != wire::FrameType::chunk) return true;
     if (f.length > wire::frame_length_max || f.offset > f.length || data > f.length - f.offset) return false;
-    if (f.type == wire::FrameType::message) return f.offset == 0 && (v.head.is_long != 0 || data == f.length);
+    if (f.type == wire::FrameType::message) return f.offset == 0 && (v.head.chunked != 0 || data == f.length);
     return f.offset != 0 && f.offset % wire::frame_chunk == 0 && data != 0 && data <= wire::frame_chunk &&
            (data == wire::frame_chunk || data == f.length - f.offset);
 }
@@ -89,18 +89,18 @@ uint32_t crc32c(std::span<const std::byte> bytes) {
     return by_table(bytes);
 }
 
-void close(wire::Frame& frame) {
+void finalize(wire::Frame& frame) {
     frame.magic = wire::frame_magic;
-    frame.checksum = crc32c(summed(frame));
+    frame.checksum = crc32c(checksum_of(frame));
 }
 
 bool read_frame(std::span<const std::byte> bytes, uint64_t job, size_t bytes_after, wire::Frame& frame) {
     if (!take(bytes, frame)) return false;
-    return frame.magic == wire::frame_magic && frame.checksum == crc32c(summed(frame)) && frame.job == job &&
-           frame.type >= wire::FrameType::message && frame.type <= wire::FrameType::news &&
-           (frame.flags & ~wire::frame_flags) == 0 && frame.hops <= wire::frame_hops &&
-           frame.bytes <= wire::frame_payload_max && frame.bytes == bytes_after && frame.from >= 0 &&
-           frame.to >= 0;
+    return frame.magic == wire::frame_magic && frame.checksum == crc32c(checksum_of(frame)) &&
+           frame.job == job && frame.type >= wire::FrameType::message &&
+           frame.type <= wire::FrameType::route_update && (frame.flags & ~wire::frame_flags) == 0 &&
+           frame.hops <= wire::frame_hops && frame.bytes <= wire::frame_payload_max &&
+           frame.bytes == bytes_after && frame.from >= 0 && frame.to >= 0;
 }
 
 bool read_frame(std::span<const std::byte> bytes, std::span<const std::byte> data, uint64_t job,
@@ -110,9 +110,9 @@ bool read_frame(std::span<const std::byte> bytes, std::span<const std::byte> dat
         return false;
     std::span<const std::byte> rest = bytes.subspan(sizeof(wire::Frame));
     out.has_ack = (out.frame.flags & wire::frame_has_ack) != 0;
-    out.sealed = (out.frame.flags & wire::frame_sealed) != 0;
+    out.sealed = (out.frame.flags & wire::frame_encrypted) != 0;
     if ((out.has_ack && !take(rest, out.ack)) || (out.sealed && !take(rest, out.seal))) return false;
-    if (out.sealed) { // only the end that it is for can read on
+    if (out.sealed) { // only the receiving endpoint can read on
         out.data = rest.empty() ? data : rest;
         return true;
     }
@@ -130,8 +130,8 @@ bool read_grant(const FrameView& view, wire::Grant& grant) {
     return read_all(view, wire::FrameType::grant, grant);
 }
 
-bool read_news(const FrameView& view, wire::News& news) {
-    return read_all(view, wire::FrameType::news, news);
+bool read_route_update(const FrameView& view, wire::RouteUpdate& update) {
+    return read_all(view, wire::FrameType::route_update, update);
 }
 
 } // namespace zipmpi::bridge

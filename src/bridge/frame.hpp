@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one place where frames are read, and where their headers are closed. What is given out has been checked
-// against what has really come. Pure.
+// Parses frames and finalizes their headers; no other code does. Every field returned has been checked
+// against the bytes received. Pure functions.
 #pragma once
 
 #include "wire/frame_layout.hpp"
@@ -14,9 +14,9 @@ namespace zipmpi::bridge {
 uint32_t crc32c(std::span<const std::byte> bytes);
 
 // Fills in magic and checksum.
-void close(wire::Frame& frame);
+void finalize(wire::Frame& frame);
 
-// The header alone, for who passes the frame on. bytes_after: what came behind it.
+// Parses the header only, for forwarding. bytes_after: size of what follows it.
 bool read_frame(std::span<const std::byte> bytes, uint64_t job, size_t bytes_after, wire::Frame& frame);
 
 struct FrameView {
@@ -24,19 +24,20 @@ struct FrameView {
     bool has_ack = false;
     wire::AckBlock ack{};
     bool sealed = false;
-    wire::Seal seal{};
+    wire::AeadHeader seal{};
     wire::MessageHead head{};           // of a message
     std::span<const std::byte> payload; // of a message: inline_bytes
-    std::span<const std::byte> data; // the rest; of a sealed frame all that is sealed, if it came in one part
+    // The rest; for a sealed frame all that is sealed, if it arrived in one part.
+    std::span<const std::byte> data;
 };
 
-// A frame in two parts: all but its data, and the data; or all in the first.
+// A frame in two parts: all except its data, and the data; or all in the first.
 bool read_frame(std::span<const std::byte> bytes, std::span<const std::byte> data, uint64_t job,
                 FrameView& out);
 
-// The contents of frames between hops and ends.
+// Contents of control frames.
 bool read_ack(const FrameView& view, wire::AckBitmap& ack);
 bool read_grant(const FrameView& view, wire::Grant& grant);
-bool read_news(const FrameView& view, wire::News& news);
+bool read_route_update(const FrameView& view, wire::RouteUpdate& update);
 
 } // namespace zipmpi::bridge

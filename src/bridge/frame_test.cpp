@@ -15,17 +15,17 @@ constexpr uint64_t job = 42;
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-struct Made {
+struct BuiltFrame {
     wire::Frame frame{};
     std::vector<std::byte> bytes;
     template <class T>
-    void add(const T& part) {
-        const auto* at = reinterpret_cast<const std::byte*>(&part);
-        bytes.insert(bytes.end(), at, at + sizeof part);
+    void add(const T& sub) {
+        const auto* at = reinterpret_cast<const std::byte*>(&sub);
+        bytes.insert(bytes.end(), at, at + sizeof sub);
     }
     std::vector<std::byte> finish(size_t data_elsewhere = 0) {
         frame.bytes = static_cast<uint32_t>(bytes.size() + data_elsewhere);
-        close(frame);
+        finalize(frame);
         std::vector<std::byte> all(sizeof frame);
         std::memcpy(all.data(), &frame, sizeof frame);
         all.insert(all.end(), bytes.begin(), bytes.end());
@@ -33,8 +33,8 @@ struct Made {
     }
 };
 
-Made a_message(uint64_t length) {
-    Made m;
+BuiltFrame a_message(uint64_t length) {
+    BuiltFrame m;
     m.frame.type = wire::FrameType::message;
     m.frame.job = job;
     m.frame.from = 1;
@@ -44,18 +44,18 @@ Made a_message(uint64_t length) {
     return m;
 }
 
-TEST(Frame, checksum_is_crc32c) {
+TEST(Frame, ChecksumIsCrc32c) {
     EXPECT_EQ(crc32c(bytes_of("123456789")), 0xe3069283U);
     EXPECT_EQ(crc32c({}), 0U);
 }
 
-TEST(Frame, message_in_one_part_and_in_two) {
+TEST(Frame, MessageInOneOrTwoParts) {
     const std::vector<std::byte> data(100, std::byte{7});
     for (const bool apart : {false, true}) {
-        Made m = a_message(data.size());
+        BuiltFrame m = a_message(data.size());
         m.frame.flags = wire::frame_has_ack;
         m.add(wire::AckBlock{5, 6});
-        m.add(wire::MessageHead{wire::Kind::eager, 0, 3, 0, 9, 0});
+        m.add(wire::MessageHead{wire::MessageKind::eager, 0, 3, 0, 9, 0});
         m.bytes.insert(m.bytes.end(), 3, std::byte{1});
         if (!apart) m.bytes.insert(m.bytes.end(), data.begin(), data.end());
         const auto all = m.finish(apart ? data.size() : 0);
@@ -73,17 +73,17 @@ TEST(Frame, message_in_one_part_and_in_two) {
     }
 }
 
-TEST(Frame, nonsense_is_refused) {
+TEST(Frame, InvalidFramesAreRejected) {
     FrameView v;
-    Made m = a_message(10); // says ten, brings none
+    BuiltFrame m = a_message(10); // announces ten bytes, has none
     m.add(wire::MessageHead{});
     EXPECT_FALSE(read_frame(m.finish(), {}, job, v));
     m = a_message(0);
-    m.add(wire::MessageHead{wire::Kind::eager, 0, 41, 0, 0, 0});
+    m.add(wire::MessageHead{wire::MessageKind::eager, 0, 41, 0, 0, 0});
     m.bytes.resize(m.bytes.size() + 41);
-    EXPECT_FALSE(read_frame(m.finish(), {}, job, v)); // too much payload
+    EXPECT_FALSE(read_frame(m.finish(), {}, job, v)); // payload too long
     m = a_message(0);
-    EXPECT_FALSE(read_frame(m.finish(), {}, job, v)); // no head
+    EXPECT_FALSE(read_frame(m.finish(), {}, job, v)); // no message head
     m = a_message(300000);
     m.frame.type = wire::FrameType::chunk;
     m.frame.offset = wire::frame_chunk;
@@ -97,8 +97,8 @@ TEST(Frame, nonsense_is_refused) {
     EXPECT_FALSE(read_grant(v, grant));
 }
 
-TEST(Frame, every_changed_bit_of_the_header_is_noticed) {
-    Made m = a_message(0);
+TEST(Frame, AnyChangedHeaderBitIsDetected) {
+    BuiltFrame m = a_message(0);
     m.add(wire::MessageHead{});
     const auto good = m.finish();
     FrameView v;

@@ -1,31 +1,31 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a face calls. The generated entry points convert handles to objects, check what can be checked from
-// the kinds of the parameters, and call these; the tables in spec/functions name them as targets. Nothing
-// here knows a handle value, a status layout or an error number of any ABI.
+// Internal MPI API called by the generated ABI entry points. The entry points convert handles to objects,
+// check what the parameter kinds allow, and call these functions; the tables in spec/functions name them as
+// targets. Nothing here depends on handle values, status layouts or error numbers of an ABI.
 //
 // Conventions for targets, in the order of the MPI function's parameters:
 //   handle in -> T&, out and inout -> T*& (null = the null handle), arrays -> T** with their length before
 //   counts, sizes, displacements -> int64_t; arrays of them -> CountArray; ranks and tags -> int
 //   logical out -> bool&, arrays of them -> int* (not 0: true); status out -> Status*, null = ignored; text
 //   out -> std::string&
-// Threads: the face holds the engine lock (core/engine.hpp) around each call whose table row does not say
-// otherwise.
+// Threads: the ABI binding holds the progress engine lock (core/runtime.hpp) around each call unless its
+// table row says otherwise.
 #pragma once
 
 #include "base/err.hpp"
 #include "core/attr/keyval.hpp"
-#include "core/fault/api.hpp"
+#include "core/dpm/dpm_api.hpp"
+#include "core/fault/fault_api.hpp"
 #include "core/object.hpp"
-#include "core/worlds/api.hpp"
 
 #include <cstdint>
 #include <string>
 
 namespace zipmpi::core {
 
-// Values with a special meaning, in the engine's own coding.
+// Special values in core's own encoding.
 inline constexpr int any_source = -1;
 inline constexpr int any_tag = -2;
 inline constexpr int proc_null = -3;
@@ -37,7 +37,7 @@ inline constexpr int order_fortran = 0xF;
 inline constexpr int distribute_none = 16;
 inline constexpr int distribute_block = 17;
 inline constexpr int distribute_cyclic = 18;
-inline constexpr int distribute_default = 19; // the argument of a distribution is not given
+inline constexpr int distribute_default = 19; // no distribution argument
 inline constexpr int mode_nocheck = 1024;     // assertions of chapter 12
 inline constexpr int mode_noprecede = 2048;
 inline constexpr int mode_noput = 4096;
@@ -56,7 +56,7 @@ struct Status {
     int64_t bytes = 0;
 };
 
-// An array of counts or displacements, narrow or wide as the caller's function had it.
+// Array of counts or displacements with elements of int or MPI_Count, as the caller passed it.
 struct CountArray {
     const void* data = nullptr;
     bool wide = false;
@@ -93,7 +93,7 @@ enum class WinFlavor { create, allocate, dynamic, shared };
 enum class WinAttribute { base, size, disp_unit, create_flavor, model };
 enum class SplitType { shared, hw_guided, hw_unguided, resource_guided, none };
 
-// --- start and end (chapter 11)
+// --- startup and shutdown (chapter 11)
 Err init(int* argc, char*** argv);
 Err init_thread(int* argc, char*** argv, ThreadLevel required, ThreadLevel& provided);
 Err initialized(bool& flag);
@@ -109,7 +109,7 @@ Err session_get_nth_pset(Session& session, Info* info, int n, std::string& name)
 Err session_get_info(Session& session, Info*& info);
 Err session_get_pset_info(Session& session, const char* pset, Info*& info);
 Err comm_disconnect(Comm*& comm);
-Err comm_get_parent(Comm*& parent); // null: started by nobody
+Err comm_get_parent(Comm*& parent); // null: not spawned
 
 // --- environment (chapter 9)
 double wtime();
@@ -121,17 +121,17 @@ Err alloc_mem(int64_t size, Info* info, void*& base);
 Err free_mem(void* base);
 Err get_address(const void* location, int64_t& address);
 Err errhandler_free(Errhandler*& handler);
-Err comm_create_errhandler(void* face_function, Errhandler*& handler);
+Err comm_create_errhandler(void* user_function, Errhandler*& handler);
 Err comm_set_errhandler(Comm& comm, Errhandler& handler);
 Err comm_get_errhandler(Comm& comm, Errhandler*& handler);
-Err session_create_errhandler(void* face_function, Errhandler*& handler);
+Err session_create_errhandler(void* user_function, Errhandler*& handler);
 Err session_set_errhandler(Session& session, Errhandler& handler);
 Err session_get_errhandler(Session& session, Errhandler*& handler);
-Err win_create_errhandler(void* face_function, Errhandler*& handler);
+Err win_create_errhandler(void* user_function, Errhandler*& handler);
 Err win_set_errhandler(Win& win, Errhandler& handler);
 Err win_get_errhandler(Win& win, Errhandler*& handler);
-Err file_create_errhandler(void* face_function, Errhandler*& handler);
-Err file_set_errhandler(File* file, Errhandler& handler); // null: of files that are opened later
+Err file_create_errhandler(void* user_function, Errhandler*& handler);
+Err file_set_errhandler(File* file, Errhandler& handler); // null: initial handler of files
 Err file_get_errhandler(File* file, Errhandler*& handler);
 Err get_hw_resource_info(Info*& info);
 
@@ -178,7 +178,7 @@ Err comm_create_from_group(Group& group, const char* tag, Info* info, Errhandler
 Err comm_split(Comm& comm, int color, int key, Comm*& result);
 Err comm_split_type(Comm& comm, SplitType type, int key, Info* info, Comm*& result);
 Err comm_free(Comm*& comm);
-Err comm_get_name(Comm* comm, std::string& name); // null handles have names as well
+Err comm_get_name(Comm* comm, std::string& name); // null handles have names, too
 Err comm_set_name(Comm& comm, const char* name);
 Err comm_get_info(Comm& comm, Info*& info);
 Err comm_set_info(Comm& comm, Info* info);
@@ -200,7 +200,7 @@ Err win_get_attr(Win& win, uint32_t key, void*& value, bool& found);
 Err win_delete_attr(Win& win, uint32_t key);
 Err win_get_name(Win* win, std::string& name);
 Err win_set_name(Win& win, const char* name);
-// Attributes that the standard predefines. The value is an int that lives as long as the library.
+// Predefined attributes. The value is an int that lives as long as the library.
 enum class PredefinedAttribute {
     tag_ub,
     io,
@@ -213,39 +213,39 @@ enum class PredefinedAttribute {
 };
 Err comm_get_predefined_attribute(Comm& comm, PredefinedAttribute which, const int*& value, bool& found);
 
-// --- datatypes (chapter 5); `large` says that the large-count form was called, for MPI_Type_get_contents
+// --- datatypes (chapter 5); `large`: the large-count form was called, for MPI_Type_get_contents
 Err type_size(Datatype& type, int64_t& size);
 Err type_get_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_get_true_extent(Datatype& type, int64_t& lower, int64_t& extent);
 Err type_commit(Datatype*& type);
 Err type_free(Datatype*& type);
-Err type_get_name(Datatype* type, std::string& name); // null: of the null handle
+Err type_get_name(Datatype* type, std::string& name); // null: name of the null handle
 Err type_set_name(Datatype& type, const char* name);
-Err get_count(const Status& status, Datatype& type, int64_t& count);    // undefined if not whole
-Err get_elements(const Status& status, Datatype& type, int64_t& count); // undefined if not whole
-int64_t bytes_of_elements(const Datatype& type, int64_t elements);      // basic ones
+Err get_count(const Status& status, Datatype& type, int64_t& count);    // undefined if not a multiple
+Err get_elements(const Status& status, Datatype& type, int64_t& count); // undefined if not a multiple
+int64_t bytes_of_elements(const Datatype& type, int64_t elements);      // basic elements
 Err type_contiguous(int64_t count, Datatype& old, Datatype*& type, bool large);
 Err type_vector(int64_t count, int64_t block, int64_t stride, Datatype& old, Datatype*& type, bool large);
 Err type_create_hvector(int64_t count, int64_t block, int64_t stride, Datatype& old, Datatype*& type,
                         bool large);
-Err type_indexed(int64_t count, CountArray blocks, CountArray places, Datatype& old, Datatype*& type,
+Err type_indexed(int64_t count, CountArray blocks, CountArray displs, Datatype& old, Datatype*& type,
                  bool large);
-Err type_create_hindexed(int64_t count, CountArray blocks, CountArray places, Datatype& old, Datatype*& type,
+Err type_create_hindexed(int64_t count, CountArray blocks, CountArray displs, Datatype& old, Datatype*& type,
                          bool large);
-Err type_create_indexed_block(int64_t count, int64_t block, CountArray places, Datatype& old, Datatype*& type,
+Err type_create_indexed_block(int64_t count, int64_t block, CountArray displs, Datatype& old, Datatype*& type,
                               bool large);
-Err type_create_hindexed_block(int64_t count, int64_t block, CountArray places, Datatype& old,
+Err type_create_hindexed_block(int64_t count, int64_t block, CountArray displs, Datatype& old,
                                Datatype*& type, bool large);
-Err type_create_struct(int64_t count, CountArray blocks, CountArray places, Datatype** types, Datatype*& type,
+Err type_create_struct(int64_t count, CountArray blocks, CountArray displs, Datatype** types, Datatype*& type,
                        bool large);
 Err type_create_subarray(int64_t dims, CountArray sizes, CountArray subsizes, CountArray starts, int order,
                          Datatype& old, Datatype*& type, bool large);
 Err type_create_darray(int size, int rank, int64_t dims, CountArray sizes, const int* distributions,
-                       const int* arguments, const int* grid, int order, Datatype& old, Datatype*& type,
+                       const int* arguments, const int* psizes, int order, Datatype& old, Datatype*& type,
                        bool large);
 Err type_create_resized(Datatype& old, int64_t lower, int64_t extent, Datatype*& type, bool large);
 Err type_dup(Datatype& old, Datatype*& type);
-Err type_get_value_index(Datatype& value, Datatype& index, Datatype*& pair); // null: there is none
+Err type_get_value_index(Datatype& value, Datatype& index, Datatype*& pair); // null: none
 Err type_create_f90_real(int precision, int range, Datatype*& type);
 Err type_create_f90_complex(int precision, int range, Datatype*& type);
 Err type_create_f90_integer(int range, Datatype*& type);
@@ -268,7 +268,7 @@ Err unpack_external(const char* format, const void* in, int64_t size, int64_t& p
                     int64_t count, Datatype& type);
 Err pack_external_size(const char* format, int64_t count, Datatype& type, int64_t& size);
 
-// --- point-to-point (chapter 3); peers and tags are checked by the face
+// --- point-to-point (chapter 3); peers and tags are checked by the ABI binding
 Err send(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm);
 Err ssend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm);
 Err isend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm, Request*& request);
@@ -294,7 +294,7 @@ Err bsend_init(const void* buf, int64_t count, Datatype& type, int dest, int tag
 Err recv_init(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request);
 Err start(Request*& request);
 Err startall(int64_t n, Request** requests);
-Err buffer_attach(void* memory, int64_t size); // may be automatic_buffer, which detach gives back
+Err buffer_attach(void* memory, int64_t size); // may be automatic_buffer, which detach returns
 Err buffer_detach(void*& memory, int64_t& size);
 Err buffer_flush();
 Err buffer_iflush(Request*& request);
@@ -333,7 +333,7 @@ Err psend_init(const void* buf, int partitions, int64_t count, Datatype& type, i
 Err precv_init(void* buf, int partitions, int64_t count, Datatype& type, int source, int tag, Comm& comm,
                Info* info, Request*& request);
 Err pready(int partition, Request& request);
-Err pready_range(int low, int high, Request& request); // both included
+Err pready_range(int low, int high, Request& request); // both inclusive
 Err pready_list(int n, const int* partitions, Request& request);
 Err parrived(Request* request, int partition, bool& flag);
 
@@ -341,7 +341,7 @@ Err parrived(Request* request, int partition, bool& flag);
 Err topo_test(Comm& comm, TopologyKind& kind);
 Err dims_create(int nnodes, int ndims, int* dims);
 Err cart_create(Comm& comm, int ndims, const int* dims, const int* periods, bool reorder, Comm*& result);
-Err cart_map(Comm& comm, int ndims, const int* dims, const int* periods, int& place);
+Err cart_map(Comm& comm, int ndims, const int* dims, const int* periods, int& new_rank);
 Err cartdim_get(Comm& comm, int& ndims);
 Err cart_get(Comm& comm, int maxdims, int* dims, int* periods, int* coords);
 Err cart_rank(Comm& comm, const int* coords, int& rank);
@@ -349,7 +349,7 @@ Err cart_coords(Comm& comm, int rank, int maxdims, int* coords);
 Err cart_shift(Comm& comm, int direction, int disp, int& source, int& destination);
 Err cart_sub(Comm& comm, const int* remain, Comm*& result);
 Err graph_create(Comm& comm, int nnodes, const int* index, const int* edges, bool reorder, Comm*& result);
-Err graph_map(Comm& comm, int nnodes, const int* index, const int* edges, int& place);
+Err graph_map(Comm& comm, int nnodes, const int* index, const int* edges, int& new_rank);
 Err graphdims_get(Comm& comm, int& nnodes, int& nedges);
 Err graph_get(Comm& comm, int maxindex, int maxedges, int* index, int* edges);
 Err graph_neighbors_count(Comm& comm, int rank, int& count);
@@ -457,15 +457,16 @@ Err iexscan(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op,
             Request*& request);
 Err exscan_init(const void* sbuf, void* rbuf, int64_t count, Datatype& type, Op& op, Comm& comm, Info* info,
                 Request*& request);
-// An operation of the program: the face's function, and how to call it on elements with the type's layout.
-using UserReduction = void (*)(void* face_function, const void* in, void* inout, int64_t count,
+// A user operation: the ABI's function, and the binding function that calls it on elements in the type's
+// layout.
+using UserReduction = void (*)(void* user_function, const void* in, void* inout, int64_t count,
                                Datatype& type);
-Err op_create(void* face_function, UserReduction call, bool commutes, Op*& op);
+Err op_create(void* user_function, UserReduction call, bool commutes, Op*& op);
 Err op_free(Op*& op);
 Err op_commutative(Op& op, bool& commutes);
 Err reduce_local(const void* in, void* inout, int64_t count, Datatype& type, Op& op);
 
-// --- collectives with the neighbours in a topology (chapter 8)
+// --- neighborhood collectives (chapter 8)
 Err neighbor_allgather(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
                        Datatype& rtype, Comm& comm);
 Err ineighbor_allgather(const void* sbuf, int64_t scount, Datatype& stype, void* rbuf, int64_t rcount,
@@ -502,8 +503,8 @@ Err neighbor_alltoallw_init(const void* sbuf, CountArray scounts, CountArray sdi
                             void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm,
                             Info* info, Request*& request);
 
-// --- one-sided communication (chapter 12). A target may be proc_null. With NO_OP what describes the origin
-// is not looked at, and its datatype may be null.
+// --- one-sided communication (chapter 12). A target may be proc_null. With NO_OP the origin arguments are
+// ignored, and the origin datatype may be null.
 Err win_create(void* base, int64_t size, int64_t unit, Info* info, Comm& comm, Win*& win);
 Err win_allocate(int64_t size, int64_t unit, Info* info, Comm& comm, void*& base, Win*& win);
 Err win_allocate_shared(int64_t size, int64_t unit, Info* info, Comm& comm, void*& base, Win*& win);

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The predefined datatypes and operations, by the names of the standard less its prefix; a name that starts
-// with a digit gets an N before it. The second column is the C++ type that stands for the datatype in
-// reductions.
+// Predefined datatypes and reduction operations by their MPI names without the prefix; a name that starts
+// with a digit is prefixed with N. The second column is the C++ type used for the datatype in reductions.
 #pragma once
 
 namespace zipmpi::core {

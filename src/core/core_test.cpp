@@ -3,8 +3,8 @@
 #include "core/api.hpp"
 #include "core/comm/comm.hpp"
 #include "core/datatype/datatype.hpp"
-#include "core/engine.hpp"
 #include "core/op/op.hpp"
+#include "core/runtime.hpp"
 #include "core/slab.hpp"
 
 #include <gtest/gtest.h>
@@ -55,15 +55,15 @@ TEST(Kernels, LocationsPreferTheLowerIndex) {
     EXPECT_EQ(r.index, 9);
 }
 
-TEST(Kernels, UndefinedCombinationsAreRefused) {
+TEST(Kernels, RejectsUndefinedCombinations) {
     EXPECT_EQ(kernel_of(OpId::BAND, TypeId::DOUBLE), nullptr);
     EXPECT_EQ(kernel_of(OpId::MAX, TypeId::C_FLOAT_COMPLEX), nullptr);
-    EXPECT_NE(kernel_of(OpId::SUM, TypeId::CHAR), nullptr); // as other libraries do
+    EXPECT_NE(kernel_of(OpId::SUM, TypeId::CHAR), nullptr); // extension, as in other MPI libraries
     EXPECT_EQ(kernel_of(OpId::SUM, TypeId::CHARACTER), nullptr);
     EXPECT_EQ(kernel_of(OpId::SUM, TypeId::BYTE), nullptr);
     EXPECT_EQ(kernel_of(OpId::MAXLOC, TypeId::INT), nullptr);
     EXPECT_EQ(kernel_of(OpId::REPLACE, TypeId::INT), nullptr);
-    EXPECT_FALSE(op_takes(builtin_op(OpId::SUM), builtin_type(TypeId::PACKED)));
+    EXPECT_FALSE(op_supports(builtin_op(OpId::SUM), builtin_type(TypeId::PACKED)));
 }
 
 TEST(Datatype, SizesAndExtents) {
@@ -78,7 +78,7 @@ TEST(Datatype, SizesAndExtents) {
     EXPECT_EQ(size, undefined);
 }
 
-TEST(Datatype, CountIsUndefinedForParts) {
+TEST(Datatype, CountOfPartialElementsIsUndefined) {
     Status s;
     int64_t count = 0;
     s.bytes = 12;
@@ -89,29 +89,29 @@ TEST(Datatype, CountIsUndefinedForParts) {
     EXPECT_EQ(count, undefined);
 }
 
-TEST(Builtin, NamesFindTheirWayBack) {
+TEST(Builtin, NamesRoundTrip) {
     EXPECT_EQ(builtin_name(builtin_type(TypeId::DOUBLE)).id, static_cast<int>(TypeId::DOUBLE));
     EXPECT_EQ(builtin_name(builtin_op(OpId::MAXLOC)).id, static_cast<int>(OpId::MAXLOC));
     EXPECT_EQ(builtin_name(errors_return()).kind, BuiltinName::errors_return);
 }
 
 struct Thing : Object {
-    static constexpr Class class_id = Class::info;
+    static constexpr ObjectKind class_id = ObjectKind::info;
     explicit Thing(int v)
         : value(v) {}
     int value;
 };
 
-TEST(Slab, FreedObjectsAreKnownAsSuch) {
+TEST(Slab, DetectsFreedObjects) {
     Slab<Thing> slab;
     std::vector<Thing*> things;
     for (int i = 0; i < 200; ++i) things.push_back(slab.make(i));
     for (int i = 0; i < 200; ++i) EXPECT_EQ(slab.find(things[static_cast<size_t>(i)]->index)->value, i);
     const uint32_t index = things[77]->index;
     slab.destroy(*things[77]);
-    EXPECT_EQ(things[77]->cls, Class::none);
+    EXPECT_EQ(things[77]->cls, ObjectKind::none);
     EXPECT_EQ(slab.find(index), nullptr);
-    EXPECT_EQ(slab.make(5)->index, index) << "numbers are used again";
+    EXPECT_EQ(slab.make(5)->index, index) << "indices are reused";
     EXPECT_EQ(slab.find(100000), nullptr);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Time, names, memory, predefined attributes, objects by number.
+// Time, names, memory, predefined attributes, and lookup of objects by index.
 #include "core/datatype/datatype.hpp"
 #include "core/group/group.hpp"
 #include "core/info/info.hpp"
@@ -9,10 +9,10 @@
 #include "core/message.hpp"
 #include "core/op/op.hpp"
 #include "core/request/request.hpp"
-#include "core/state.hpp"
+#include "core/runtime_state.hpp"
 #include "core/win/win.hpp"
 #include "os/host.hpp"
-#include "proto/p2p/lane.hpp"
+#include "proto/p2p/progress_engine.hpp"
 
 #include <cstdlib>
 #include <ctime>
@@ -50,15 +50,16 @@ Err get_library_version(std::string& text) {
 Err alloc_mem(int64_t size, Info*, void*& base) {
     constexpr size_t line = 64;
     const size_t bytes = (static_cast<size_t>(size) + line - 1) / line * line;
-    base = engine() != nullptr ? lane().arena().allocate(bytes) : nullptr; // peers can read it themselves
+    base = runtime() != nullptr ? progress_engine().arena().allocate(bytes)
+                                : nullptr; // peers can read it directly
     if (base == nullptr) base = std::aligned_alloc(line, bytes != 0 ? bytes : line);
     if (base != nullptr) return Err::success;
-    return fail(Err::no_mem, "ask for less memory", "%lld bytes are not available",
+    return fail(Err::no_mem, "request less memory", "%lld bytes are not available",
                 static_cast<long long>(size));
 }
 
 Err free_mem(void* base) {
-    if (engine() == nullptr || !lane().arena().free(base)) std::free(base);
+    if (runtime() == nullptr || !progress_engine().arena().free(base)) std::free(base);
     return Err::success;
 }
 
@@ -69,13 +70,13 @@ Err get_address(const void* location, int64_t& address) {
 
 Err comm_get_predefined_attribute(Comm&, PredefinedAttribute which, const int*& value, bool& found) {
     static const int tag_ub = tag_max;
-    static const int any_rank = any_source; // every rank can do input and output
+    static const int any_rank = any_source; // every rank can do I/O
     static const int no_host = proc_null;
-    static const int yes = 1; // one host, one clock
+    static const int enabled = 1; // one host, one clock
     static int app_number = 0;
     static int universe = 0;
-    static int keeps_going = 0;
-    const boot::Job& job = engine()->job;
+    static int fault_tolerant = 0;
+    const boot::Job& job = runtime()->job;
     found = true;
     switch (which) {
     case PredefinedAttribute::tag_ub:
@@ -88,7 +89,7 @@ Err comm_get_predefined_attribute(Comm&, PredefinedAttribute which, const int*& 
         value = &no_host;
         break;
     case PredefinedAttribute::wtime_is_global:
-        value = &yes;
+        value = &enabled;
         break;
     case PredefinedAttribute::appnum:
         app_number = job.app_number;
@@ -101,39 +102,39 @@ Err comm_get_predefined_attribute(Comm&, PredefinedAttribute which, const int*& 
         value = &universe;
         break;
     case PredefinedAttribute::fault_tolerant:
-        keeps_going = engine()->segment.news().keeps_going != 0 ? 1 : 0;
-        value = &keeps_going;
+        fault_tolerant = runtime()->segment.fault_state().fault_tolerant != 0 ? 1 : 0;
+        value = &fault_tolerant;
         break;
     case PredefinedAttribute::lastusedcode:
         found = false;
-        break; // a number of the face's
+        break; // an index of the ABI binding
     }
     return Err::success;
 }
 
-Object* object_by_index(Class cls, uint32_t index) noexcept {
+Object* object_by_index(ObjectKind cls, uint32_t index) noexcept {
     switch (cls) {
-    case Class::comm:
+    case ObjectKind::comm:
         return comm_by_index(index);
-    case Class::request:
+    case ObjectKind::request:
         return request_by_index(index);
-    case Class::errhandler:
+    case ObjectKind::errhandler:
         return errhandler_by_index(index);
-    case Class::session:
+    case ObjectKind::session:
         return session_by_index(index);
-    case Class::message:
+    case ObjectKind::message:
         return message_by_index(index);
-    case Class::op:
+    case ObjectKind::op:
         return op_by_index(index);
-    case Class::datatype:
+    case ObjectKind::datatype:
         return datatype_by_index(index);
-    case Class::group:
+    case ObjectKind::group:
         return group_by_index(index);
-    case Class::info:
+    case ObjectKind::info:
         return info_by_index(index);
-    case Class::win:
+    case ObjectKind::win:
         return win_by_index(index);
-    case Class::file:
+    case ObjectKind::file:
         return file_by_index(index);
     default:
         return nullptr;
@@ -142,30 +143,30 @@ Object* object_by_index(Class cls, uint32_t index) noexcept {
 
 BuiltinName builtin_name(const Object& object) noexcept {
     switch (object.cls) {
-    case Class::datatype:
+    case ObjectKind::datatype:
         if (const auto& type = static_cast<const Datatype&>(object); is_named(type))
             return {BuiltinName::type, static_cast<int>(type.id)};
         return {};
-    case Class::op:
+    case ObjectKind::op:
         if (!static_cast<const Op&>(object).predefined()) return {};
         return {BuiltinName::op, static_cast<int>(static_cast<const Op&>(object).id)};
-    case Class::errhandler:
+    case ObjectKind::errhandler:
         if (&object == &errors_are_fatal()) return {BuiltinName::errors_are_fatal, 0};
         if (&object == &errors_abort()) return {BuiltinName::errors_abort, 0};
         if (&object == &errors_return()) return {BuiltinName::errors_return, 0};
         return {};
-    case Class::comm:
-    case Class::revoked_comm:
+    case ObjectKind::comm:
+    case ObjectKind::revoked_comm:
         if (&object == comm_world()) return {BuiltinName::comm_world, 0};
         if (&object == comm_self()) return {BuiltinName::comm_self, 0};
         return {};
-    case Class::message:
+    case ObjectKind::message:
         if (&object == &message_no_proc()) return {BuiltinName::message_no_proc, 0};
         return {};
-    case Class::group:
+    case ObjectKind::group:
         if (&object == &group_empty()) return {BuiltinName::group_empty, 0};
         return {};
-    case Class::info:
+    case ObjectKind::info:
         if (&object == &info_env()) return {BuiltinName::info_env, 0};
         return {};
     default:

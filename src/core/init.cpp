@@ -1,26 +1,26 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The library comes up and goes down: MPI_Init, sessions, MPI_Finalize.
+// Startup and shutdown of the library: MPI_Init, sessions, MPI_Finalize.
 #include "base/param.hpp"
 #include "base/recorder.hpp"
+#include "core/bsend_buffer.hpp"
+#include "core/dpm/connect.hpp"
 #include "core/fault/fault.hpp"
-#include "core/flush.hpp"
-#include "core/helper.hpp"
-#include "core/info/at_launch.hpp"
-#include "core/network.hpp"
-#include "core/send_buffer.hpp"
-#include "core/starved.hpp"
-#include "core/state.hpp"
+#include "core/flush_output.hpp"
+#include "core/info/launch_keys.hpp"
+#include "core/network_setup.hpp"
+#include "core/out_of_memory.hpp"
+#include "core/progress_thread.hpp"
+#include "core/runtime_state.hpp"
 #include "core/tool/matrix.hpp"
-#include "core/worlds/worlds.hpp"
 #include "os/host.hpp"
 #include "os/memory_checker.hpp"
 #include "proto/coll/coll.hpp"
-#include "proto/p2p/lane.hpp"
-#include "proto/progress/helper.hpp"
+#include "proto/p2p/progress_engine.hpp"
+#include "proto/progress/progress_thread.hpp"
 #include "proto/progress/wait.hpp"
-#include "proto/rma/device.hpp"
+#include "proto/rma/rdma_context.hpp"
 
 #include <mutex>
 #include <unistd.h>
@@ -28,148 +28,152 @@
 namespace zipmpi::core {
 namespace {
 
-Engine* the_engine = nullptr;
-std::mutex start_mutex; // two threads may open sessions at once
+Runtime* the_runtime = nullptr;
+std::mutex start_mutex; // two threads may open sessions concurrently
 
-Param<bool> demand_wakes{"wait.demand_wakes", false, Level::developer, Scope::local,
-                         "for tests of the library: a rank one of whose sleeps ended by its time limit "
-                         "although what it was for was there ends with status 1 in MPI_Finalize"};
+Param<bool> require_wakeups{
+    "wait.fail_on_missed_wakeup", false, Level::developer, Scope::local,
+    "testing: exit with status 1 in MPI_Finalize if a sleep ended by its safety timeout "
+    "with work waiting (counter missed_wakeups)"};
 
 Slab<Session, std::mutex>& session_slab() {
     static auto* const s = new Slab<Session, std::mutex>; // never destroyed: see slab.hpp
     return *s;
 }
 
-[[noreturn]] void refuse_to_start(const Problem& why) {
+[[noreturn]] void abort_startup(const Diagnostic& why) {
     flush_program_output();
     report(why);
     _exit(1);
 }
 
-void report_knob_faults(const boot::Job& job, const std::vector<ParamFault>& faults) {
-    if (job.rank != 0) return; // all ranks have the same settings: one says it
-    for (const ParamFault& f : faults) report({"a setting is ignored", f.origin, f.why, f.todo});
+void report_param_errors(const boot::Job& job, const std::vector<ParamError>& errors) {
+    if (job.rank != 0) return; // all ranks have equal settings: one reports
+    for (const ParamError& f : errors) report({"a setting is ignored", f.origin, f.why, f.fix});
 }
 
-wire::RankBlock& own_block(const Engine& e) {
+wire::RankBlock& own_block(const Runtime& e) {
     return e.segment.block(static_cast<uint32_t>(e.job.local_index));
 }
 
-void set_state(const Engine& e, wire::RankState state) {
+void set_state(const Runtime& e, wire::RankState state) {
     own_block(e).state.store(static_cast<uint32_t>(state),
-                             std::memory_order_release); // the launcher reads it
+                             std::memory_order_release); // read by the launcher
 }
 
-ThreadLevel raise_thread_level(Engine& e, ThreadLevel level) {
+ThreadLevel raise_thread_level(Runtime& e, ThreadLevel level) {
     if (level > e.thread_level) e.thread_level = level;
     if (e.thread_level == ThreadLevel::multiple) {
-        e.lane->set_multithreaded();
-        live::locks.store(true, std::memory_order_relaxed);
+        e.progress_engine->set_multithreaded();
+        hot::locking.store(true, std::memory_order_relaxed);
     }
     return e.thread_level;
 }
 
-void make_world(Engine& e) {
-    proto::Team world{e.lane.get(), world_context, e.job.rank, e.job.size, proto::RankMap(0), 0};
-    proto::Team self{e.lane.get(), self_context, 0, 1, proto::RankMap(e.job.rank), 0};
+void make_world(Runtime& e) {
+    proto::Team world{e.progress_engine.get(), world_context, e.job.rank, e.job.size, proto::RankMap(0), 0};
+    proto::Team self{e.progress_engine.get(), self_context, 0, 1, proto::RankMap(e.job.rank), 0};
     e.world = make_comm(world, "MPI_COMM_WORLD", initial_errhandler());
     e.self = make_comm(self, "MPI_COMM_SELF", initial_errhandler());
-    if (e.world == nullptr || e.self == nullptr) end_for_want_of_memory();
+    if (e.world == nullptr || e.self == nullptr) exit_out_of_memory();
     e.world->permanent = e.self->permanent = true;
 }
 
 } // namespace
 
-proto::Lane* the_lane = nullptr;
+proto::ProgressEngine* the_progress_engine = nullptr;
 
-Engine* engine() noexcept { return the_engine; }
-Comm* comm_world() noexcept { return the_engine != nullptr ? the_engine->world : nullptr; }
-Comm* comm_self() noexcept { return the_engine != nullptr ? the_engine->self : nullptr; }
+Runtime* runtime() noexcept { return the_runtime; }
+Comm* comm_world() noexcept { return the_runtime != nullptr ? the_runtime->world : nullptr; }
+Comm* comm_self() noexcept { return the_runtime != nullptr ? the_runtime->self : nullptr; }
 
-constinit std::atomic<Phase> live::phase{Phase::before_init};
-constinit std::atomic<bool> live::locks{false};
+constinit std::atomic<Phase> hot::phase{Phase::before_init};
+constinit std::atomic<bool> hot::locking{false};
 
 static void refresh_phase() {
-    const Engine& e = *the_engine;
+    const Runtime& e = *the_runtime;
     Phase now = e.world_ended ? Phase::after_finalize : Phase::before_init;
     if (e.sessions > 0 || (e.world_started && !e.world_ended)) now = Phase::running;
-    live::phase.store(now, std::memory_order_relaxed);
+    hot::phase.store(now, std::memory_order_relaxed);
 }
 
-void lock_lane() noexcept { the_engine->lane->lock(); }
-void unlock_lane() noexcept { the_engine->lane->unlock(); }
+void lock_progress_engine() noexcept { the_runtime->progress_engine->lock(); }
+void unlock_progress_engine() noexcept { the_runtime->progress_engine->unlock(); }
 
-Engine& start_engine(ThreadLevel level) {
-    if (the_engine == nullptr) {
-        os::quiet_memory_sanitizer();
-        auto* e = new Engine;
-        Problem why;
-        const auto faults = load_params(environ);
+Runtime& start_runtime(ThreadLevel level) {
+    if (the_runtime == nullptr) {
+        os::suppress_memory_sanitizer();
+        auto* e = new Runtime;
+        Diagnostic why;
+        const auto errors = load_params(environ);
         if (!boot::start(environ, e->job, why) || !boot::join_segment(e->job, e->segment, why))
-            refuse_to_start(why);
-        report_knob_faults(e->job, faults);
-        e->lane =
-            std::make_unique<proto::Lane>(e->segment, static_cast<uint32_t>(e->job.local_index), e->job.rank);
-        if (!join_network(*e, why)) refuse_to_start(why);
-        listen_for_faults(*e);
+            abort_startup(why);
+        report_param_errors(e->job, errors);
+        e->progress_engine = std::make_unique<proto::ProgressEngine>(
+            e->segment, static_cast<uint32_t>(e->job.local_index), e->job.rank);
+        if (!join_network(*e, why)) abort_startup(why);
+        enable_fault_notification(*e);
         set_recorder(&own_block(*e).recorder);
         e->main_thread = pthread_self();
-        the_engine = e;
-        the_lane = e->lane.get();
-        e->segment.tell_facts(); // this rank is there: core/comm/hardware.cpp
+        the_runtime = e;
+        the_progress_engine = e->progress_engine.get();
+        e->segment.notify_node_info(); // this rank has joined: core/comm/locality.cpp
     }
-    set_state(*the_engine, wire::RankState::running);
-    raise_thread_level(*the_engine, level);
-    return *the_engine;
+    set_state(*the_runtime, wire::RankState::running);
+    raise_thread_level(*the_runtime, level);
+    return *the_runtime;
 }
 
-static void wait_until_drained(const Engine& e) {
-    if (e.lane->network() != nullptr) e.lane->network()->leaving(true);
+static void wait_until_drained(const Runtime& e) {
+    if (e.progress_engine->network() != nullptr) e.progress_engine->network()->set_shutting_down(true);
     proto::wait_until(
-        *e.lane, [&] { return e.lane->drained() && e.loose_sends == 0; }, proto::note_on(proto::Operation{}));
-    if (e.lane->network() != nullptr) e.lane->network()->leaving(false);
+        *e.progress_engine, [&] { return e.progress_engine->drained() && e.detached_sends == 0; },
+        proto::wait_info_of(proto::Operation{}));
+    if (e.progress_engine->network() != nullptr) e.progress_engine->network()->set_shutting_down(false);
 }
 
-static void look_at_late_wakes(const Engine& e) {
-    const uint64_t late = demand_wakes ? own_block(e).counters.get(Counter::late_wakes) : 0;
-    if (late == 0) return;
+static void check_missed_wakeups(const Runtime& e) {
+    const uint64_t missed = require_wakeups ? own_block(e).counters.get(Counter::missed_wakeups) : 0;
+    if (missed == 0) return;
     flush_program_output();
-    report(
-        {"a wake-up was missing", "rank " + std::to_string(e.job.rank) + " of " + std::to_string(e.job.size),
-         std::to_string(late) + " sleeps ended by their time limit although what they were for was there "
-                                "(counter late_wakes)",
-         "look for who should have woken the rank: docs/dev/sleeping.md; or unset ZIPMPI_WAIT_DEMAND_WAKES"});
+    report({"a wakeup was missing",
+            "rank " + std::to_string(e.job.rank) + " of " + std::to_string(e.job.size),
+            std::to_string(missed) + " sleeps ended by their safety timeout with work waiting "
+                                     "(counter missed_wakeups)",
+            "find the code path that must send the wakeup: docs/dev/sleeping.md; or unset "
+            "ZIPMPI_WAIT_FAIL_ON_MISSED_WAKEUP"});
     _exit(1);
 }
 
-void leave_engine() {
-    Engine& e = *the_engine;
-    end_help();
+void shut_down_runtime() {
+    Runtime& e = *the_runtime;
+    stop_progress_thread();
     wait_until_drained(e);
     if (e.segment.nodes() > 1 && e.world != nullptr) {
-        // What goes between hosts needs both sides: nobody leaves while others may still need it.
-        static_cast<void>(e.segment.news().keeps_going != 0 ? meet_the_living(*e.world)
-                                                            : proto::coll::barrier(e.world->team));
+        // Messages between hosts need progress on both sides: no rank leaves while others may still need it.
+        static_cast<void>(e.segment.fault_state().fault_tolerant != 0 ? fault_tolerant_barrier(*e.world)
+                                                                      : proto::coll::barrier(e.world->team));
         wait_until_drained(e);
     }
     set_state(e, wire::RankState::finalized);
-    // A session that is opened later finds the engine as it is and needs no launcher any more.
+    // A session opened later uses the existing runtime and needs no launcher.
     if (e.job.launcher != nullptr) e.job.launcher->finalize();
     e.job.launcher.reset();
-    look_at_late_wakes(e);
+    check_missed_wakeups(e);
 }
 
 Err init_thread(int*, char***, ThreadLevel required, ThreadLevel& provided) {
     const std::lock_guard guard(start_mutex);
-    const StartingMemory memory;
-    if (the_engine != nullptr && the_engine->world_started)
-        return fail(Err::other,
-                    "call MPI_Init or MPI_Init_thread once only; MPI_Initialized tells whether it was",
-                    "MPI is initialised already");
-    Engine& e = start_engine(required);
+    const StartupMemoryGuard memory;
+    if (the_runtime != nullptr && the_runtime->world_started)
+        return fail(
+            Err::other,
+            "call MPI_Init or MPI_Init_thread only once; MPI_Initialized returns whether it was called",
+            "MPI is already initialized");
+    Runtime& e = start_runtime(required);
     make_world(e);
     e.world_started = true;
-    if (Problem why; !meet_parents(e, why)) refuse_to_start(why);
+    if (Diagnostic why; !connect_parent(e, why)) abort_startup(why);
     refresh_phase();
     e.main_thread = pthread_self();
     provided = e.thread_level;
@@ -182,27 +186,27 @@ Err init(int* argc, char*** argv) {
 }
 
 Err initialized(bool& flag) {
-    flag = the_engine != nullptr && the_engine->world_started;
+    flag = the_runtime != nullptr && the_runtime->world_started;
     return Err::success;
 }
 
 Err finalized(bool& flag) {
-    flag = the_engine != nullptr && the_engine->world_ended;
+    flag = the_runtime != nullptr && the_runtime->world_ended;
     return Err::success;
 }
 
 Err finalize() {
-    Engine& e = *the_engine;
-    const std::lock_guard guard(*e.lane); // waiting gives it up, so it must be held
+    Runtime& e = *the_runtime;
+    const std::lock_guard guard(*e.progress_engine); // waiting releases it, so it must be held
     if (!e.world_started || e.world_ended)
         return fail(Err::other, "call MPI_Finalize once, after MPI_Init",
-                    "MPI_COMM_WORLD is not initialised");
-    // The first thing to happen, while all of MPI still works: programs hang their own clean-up on it.
+                    "MPI_COMM_WORLD is not initialized");
+    // First step, while MPI is fully usable: applications run cleanup code in these callbacks.
     static_cast<void>(e.self->attributes.erase_all(*e.self));
     static_cast<void>(e.world->attributes.erase_all(*e.world));
     tool::write_matrix(e);
-    withdraw_names();
-    if (e.sessions == 0) leave_engine();
+    unpublish_all();
+    if (e.sessions == 0) shut_down_runtime();
     release(*e.world);
     release(*e.self);
     e.world = e.self = nullptr;
@@ -212,12 +216,12 @@ Err finalize() {
 }
 
 Err query_thread(ThreadLevel& provided) {
-    provided = the_engine->thread_level;
+    provided = the_runtime->thread_level;
     return Err::success;
 }
 
 Err is_thread_main(bool& flag) {
-    flag = pthread_equal(the_engine->main_thread, pthread_self()) != 0;
+    flag = pthread_equal(the_runtime->main_thread, pthread_self()) != 0;
     return Err::success;
 }
 
@@ -225,13 +229,13 @@ namespace {
 
 constexpr const char* thread_level_key = "thread_level";
 
-// The level that a program asks for in words. All levels are there, so only nonsense is of interest.
+// Validates the requested thread level. All levels are supported, so only invalid names are errors.
 Err check_thread_level(const Hints& hints) {
     const std::string* const level = hints.find(thread_level_key);
     if (level == nullptr) return Err::success;
-    for (const char* known :
+    for (const char* name :
          {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"})
-        if (*level == known) return Err::success;
+        if (*level == name) return Err::success;
     return fail(Err::info_value, "pass the name of a level, for example MPI_THREAD_MULTIPLE",
                 "the info key %s has the value \"%s\"", thread_level_key, level->c_str());
 }
@@ -242,9 +246,9 @@ Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
     if (info != nullptr)
         if (const Err e = check_thread_level(hints_of(*info)); e != Err::success) return e;
     const std::lock_guard guard(start_mutex);
-    const StartingMemory memory;
-    Engine& e = start_engine(
-        ThreadLevel::multiple); // sessions are made for libraries that know nothing of each other
+    const StartupMemoryGuard memory;
+    Runtime& e =
+        start_runtime(ThreadLevel::multiple); // sessions serve libraries that are independent of each other
     session = session_slab().make();
     if (session == nullptr) return fail(Err::no_mem, "free memory", "no memory for another session");
     session->errhandler = share(errhandler != nullptr ? *errhandler : initial_errhandler());
@@ -258,13 +262,13 @@ Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
 }
 
 Err session_finalize(Session*& session) {
-    Engine& e = *the_engine;
-    const std::lock_guard guard(*e.lane);
+    Runtime& e = *the_runtime;
+    const std::lock_guard guard(*e.progress_engine);
     if (const Err err = session_flush_buffer(*session); err != Err::success) return err;
     release(session->errhandler);
     session_slab().destroy(*session);
     session = nullptr;
-    if (--e.sessions == 0 && e.world_started == e.world_ended) leave_engine();
+    if (--e.sessions == 0 && e.world_started == e.world_ended) shut_down_runtime();
     refresh_phase();
     return Err::success;
 }

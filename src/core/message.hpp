@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A message that a matched probe has found: it waits for the one receive that names it.
+// A message found by a matched probe, waiting for its matched receive.
 #pragma once
 
 #include "core/object.hpp"
@@ -10,9 +10,9 @@
 namespace zipmpi::core {
 
 struct Message : Object {
-    static constexpr Class class_id = Class::message;
-    proto::Unexpected* waiting = nullptr; // null: the message of MPI_PROC_NULL
-    Comm* comm = nullptr;                 // counted
+    static constexpr ObjectKind class_id = ObjectKind::message;
+    proto::UnexpectedMessage* unexpected = nullptr; // null: the message of MPI_PROC_NULL
+    Comm* comm = nullptr;                           // reference-counted
 };
 
 } // namespace zipmpi::core

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What every MPI object has in common. A face may hand out the address of an object as its handle: objects
-// live in slabs that are never unmapped, so the mark of a freed one can still be looked at and tells that it
-// is gone.
+// Base of all MPI objects. An ABI binding may use the address of an object as its handle: objects live in
+// slabs that are never unmapped, so the kind tag of a freed object can still be read and identifies it as
+// freed.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,8 @@
 
 namespace zipmpi::core {
 
-enum class Class : uint32_t { // values chosen so that random memory is not mistaken for an object
+enum class ObjectKind : uint32_t { // values chosen so that random memory is unlikely to be taken for an
+                                   // object
     none = 0,
     comm = 0x5a4d0001,
     group = 0x5a4d0002,
@@ -25,30 +26,30 @@ enum class Class : uint32_t { // values chosen so that random memory is not mist
     session = 0x5a4d000a,
     message = 0x5a4d000b,
     keyval = 0x5a4d000c,
-    revoked_comm = 0x5a4d000d, // a Comm that must not be used for messages any more
+    revoked_comm = 0x5a4d000d, // a revoked Comm, which rejects communication
 };
 
 struct Object {
-    Class cls = Class::none; // none after the object was freed
-    uint32_t index = 0;      // number within its class, stable while it lives: the integer form of its handle
+    ObjectKind cls = ObjectKind::none; // none after the object was freed
+    uint32_t index = 0; // index within its kind, stable during its lifetime: the integer form of its handle
     std::atomic<int32_t> refs{0};
 };
 
-// Counting who uses an object. Plain adds: the engine lock is held, and a locked instruction would wait until
-// all earlier stores, such as those of a message to another core, have been carried out.
-inline void hold(Object& object) noexcept {
+// Reference counts. Plain additions: the progress engine lock is held, and a locked instruction would wait
+// for all earlier stores, such as those of a message to another core.
+inline void add_ref(Object& object) noexcept {
     object.refs.store(object.refs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
-// True: that was the last one.
-[[nodiscard]] inline bool let_go(Object& object) noexcept {
+// True if that was the last reference.
+[[nodiscard]] inline bool release_ref(Object& object) noexcept {
     const int32_t left = object.refs.load(std::memory_order_relaxed) - 1;
     object.refs.store(left, std::memory_order_relaxed);
     return left == 0;
 }
 
-// How a communicator or a window begins: what is read of it at every call.
-struct CommFace : Object {
-    int32_t peers = 0; // how many ranks can be addressed
+// First members of a communicator or a window: the data read by every call.
+struct CommHeader : Object {
+    int32_t peer_count = 0; // number of addressable ranks
     uint32_t context = 0;
 };
 
@@ -64,7 +65,7 @@ struct File;
 struct Session;
 struct Message;
 
-// The object of class T with that integer form, or null.
-Object* object_by_index(Class cls, uint32_t index) noexcept;
+// The object of this kind with this index, or null.
+Object* object_by_index(ObjectKind cls, uint32_t index) noexcept;
 
 } // namespace zipmpi::core

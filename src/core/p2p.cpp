@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Point-to-point calls: from communicator, count and datatype to an operation on bytes.
+// Point-to-point calls: conversion of communicator, count and datatype to an operation on bytes.
 #include "core/p2p.hpp"
 
 #include "core/api.hpp"
@@ -15,54 +15,54 @@ static_assert(any_source == proto::any_source && any_tag == proto::any_tag);
 Err send_blocking(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
                   bool synchronous) {
     if (dest == proc_null) return Err::success;
-    const TypeShare hold = share(type); // another thread may free it
-    proto::Operation op = send_of(buf, count, type, dest, tag, comm);
+    const TypeShare type_ref = share(type); // another thread may free it
+    proto::Operation op = make_send_op(buf, count, type, dest, tag, comm);
     op.synchronous = synchronous;
     start_operation(op);
-    proto::wait_for(lane(), op);
+    proto::wait_for(progress_engine(), op);
     return op.error;
 }
 
 Err send_request(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
                  bool synchronous, Request*& request) {
-    if (dest == proc_null) return request_to_nobody(comm, type, request);
-    proto::Operation op = send_of(buf, count, type, dest, tag, comm);
+    if (dest == proc_null) return make_proc_null_request(comm, type, request);
+    proto::Operation op = make_send_op(buf, count, type, dest, tag, comm);
     op.synchronous = synchronous;
-    op.patient = true;
-    if (lane().send_at_once(op)) {
-        request = request_of_done_send();
-        return request != nullptr ? Err::success : no_request();
+    op.batchable = true;
+    if (progress_engine().try_send_eager(op)) {
+        request = completed_send_request();
+        return request != nullptr ? Err::success : request_alloc_error();
     }
     return start_request(op, comm, type, request);
 }
 
 } // namespace
 
-Err no_request() {
+Err request_alloc_error() {
     return fail(Err::no_mem, "complete requests before starting more", "no memory for another request");
 }
 
-Err no_copy() {
+Err copy_alloc_error() {
     return fail(Err::no_mem, "use two buffers, with MPI_Sendrecv or MPI_Isendrecv",
-                "no memory to keep a copy of the send data");
+                "no memory for a copy of the send data");
 }
 
 Err start_request(const proto::Operation& op, Comm& comm, Datatype& type, Request*& request) {
     request = make_request(op, &comm, type);
-    if (request == nullptr) return no_request();
+    if (request == nullptr) return request_alloc_error();
     start_operation(*request);
     return Err::success;
 }
 
-Err request_to_nobody(Comm& comm, Datatype& type, Request*& request) {
+Err make_proc_null_request(Comm& comm, Datatype& type, Request*& request) {
     request = make_request(&comm, type);
-    if (request == nullptr) return no_request();
-    request->to_nobody = true;
+    if (request == nullptr) return request_alloc_error();
+    request->is_proc_null = true;
     request->complete = true;
     return Err::success;
 }
 
-Status status_of_waiting(const proto::Incoming& message) {
+Status status_of_unexpected(const proto::IncomingMessage& message) {
     Status s;
     s.source = message.envelope.source;
     s.tag = message.envelope.tag;
@@ -88,16 +88,16 @@ Err issend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Co
 
 Err recv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Status* status) {
     if (source == proc_null) {
-        if (status != nullptr) *status = status_to_nobody();
+        if (status != nullptr) *status = proc_null_status();
         return Err::success;
     }
-    const TypeShare hold = share(type);
-    proto::Operation op = recv_of(buf, count, type, source, tag, comm);
+    const TypeShare type_ref = share(type);
+    proto::Operation op = make_recv_op(buf, count, type, source, tag, comm);
     start_operation(op);
     proto::wait_until(
-        lane(), [&] { return op.done() || waits_in_vain(op); }, proto::note_on(op));
-    if (!op.done()) { // from anybody, and somebody is gone
-        lane().give_up_recv(op);
+        progress_engine(), [&] { return op.done() || is_blocked_by_failure(op); }, proto::wait_info_of(op));
+    if (!op.done()) { // MPI_ANY_SOURCE, and a member has failed
+        progress_engine().abandon_recv(op);
         op.error = fail(Err::proc_failed, "acknowledge failures with MPIX_Comm_ack_failed before receiving",
                         "a rank that might have sent the message has failed");
     }
@@ -105,18 +105,18 @@ Err recv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& co
     return op.error;
 }
 
-bool waits_in_vain(const proto::Operation& op) {
-    return lane().faulty() && op.kind == proto::Operation::Kind::recv && op.source == any_source &&
-           op.matched_source == any_source &&
-           lane().no_message_from(op.context, any_source, -1) != Err::success;
+bool is_blocked_by_failure(const proto::Operation& op) {
+    return progress_engine().has_faults() && op.kind == proto::Operation::Kind::recv &&
+           op.source == any_source && op.matched_source == any_source &&
+           progress_engine().source_failure(op.context, any_source, -1) != Err::success;
 }
 
 Err irecv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request) {
-    if (source == proc_null) return request_to_nobody(comm, type, request);
+    if (source == proc_null) return make_proc_null_request(comm, type, request);
     request = make_request(&comm, type);
-    if (request == nullptr) return no_request();
-    set_recv_of(*request, buf, count, type, source, tag, comm);
-    lane().start_recv(*request);
+    if (request == nullptr) return request_alloc_error();
+    set_recv_op(*request, buf, count, type, source, tag, comm);
+    progress_engine().start_recv(*request);
     return Err::success;
 }
 
@@ -124,22 +124,22 @@ Err sendrecv(const void* sbuf, int64_t scount, Datatype& stype, int dest, int st
              int64_t rcount, Datatype& rtype, int source, int rtag, Comm& comm, Status* status) {
     if (dest == proc_null) return recv(rbuf, rcount, rtype, source, rtag, comm, status);
     if (source == proc_null) {
-        if (status != nullptr) *status = status_to_nobody();
+        if (status != nullptr) *status = proc_null_status();
         return send(sbuf, scount, stype, dest, stag, comm);
     }
-    const TypeShare hold_recv = share(rtype);
-    const TypeShare hold_send = share(stype);
-    proto::Operation r = recv_of(rbuf, rcount, rtype, source, rtag, comm);
-    proto::Operation s = send_of(sbuf, scount, stype, dest, stag, comm);
-    const Err error = proto::exchange(lane(), r, s);
+    const TypeShare recv_type_ref = share(rtype);
+    const TypeShare send_type_ref = share(stype);
+    proto::Operation r = make_recv_op(rbuf, rcount, rtype, source, rtag, comm);
+    proto::Operation s = make_send_op(sbuf, scount, stype, dest, stag, comm);
+    const Err error = proto::exchange(progress_engine(), r, s);
     if (status != nullptr) *status = status_of(r);
     return error;
 }
 
 Err sendrecv_replace(void* buf, int64_t count, Datatype& type, int dest, int stag, int source, int rtag,
                      Comm& comm, Status* status) {
-    const Bytes copy = make_bytes(packed_bytes(count, type));
-    if (copy == nullptr) return no_copy();
+    const HeapBytes copy = allocate_bytes(packed_bytes(count, type));
+    if (copy == nullptr) return copy_alloc_error();
     pack_all(copy.get(), buf, count, type);
     return sendrecv(copy.get(), static_cast<int64_t>(packed_bytes(count, type)), builtin_type(TypeId::BYTE),
                     dest, stag, buf, count, type, source, rtag, comm, status);
@@ -147,44 +147,45 @@ Err sendrecv_replace(void* buf, int64_t count, Datatype& type, int dest, int sta
 
 Err probe(int source, int tag, Comm& comm, Status* status) {
     if (source == proc_null) {
-        if (status != nullptr) *status = status_to_nobody();
+        if (status != nullptr) *status = proc_null_status();
         return Err::success;
     }
     const proto::Operation pattern = proto::make_recv(comm.team, nullptr, 0, source, tag);
-    const proto::ExpectingProbe expecting(lane().shm(), source, pattern.world_peer);
-    if (lane().faulty()) lane().progress(); // a rank that is gone may have sent it before
-    const proto::Incoming* found = nullptr;
-    Err hopeless = Err::success;
+    const proto::ExpectedProbe expecting(progress_engine().shm(), source, pattern.world_peer);
+    if (progress_engine().has_faults())
+        progress_engine().progress(); // the failed rank may have sent it before
+    const proto::IncomingMessage* found = nullptr;
+    Err failure = Err::success;
     proto::wait_until(
-        lane(),
+        progress_engine(),
         [&] {
-            found = lane().probe(comm.team.context, source, tag);
+            found = progress_engine().probe(comm.team.context, source, tag);
             if (found == nullptr)
-                hopeless = lane().no_message_from(comm.team.context, source, pattern.world_peer);
-            return found != nullptr || hopeless != Err::success;
+                failure = progress_engine().source_failure(comm.team.context, source, pattern.world_peer);
+            return found != nullptr || failure != Err::success;
         },
-        proto::note_on(pattern));
-    if (found == nullptr) return hopeless;
-    if (status != nullptr) *status = status_of_waiting(*found);
+        proto::wait_info_of(pattern));
+    if (found == nullptr) return failure;
+    if (status != nullptr) *status = status_of_unexpected(*found);
     return Err::success;
 }
 
 Err iprobe(int source, int tag, Comm& comm, bool& flag, Status* status) {
     flag = true;
     if (source == proc_null) {
-        if (status != nullptr) *status = status_to_nobody();
+        if (status != nullptr) *status = proc_null_status();
         return Err::success;
     }
-    const proto::Incoming* found = lane().probe(comm.team.context, source, tag);
+    const proto::IncomingMessage* found = progress_engine().probe(comm.team.context, source, tag);
     if (found == nullptr) {
-        const proto::ExpectingProbe expecting(lane().shm(), source, world_source(comm, source));
-        proto::poll(lane());
-        found = lane().probe(comm.team.context, source, tag);
+        const proto::ExpectedProbe expecting(progress_engine().shm(), source, world_source(comm, source));
+        proto::poll(progress_engine());
+        found = progress_engine().probe(comm.team.context, source, tag);
     }
     flag = found != nullptr;
-    if (!flag && lane().faulty())
-        return lane().no_message_from(comm.team.context, source, world_source(comm, source));
-    if (flag && status != nullptr) *status = status_of_waiting(*found);
+    if (!flag && progress_engine().has_faults())
+        return progress_engine().source_failure(comm.team.context, source, world_source(comm, source));
+    if (flag && status != nullptr) *status = status_of_unexpected(*found);
     return Err::success;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Matched probes: the probe takes the message out of matching, a receive names it.
-#include "core/errhandler/kept_comm.hpp"
+// Matched probes: the probe removes the message from matching, a matched receive receives it.
+#include "core/errhandler/error_comm.hpp"
 #include "core/message.hpp"
 #include "core/p2p.hpp"
 #include "proto/progress/wait.hpp"
@@ -15,21 +15,22 @@ Slab<Message>& slab() {
     return *s;
 }
 
-Err found_nobody(Message*& message, Status* status) {
+Err return_proc_null(Message*& message, Status* status) {
     message = &message_no_proc();
-    if (status != nullptr) *status = status_to_nobody();
+    if (status != nullptr) *status = proc_null_status();
     return Err::success;
 }
 
-Err found(proto::Unexpected& waiting, Comm& comm, Message*& message, Status* status) {
-    message->waiting = &waiting;
+Err return_message(proto::UnexpectedMessage& unexpected, Comm& comm, Message*& message, Status* status) {
+    message->unexpected = &unexpected;
     message->comm = &comm;
-    hold(comm);
-    if (status != nullptr) *status = status_of_waiting(waiting.message);
+    add_ref(comm);
+    if (status != nullptr) *status = status_of_unexpected(unexpected.message);
     return Err::success;
 }
 
-// The object is made before the message is taken out, so that lack of memory loses no message.
+// The object is created before the message is removed from the queue, so that memory exhaustion loses no
+// message.
 Err make_message(Message*& message) {
     message = slab().make();
     return message != nullptr ? Err::success
@@ -43,18 +44,19 @@ void destroy(Message*& message) {
     release(*comm);
 }
 
-proto::Operation receive_of(void* buf, int64_t count, const Datatype& type, const Message& message) {
-    const wire::Envelope& e = message.waiting->message.envelope;
-    return recv_of(buf, count, type, e.source, e.tag, *message.comm);
+proto::Operation make_message_recv_op(void* buf, int64_t count, const Datatype& type,
+                                      const Message& message) {
+    const wire::Envelope& e = message.unexpected->message.envelope;
+    return make_recv_op(buf, count, type, e.source, e.tag, *message.comm);
 }
 
 } // namespace
 
 Message& message_no_proc() noexcept {
     struct NoProc : Message {
-        constexpr NoProc() { cls = Class::message; }
+        constexpr NoProc() { cls = ObjectKind::message; }
     };
-    static constinit NoProc message; // threads ask for it at the same time
+    static constinit NoProc message; // accessed by several threads concurrently
     return message;
 }
 
@@ -63,72 +65,73 @@ Message* message_by_index(uint32_t index) { return slab().find(index); }
 const Comm* comm_of(const Message& message) noexcept { return message.comm; }
 
 Err mprobe(int source, int tag, Comm& comm, Message*& message, Status* status) {
-    if (source == proc_null) return found_nobody(message, status);
+    if (source == proc_null) return return_proc_null(message, status);
     if (const Err e = make_message(message); e != Err::success) return e;
     const proto::Operation pattern = proto::make_recv(comm.team, nullptr, 0, source, tag);
-    const proto::ExpectingProbe expecting(lane().shm(), source, pattern.world_peer);
-    if (lane().faulty()) lane().progress(); // a rank that is gone may have sent it before
-    proto::Unexpected* waiting = nullptr;
-    Err hopeless = Err::success;
+    const proto::ExpectedProbe expecting(progress_engine().shm(), source, pattern.world_peer);
+    if (progress_engine().has_faults())
+        progress_engine().progress(); // the failed rank may have sent it before
+    proto::UnexpectedMessage* unexpected = nullptr;
+    Err failure = Err::success;
     proto::wait_until(
-        lane(),
+        progress_engine(),
         [&] {
-            if (waiting == nullptr) waiting = lane().take(comm.team.context, source, tag);
-            if (waiting == nullptr)
-                hopeless = lane().no_message_from(comm.team.context, source, pattern.world_peer);
-            return waiting != nullptr || hopeless != Err::success;
+            if (unexpected == nullptr) unexpected = progress_engine().extract(comm.team.context, source, tag);
+            if (unexpected == nullptr)
+                failure = progress_engine().source_failure(comm.team.context, source, pattern.world_peer);
+            return unexpected != nullptr || failure != Err::success;
         },
-        proto::note_on(pattern));
-    if (waiting == nullptr) {
+        proto::wait_info_of(pattern));
+    if (unexpected == nullptr) {
         slab().destroy(*message);
         message = nullptr;
-        return hopeless;
+        return failure;
     }
-    return found(*waiting, comm, message, status);
+    return return_message(*unexpected, comm, message, status);
 }
 
 Err improbe(int source, int tag, Comm& comm, bool& flag, Message*& message, Status* status) {
     flag = true;
-    if (source == proc_null) return found_nobody(message, status);
+    if (source == proc_null) return return_proc_null(message, status);
     if (const Err e = make_message(message); e != Err::success) return e;
-    proto::Unexpected* waiting = lane().take(comm.team.context, source, tag);
-    if (waiting == nullptr) {
-        const proto::ExpectingProbe expecting(lane().shm(), source, world_source(comm, source));
-        proto::poll(lane());
-        waiting = lane().take(comm.team.context, source, tag);
+    proto::UnexpectedMessage* unexpected = progress_engine().extract(comm.team.context, source, tag);
+    if (unexpected == nullptr) {
+        const proto::ExpectedProbe expecting(progress_engine().shm(), source, world_source(comm, source));
+        proto::poll(progress_engine());
+        unexpected = progress_engine().extract(comm.team.context, source, tag);
     }
-    flag = waiting != nullptr;
-    if (flag) return found(*waiting, comm, message, status);
+    flag = unexpected != nullptr;
+    if (flag) return return_message(*unexpected, comm, message, status);
     slab().destroy(*message);
     message = nullptr;
-    return lane().no_message_from(comm.team.context, source, world_source(comm, source));
+    return progress_engine().source_failure(comm.team.context, source, world_source(comm, source));
 }
 
 Err mrecv(void* buf, int64_t count, Datatype& type, Message*& message, Status* status) {
-    if (message->waiting == nullptr) {
+    if (message->unexpected == nullptr) {
         message = nullptr;
-        if (status != nullptr) *status = status_to_nobody();
+        if (status != nullptr) *status = proc_null_status();
         return Err::success;
     }
-    const TypeShare hold = share(type);
-    proto::Operation op = receive_of(buf, count, type, *message);
-    lane().receive_taken(op, *message->waiting);
-    proto::wait_for(lane(), op);
+    const TypeShare type_ref = share(type);
+    proto::Operation op = make_message_recv_op(buf, count, type, *message);
+    progress_engine().recv_extracted(op, *message->unexpected);
+    proto::wait_for(progress_engine(), op);
     if (op.error != Err::success) [[unlikely]]
-        keep_for_error(message->comm);
+        retain_error_comm(message->comm);
     destroy(message);
     if (status != nullptr) *status = status_of(op);
     return op.error;
 }
 
 Err imrecv(void* buf, int64_t count, Datatype& type, Message*& message, Request*& request) {
-    if (message->waiting == nullptr) {
+    if (message->unexpected == nullptr) {
         message = nullptr;
-        return request_to_nobody(*comm_self(), type, request);
+        return make_proc_null_request(*comm_self(), type, request);
     }
-    request = make_request(receive_of(buf, count, type, *message), message->comm, type);
-    if (request == nullptr) return no_request();
-    lane().receive_taken(*request, *message->waiting);
+    request = make_request(make_message_recv_op(buf, count, type, *message), message->comm, type);
+    if (request == nullptr) return request_alloc_error();
+    progress_engine().recv_extracted(*request, *message->unexpected);
     destroy(message);
     return Err::success;
 }

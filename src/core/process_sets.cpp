@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Process sets: what a session starts from.
+// Process sets, from which sessions create groups.
 #include "core/group/group.hpp"
-#include "core/state.hpp"
+#include "core/runtime_state.hpp"
 
 #include <strings.h>
 
@@ -19,13 +19,13 @@ constexpr ProcessSet process_sets[] = {
     {"mpi://SELF", [](const boot::Job& job) { return Members(proto::RankMap(job.rank), 1); }},
 };
 
-Err find(const char* name, const ProcessSet*& found) {
+Err find_process_set(const char* name, const ProcessSet*& found) {
     for (const ProcessSet& set : process_sets)
         if (strcasecmp(set.name, name) == 0) {
             found = &set;
             return Err::success;
         }
-    return fail(Err::arg, "pass a name that MPI_Session_get_nth_pset gives", "there is no process set %s",
+    return fail(Err::arg, "pass a name returned by MPI_Session_get_nth_pset", "there is no process set %s",
                 name);
 }
 
@@ -38,7 +38,7 @@ Err session_get_num_psets(Session&, Info*, int& count) {
 
 Err session_get_nth_pset(Session&, Info*, int n, std::string& name) {
     if (n < 0 || n >= static_cast<int>(std::size(process_sets)))
-        return fail(Err::arg, "pass a number below what MPI_Session_get_num_psets gives",
+        return fail(Err::arg, "pass a number below the result of MPI_Session_get_num_psets",
                     "there is no process set %d", n);
     name = process_sets[n].name;
     return Err::success;
@@ -46,9 +46,9 @@ Err session_get_nth_pset(Session&, Info*, int n, std::string& name) {
 
 Err session_get_pset_info(Session&, const char* pset, Info*& info) {
     const ProcessSet* set = nullptr;
-    if (const Err e = find(pset, set); e != Err::success) return e;
+    if (const Err e = find_process_set(pset, set); e != Err::success) return e;
     Hints hints;
-    hints.set("mpi_size", std::to_string(set->members(engine()->job).size()));
+    hints.set("mpi_size", std::to_string(set->members(runtime()->job).size()));
     return make_info(std::move(hints), info);
 }
 
@@ -56,8 +56,8 @@ Err session_get_info(Session& session, Info*& info) { return make_info(session.h
 
 Err group_from_session_pset(Session& session, const char* pset, Group*& group) {
     const ProcessSet* set = nullptr;
-    if (const Err e = find(pset, set); e != Err::success) return e;
-    return make_group(set->members(engine()->job), &session, group);
+    if (const Err e = find_process_set(pset, set); e != Err::success) return e;
+    return make_group(set->members(runtime()->job), &session, group);
 }
 
 } // namespace zipmpi::core

@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/bsend_buffer.hpp"
 #include "core/errhandler/errhandler.hpp"
 #include "core/info/info.hpp"
-#include "core/send_buffer.hpp"
 
 #include <memory>
 
 namespace zipmpi::core {
 
 struct Session : Object {
-    static constexpr Class class_id = Class::session;
-    Errhandler* errhandler = nullptr; // counted
-    std::unique_ptr<SendBuffer> send_buffer;
-    Hints hints; // what holds for it
+    static constexpr ObjectKind class_id = ObjectKind::session;
+    Errhandler* errhandler = nullptr; // reference-counted
+    std::unique_ptr<BsendBuffer> bsend_buffer;
+    Hints hints; // effective hints
 };
 
 } // namespace zipmpi::core

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where MPI objects live: in chunks that stay mapped until the process ends, so that the mark of a freed
-// object can be read at any time, and with a number that stands for the object where a handle must be an
-// integer. A slab itself is never destroyed: destructors of the program's statics may still call MPI.
+// Allocator of MPI objects: chunks that stay mapped until the process exits, so the kind tag of a freed
+// object can be read at any time, and an index per object for ABIs whose handles are integers. A slab is
+// never destroyed: destructors of static application objects may still call MPI.
 //
-// Threads: under the engine lock; with a mutex of its own where objects are made without it, such as before
-// MPI_Init.
+// Threads: called with the progress engine lock held; slabs whose objects are created without it, such as
+// before MPI_Init, have their own mutex.
 #pragma once
 
 #include "core/object.hpp"
@@ -46,7 +46,7 @@ class Slab {
         const std::lock_guard guard(mutex_);
         const uint32_t index = object.index;
         object.~T();
-        static_cast<Object*>(static_cast<void*>(at(index)))->cls = Class::none;
+        static_cast<Object*>(static_cast<void*>(at(index)))->cls = ObjectKind::none;
         free_.push_back(index);
     }
 
@@ -54,19 +54,19 @@ class Slab {
         const std::lock_guard guard(mutex_);
         if (index >= chunks_.size() * chunk_objects) return nullptr;
         T* object = at(index);
-        return object->cls != Class::none ? object : nullptr;
+        return object->cls != ObjectKind::none ? object : nullptr;
     }
 
-    // All objects that there are.
+    // Visits all live objects.
     template <class Visit>
     void for_each(const Visit& visit) {
         for (uint32_t i = 0; i < chunks_.size() * chunk_objects; ++i)
-            if (at(i)->cls != Class::none) visit(*at(i));
+            if (at(i)->cls != ObjectKind::none) visit(*at(i));
     }
 
   private:
     static constexpr uint32_t chunk_objects = 64;
-    struct Chunk {
+    struct SlabChunk {
         alignas(T) unsigned char memory[chunk_objects * sizeof(T)] = {};
     };
 
@@ -74,7 +74,7 @@ class Slab {
         return reinterpret_cast<T*>(chunks_[index / chunk_objects]->memory) + index % chunk_objects;
     }
     bool grow() {
-        std::unique_ptr<Chunk> chunk(new (std::nothrow) Chunk);
+        std::unique_ptr<SlabChunk> chunk(new (std::nothrow) SlabChunk);
         if (chunk == nullptr) return false;
         const auto first = static_cast<uint32_t>(chunks_.size() * chunk_objects);
         chunks_.push_back(std::move(chunk));
@@ -82,7 +82,7 @@ class Slab {
         return true;
     }
 
-    std::vector<std::unique_ptr<Chunk>> chunks_;
+    std::vector<std::unique_ptr<SlabChunk>> chunks_;
     std::vector<uint32_t> free_;
     Mutex mutex_;
 };

@@ -29,20 +29,20 @@ Graph::Graph(uint32_t vertices, std::vector<Edge> edges)
     }
     for (size_t v = 0; v < vertices; ++v) first_[v + 1] += first_[v];
     std::vector<size_t> next(first_.begin(), first_.end() - 1);
-    links_.resize(merged.size() * 2);
+    neighbors_.resize(merged.size() * 2);
     for (const Edge& e : merged) {
-        links_[next[e.a]++] = {e.b, e.weight};
-        links_[next[e.b]++] = {e.a, e.weight};
+        neighbors_[next[e.a]++] = {e.b, e.weight};
+        neighbors_[next[e.b]++] = {e.a, e.weight};
     }
 }
 
-Graph Graph::part(std::span<const uint32_t> vertices) const {
+Graph Graph::subgraph(std::span<const uint32_t> vertices) const {
     constexpr uint32_t outside = UINT32_MAX;
     std::vector<uint32_t> number(size(), outside);
     for (uint32_t i = 0; i < vertices.size(); ++i) number[vertices[i]] = i;
     std::vector<Edge> edges;
     for (uint32_t i = 0; i < vertices.size(); ++i)
-        for (const Link& l : links(vertices[i]))
+        for (const Neighbor& l : neighbors(vertices[i]))
             if (number[l.to] != outside && number[l.to] > i) edges.push_back({i, number[l.to], l.weight});
     return {static_cast<uint32_t>(vertices.size()), std::move(edges)};
 }

@@ -19,7 +19,7 @@ std::string_view take_line(std::string_view& text) {
     return line;
 }
 
-// Takes a number and the blanks before it off the front.
+// Removes blanks and a number from the front.
 bool take_number(std::string_view& line, uint64_t& value) {
     while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
@@ -52,7 +52,7 @@ bool parse_pair(std::string_view line, uint32_t ranks, Traffic& t, std::string& 
 bool parse_head(std::string_view& text, uint32_t& ranks, std::string& wrong) {
     if (const std::string_view first = take_line(text); first != "zipmpi-matrix 1") {
         wrong = first.starts_with("zipmpi-matrix ")
-                    ? "line 1: '" + std::string(first) + "' is another version of the format than 1"
+                    ? "line 1: '" + std::string(first) + "' is not version 1 of the format"
                     : "line 1: it does not begin with 'zipmpi-matrix 1'";
         return false;
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The communication matrix of a run, as the library writes it (docs/guide/matrix.md). Pure.
+// Communication matrix of a run in the format written by the library (docs/guide/matrix.md). Pure.
 #pragma once
 
 #include "mapping/graph.hpp"
@@ -22,12 +22,12 @@ struct Matrix {
     std::vector<Traffic> pairs;
 };
 
-// False: `wrong` says in which line, and what.
+// Returns false with the line and the reason in `wrong`.
 bool parse_matrix(std::string_view text, Matrix& out, std::string& wrong);
 std::string print(const Matrix& matrix);
 
-// What the messages of a pair weigh: each one as much as four kilobytes. Near ranks gain by both, fewer
-// waits and fewer bytes that travel.
+// Weight of the messages of a pair: each message counts like 4 KiB of data, because distance affects both
+// latency and bandwidth.
 double weight(const Traffic& t);
 Graph graph_of(const Matrix& matrix);
 

@@ -18,14 +18,14 @@ constexpr uint64_t rounds = 100;
 constexpr uint64_t long_message = 16384;
 constexpr uint64_t most_ranks = 65536;
 
-void both_ways(Matrix& m, uint32_t a, uint32_t b, uint64_t messages, uint64_t bytes_each) {
+void add_exchange(Matrix& m, uint32_t a, uint32_t b, uint64_t messages, uint64_t bytes_each) {
     if (a == b) return;
     m.pairs.push_back({a, b, messages, messages * bytes_each, 0, 0});
     m.pairs.push_back({b, a, messages, messages * bytes_each, 0, 0});
 }
 
-// As the library writes it: sorted, each pair once.
-Matrix& tidy(Matrix& m) {
+// Sorts the pairs and merges duplicates, as in matrices written by the library.
+Matrix& normalize(Matrix& m) {
     stable_sort(m.pairs, [](const Traffic& x, const Traffic& y) {
         return std::pair(x.from, x.to) < std::pair(y.from, y.to);
     });
@@ -42,12 +42,12 @@ Matrix& tidy(Matrix& m) {
     return m;
 }
 
-// Calls visit(a, b) for ranks that are `step` apart in one dimension of the grid, without going round.
+// Calls visit(a, b) for ranks that are `step` apart in one dimension of the grid, without wraparound.
 template <class Visit>
-void neighbours(const std::vector<uint32_t>& grid, uint32_t step, Visit visit) {
+void visit_neighbors(const std::vector<uint32_t>& grid, uint32_t step, Visit visit) {
     const uint32_t size = std::accumulate(grid.begin(), grid.end(), 1U, std::multiplies<>());
     uint32_t stride = size;
-    for (const uint32_t extent : grid) { // the last dimension is that of neighbouring ranks
+    for (const uint32_t extent : grid) { // the last dimension varies fastest
         stride /= extent;
         for (uint32_t r = 0; r < size; ++r)
             if (r / stride % extent + step < extent && r / stride % extent % step == 0)
@@ -61,7 +61,7 @@ std::vector<uint32_t> grid_of(uint32_t ranks, uint32_t dimensions) { // of a pow
     return grid;
 }
 
-bool numbers(std::string_view text, char separator, std::vector<uint32_t>& out) {
+bool parse_numbers(std::string_view text, char separator, std::vector<uint32_t>& out) {
     while (!text.empty()) {
         uint32_t n = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -79,26 +79,26 @@ bool numbers(std::string_view text, char separator, std::vector<uint32_t>& out) 
 
 Matrix halo(const std::vector<uint32_t>& grid) {
     Matrix m{std::accumulate(grid.begin(), grid.end(), 1U, std::multiplies<>()), {}};
-    neighbours(grid, 1, [&](uint32_t a, uint32_t b) { both_ways(m, a, b, rounds, long_message); });
-    return tidy(m);
+    visit_neighbors(grid, 1, [&](uint32_t a, uint32_t b) { add_exchange(m, a, b, rounds, long_message); });
+    return normalize(m);
 }
 
-// Rows of the process grid add up vectors by recursive doubling; every process exchanges one vector with its
-// mirror image for each of these sums.
+// Rows of the process grid sum vectors by recursive doubling; for each sum every process exchanges one vector
+// with its transpose partner.
 Matrix cg(uint32_t ranks) {
     Matrix m{ranks, {}};
     const uint32_t columns = 1U << (static_cast<uint32_t>(std::bit_width(ranks)) / 2);
     const uint32_t rows = ranks / columns;
     for (uint32_t r = 0; r < ranks; ++r) {
         for (uint32_t bit = 1; bit < columns; bit *= 2)
-            if ((r & bit) == 0) both_ways(m, r, r | bit, 3 * rounds, long_message);
-        // A grid that is twice as wide as high is one of pairs.
+            if ((r & bit) == 0) add_exchange(m, r, r | bit, 3 * rounds, long_message);
+        // A grid that is twice as wide as high is treated as a square grid of pairs.
         const uint32_t wide = columns / rows;
         const uint32_t square = r / wide;
         const uint32_t mirror = (square % rows * rows + square / rows) * wide + r % wide;
-        if (mirror > r) both_ways(m, r, mirror, rounds, long_message);
+        if (mirror > r) add_exchange(m, r, mirror, rounds, long_message);
     }
-    return tidy(m);
+    return normalize(m);
 }
 
 Matrix mg(uint32_t ranks) {
@@ -106,21 +106,22 @@ Matrix mg(uint32_t ranks) {
     const std::vector<uint32_t> grid = grid_of(ranks, 3);
     uint64_t bytes = long_message * 4;
     for (uint32_t step = 1; step <= *std::max_element(grid.begin(), grid.end()); step *= 2, bytes /= 4)
-        neighbours(grid, step, [&](uint32_t a, uint32_t b) { both_ways(m, a, b, rounds, bytes); });
-    return tidy(m);
+        visit_neighbors(grid, step, [&](uint32_t a, uint32_t b) { add_exchange(m, a, b, rounds, bytes); });
+    return normalize(m);
 }
 
 Matrix lu(uint32_t ranks) {
     Matrix m{ranks, {}};
-    neighbours(grid_of(ranks, 2), 1, [&](uint32_t a, uint32_t b) { both_ways(m, a, b, 20 * rounds, 640); });
-    return tidy(m);
+    visit_neighbors(grid_of(ranks, 2), 1,
+                    [&](uint32_t a, uint32_t b) { add_exchange(m, a, b, 20 * rounds, 640); });
+    return normalize(m);
 }
 
 Matrix all_to_all(uint32_t ranks) {
     Matrix m{ranks, {}};
     for (uint32_t a = 0; a < ranks; ++a)
-        for (uint32_t b = a + 1; b < ranks; ++b) both_ways(m, a, b, rounds, long_message);
-    return tidy(m);
+        for (uint32_t b = a + 1; b < ranks; ++b) add_exchange(m, a, b, rounds, long_message);
+    return normalize(m);
 }
 
 Matrix random_pairs(uint32_t ranks, uint32_t degree, uint64_t seed) {
@@ -128,21 +129,21 @@ Matrix random_pairs(uint32_t ranks, uint32_t degree, uint64_t seed) {
     Random random(seed);
     std::vector<uint32_t> order(ranks);
     std::iota(order.begin(), order.end(), 0U);
-    for (uint32_t d = 0; d < degree; d += 2) { // a random ring adds two to everybody's degree
+    for (uint32_t d = 0; d < degree; d += 2) { // a random ring adds two to the degree of every rank
         random.shuffle(order);
         for (uint32_t i = 0; i < ranks; ++i)
-            both_ways(m, order[i], order[(i + 1) % ranks], rounds, 1 + random.below(2 * long_message));
+            add_exchange(m, order[i], order[(i + 1) % ranks], rounds, 1 + random.below(2 * long_message));
     }
-    return tidy(m);
+    return normalize(m);
 }
 
-bool pattern_named(std::string_view text, Matrix& out) {
+bool parse_pattern(std::string_view text, Matrix& out) {
     const size_t colon = text.find(':');
     if (colon == std::string_view::npos) return false;
     const std::string_view name = text.substr(0, colon);
     const std::string_view rest = text.substr(colon + 1);
     std::vector<uint32_t> n;
-    if (!numbers(rest, name == "halo" ? 'x' : ':', n)) return false;
+    if (!parse_numbers(rest, name == "halo" ? 'x' : ':', n)) return false;
     if (name == "halo") {
         uint64_t size = 1;
         for (const uint32_t extent : n) size = std::min(size * extent, most_ranks + 1);
@@ -157,8 +158,8 @@ bool pattern_named(std::string_view text, Matrix& out) {
     if (n.size() != 1) return false;
     if (name == "ring") {
         out = {n[0], {}};
-        for (uint32_t r = 0; r < n[0]; ++r) both_ways(out, r, (r + 1) % n[0], rounds, long_message);
-        tidy(out);
+        for (uint32_t r = 0; r < n[0]; ++r) add_exchange(out, r, (r + 1) % n[0], rounds, long_message);
+        normalize(out);
         return true;
     }
     if (name == "all" && n[0] <= 4096) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How good placements are, against many random ones and many local optima. PLACEMENT_DESCENTS in the
-// environment sets how many of these (ci/placement.sh).
-#include "mapping/best.hpp"
+// Quality of assignments compared with random ones and local optima. The environment variable
+// PLACEMENT_DESCENTS sets the number of local optima (ci/placement.sh).
+#include "mapping/assign.hpp"
 #include "mapping/patterns.hpp"
 #include "mapping/random.hpp"
 #include "mapping/refine.hpp"
@@ -17,7 +17,7 @@ namespace zipmpi::mapping {
 namespace {
 
 constexpr uint64_t reference_seed = 4711;
-// Sanitizers look at the code, not at how good it is; with them it is many times slower.
+// Sanitizer builds are many times slower and do not need the full comparison.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr uint32_t random_placements = 1000;
 constexpr const char* patterns[] = {"cg:16", "halo:5x7", "random:32:4:1"};
@@ -34,7 +34,7 @@ uint32_t descents() {
 
 double best_of_many(const Graph& graph, const Targets& targets) {
     Random random(reference_seed);
-    Assignment a = fill(graph.size(), targets);
+    Assignment a = assign_block(graph.size(), targets);
     double best = cost_of(graph, targets, a);
     for (uint32_t i = 0; i < random_placements; ++i) {
         random.shuffle(a);
@@ -55,15 +55,16 @@ TEST_P(Quality, WithinTwoPercentOfTheBestKnown) {
     if (!m.known) GTEST_SKIP() << "no hwloc";
     for (const char* pattern : patterns) {
         Matrix matrix;
-        ASSERT_TRUE(pattern_named(pattern, matrix));
+        ASSERT_TRUE(parse_pattern(pattern, matrix));
         const Graph graph = graph_of(matrix);
         const Targets targets = cores_as_targets(m.cores, matrix.ranks, spread_order(m.cores));
         const double reference = best_of_many(graph, targets);
-        const double round_robin = cost_of(graph, targets, in_turn(matrix.ranks, spread_order(m.cores)));
+        const double round_robin =
+            cost_of(graph, targets, assign_round_robin(matrix.ranks, spread_order(m.cores)));
         for (const GraphTools* tools : {graph_tools(), static_cast<const GraphTools*>(nullptr)}) {
             Effort effort;
             effort.tools = tools;
-            const double cost = cost_of(graph, targets, best_assignment(graph, targets, effort));
+            const double cost = cost_of(graph, targets, assign_ranks(graph, targets, effort));
             EXPECT_LE(cost, (tools != nullptr ? 1.02 : 1.03) * reference)
                 << pattern << ", seed " << reference_seed;
             EXPECT_LE(cost, round_robin) << pattern;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers that look random and are the same everywhere for one seed (SplitMix64).
+// Pseudorandom numbers, reproducible on all platforms (SplitMix64).
 #pragma once
 
 #include <cstdint>

@@ -12,21 +12,21 @@ namespace {
 constexpr uint64_t most_table = 1U << 25; // doubles
 constexpr uint32_t most_dense = 2048;     // ranks
 
-// What is known of an assignment so that a change can be judged in a few operations: for each rank, the cost
-// of its messages if it were on each of the targets.
-class Ledger {
+// Costs of an assignment, so that a change can be evaluated in a few operations: for each rank and target,
+// the cost of the rank's messages if it were on that target.
+class CostTable {
   public:
-    Ledger(const Graph& graph, const Targets& targets, Assignment& at)
+    CostTable(const Graph& graph, const Targets& targets, Assignment& at)
         : graph_(graph)
         , targets_(targets)
         , at_(at)
         , kinds_(targets.size())
         , cost_if_(size_t{graph.size()} * kinds_)
-        , free_(targets.room.begin(), targets.room.end()) {
+        , free_(targets.capacity.begin(), targets.capacity.end()) {
         if (graph.size() <= most_dense) dense_.resize(size_t{graph.size()} * graph.size());
         for (uint32_t v = 0; v < graph.size(); ++v) {
             --free_[at[v]];
-            for (const Graph::Link& l : graph.links(v)) {
+            for (const Graph::Neighbor& l : graph.neighbors(v)) {
                 if (!dense_.empty()) dense_[size_t{v} * graph.size() + l.to] = l.weight;
                 for (uint32_t k = 0; k < kinds_; ++k)
                     cost_if_[size_t{v} * kinds_ + k] += l.weight * targets.between(k, at[l.to]);
@@ -36,18 +36,18 @@ class Ledger {
     [[nodiscard]] double swap_change(uint32_t u, uint32_t v) const {
         const uint32_t a = at_[u];
         const uint32_t b = at_[v];
-        const double apart = targets_.between(a, b);
-        // The message between the two travels as far as before; the table does not know that the other goes.
+        const double distance = targets_.between(a, b);
+        // The distance between the two does not change; the table assumes that the other rank stays.
         return cost_if(u, b) - cost_if(u, a) + cost_if(v, a) - cost_if(v, b) -
-               weight(u, v) * (targets_.between(a, a) + targets_.between(b, b) - 2 * apart);
+               weight(u, v) * (targets_.between(a, a) + targets_.between(b, b) - 2 * distance);
     }
     [[nodiscard]] double move_change(uint32_t v, uint32_t to) const {
         return cost_if(v, to) - cost_if(v, at_[v]);
     }
-    [[nodiscard]] bool has_room(uint32_t target) const { return free_[target] > 0; }
+    [[nodiscard]] bool has_capacity(uint32_t target) const { return free_[target] > 0; }
     void move(uint32_t v, uint32_t to) {
         const uint32_t from = at_[v];
-        for (const Graph::Link& l : graph_.links(v)) {
+        for (const Graph::Neighbor& l : graph_.neighbors(v)) {
             double* row = &cost_if_[size_t{l.to} * kinds_];
             const double* was = &targets_.distance[size_t{from} * kinds_];
             const double* is = &targets_.distance[size_t{to} * kinds_];
@@ -67,7 +67,7 @@ class Ledger {
     [[nodiscard]] double cost_if(uint32_t v, uint32_t k) const { return cost_if_[size_t{v} * kinds_ + k]; }
     [[nodiscard]] double weight(uint32_t u, uint32_t v) const {
         if (!dense_.empty()) return dense_[size_t{u} * graph_.size() + v];
-        for (const Graph::Link& l : graph_.links(u))
+        for (const Graph::Neighbor& l : graph_.neighbors(u))
             if (l.to == v) return l.weight;
         return 0;
     }
@@ -76,24 +76,24 @@ class Ledger {
     Assignment& at_;
     uint32_t kinds_;
     std::vector<double> cost_if_, dense_;
-    std::vector<int64_t> free_; // room that is left
+    std::vector<int64_t> free_; // free capacity
 };
 
-class Search {
+class AssignmentSearch {
   public:
-    Search(const Graph& graph, const Targets& targets, Assignment& at, uint64_t looks)
+    AssignmentSearch(const Graph& graph, const Targets& targets, Assignment& at, uint64_t budget)
         : targets_(targets)
         , at_(at)
-        , ledger_(graph, targets, at)
-        , looks_(looks)
-        , small_(1e-9 * (1 + cost_of(graph, targets, at))) {}
+        , costs_(graph, targets, at)
+        , budget_(budget)
+        , tolerance_(1e-9 * (1 + cost_of(graph, targets, at))) {}
 
-    // Returns by how much the cost has changed.
+    // Returns the change of the cost.
     double descend() {
         double change = 0;
-        for (bool better = true; better && looks_ > 0;) {
+        for (bool better = true; better && budget_ > 0;) {
             better = false;
-            for (uint32_t u = 0; u < at_.size() && looks_ > 0; ++u) {
+            for (uint32_t u = 0; u < at_.size() && budget_ > 0; ++u) {
                 const double gain = improve(u);
                 change += gain;
                 better = better || gain < 0;
@@ -101,51 +101,51 @@ class Search {
         }
         return change;
     }
-    double kick(Random& random, uint32_t swaps) {
+    double perturb(Random& random, uint32_t swaps) {
         double change = 0;
         for (uint32_t i = 0; i < swaps; ++i) {
             const uint32_t u = random.below(static_cast<uint32_t>(at_.size()));
             const uint32_t v = random.below(static_cast<uint32_t>(at_.size()));
             if (at_[u] == at_[v]) continue;
-            change += ledger_.swap_change(u, v);
-            ledger_.swap(u, v);
+            change += costs_.swap_change(u, v);
+            costs_.swap(u, v);
         }
         return change;
     }
-    void restore(const Assignment& to) { // rooms are left out: both keep to them
+    void restore(const Assignment& to) { // both assignments respect the capacities
         for (uint32_t v = 0; v < to.size(); ++v)
-            if (at_[v] != to[v]) ledger_.move(v, to[v]);
+            if (at_[v] != to[v]) costs_.move(v, to[v]);
     }
-    [[nodiscard]] bool tired() const { return looks_ == 0; }
-    [[nodiscard]] double small() const { return small_; }
+    [[nodiscard]] bool is_exhausted() const { return budget_ == 0; }
+    [[nodiscard]] double tolerance() const { return tolerance_; }
 
   private:
     // The best exchange or move for one rank.
     double improve(uint32_t u) {
-        double best = -small_;
+        double best = -tolerance_;
         uint32_t with = UINT32_MAX;
         bool moves = false;
         for (uint32_t v = 0; v < at_.size(); ++v) {
             if (at_[v] == at_[u]) continue;
-            if (const double c = ledger_.swap_change(u, v); c < best) best = c, with = v;
+            if (const double c = costs_.swap_change(u, v); c < best) best = c, with = v;
         }
         for (uint32_t k = 0; k < targets_.size(); ++k) {
-            if (k == at_[u] || !ledger_.has_room(k)) continue;
-            if (const double c = ledger_.move_change(u, k); c < best) best = c, with = k, moves = true;
+            if (k == at_[u] || !costs_.has_capacity(k)) continue;
+            if (const double c = costs_.move_change(u, k); c < best) best = c, with = k, moves = true;
         }
-        looks_ -= std::min<uint64_t>(looks_, at_.size() + targets_.size());
+        budget_ -= std::min<uint64_t>(budget_, at_.size() + targets_.size());
         if (with == UINT32_MAX) return 0;
         if (moves)
-            ledger_.move(u, with);
+            costs_.move(u, with);
         else
-            ledger_.swap(u, with);
+            costs_.swap(u, with);
         return best;
     }
     const Targets& targets_;
     Assignment& at_;
-    Ledger ledger_;
-    uint64_t looks_;
-    double small_; // less is no gain but rounding
+    CostTable costs_;
+    uint64_t budget_;
+    double tolerance_; // smaller gains are rounding errors
 };
 
 bool fits(const Graph& graph, const Targets& targets) {
@@ -154,29 +154,29 @@ bool fits(const Graph& graph, const Targets& targets) {
 
 } // namespace
 
-void descend(const Graph& graph, const Targets& targets, Assignment& assignment, uint64_t looks) {
-    if (fits(graph, targets)) Search(graph, targets, assignment, looks).descend();
+void descend(const Graph& graph, const Targets& targets, Assignment& assignment, uint64_t budget) {
+    if (fits(graph, targets)) AssignmentSearch(graph, targets, assignment, budget).descend();
 }
 
-void search(const Graph& graph, const Targets& targets, Assignment& assignment, uint64_t looks,
+void search(const Graph& graph, const Targets& targets, Assignment& assignment, uint64_t budget,
             uint64_t seed) {
     if (!fits(graph, targets)) return;
-    Search state(graph, targets, assignment, looks);
+    AssignmentSearch state(graph, targets, assignment, budget);
     Random random(seed);
     state.descend();
     Assignment best = assignment; // strictly better than all before it
-    Assignment here = assignment; // as good as the best: the search goes on from here
+    Assignment here = assignment; // equal to the best; the search continues from here
     double level = 0;
     double lowest = 0;
-    while (!state.tired()) {
+    while (!state.is_exhausted()) {
         const uint32_t most_swaps = std::max(3U, graph.size() / 8);
-        double next = level + state.kick(random, 2 + random.below(most_swaps));
+        double next = level + state.perturb(random, 2 + random.below(most_swaps));
         next += state.descend();
-        if (next > lowest + state.small()) {
+        if (next > lowest + state.tolerance()) {
             state.restore(here);
             continue;
         }
-        if (next < lowest - state.small()) best = assignment;
+        if (next < lowest - state.tolerance()) best = assignment;
         here = assignment;
         level = next;
         lowest = std::min(lowest, level);

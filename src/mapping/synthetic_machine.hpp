@@ -6,7 +6,7 @@
 
 #include "mapping/targets.hpp"
 
-#include "topo/module.hpp"
+#include "hwtopo/topology_module.hpp"
 
 namespace zipmpi::mapping {
 
@@ -16,14 +16,14 @@ inline constexpr const char* sixteen_cores = "package:2 l2:4 core:2 pu:1";
 inline constexpr const char* many_cores = "package:2 l3:8 l2:8 core:1 pu:1"; // 2 x 64, 8 L3 each
 
 struct SyntheticMachine {
-    std::vector<topo::Place> cores;
+    std::vector<hwtopo::Locality> cores;
     std::vector<int> cpus;
     bool known = false;
     explicit SyntheticMachine(const char* description) {
-        topo::Machine machine;
-        known = topo::read_machine(machine, description);
-        for (const topo::CpuPlace& c : machine.cpus) {
-            cores.push_back(c.place);
+        hwtopo::Machine machine;
+        known = hwtopo::read_machine(machine, description);
+        for (const hwtopo::CpuLocality& c : machine.cpus) {
+            cores.push_back(c.locality);
             cpus.push_back(c.cpu);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mapping/best.hpp"
+#include "mapping/assign.hpp"
 #include "mapping/patterns.hpp"
 #include "mapping/random.hpp"
 #include "mapping/synthetic_machine.hpp"
@@ -21,7 +21,7 @@ std::vector<int> cpus_of(const SyntheticMachine& m, const CoreOrder& order, size
 }
 
 // The three cases of four processes on eight cores.
-TEST(Orders, CompactSpreadAndTheKernels) {
+TEST(Orders, CompactSpreadAndKernel) {
     const SyntheticMachine m(eight_cores);
     if (!m.known) GTEST_SKIP() << "no hwloc";
     EXPECT_EQ(cpus_of(m, compact_order(m.cores), 4), (std::vector<int>{0, 4, 2, 6}));
@@ -29,20 +29,20 @@ TEST(Orders, CompactSpreadAndTheKernels) {
     EXPECT_EQ(kernel_order(m.cores, m.cpus), spread_order(m.cores));
 }
 
-TEST(Orders, UnequalSocketsLoseNobody) {
-    std::vector<topo::Place> cores;
+TEST(Orders, UnequalSocketsKeepAllCores) {
+    std::vector<hwtopo::Locality> cores;
     for (uint16_t c = 0; c < 7; ++c) cores.push_back({static_cast<uint16_t>(c / 5), 0, 0, c, c, c});
     EXPECT_EQ(spread_order(cores), (CoreOrder{0, 5, 1, 6, 2, 3, 4}));
     EXPECT_TRUE(spread_order({}).empty());
 }
 
-TEST(Targets, RoomForAllAndNoMore) {
+TEST(Targets, CapacityEqualsRanks) {
     const SyntheticMachine m(eight_cores);
     if (!m.known) GTEST_SKIP() << "no hwloc";
     for (const uint32_t ranks : {1U, 4U, 8U, 11U, 64U})
-        EXPECT_EQ(cores_as_targets(m.cores, ranks, spread_order(m.cores)).total_room(), ranks);
+        EXPECT_EQ(cores_as_targets(m.cores, ranks, spread_order(m.cores)).total_capacity(), ranks);
     const Targets few = cores_as_targets(m.cores, 2, spread_order(m.cores));
-    EXPECT_EQ(few.room[0] + few.room[4], 2U); // one on each socket
+    EXPECT_EQ(few.capacity[0] + few.capacity[4], 2U); // one on each socket
 }
 
 std::set<std::set<uint32_t>> groups_by_l2(const SyntheticMachine& m, const Assignment& a) {
@@ -53,9 +53,9 @@ std::set<std::set<uint32_t>> groups_by_l2(const SyntheticMachine& m, const Assig
     return groups;
 }
 
-// Sixteen ranks of CG on eight cores: a row of the process grid to each pair of cores below one cache. Also
-// if the ranks have other numbers, so that no order of ranks gives it away.
-TEST(Best, RowsOfCgShareCaches) {
+// Sixteen ranks of CG on eight cores: each row of the process grid on a pair of cores with a common cache,
+// also if the ranks are permuted.
+TEST(AssignRanks, RowsOfCgShareCaches) {
     const SyntheticMachine m(eight_cores);
     if (!m.known) GTEST_SKIP() << "no hwloc";
     const Targets targets = cores_as_targets(m.cores, 16, spread_order(m.cores));
@@ -71,39 +71,40 @@ TEST(Best, RowsOfCgShareCaches) {
         for (const GraphTools* tools : {graph_tools(), static_cast<const GraphTools*>(nullptr)}) {
             Effort effort;
             effort.tools = tools;
-            effort.looks = 2'000'000;
-            EXPECT_EQ(groups_by_l2(m, best_assignment(graph_of(matrix), targets, effort)), rows)
+            effort.budget = 2'000'000;
+            EXPECT_EQ(groups_by_l2(m, assign_ranks(graph_of(matrix), targets, effort)), rows)
                 << "seed " << seed;
         }
     }
 }
 
-TEST(Best, NobodyMovesForNothing) {
+TEST(AssignRanks, KeepsTheFirstOfEqualAssignments) {
     const SyntheticMachine m(sixteen_cores);
     if (!m.known) GTEST_SKIP() << "no hwloc";
     const Targets targets = cores_as_targets(m.cores, 16, compact_order(m.cores));
-    const Graph silent(16, {});
-    EXPECT_EQ(best_assignment(silent, targets, {}), fill(16, targets));
-    EXPECT_EQ(best_assignment(graph_of(all_to_all(16)), targets, {}), fill(16, targets));
+    const Graph no_traffic(16, {});
+    EXPECT_EQ(assign_ranks(no_traffic, targets, {}), assign_block(16, targets));
+    EXPECT_EQ(assign_ranks(graph_of(all_to_all(16)), targets, {}), assign_block(16, targets));
 }
 
-TEST(Best, OddCases) {
+TEST(AssignRanks, EdgeCases) {
     const Targets one = nodes_as_targets({3});
-    EXPECT_EQ(best_assignment(graph_of(all_to_all(3)), one, {}), (Assignment{0, 0, 0}));
-    EXPECT_TRUE(best_assignment(Graph(0, {}), one, {}).empty());
-    const Targets wide = nodes_as_targets({0, 2, 0, 5}); // nodes without room, and more room than ranks
-    const Assignment a = best_assignment(graph_of(halo({2, 3})), wide, {});
+    EXPECT_EQ(assign_ranks(graph_of(all_to_all(3)), one, {}), (Assignment{0, 0, 0}));
+    EXPECT_TRUE(assign_ranks(Graph(0, {}), one, {}).empty());
+    const Targets wide =
+        nodes_as_targets({0, 2, 0, 5}); // nodes without capacity, and more capacity than ranks
+    const Assignment a = assign_ranks(graph_of(halo({2, 3})), wide, {});
     EXPECT_LE(std::ranges::count(a, 1U), 2);
     EXPECT_EQ(std::ranges::count(a, 0U) + std::ranges::count(a, 2U), 0);
 }
 
 // Ranks over hosts: rows of a grid stay together.
-TEST(Best, HostsCutAHaloOnce) {
+TEST(AssignRanks, TwoHostsCutAHaloOnce) {
     const Targets hosts = nodes_as_targets({32, 32});
     const Graph g = graph_of(halo({4, 16}));
-    std::vector<uint32_t> side = best_assignment(g, hosts, {0, 1, graph_tools()});
-    EXPECT_LE(weight_across(g, side),
-              4 * 2 * 500.0); // four edges, both ways: 100 messages of 16 KiB weigh 500
+    std::vector<uint32_t> side = assign_ranks(g, hosts, {0, 1, graph_tools()});
+    EXPECT_LE(cut_weight(g, side),
+              4 * 2 * 500.0); // four edges, both directions: 100 messages of 16 KiB weigh 500
 }
 
 } // namespace

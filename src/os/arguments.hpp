@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Lists of texts in the form that exec(3) takes them.
+// Argument vectors for exec(3).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace zipmpi::os {
 
-// Valid as long as the texts are.
+// Null-terminated; valid as long as the texts are.
 inline std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     std::vector<char*> pointers;
     pointers.reserve(texts.size() + 1);

@@ -23,8 +23,7 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
-// Lets another process run. Straight into the kernel: where many processes take turns, each page of code that
-// is touched once per turn counts.
+// Yields the CPU. Inline system call: when oversubscribed, each page of code touched per switch costs time.
 inline void yield_cpu() noexcept {
 #if defined(__x86_64__)
     long result = SYS_sched_yield;
@@ -34,8 +33,8 @@ inline void yield_cpu() noexcept {
 #endif
 }
 
-// Fetches a cache line that will be written soon, without waiting for it.
-inline void prefetch_to_write(const void* address) noexcept {
+// Prefetches a cache line in exclusive state.
+inline void prefetch_for_write(const void* address) noexcept {
 #if defined(__x86_64__)
     asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
 #else

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A file descriptor that closes itself.
+// Owning file descriptor, closed by the destructor.
 #pragma once
 
 #include <unistd.h>

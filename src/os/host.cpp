@@ -13,8 +13,7 @@
 namespace zipmpi::os {
 namespace {
 
-// Whole CPUs that the cgroup quota allows, or 0 if there is no quota. Both cgroup versions, at the usual
-// mounts.
+// Whole CPUs allowed by the cgroup quota; 0: no quota. Both cgroup versions, at their usual mount points.
 int quota_cpus() noexcept {
     long long quota = -1;
     long long period = 0;
@@ -41,18 +40,18 @@ std::string host_name() {
 }
 
 void CpuUnion::add(pid_t pid) {
-    constexpr size_t most_words = (1U << 20) / 64;
+    constexpr size_t max_words = (1U << 20) / 64;
     std::vector<uint64_t> mask(std::max<size_t>(1024 / 64, bits_.size()));
-    const auto ask = [&] {
+    const auto query = [&] {
         return sched_getaffinity(pid, mask.size() * sizeof mask[0],
                                  reinterpret_cast<cpu_set_t*>(mask.data())) == 0;
     };
-    bool known = ask();
-    while (!known && errno == EINVAL && mask.size() < most_words) { // the mask is too small
+    bool found = query();
+    while (!found && errno == EINVAL && mask.size() < max_words) { // the mask is too small
         mask.resize(mask.size() * 2);
-        known = ask();
+        found = query();
     }
-    if (!known) return;
+    if (!found) return;
     bits_.resize(mask.size());
     for (size_t i = 0; i < mask.size(); ++i) bits_[i] |= mask[i];
 }
@@ -74,9 +73,9 @@ int CpuUnion::usable() const noexcept {
 }
 
 int usable_cpus() noexcept {
-    CpuUnion own;
-    own.add(0);
-    return own.usable();
+    CpuUnion cpus;
+    cpus.add(0);
+    return cpus.usable();
 }
 
 } // namespace zipmpi::os

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Facts about this host that need no name resolution and no device.
+// Host name and usable CPUs, without name resolution or device access.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace zipmpi::os {
 
-std::string host_name();    // as uname(2) says it; never looked up
+std::string host_name();    // from uname(2)
 int usable_cpus() noexcept; // CPUs this process may run on: affinity mask, capped by the cgroup CPU quota
 
-// The CPUs that several processes may run on together: each may be bound to one of its own.
+// Union of the CPUs that several processes may use; each may be bound to a different one.
 class CpuUnion {
   public:
-    void add(pid_t pid);                         // 0 is this process; one that cannot be asked adds nothing
-    [[nodiscard]] std::vector<int> list() const; // their numbers, in order
+    void add(pid_t pid);                         // 0: this process; no effect if its mask cannot be read
+    [[nodiscard]] std::vector<int> list() const; // CPU numbers, ascending
     [[nodiscard]] int usable() const noexcept;   // at least 1; capped by the cgroup CPU quota
 
   private:

@@ -15,13 +15,13 @@ namespace zipmpi::os {
 Fd make_memory_file(const char* debug_name, uint64_t size) noexcept {
     Fd fd(memfd_create(debug_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!fd) return fd;
-    rlimit files{}; // growing beyond it would not only fail but raise SIGXFSZ
+    rlimit files{}; // exceeding it would raise SIGXFSZ
     if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < size) {
         errno = EFBIG;
         return Fd();
     }
     if (ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return Fd();
-    // Nobody may shrink it under us: that would turn an access into SIGBUS.
+    // If another process could shrink the file, an access would raise SIGBUS.
     if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) return Fd();
     return fd;
 }
@@ -34,8 +34,8 @@ bool reserve(int fd, uint64_t offset, uint64_t length) noexcept {
     return rc == 0;
 }
 
-void give_up(int fd, uint64_t offset, uint64_t length) noexcept {
-    // If it fails the memory stays reserved until the job ends.
+void release_pages(int fd, uint64_t offset, uint64_t length) noexcept {
+    // On failure the memory stays reserved until the job ends.
     static_cast<void>(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                                 static_cast<off_t>(length)));
 }
@@ -48,7 +48,7 @@ std::byte* map_shared(int fd, uint64_t offset, uint64_t length, Access access) n
 
 void unmap(std::byte* base, uint64_t length) noexcept { munmap(base, length); }
 
-void keep_freed_memory(int kept) noexcept {
+void set_malloc_trim_threshold(int kept) noexcept {
     constexpr int mapped_from = 1 << 20;
     if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) mallopt(M_TRIM_THRESHOLD, kept);
     if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) mallopt(M_MMAP_THRESHOLD, mapped_from);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Shared memory without names: an anonymous memory file, mapped, reserved before use.
+// Shared memory without names: anonymous memory files, mapped, and reserved before use.
 #pragma once
 
 #include "os/fd.hpp"
@@ -11,25 +11,25 @@
 
 namespace zipmpi::os {
 
-// A memory file of this size that holds no memory yet. Close-on-exec. Empty Fd and errno on failure.
+// Creates a sparse memory file of this size, close-on-exec. Empty Fd and errno on failure.
 Fd make_memory_file(const char* debug_name, uint64_t size) noexcept;
 
-// Reserves pages so that touching them cannot raise SIGBUS. False and errno if memory is short.
+// Reserves pages so that touching them cannot raise SIGBUS. Returns false with errno if memory is short.
 bool reserve(int fd, uint64_t offset, uint64_t length) noexcept;
 
-// Gives reserved pages back: they are empty and hold no memory afterwards.
-void give_up(int fd, uint64_t offset, uint64_t length) noexcept;
+// Releases reserved pages; afterwards they read as zeros and hold no memory.
+void release_pages(int fd, uint64_t offset, uint64_t length) noexcept;
 
-// Maps a part of a memory file; whole pages. Null and errno on failure.
+// Maps a range of whole pages of a memory file. Null and errno on failure.
 enum class Access { read_only, read_and_write };
 std::byte* map_shared(int fd, uint64_t offset, uint64_t length, Access access) noexcept;
 void unmap(std::byte* base, uint64_t length) noexcept;
 
-// Freed memory up to `kept` bytes stays with the process, unless the user has told malloc otherwise: who
-// wants it again at once does not pay for its return to the kernel.
-void keep_freed_memory(int kept) noexcept;
+// Lets malloc keep up to `kept` freed bytes instead of returning them to the kernel, so that reallocating
+// them is cheap. User settings (MALLOC_*_THRESHOLD_) take precedence.
+void set_malloc_trim_threshold(int kept) noexcept;
 
-// Maps a whole memory file shared, without reserving swap. Unmaps itself.
+// Shared mapping of a whole memory file, without swap reservation; unmapped by the destructor.
 class Mapping {
   public:
     Mapping() = default;

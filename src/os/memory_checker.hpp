@@ -1,30 +1,30 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tools that note for each byte of a process whether it was ever written.
+// Support for tools that track initialized memory: valgrind and MemorySanitizer.
 #pragma once
 
 #include <cstdlib>
 #include <cstring>
 
-// Defined by the runtime of MemorySanitizer, if the program was compiled for it.
-// NOLINTNEXTLINE(bugprone-reserved-identifier): its name
+// Defined by the MemorySanitizer runtime if the application is instrumented.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): name given by the runtime
 extern "C" __attribute__((weak)) void __msan_scoped_disable_interceptor_checks(void);
 
 namespace zipmpi::os {
 
-// This process runs under valgrind, which sees all that the process does, but not what others write into its
-// memory. valgrind loads its own library into each process that it watches.
+// True if this process runs under valgrind, which does not see what other processes write into its memory.
+// valgrind preloads its own library into each process.
 inline bool under_valgrind() noexcept {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): asked once, when the library starts
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): called once, when the library starts
     const char* const preloaded = std::getenv("LD_PRELOAD");
     return preloaded != nullptr && std::strstr(preloaded, "/vgpreload_core") != nullptr;
 }
 
-// For a thread that runs code of the library. MemorySanitizer does not see what code that is not compiled for
-// it writes, but does check what that code passes to functions of the C library, which would end the program
-// with a report about the library. It still checks all that the program's own code does.
-inline void quiet_memory_sanitizer() noexcept {
+// Called by a thread that runs library code. MemorySanitizer does not see writes of uninstrumented code, but
+// checks what that code passes to the C library, and would end the program with a false report. Checks of
+// user code stay active.
+inline void suppress_memory_sanitizer() noexcept {
     if (__msan_scoped_disable_interceptor_checks != nullptr) __msan_scoped_disable_interceptor_checks();
 }
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "os/affinity.hpp"
 #include "os/arguments.hpp"
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/host.hpp"
 #include "os/memory.hpp"
 #include "os/parent.hpp"
-#include "os/placement.hpp"
 #include "os/random.hpp"
 #include "os/socket.hpp"
 
@@ -80,7 +80,7 @@ TEST(Futex, WakesAndTimesOut) {
     std::atomic<uint32_t> word{0};
     EXPECT_EQ(futex_wait(word, 1, 1'000'000), FutexWait::changed);
     EXPECT_EQ(futex_wait(word, 0, 1'000'000), FutexWait::timed_out);
-    // The word stays as it is: only a wake-up can end this sleep before its time.
+    // The word does not change: only a wakeup can end this sleep before the timeout.
     std::atomic<bool> over{false};
     FutexWait how = FutexWait::changed;
     std::thread sleeper([&] {
@@ -123,9 +123,9 @@ struct BoundChild {
     }
 };
 
-TEST(Host, CpusOfProcessesBoundApartAddUp) {
+TEST(Host, UnionOfCpusOfBoundProcesses) {
     CpuUnion none;
-    none.add(-1); // nobody has this number
+    none.add(-1); // not a valid pid
     EXPECT_EQ(none.usable(), 1);
     CpuUnion twice;
     twice.add(0);
@@ -141,7 +141,7 @@ TEST(Host, CpusOfProcessesBoundApartAddUp) {
     }
 }
 
-TEST(Random, FillsAllOfItAndNeverTheSame) {
+TEST(Random, FillsTheBufferWithDifferentBytes) {
     std::array<uint64_t, 64> one{}, two{};
     ASSERT_TRUE(fill_random(one.data(), sizeof one));
     ASSERT_TRUE(fill_random(two.data(), sizeof two));
@@ -149,7 +149,7 @@ TEST(Random, FillsAllOfItAndNeverTheSame) {
     EXPECT_TRUE(fill_random(nullptr, 0));
 }
 
-TEST(Arguments, EndWithNothing) {
+TEST(Arguments, EndWithNull) {
     std::vector<std::string> texts{"a", ""};
     const std::vector<char*> pointers = pointers_to(texts);
     ASSERT_EQ(pointers.size(), 3U);
@@ -158,13 +158,13 @@ TEST(Arguments, EndWithNothing) {
     EXPECT_EQ(pointers[2], nullptr);
 }
 
-// The write end of a pipe that a process holds until it ends, and what the reader sees.
-bool ends_in_time(int reader) {
+// Waits for the end of file on a pipe whose write end is held by a process until it exits.
+bool exits_in_time(int reader) {
     pollfd end{reader, POLLIN, 0};
     return poll(&end, 1, 5000) == 1 && (end.revents & POLLHUP) != 0;
 }
 
-TEST(Parent, ChildDiesWithItAlsoIfItIsDeadAlready) {
+TEST(Parent, ChildDiesWithParentOrIfItIsAlreadyDead) {
     for (const bool dead_already : {false, true}) {
         int held[2];
         int go[2];
@@ -189,17 +189,17 @@ TEST(Parent, ChildDiesWithItAlsoIfItIsDeadAlready) {
             ASSERT_EQ(write(go[1], "x", 1), 1);
         }
         close(held[1]);
-        EXPECT_TRUE(ends_in_time(held[0])) << "dead already: " << dead_already;
+        EXPECT_TRUE(exits_in_time(held[0])) << "dead already: " << dead_already;
         for (const int fd : {held[0], go[0], go[1]}) close(fd);
     }
 }
 
-TEST(Placement, GoesWhereToldAndMayStillRunEverywhere) {
+TEST(Affinity, MigratesWithoutBinding) {
     CpuUnion before;
     before.add(0);
     const std::vector<int> cpus = before.list();
     for (unsigned i = 0; i < 2 * cpus.size(); ++i) {
-        EXPECT_EQ(move_to_cpu(i), cpus[i % cpus.size()]);
+        EXPECT_EQ(migrate_to_cpu(i), cpus[i % cpus.size()]);
         CpuUnion after;
         after.add(0);
         EXPECT_EQ(after.list(), cpus);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Children that do not outlive their parent.
+// Ties the life of a child process to its parent.
 #pragma once
 
 #include <csignal>
@@ -10,7 +10,7 @@
 
 namespace zipmpi::os {
 
-// In a new child: it is killed when `parent` ends, also if that has happened already. May be called after
+// Called in a new child: the child is killed when `parent` ends, also if it has already ended. Safe after
 // vfork.
 inline void die_with_parent(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -27,11 +27,10 @@ bool read_process_memory(pid_t pid, uint64_t address, std::byte* to, size_t byte
     return true;
 }
 
-bool read_process_memory(pid_t pid, uint64_t address, const iovec* pieces, size_t count,
-                         size_t bytes) noexcept {
+bool read_process_memory(pid_t pid, uint64_t address, const iovec* iov, size_t count, size_t bytes) noexcept {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process, never used here
     const iovec remote{reinterpret_cast<void*>(address), bytes};
-    return read_process_memory(pid, &remote, 1, pieces, count, bytes);
+    return read_process_memory(pid, &remote, 1, iov, count, bytes);
 }
 
 bool read_process_memory(pid_t pid, const iovec* there, size_t count_there, const iovec* here,
@@ -64,6 +63,6 @@ bool can_write_process_memory() noexcept {
     return process_vm_writev(getpid(), &nothing, 1, &nothing, 1, 0) == 0;
 }
 
-void allow_reading_by_others() noexcept { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }
+void allow_ptrace_reads() noexcept { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }
 
 } // namespace zipmpi::os

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Unix sockets in the abstract namespace (nothing in the file system), with the peer's identity from the
-// kernel, and descriptors passed over them.
+// Unix sockets in the abstract namespace (no name in the file system), with peer credentials from the kernel
+// and descriptor passing.
 #pragma once
 
 #include "os/fd.hpp"
@@ -20,7 +20,7 @@ struct PeerIdentity {
 };
 
 Fd listen_abstract(std::string_view name, int backlog) noexcept; // close-on-exec; empty and errno on failure
-Fd connect_abstract(std::string_view name) noexcept;             // likewise
+Fd connect_abstract(std::string_view name) noexcept;             // close-on-exec; empty and errno on failure
 Fd accept_peer(int listener, int timeout_ms, PeerIdentity& who) noexcept; // empty: timeout or error
 bool peer_identity(int socket, PeerIdentity& who) noexcept;               // SO_PEERCRED
 
@@ -28,7 +28,7 @@ bool peer_identity(int socket, PeerIdentity& who) noexcept;               // SO_
 bool send_fd(int socket, int fd) noexcept;
 Fd receive_fd(int socket, int timeout_ms) noexcept; // received close-on-exec
 
-// Whole buffers, EINTR handled. False on end of file, error or timeout.
+// Transfer whole buffers; EINTR is handled. Return false on end of file, error or timeout.
 bool read_all(int fd, void* data, size_t size, int timeout_ms) noexcept;
 bool write_all(int fd, const void* data, size_t size) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranks as threads: each has its own lane on one node segment.
+// Ranks as threads, each with its own progress engine on one node segment.
 #include "proto/coll/coll.hpp"
 #include "proto/progress/wait.hpp"
 #include "proto/team.hpp"
@@ -17,36 +17,36 @@ namespace {
 
 void run_ranks(int n, const std::function<void(Team&)>& body) {
     boot::NodeSegment segment;
-    Problem why;
+    Diagnostic why;
     std::vector<int> world(static_cast<size_t>(n));
     std::iota(world.begin(), world.end(), 0);
     ASSERT_TRUE(boot::NodeSegment::make("test", world, n, segment, why)) << format(why);
     std::vector<std::thread> threads;
     for (int r = 0; r < n; ++r)
         threads.emplace_back([&, r] {
-            Lane lane(segment, static_cast<uint32_t>(r), r);
-            Team team{&lane, 2, r, n, RankMap(0), 0};
+            ProgressEngine engine(segment, static_cast<uint32_t>(r), r);
+            Team team{&engine, 2, r, n, RankMap(0), 0};
             body(team);
             wait_until(
-                lane, [&] { return lane.drained(); }, note_on(Operation{}));
+                engine, [&] { return engine.drained(); }, wait_info_of(Operation{}));
         });
     for (auto& t : threads) t.join();
     for (int r = 0; r < n; ++r)
-        EXPECT_EQ(segment.block(static_cast<uint32_t>(r)).counters.get(Counter::late_wakes), 0U);
+        EXPECT_EQ(segment.block(static_cast<uint32_t>(r)).counters.get(Counter::missed_wakeups), 0U);
 }
 
 void send(Team& t, const void* p, size_t n, int to, int tag, bool synchronous = false) {
     Operation op = make_send(t, p, n, to, tag);
     op.synchronous = synchronous;
-    t.lane->start_send(op);
-    wait_for(*t.lane, op);
+    t.engine->start_send(op);
+    wait_for(*t.engine, op);
     EXPECT_EQ(op.error, Err::success);
 }
 
 Operation recv(Team& t, void* p, size_t n, int from, int tag) {
     Operation op = make_recv(t, p, n, from, tag);
-    t.lane->start_recv(op);
-    wait_for(*t.lane, op);
+    t.engine->start_recv(op);
+    wait_for(*t.engine, op);
     return op;
 }
 
@@ -57,7 +57,7 @@ std::vector<uint8_t> pattern(size_t n, uint32_t seed) {
     return v;
 }
 
-TEST(P2p, AnySizeArrivesByteByByte) {
+TEST(P2p, AllSizesArriveIntact) {
     run_ranks(2, [](Team& t) {
         for (const size_t n : {0, 1, 40, 41, 4000, 32704, 32705, 65536, 1000000, 9000001}) {
             const auto expected = pattern(n, static_cast<uint32_t>(n));
@@ -97,7 +97,7 @@ TEST(P2p, WildcardsAndOrder) {
     });
 }
 
-TEST(P2p, TagsAreTakenOutOfOrder) {
+TEST(P2p, TagsAreReceivedOutOfOrder) {
     run_ranks(2, [](Team& t) {
         if (t.rank == 0) {
             for (int tag = 0; tag < 50; ++tag) send(t, &tag, sizeof tag, 1, tag);
@@ -138,11 +138,11 @@ TEST(P2p, SynchronousSendWaitsForItsReceive) {
         if (t.rank == 0) {
             Operation op = make_send(t, &first, sizeof first, 1, 1);
             op.synchronous = true;
-            t.lane->start_send(op);
-            for (int i = 0; i < 1000; ++i) t.lane->progress();
+            t.engine->start_send(op);
+            for (int i = 0; i < 1000; ++i) t.engine->progress();
             EXPECT_FALSE(op.done());
             send(t, &second, sizeof second, 1, 2);
-            wait_for(*t.lane, op);
+            wait_for(*t.engine, op);
         } else {
             int value = 0;
             recv(t, &value, sizeof value, 0, 2);
@@ -153,17 +153,17 @@ TEST(P2p, SynchronousSendWaitsForItsReceive) {
     });
 }
 
-TEST(P2p, MessagesToOneself) {
+TEST(P2p, MessagesToSelf) {
     run_ranks(1, [](Team& t) {
         for (const size_t n : {0, 8, 1000, 1000000}) {
             const auto data = pattern(n, 3);
             std::vector<uint8_t> got(n);
             Operation s = make_send(t, data.data(), n, 0, 4);
             s.synchronous = n == 8;
-            t.lane->start_send(s);
+            t.engine->start_send(s);
             EXPECT_EQ(s.done(), n <= 1000 && n != 8);
-            const Incoming* waiting = t.lane->probe(t.context, any_source, any_tag);
-            EXPECT_TRUE(waiting != nullptr && waiting->bytes == n);
+            const IncomingMessage* found = t.engine->probe(t.context, any_source, any_tag);
+            EXPECT_TRUE(found != nullptr && found->bytes == n);
             recv(t, got.data(), n, 0, 4);
             EXPECT_TRUE(s.done());
             EXPECT_TRUE(got == data);
@@ -171,7 +171,7 @@ TEST(P2p, MessagesToOneself) {
     });
 }
 
-TEST(P2p, ManyLargeMessagesAtOnceBothWays) {
+TEST(P2p, ManyConcurrentLargeMessages) {
     run_ranks(4, [](Team& t) {
         constexpr int each = 12;
         constexpr size_t n = 150000;
@@ -188,17 +188,17 @@ TEST(P2p, ManyLargeMessagesAtOnceBothWays) {
             r = make_recv(t, in[static_cast<size_t>(k)].data(), n, k % 4, k);
             s = make_send(t, out[static_cast<size_t>(k)].data(), n, k % 4, k);
             if (k % 4 != t.rank) {
-                r.tag = s.tag = k - k % 4; // tags tell the round; the peer's round is the same
+                r.tag = s.tag = k - k % 4; // the tag identifies the round, which is equal at the peer
             }
-            t.lane->start_recv(r);
-            t.lane->start_send(s);
+            t.engine->start_recv(r);
+            t.engine->start_send(s);
         }
-        for (auto& op : ops) wait_for(*t.lane, op);
+        for (auto& op : ops) wait_for(*t.engine, op);
         for (int k = 0; k < 4 * each; ++k) {
             const int from = k % 4;
-            const int their_k = from == t.rank ? k : k - k % 4 + t.rank;
+            const int peer_k = from == t.rank ? k : k - k % 4 + t.rank;
             EXPECT_TRUE(in[static_cast<size_t>(k)] ==
-                        pattern(n, static_cast<uint32_t>(from * 1000 + their_k)));
+                        pattern(n, static_cast<uint32_t>(from * 1000 + peer_k)));
         }
     });
 }
@@ -207,7 +207,7 @@ void sum(const void* in, void* inout, int64_t count) {
     for (int64_t i = 0; i < count; ++i) static_cast<int64_t*>(inout)[i] += static_cast<const int64_t*>(in)[i];
 }
 
-// The values of all ranks, one block after the other; each differs from all others.
+// The blocks of all ranks; all values are distinct.
 std::vector<int64_t> blocks(int ranks, int64_t n, int64_t factor) {
     std::vector<int64_t> all(static_cast<size_t>(ranks * n));
     std::iota(all.begin(), all.end(), 1);
@@ -220,13 +220,13 @@ void gather_and_scatter(Team& t, int64_t n, int root) {
     const auto block_of = [&](const std::vector<int64_t>& all) {
         return std::vector<int64_t>(all.begin() + t.rank * n, all.begin() + (t.rank + 1) * n);
     };
-    const std::vector<int64_t> wanted = blocks(t.size, n, 3);
-    std::vector<int64_t> all(wanted.size(), -1);
-    std::vector<int64_t> own = block_of(wanted);
-    if (t.rank == root) std::copy(own.begin(), own.end(), all.begin() + root * n); // in place already
+    const std::vector<int64_t> expected = blocks(t.size, n, 3);
+    std::vector<int64_t> all(expected.size(), -1);
+    std::vector<int64_t> own = block_of(expected);
+    if (t.rank == root) std::copy(own.begin(), own.end(), all.begin() + root * n); // in place
     EXPECT_EQ(coll::gather(t, own.data(), all.data(), bytes, root), Err::success);
     if (t.rank == root) {
-        EXPECT_TRUE(all == wanted) << n << " from each of " << t.size << " to " << root;
+        EXPECT_TRUE(all == expected) << n << " from each of " << t.size << " to " << root;
     }
     all = blocks(t.size, n, 5);
     if (t.rank == root) own = block_of(all);
@@ -236,24 +236,24 @@ void gather_and_scatter(Team& t, int64_t n, int root) {
 
 class CollTest : public ::testing::TestWithParam<int> {};
 
-TEST_P(CollTest, AllGiveTheRightResult) {
+TEST_P(CollTest, ResultsAreCorrect) {
     run_ranks(GetParam(), [](Team& t) {
         for (const int64_t n : {1, 7, 20000}) {
             const auto bytes = static_cast<size_t>(n) * sizeof(int64_t);
-            const coll::Combine combine{sum, n, sizeof(int64_t)};
+            const coll::ReduceOp op{sum, n, sizeof(int64_t)};
             EXPECT_EQ(coll::barrier(t), Err::success);
             for (int root = 0; root < t.size; ++root) {
                 std::vector<int64_t> v(static_cast<size_t>(n), t.rank == root ? 17 + root : -1);
                 EXPECT_EQ(coll::broadcast(t, v.data(), bytes, root), Err::success);
                 EXPECT_EQ(v.back(), 17 + root);
                 v.assign(static_cast<size_t>(n), t.rank + 1);
-                EXPECT_EQ(coll::reduce(t, v.data(), combine, root), Err::success);
+                EXPECT_EQ(coll::reduce(t, v.data(), op, root), Err::success);
                 if (t.rank == root) {
                     EXPECT_EQ(v.front(), t.size * (t.size + 1) / 2);
                 }
             }
             std::vector<int64_t> v(static_cast<size_t>(n), t.rank + 1);
-            EXPECT_EQ(coll::allreduce(t, v.data(), combine), Err::success);
+            EXPECT_EQ(coll::allreduce(t, v.data(), op), Err::success);
             EXPECT_EQ(v.back(), t.size * (t.size + 1) / 2);
             std::vector<int64_t> all(static_cast<size_t>(n * t.size), -1);
             std::vector<int64_t> back(static_cast<size_t>(n * t.size), -1);

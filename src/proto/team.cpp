@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/team.hpp"
 
-#include "proto/p2p/lane.hpp"
+#include "proto/p2p/progress_engine.hpp"
 
 namespace zipmpi::proto {
 
-bool has_foreign(const Team& t) {
-    for (int r = 0; t.lane->expects_foreign() && r < t.size; ++r)
-        if (wire::is_foreign(t.map.world(r))) return true;
+bool has_external(const Team& t) {
+    for (int r = 0; t.engine->external_ranks_enabled() && r < t.size; ++r)
+        if (wire::is_external(t.map.world(r))) return true;
     return false;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The ranks of a communicator as the protocols see them: who I am, how many we are, and where a rank lives.
+// Team: the ranks of a communicator as the protocols use them: this rank, the size, and the map from
+// communicator ranks to ranks of the job.
 #pragma once
 
 #include "proto/p2p/operation.hpp"
@@ -14,7 +15,7 @@
 
 namespace zipmpi::proto {
 
-// Rank in the communicator -> rank in the job. Ranks at equal distances need no table; others share one.
+// Maps a rank of the communicator to a rank of the job. Strided ranks need no table; copies share a table.
 class RankMap {
   public:
     explicit RankMap(int first = 0, int stride = 1)
@@ -27,7 +28,7 @@ class RankMap {
     }
     [[nodiscard]] bool strided() const { return table_ == nullptr; }
     [[nodiscard]] int stride() const { return stride_; } // if strided
-    // The same ranks for certain, without looking at them.
+    // Conservative comparison in O(1): false may also be returned for equal ranks in different tables.
     [[nodiscard]] bool same_as(const RankMap& other) const {
         return table_ == other.table_ &&
                (table_ != nullptr || (first_ == other.first_ && stride_ == other.stride_));
@@ -39,72 +40,77 @@ class RankMap {
     std::shared_ptr<const std::vector<int>> table_;
 };
 
-class Lane;
+class ProgressEngine;
 namespace coll {
-class Boards;
-struct Levels;
+class TeamCollBuffers;
+struct Hierarchy;
 } // namespace coll
 
-// What a team has made for itself: boards in shared memory, a picture of its nodes. A copy of a team is
-// another team: it has none yet.
+// Owning pointer to per-team state (collective buffers, hierarchy). A copy of a team is a different team, so
+// copies start empty.
 template <class T>
-class OfOneTeam {
+class TeamLocal {
   public:
-    OfOneTeam() = default;
-    OfOneTeam(const OfOneTeam&) noexcept {}
-    OfOneTeam(OfOneTeam&& other) noexcept
-        : made_(std::exchange(other.made_, nullptr)) {}
-    OfOneTeam& operator=(const OfOneTeam& other) noexcept {
+    TeamLocal() = default;
+    TeamLocal(const TeamLocal&) noexcept {}
+    TeamLocal(TeamLocal&& other) noexcept
+        : value_(std::exchange(other.value_, nullptr)) {}
+    TeamLocal& operator=(const TeamLocal& other) noexcept {
         if (this != &other) reset();
         return *this;
     }
-    OfOneTeam& operator=(OfOneTeam&& other) noexcept {
-        std::swap(made_, other.made_);
+    TeamLocal& operator=(TeamLocal&& other) noexcept {
+        std::swap(value_, other.value_);
         return *this;
     }
-    ~OfOneTeam() {
-        if (made_ != nullptr) reset();
+    ~TeamLocal() {
+        if (value_ != nullptr) reset();
     }
-    [[nodiscard]] T* get() const { return made_; }
-    void set(T* made) { made_ = made; }
-    void reset() noexcept; // gives it up
+    [[nodiscard]] T* get() const { return value_; }
+    void set(T* made) { value_ = made; }
+    void reset() noexcept; // destroys the value
 
   private:
-    T* made_ = nullptr;
+    T* value_ = nullptr;
 };
 
 struct Team {
-    Lane* lane = nullptr;
-    uint32_t context = 0; // even: point-to-point; the next, odd one: collectives
+    ProgressEngine* engine = nullptr;
+    uint32_t context = 0; // even: point-to-point; context + 1: collectives
     int rank = 0;
     int size = 1;
     RankMap map;
-    uint32_t collectives = 0; // started so far; the same on all members
-    OfOneTeam<coll::Boards> boards = {};
-    OfOneTeam<coll::Levels> levels = {};
-    // A part of a team, for phases of its collectives (proto/coll/levels.hpp): its members in one cluster or
-    // on one node, or one member of each node or cluster. Messages are matched and reported by the ranks in
-    // the whole team.
-    enum class Part : uint8_t { whole, cluster, node, across, across_clusters } part = Part::whole;
-    RankMap in_whole = RankMap(); // of a part: ranks in the whole team
+    uint32_t collectives = 0; // started so far; equal on all members
+    TeamLocal<coll::TeamCollBuffers> coll_buffers = {};
+    TeamLocal<coll::Hierarchy> hierarchy = {};
+    // Subset of a team for phases of hierarchical collectives (proto/coll/hierarchy.hpp): the members in one
+    // cluster or on one node, or one member per node or cluster. Messages are matched and reported by ranks
+    // of the whole team.
+    enum class TeamScope : uint8_t {
+        whole,
+        cluster,
+        node,
+        across_nodes,
+        across_clusters
+    } scope = TeamScope::whole;
+    RankMap parent_ranks = RankMap(); // of a subset: ranks in the whole team
 };
 
-// Some members are processes of other jobs. If so for one member, it is for all.
-bool has_foreign(const Team& t);
+// True if some members are processes of other jobs; the result is equal on all members.
+bool has_external(const Team& t);
 
-// The tag of a collective's messages is its number. On the context of an intercommunicator's local group
-// there are collectives of that group alone as well, with a count of their own: those between the groups are
-// told apart by a bit.
-inline constexpr uint32_t collective_numbers = 0x3fffffffU;
-inline constexpr uint32_t between_groups = 0x40000000U;
-inline int collective_tag(uint32_t sequence, bool as_a_part_between_groups = false) {
-    return static_cast<int>((sequence & collective_numbers) |
-                            (as_a_part_between_groups ? between_groups : 0U));
+// Messages of a collective carry its sequence number as tag. The context of an intercommunicator's local
+// group is also used by collectives within that group, which are counted separately; a bit marks the
+// collectives between the groups.
+inline constexpr uint32_t collective_tag_mask = 0x3fffffffU;
+inline constexpr uint32_t intergroup_tag_bit = 0x40000000U;
+inline int collective_tag(uint32_t sequence, bool intergroup = false) {
+    return static_cast<int>((sequence & collective_tag_mask) | (intergroup ? intergroup_tag_bit : 0U));
 }
 
-// Make a new operation one on this team, ready to be started. In place, because a copy of an object that has
-// just been written field by field waits until all earlier stores are carried out, those to peers' memory
-// too.
+// Initialize a new operation in place, ready to be started. Returning it by value would copy an object that
+// has just been written field by field; that copy stalls until all earlier stores have retired, including
+// stores to peers' memory.
 inline void set_send(Operation& op, const Team& t, const void* buffer, uint64_t bytes, int to, int tag) {
     op.kind = Operation::Kind::send;
     op.context = t.context;

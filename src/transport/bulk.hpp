@@ -1,16 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether long messages are passing through gateways to or from this process, of which there is one network.
-// Who waits for them does better to sleep than to look again and again: the CPU that looks may be the one
-// that a gateway needs. Written by the network's progress, read by whoever waits; a wrong value costs time
-// only.
+// Whether bulk messages currently pass through gateways to or from this process. Waiting ranks then sleep
+// sooner instead of polling, because the gateway may need their CPU. Written by the network's progress, read
+// by blocking waits; a stale value only costs time.
 #pragma once
 
 #include <atomic>
 
 namespace zipmpi::transport {
 
-inline std::atomic<bool> bulk_passes{false};
+inline std::atomic<bool> relaying_bulk{false};
 
 } // namespace zipmpi::transport

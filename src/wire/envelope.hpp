@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What travels between two ranks: one 64-byte line that holds the envelope and up to 40 bytes of payload. A
-// longer message puts a description into the payload and its bytes elsewhere (a cell, or the user's buffer).
-// docs/design/shared_memory.md draws the picture.
+// Messages between two ranks: a 64-byte slot holds the envelope and up to 40 bytes of payload. For longer
+// messages the payload describes where the data is (a cell or the user's buffer). Diagram:
+// docs/design/shared_memory.md.
 #pragma once
 
 #include <cstddef>
@@ -11,72 +11,69 @@
 
 namespace zipmpi::wire {
 
-inline constexpr size_t line_size = 64;
+inline constexpr size_t cache_line = 64;
 inline constexpr size_t inline_max = 40;
 // With a cell, the last 8 bytes of the payload hold the CellRef.
 inline constexpr size_t inline_max_with_cell = inline_max - 8;
 
-// A line that continues a message has 60 bytes. More than four of them are slower than a cell.
-inline constexpr size_t continuation_bytes = line_size - 4;
-inline constexpr size_t max_more_lines = 4;
-inline constexpr size_t lines_max = inline_max + max_more_lines * continuation_bytes;
+// A continuation slot has 60 bytes. More than four of them are slower than a cell.
+inline constexpr size_t slot_continuation_bytes = cache_line - 4;
+inline constexpr size_t max_extra_slots = 4;
+inline constexpr size_t multislot_max = inline_max + max_extra_slots * slot_continuation_bytes;
 
-enum class Kind : uint8_t {
+enum class MessageKind : uint8_t {
     none = 0,
-    eager = 1,     // the whole message: in the payload, or in the cell
-    rts = 2,       // payload: Rts; a message waits at the sender; its first bytes may be in a cell
-    cts = 3,       // payload: Cts; the receiver is ready for the message
-    fragment = 4,  // payload: Fragment; a part of a message, in the cell
-    ack = 5,       // payload: Ack; a synchronous send was matched, or its message was copied out
-    withdraw = 6,  // payload: Withdraw; the sender wants a message back that is not matched yet
-    withdrawn = 7, // payload: Withdraw; it was not, and is gone. A matched message gets no answer of its own
-    help = 8,      // payload: Help; the receiver copies the message and would not mind help
-    give_back = 9, // payload: a context that a rank on another host does not hold any more
-    revoke = 10    // payload: the context of a communicator that a process of another job has seen revoked
+    eager = 1,      // the whole message: in the payload, or in the cell
+    rts = 2,        // payload: Rts; rendezvous request; the first bytes may be in a cell
+    cts = 3,        // payload: Cts; the receive is matched and the receiver ready
+    fragment = 4,   // payload: Fragment; a fragment of a message, in the cell
+    ack = 5,        // payload: Ack; a synchronous send was matched, or a rendezvous message was copied
+    cancel = 6,     // payload: Cancel; the sender cancels a message that is not matched yet
+    cancelled = 7,  // payload: Cancel; the message is discarded, or (other host, tag 1) was matched already
+    coop_offer = 8, // payload: CoopOffer; receiver offers the sender to copy chunks cooperatively
+    context_release = 9, // payload: a context released by a rank on another host
+    revoke = 10          // payload: context of a communicator revoked in another job
 };
 
-// Flags of a message.
+// Message flags.
 inline constexpr uint8_t flag_synchronous = 1; // the sender waits for an Ack
-inline constexpr uint8_t flag_cell = 2;        // a CellRef closes the payload
-inline constexpr uint8_t flag_lines = 4;       // the message goes on in the lines that follow
+inline constexpr uint8_t flag_cell = 2;        // a CellRef is at the end of the payload
+inline constexpr uint8_t flag_multislot = 4;   // the message continues in the following slots
 
 struct Envelope {
-    Kind kind;
+    MessageKind kind;
     uint8_t flags;
-    uint8_t
-        inline_bytes; // valid bytes of payload, without the CellRef; with flag_lines: bytes in the last line
-    uint8_t more_lines; // with flag_lines: how many lines follow
-    uint32_t context;   // which communicator, and point-to-point or collective
-    int32_t source;     // sender's rank in that communicator
+    uint8_t inline_bytes; // valid payload bytes without CellRef; with flag_multislot: bytes in the last slot
+    uint8_t extra_slots;  // with flag_multislot: number of continuation slots
+    uint32_t context;     // communicator, and point-to-point or collective
+    int32_t source;       // sender's rank in that communicator
     int32_t tag;
-    uint32_t sync_id; // with flag_synchronous: the sender's operation, to be named in the Ack
+    uint32_t sync_id; // with flag_synchronous: the sender's operation id, returned in the Ack
 };
 static_assert(sizeof(Envelope) == 20);
 
-// Operation ids name an entry of the table of pending operations of the rank that made them. They carry a
-// generation, so that a stale or invented one is recognised and dropped.
+// Index into the table of pending operations of the rank that created it, with a generation, so that stale or
+// invalid ids are detected and dropped.
 using OperationId = uint32_t;
 
 struct CellRef {
-    uint16_t cell;  // index into the sender's pool
-    uint16_t turn;  // how many times it was used before, cut to 16 bits: the reader writes it back
-    uint32_t bytes; // valid bytes in it
+    uint16_t cell;       // index into the sender's pool
+    uint16_t generation; // previous uses modulo 2^16; the reader writes it back to release the cell
+    uint32_t bytes;      // valid bytes in it
 };
 
 struct Rts {
     uint64_t bytes;
-    uint64_t address; // of the message in the sender's memory; 0: it does not lie there in one piece
-                      // and is not described
-    uint64_t place;   // of the message in the sender's part of the node segment's file, plus 1; 0: not there
+    uint64_t address;      // of the message in the sender's memory; 0: noncontiguous without layout
+    uint64_t arena_offset; // 1 + offset of the message in the sender's arena; 0: not in the arena
     OperationId sender;
-    uint32_t
-        described; // if not 0, the cell holds so many bytes that say where the message lies from address on
+    uint32_t layout_bytes; // size of the serialized layout in the cell, relative to address; 0: contiguous
 };
 
 struct Cts {
     OperationId sender;
     OperationId receiver;
-    uint64_t bytes; // how much the receiver wants: less than announced if its buffer is too short
+    uint64_t bytes; // bytes requested; less than in the Rts if the receive buffer is too short
 };
 
 struct Fragment {
@@ -85,14 +82,14 @@ struct Fragment {
     uint64_t offset;
 };
 
-// The receiver has a JointCopy where both take chunks of the message. If its buffer has gaps, a cell says
-// where the message goes from address on.
-struct Help {
+// Offer to copy cooperatively: both ranks take chunks through a CoopCopySlot of the receiver. For a
+// noncontiguous receive buffer a cell holds the serialized layout relative to address.
+struct CoopOffer {
     OperationId sender;
-    uint32_t joint;       // index of the JointCopy in the receiver's block
-    uint32_t number;      // of the copy, to be found there
-    uint32_t chunk_bytes; // all but the last chunk have so many
-    uint64_t address;     // of the message's place in the receiver's memory
+    uint32_t slot;        // index of the CoopCopySlot in the receiver's block
+    uint32_t number;      // of the copy, as stored in the slot
+    uint32_t chunk_bytes; // of all chunks but the last
+    uint64_t address;     // of the receive buffer in the receiver's memory
     uint64_t bytes;
 };
 
@@ -100,13 +97,13 @@ struct Ack {
     OperationId sender;
 };
 
-struct Withdraw {
+struct Cancel {
     OperationId sender;
     uint32_t context;
 };
 
 static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 32 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
-              sizeof(Help) == 32 && sizeof(Ack) == 4 && sizeof(Withdraw) == 8);
+              sizeof(CoopOffer) == 32 && sizeof(Ack) == 4 && sizeof(Cancel) == 8);
 static_assert(sizeof(Fragment) <= inline_max_with_cell && sizeof(Rts) <= inline_max_with_cell);
 
 } // namespace zipmpi::wire

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a rank and a gateway come to a TCP connection for frames; docs/wire/bridge.md.
+// Set-up of a TCP connection for frames between a rank and a gateway; docs/wire/bridge.md.
 #pragma once
 
 #include "wire/net_layout.hpp"
@@ -10,18 +10,18 @@
 
 namespace zipmpi::wire {
 
-// From a gateway to a rank, by UCX: where it listens. A pass, then StreamOffer.
-inline constexpr unsigned net_offer = 17;
-// Greetings over the connection. The first has the token of the offer as its pass and a nonce of its own; the
-// answer has both.
-inline constexpr unsigned net_stream = 18;
-inline constexpr unsigned net_stream_answer = 19;
+// From a gateway to a rank, by UCX: token, then StreamOffer with the listening address.
+inline constexpr unsigned net_stream_offer = 17;
+// Handshake over the connection. The hello has the token of the offer and a new nonce; the reply repeats
+// both.
+inline constexpr unsigned net_stream_hello = 18;
+inline constexpr unsigned net_stream_hello_reply = 19;
 
 struct StreamOffer {
-    uint64_t token; // good for one connection
+    uint64_t token; // valid for one connection
     uint8_t address[4];
-    uint16_t port; // 0: there will be no connection
-    uint16_t none;
+    uint16_t port; // 0: no connection
+    uint16_t reserved;
 };
 static_assert(sizeof(StreamOffer) == 16);
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds mpi.h against the tables, and both against a copy of the published facts if there is one.
+"""Compares mpi.h with the tables of spec/, and both with a copy of the published facts if there is one.
 
 check_facts.py REPOSITORY        MPI_ABI_FACTS may name a folder with prototypes.tsv, constants.tsv, types.tsv
 """
@@ -32,7 +32,7 @@ def plain(text):
 
 
 def argument_type(declaration):
-    """The type without the name; int x[] and int *x are the same."""
+    """The type without the name; int x[] equals int *x."""
     declaration = plain(declaration)
     if declaration in ("void", "..."):
         return declaration
@@ -93,8 +93,8 @@ def check_facts(folder):
     compare("fact: type", dict.fromkeys(SPEC.typedefs), dict.fromkeys(read_rows(folder / "types.tsv")))
 
 
-# What follows is for programs in C and Fortran: it has no symbols, so it is no part of the ABI.
-header_text = (ROOT / "include/mpi.h").read_text().split("/* --- C and Fortran")[0]
+# The rest of mpi.h is for programs in C and Fortran: it has no symbols and is not part of the ABI.
+header_text = (ROOT / "include/mpi.h").read_text().split("/* --- conversion between C and Fortran")[0]
 check_header(header_text)
 published = os.environ.get("MPI_ABI_FACTS")
 if published:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""check_symbols.py LIBRARY LIST: the library exports the names of the list and no other."""
+"""check_symbols.py LIBRARY LIST: the library exports exactly the names of the list."""
 
 import subprocess
 import sys

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * What the argument checks say. Each row is a call that must fail, the class it must give, and words that the
- * text of MPI_Error_string must have.
+ * Texts of the argument checks. Each row is a call that must fail, the error class it must return, and words
+ * that the text of MPI_Error_string must contain.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -34,13 +34,14 @@ static void point_to_point(void) {
     EXPECT(MPI_Send_c(x, -5000000000, MPI_INT, 0, 0, w), MPI_ERR_COUNT, "MPI_Send_c", "count is -5000000000");
     EXPECT(MPI_Send(x, 1, MPI_DATATYPE_NULL, 0, 0, w), MPI_ERR_TYPE, "MPI_Send",
            "datatype is MPI_DATATYPE_NULL");
-    EXPECT(MPI_Send(x, 1, (MPI_Datatype)MPI_SUM, 0, 0, w), MPI_ERR_TYPE, "MPI_Send", "which is no datatype");
+    EXPECT(MPI_Send(x, 1, (MPI_Datatype)MPI_SUM, 0, 0, w), MPI_ERR_TYPE, "MPI_Send",
+           "is not a valid datatype handle");
     EXPECT(MPI_Send(x, 1, MPI_INT, 0, -7, w), MPI_ERR_TAG, "MPI_Send", "tag is -7");
     EXPECT(MPI_Send(x, 1, MPI_INT, 0, MPI_ANY_TAG, w), MPI_ERR_TAG, "MPI_Send", "MPI_ANY_TAG");
     EXPECT(MPI_Send(NULL, 1, MPI_INT, 0, 0, w), MPI_ERR_BUFFER, "MPI_Send", "buf is the address 0");
     EXPECT(MPI_Send(MPI_IN_PLACE, 1, MPI_INT, 0, 0, w), MPI_ERR_BUFFER, "MPI_Send", "MPI_IN_PLACE");
     EXPECT(MPI_Send(x, 1, MPI_INT, 0, 0, MPI_COMM_NULL), MPI_ERR_COMM, "MPI_Send", "comm is MPI_COMM_NULL");
-    EXPECT(MPI_Send(x, 1, MPI_INT, 0, 0, (MPI_Comm)0), MPI_ERR_COMM, "MPI_Send", "no communicator");
+    EXPECT(MPI_Send(x, 1, MPI_INT, 0, 0, (MPI_Comm)0), MPI_ERR_COMM, "MPI_Send", "not a valid communicator");
     EXPECT(MPI_Recv(x, 1, MPI_INT, 5, 0, w, MPI_STATUS_IGNORE), MPI_ERR_RANK, "MPI_Recv", "source 5");
     EXPECT(MPI_Isend(x, 1, MPI_INT, 0, 0, w, NULL), MPI_ERR_ARG, "MPI_Isend", "request is a null pointer");
     EXPECT(MPI_Iprobe(0, 0, w, NULL, MPI_STATUS_IGNORE), MPI_ERR_ARG, "MPI_Iprobe", "flag is a null pointer");
@@ -48,7 +49,7 @@ static void point_to_point(void) {
     EXPECT(MPI_Waitall(2, NULL, MPI_STATUSES_IGNORE), MPI_ERR_ARG, "MPI_Waitall", "array_of_requests");
     r = (MPI_Request)MPI_INT;
     EXPECT(MPI_Waitall(1, &r, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST, "MPI_Waitall", "array_of_requests[0]");
-    EXPECT(MPI_Test(&r, &flag, MPI_STATUS_IGNORE), MPI_ERR_REQUEST, "MPI_Test", "no request");
+    EXPECT(MPI_Test(&r, &flag, MPI_STATUS_IGNORE), MPI_ERR_REQUEST, "MPI_Test", "not a valid request");
     EXPECT(MPI_Get_count(NULL, MPI_INT, &flag), MPI_ERR_ARG, "MPI_Get_count", "status is a null pointer");
 }
 
@@ -58,7 +59,7 @@ static void collectives(void) {
     EXPECT(MPI_Bcast(d, 1, MPI_DOUBLE, 3, w), MPI_ERR_ROOT, "MPI_Bcast", "root 3 is not in MPI_COMM_WORLD");
     EXPECT(MPI_Bcast(MPI_IN_PLACE, 1, MPI_DOUBLE, 0, w), MPI_ERR_BUFFER, "MPI_Bcast", "MPI_IN_PLACE");
     EXPECT(MPI_Allreduce(d, e, 1, MPI_DOUBLE, MPI_BAND, w), MPI_ERR_OP, "MPI_Allreduce",
-           "MPI_BAND does not take MPI_DOUBLE");
+           "MPI_BAND is not defined for MPI_DOUBLE");
     EXPECT(MPI_Allreduce(d, e, 1, MPI_DOUBLE, MPI_OP_NULL, w), MPI_ERR_OP, "MPI_Allreduce",
            "op is MPI_OP_NULL");
     EXPECT(MPI_Allreduce(d, NULL, 1, MPI_DOUBLE, MPI_SUM, w), MPI_ERR_BUFFER, "MPI_Allreduce", "recvbuf");
@@ -76,7 +77,7 @@ static void others(void) {
            "MPI_Comm_get_attr", "MPI_KEYVAL_INVALID");
     EXPECT(MPI_Comm_get_attr(MPI_COMM_WORLD, 12345, &value, &n), MPI_ERR_KEYVAL, "MPI_Comm_get_attr",
            "12345");
-    EXPECT(MPI_Error_class(-5, &n), MPI_ERR_ARG, "MPI_Error_class", "-5 is no error code");
+    EXPECT(MPI_Error_class(-5, &n), MPI_ERR_ARG, "MPI_Error_class", "-5 is not a valid error code");
     EXPECT(MPI_Session_get_num_psets(MPI_SESSION_NULL, MPI_INFO_NULL, &n), MPI_ERR_SESSION,
            "MPI_Session_get_num_psets", "MPI_SESSION_NULL");
 }
@@ -88,14 +89,14 @@ static void handler(MPI_Comm* comm, int* code, ...) {
     seen_code = *code;
 }
 
-static void own_handler(void) {
+static void custom_handler(void) {
     MPI_Errhandler mine;
     int x = 0;
     MPI_Comm_create_errhandler(handler, &mine);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, mine);
     if (MPI_Send(&x, 1, MPI_INT, 4, 0, MPI_COMM_SELF) != MPI_ERR_RANK || seen_code != MPI_ERR_RANK ||
         seen_comm != MPI_COMM_SELF) {
-        printf("the program's own handler was not called as it should\n");
+        printf("the user's error handler was not called correctly\n");
         ++wrong;
     }
     if (MPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_OTHER) != MPI_SUCCESS || seen_code != MPI_ERR_OTHER) {
@@ -104,7 +105,7 @@ static void own_handler(void) {
     }
 }
 
-/* An error that belongs to no object goes to MPI_COMM_WORLD until the program has chosen for MPI_COMM_SELF.
+/* An error without an object goes to MPI_COMM_WORLD until the program sets an error handler on MPI_COMM_SELF.
  */
 static void before_a_handler_on_self(void) {
     MPI_Errhandler mine;
@@ -123,7 +124,8 @@ static void before_a_handler_on_self(void) {
     seen_comm = MPI_COMM_NULL;
 }
 
-/* The error of a request goes to the handler of its communicator, not to the one for errors without any. */
+/* The error of a request goes to the handler of its communicator, not to the one for errors without object.
+ */
 static void request_handler(void) {
     MPI_Comm copy;
     MPI_Request requests[2];
@@ -155,7 +157,7 @@ int main(int argc, char** argv) {
     point_to_point();
     collectives();
     others();
-    own_handler();
+    custom_handler();
     request_handler();
     MPI_Finalize();
     return wrong == 0 ? 0 : 1;

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Every function that may take away the handle it is given, with an error inside: the object is gone, and the
- * error must still find the handler that the object had. The functions come from spec/
- * (gen/zipmpi_gen/freeing.py): entry points as in the library, in which the engine does its work and then
- * says that it has failed. Each is called with MPI_ERRORS_RETURN and with a handler of the program that uses
- * the handle it gets, and once more with the handle that is gone.
+ * Every function that may free the handle it is given, with an error inside: the object is freed, and the
+ * error must still reach the handler that the object had. The functions come from spec/
+ * (gen/zipmpi_gen/freeing.py): entry points as in the library, whose implementation does its work and then
+ * returns an error. Each is called with MPI_ERRORS_RETURN and with a user-defined handler that uses the
+ * handle it receives, and once more with the freed handle.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@ enum Kind {
     kind_comm,
     kind_win,
     kind_file,
-    kind_session, /* up to here: they have a handler of their own */
+    kind_session, /* the kinds up to here have an error handler */
     kind_message,
-    kind_request, /* these two belong to a communicator */
+    kind_request, /* the next two use the handler of a communicator */
     kind_datatype,
     kind_errhandler,
     kind_group,
@@ -58,20 +58,20 @@ static MPI_Request made_request = MPI_REQUEST_NULL;
 
 #include "freeing_calls.inc"
 
-/* ---- handlers of the program */
+/* ---- user-defined error handlers */
 
 struct Handlers {
     MPI_Errhandler comm, win, file, session, stray;
 };
 
 static struct {
-    int own, stray; /* how often they were called */
-    int null;       /* the handle that came with the error */
-    int unusable;   /* it is neither null nor can it be used */
+    int own, stray; /* calls of the object's handler, of the common one */
+    int null;       /* whether the handler received a null handle */
+    int unusable;   /* whether the handle was neither null nor usable */
     int code;
 } seen;
 
-static void note_own(int code, int null, int result) {
+static void record_handled(int code, int null, int result) {
     ++seen.own;
     seen.null = null;
     seen.unusable = result != MPI_SUCCESS;
@@ -81,29 +81,30 @@ static void note_own(int code, int null, int result) {
 static void on_comm(MPI_Comm* comm, int* code, ...) {
     int rank;
     const int null = *comm == MPI_COMM_NULL;
-    note_own(*code, null, null ? MPI_SUCCESS : MPI_Comm_rank(*comm, &rank));
+    record_handled(*code, null, null ? MPI_SUCCESS : MPI_Comm_rank(*comm, &rank));
 }
 
 static void on_win(MPI_Win* win, int* code, ...) {
     MPI_Group group;
     const int null = *win == MPI_WIN_NULL;
-    note_own(*code, null, null ? MPI_SUCCESS : MPI_Win_get_group(*win, &group));
+    record_handled(*code, null, null ? MPI_SUCCESS : MPI_Win_get_group(*win, &group));
     if (!null) MPI_Group_free(&group);
 }
 
 static void on_file(MPI_File* file, int* code, ...) {
     int mode;
     const int null = *file == MPI_FILE_NULL;
-    note_own(*code, null, null ? MPI_SUCCESS : MPI_File_get_amode(*file, &mode));
+    record_handled(*code, null, null ? MPI_SUCCESS : MPI_File_get_amode(*file, &mode));
 }
 
 static void on_session(MPI_Session* session, int* code, ...) {
     int sets;
     const int null = *session == MPI_SESSION_NULL;
-    note_own(*code, null, null ? MPI_SUCCESS : MPI_Session_get_num_psets(*session, MPI_INFO_NULL, &sets));
+    record_handled(*code, null,
+                   null ? MPI_SUCCESS : MPI_Session_get_num_psets(*session, MPI_INFO_NULL, &sets));
 }
 
-static void on_stray(MPI_Comm* comm, int* code, ...) {
+static void on_unrelated(MPI_Comm* comm, int* code, ...) {
     ++seen.stray;
     seen.null = *comm != MPI_COMM_SELF;
     seen.code = *code;
@@ -129,7 +130,7 @@ static void make_request(struct Objects* o, enum Flavor flavor) {
     MPI_Irecv(data, 1, MPI_INT, 0, 1, o->comm, &o->request);
 }
 
-/* Objects with a handler of their own. */
+/* Objects with an error handler. */
 static void make_with_handler(struct Objects* o, enum Kind kind, const struct Handlers* h) {
     const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
     if (kind == kind_win) {
@@ -191,8 +192,8 @@ static int end_request(MPI_Request* request) {
     return code == MPI_SUCCESS && *request != MPI_REQUEST_NULL ? MPI_Request_free(request) : code;
 }
 
-/* What the call has left must be whole: it can be freed. */
-static int end_those_left(struct Objects* o) {
+/* Objects that the call did not free must still be valid: they can be freed. */
+static int free_remaining(struct Objects* o) {
     int bad = 0;
     if (o->win != MPI_WIN_NULL) bad += MPI_Win_free(&o->win) != MPI_SUCCESS;
     if (o->file != MPI_FILE_NULL) bad += MPI_File_close(&o->file) != MPI_SUCCESS;
@@ -225,8 +226,8 @@ static void expect(int good, const struct Freeing* f, int flavor, int handled, c
            handled ? "handler of the program" : "MPI_ERRORS_RETURN", what);
 }
 
-/* The objects differ from those before the call: what it was given is null now. */
-static int was_taken(const struct Objects* before, const struct Objects* now) {
+/* The objects differ from those before the call: the handle it was given is null now. */
+static int was_freed(const struct Objects* before, const struct Objects* now) {
     return memcmp(before, now, sizeof *now) != 0;
 }
 
@@ -242,22 +243,23 @@ static void run(const struct Freeing* f, enum Flavor flavor, const struct Handle
     before = o;
     memset(&seen, 0, sizeof seen);
     const int code = f->call(&o);
-    const int taken = was_taken(&before, &o), has_own = f->kind <= kind_request;
-    expect(code != MPI_SUCCESS, f, flavor, handled, "the error is lost");
-    expect(seen.own == (handled && has_own), f, flavor, handled, "wrong number of calls of its own handler");
+    const int taken = was_freed(&before, &o), has_own = f->kind <= kind_request;
+    expect(code != MPI_SUCCESS, f, flavor, handled, "the error was not returned");
+    expect(seen.own == (handled && has_own), f, flavor, handled,
+           "wrong number of calls of the object's handler");
     expect(seen.stray == (handled && !has_own), f, flavor, handled,
            "wrong number of calls of the common handler");
-    expect(!seen.unusable, f, flavor, handled, "the handler gets a handle that cannot be used");
+    expect(!seen.unusable, f, flavor, handled, "the handler received an unusable handle");
     expect(seen.null == (handled && taken && f->kind <= kind_session), f, flavor, handled,
-           "the handler gets a null handle, or none where it should");
-    expect(!handled || seen.code == code, f, flavor, handled, "the handler gets another code");
+           "the handler received a null handle, or a valid one where null was expected");
+    expect(!handled || seen.code == code, f, flavor, handled, "the handler received another code");
     if (taken) {
         struct Objects stale = before;
         const int again = class_of(f->call(&stale));
         expect(again != MPI_SUCCESS && again != MPI_ERR_OTHER, f, flavor, handled,
-               "works on a handle that is gone");
+               "succeeds on a freed handle");
     }
-    expect(end_those_left(&o) == 0, f, flavor, handled, "what it leaves cannot be freed");
+    expect(free_remaining(&o) == 0, f, flavor, handled, "an object it did not free cannot be freed");
 }
 
 int main(int argc, char** argv) {
@@ -268,7 +270,7 @@ int main(int argc, char** argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     MPI_Init(&argc, &argv);
     MPI_Comm_create_errhandler(on_comm, &own.comm);
-    MPI_Comm_create_errhandler(on_stray, &own.stray);
+    MPI_Comm_create_errhandler(on_unrelated, &own.stray);
     MPI_Win_create_errhandler(on_win, &own.win);
     MPI_File_create_errhandler(on_file, &own.file);
     MPI_Session_create_errhandler(on_session, &own.session);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Handles as integers, statuses, attributes, texts: what the face does by itself.
+ * Handles as integers, statuses, attributes, texts: the work of the ABI binding.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -50,7 +50,8 @@ static void statuses(void) {
     CHECK(MPI_Get_count(&s, MPI_INT, &n) == MPI_SUCCESS && n == MPI_UNDEFINED);
 }
 
-/* More than fit on the stack. Null requests complete with an empty status, which says success. */
+/* More requests than fit on the stack. Null requests complete with an empty status, whose error is
+ * MPI_SUCCESS. */
 static void arrays(void) {
     enum { n = 40 };
     MPI_Request requests[n];
@@ -95,7 +96,7 @@ int main(int argc, char** argv) {
     CHECK(MPI_Initialized(&flag) == MPI_SUCCESS && !flag);
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_SELF,
-                            MPI_ERRORS_RETURN); /* its handler is asked when there is no other */
+                            MPI_ERRORS_RETURN); /* the fallback handler for errors without object */
     integers();
     statuses();
     arrays();

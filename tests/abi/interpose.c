@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Calls of the program go to the tool where the tool has a function, to the library where not, and calls by
- * the second name never go to the tool.
+ * Calls of the program go to the tool where the tool defines the function, otherwise to the library; calls by
+ * the PMPI_ name never go to the tool.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A profiling tool: its own MPI_Comm_rank in front of the library's, which it reaches by its second name.
+ * A profiling tool: its own MPI_Comm_rank in front of the library's, which it calls by its PMPI_ name.
  */
 #include <mpi.h>
 

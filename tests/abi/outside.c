@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A call before MPI_Init ("early") or after MPI_Finalize ("late") must end the program with a clear text.
+ * A call before MPI_Init ("early") or after MPI_Finalize ("late") must end the program with a clear message.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """usage: standards.py INCLUDE_FOLDER
 
-Compiles a program that includes mpi.h as every standard of C and C++ that the installed compilers know, with pedantic
-warnings as errors. The program also uses the conversions between C and Fortran, with MPI_ and with PMPI_ names, and takes
-the address of some.
+Compiles a program that includes mpi.h under every standard of C and C++ that the installed compilers support, with pedantic
+warnings as errors. The program also uses the conversions between C and Fortran, with MPI_ and PMPI_ names, and takes the
+address of some.
 """
 import shutil
 import subprocess

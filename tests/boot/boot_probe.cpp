@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Starts as a rank would, shows what it found in one line, and checks the whole of boot: an exchange through
-// the launcher and a segment that all ranks of the host share. Exit status 0 only if everything held.
+// Starts as a rank does, prints its findings in one line, and checks all of boot: an exchange through the
+// launcher and a segment shared by all ranks of the host. Exit status 0 only if every check passed.
 //
 //   boot_probe [expected size [expected protocol]]
 #include "base/param.hpp"
@@ -35,8 +35,8 @@ bool exchange(boot::Job& job) {
     return true;
 }
 
-// Every rank writes its pid into its block; whoever sees all of them shares one segment with them.
-bool all_meet(const boot::Job& job, boot::NodeSegment& segment) {
+// Every rank writes its pid into its block; a rank that reads all of them shares one segment with them.
+bool all_share_segment(const boot::Job& job, boot::NodeSegment& segment) {
     if (segment.local_ranks() != job.node_ranks.size()) return false;
     segment.block(static_cast<uint32_t>(job.local_index)).pid.store(getpid());
     for (uint32_t i = 0; i < segment.local_ranks(); ++i) {
@@ -62,22 +62,22 @@ void show(const boot::Job& job) {
 } // namespace
 
 int main(int argc, char** argv) {
-    Problem why;
-    for (const ParamFault& f : load_params(environ)) report({"bad setting", f.origin, f.why, f.todo});
+    Diagnostic why;
+    for (const ParamError& f : load_params(environ)) report({"bad setting", f.origin, f.why, f.fix});
     boot::Job job;
     boot::NodeSegment segment;
     if (!boot::start(environ, job, why) || !boot::join_segment(job, segment, why)) {
         report(why);
         return 2;
     }
-    if (argc > 1 && std::atoi(argv[1]) != job.size) return fail(job, "this is not the expected size");
+    if (argc > 1 && std::atoi(argv[1]) != job.size) return fail(job, "not the expected size");
     if (argc > 2 && boot::protocol_name(job.protocol) != argv[2])
-        return fail(job, "this is not the expected protocol");
-    if (!exchange(job)) return fail(job, "put, fence and get did not work");
-    if (!all_meet(job, segment)) return fail(job, "the ranks do not see one segment");
+        return fail(job, "not the expected protocol");
+    if (!exchange(job)) return fail(job, "put, fence and get failed");
+    if (!all_share_segment(job, segment)) return fail(job, "the ranks do not share one segment");
     if (std::getenv("BOOT_PROBE_ABORT") != nullptr && job.rank == job.size - 1 && job.launcher) {
         job.launcher->abort(7, "asked for");
-        return fail(job, "abort came back");
+        return fail(job, "abort returned");
     }
     show(job);
     if (job.launcher) job.launcher->finalize();

@@ -2,17 +2,17 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# run_case.sh PROBE runs N PROTOCOL [LAUNCHER...]   all N ranks show themselves once, stderr stays empty
+# run_case.sh PROBE runs N PROTOCOL [LAUNCHER...]   all N ranks print their line once, stderr is empty
 # run_case.sh PROBE aborts LAUNCHER...              the launcher's status is that of the abort
-# run_case.sh PROBE refused TEXT LAUNCHER...        not 0, within 10 s, and a message that has TEXT
-# run_case.sh PROBE silent_pmix                     refused by a server that accepts and says nothing
+# run_case.sh PROBE refused TEXT LAUNCHER...        nonzero status within 10 s, and a message with TEXT
+# run_case.sh PROBE silent_pmix                     refused: the server accepts connections and sends nothing
 # Ends with 77 if the launcher is not installed.
 set -u
 probe=$1 kind=$2
 shift 2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 here=$(dirname "$0")
-unset ZIPMPI_WAIT_DEMAND_WAKES # the probe is only a part of the library, and does not know this knob
+unset ZIPMPI_WAIT_FAIL_ON_MISSED_WAKEUP # the probe links only part of the library, without this parameter
 export LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0" # read by a sanitizer build only
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -22,7 +22,7 @@ fail() {
     cat "$work/out" "$work/err"
     exit 1
 }
-need() { # every launcher among the words
+need() { # skips unless every launcher among the arguments is installed
     local word
     for word in "$@"; do
         case $word in mpi*) command -v "$word" >/dev/null || { echo "not installed: $word"; exit 77; } ;; esac
@@ -37,8 +37,8 @@ refused() {
     [ $((SECONDS - begin)) -le 10 ] || fail "it took $((SECONDS - begin)) s"
     grep -qF -e "$text" "$work/err" || fail "no message with: $text"
     local part
-    for part in '^  where:' '^  why:' '^  do:'; do grep -q "$part" "$work/err" || fail "no line $part"; done
-    grep -q '^rank ' "$work/out" && fail "a rank ran all the same"
+    for part in '^  where:' '^  why:' '^  fix:'; do grep -q "$part" "$work/err" || fail "no line $part"; done
+    grep -q '^rank ' "$work/out" && fail "a rank ran although startup must fail"
 }
 
 case $kind in
@@ -55,7 +55,7 @@ aborts)
     BOOT_PROBE_ABORT=1 run "$@" "$probe"
     status=$?
     [ $status -eq 7 ] || fail "status $status"
-    grep -q 'came back' "$work/err" && fail "abort came back"
+    grep -q 'returned' "$work/err" && fail "abort returned"
     ;;
 refused)
     need "$@"

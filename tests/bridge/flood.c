@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flood MESSAGES BYTES [SECONDS]: rank 0 sends rank 2 messages that it receives only when all have been sent.
- * Rank 1 sends rank 3 messages of 16 KiB at a steady pace, before and meanwhile; rank 3 prints how many came
- * per second, before and meanwhile, and how long the flood took.
+ * flood MESSAGES BYTES [SECONDS]: rank 0 sends messages to rank 2, which receives them only after all have
+ * been sent. Rank 1 sends messages of 16 KiB to rank 3 at a steady rate, before and during the flood; rank 3
+ * prints the messages per second before and during the flood, and its duration.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void sleep_until(double when) {
     nanosleep(&time, NULL);
 }
 
-/* Until somebody says that it is enough, or for so many seconds. */
+/* Runs until a stop message arrives, or for the given seconds. */
 static void stream(double seconds, int from_whom) {
     static char bytes[paced];
     MPI_Request over = MPI_REQUEST_NULL;
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
         stream(0, 2);
     } else if (rank == 2) {
         MPI_Recv(NULL, 0, MPI_BYTE, 0, last, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE); /* the others are unexpected */
+                 MPI_STATUS_IGNORE); /* the others are still unexpected messages */
         MPI_Send(NULL, 0, MPI_BYTE, 1, go, MPI_COMM_WORLD);
         for (int i = 0; i < messages; ++i)
             MPI_Recv(buffer, bytes, MPI_BYTE, 0, flow, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

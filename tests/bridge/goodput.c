@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * goodput SECONDS [BYTES]: the first rank sends the last one messages, four at a time, which prints after
- * each quarter of a second how many megabytes per second came in it.
+ * goodput SECONDS [BYTES]: the first rank sends messages to the last one, four at a time; the last rank
+ * prints the megabytes per second of every quarter of a second.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * halo ROWS COLUMNS ROUNDS BYTES: each rank of a grid exchanges BYTES with those above, below, left and right
- * of it, and looks at what came.
+ * halo ROWS COLUMNS ROUNDS BYTES: each rank of a grid exchanges BYTES with its four neighbors and checks the
+ * received data.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     if (argc != 5 || atoi(argv[1]) * atoi(argv[2]) != size) MPI_Abort(MPI_COMM_WORLD, 2);
     const int rows = atoi(argv[1]), columns = atoi(argv[2]), rounds = atoi(argv[3]), bytes = atoi(argv[4]);
     const int row = rank / columns, column = rank % columns;
-    const int beside[sides] = {
+    const int neighbors[sides] = {
         row > 0 ? rank - columns : MPI_PROC_NULL, row + 1 < rows ? rank + columns : MPI_PROC_NULL,
         column > 0 ? rank - 1 : MPI_PROC_NULL, column + 1 < columns ? rank + 1 : MPI_PROC_NULL};
     unsigned char* out = malloc((size_t)bytes + 1);
@@ -29,13 +29,13 @@ int main(int argc, char** argv) {
         MPI_Request all[2 * sides];
         memset(out, (rank + round) % 256, (size_t)bytes);
         for (int i = 0; i < sides; ++i) {
-            MPI_Irecv(in[i], bytes, MPI_BYTE, beside[i], 0, MPI_COMM_WORLD, &all[i]);
-            MPI_Isend(out, bytes, MPI_BYTE, beside[i], 0, MPI_COMM_WORLD, &all[sides + i]);
+            MPI_Irecv(in[i], bytes, MPI_BYTE, neighbors[i], 0, MPI_COMM_WORLD, &all[i]);
+            MPI_Isend(out, bytes, MPI_BYTE, neighbors[i], 0, MPI_COMM_WORLD, &all[sides + i]);
         }
         MPI_Waitall(2 * sides, all, MPI_STATUSES_IGNORE);
         for (int i = 0; i < sides; ++i)
-            for (int at = 0; beside[i] != MPI_PROC_NULL && at < bytes; ++at)
-                if (in[i][at] != (beside[i] + round) % 256) MPI_Abort(MPI_COMM_WORLD, 1);
+            for (int at = 0; neighbors[i] != MPI_PROC_NULL && at < bytes; ++at)
+                if (in[i][at] != (neighbors[i] + round) % 256) MPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (rank == 0) printf("halo: ok\n");
     free(out);

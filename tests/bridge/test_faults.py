@@ -1,27 +1,27 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What happens when gateways, their hosts, daemons or ranks of a job over two clusters are killed."""
+"""Killed gateways, gateway hosts, daemons and ranks of a job over two clusters."""
 import os
 import re
 import signal
 import time
 
-from grids import MIDDLE
-from harness import ASK, STANDIN, GridCase, main, wait_until
+from multi_cluster import MIDDLE
+from harness import QUERY_GATEWAYS, STUB_GATEWAY, MultiClusterCase, main, wait_until
 
 JOB = ("sh", "-c", "echo here; sleep 60")
 
 
-class FaultCase(GridCase):
+class FaultCase(MultiClusterCase):
     def job(self, *options, program=JOB, ranks=4):
-        p = self.begin("--env", f"ZIPMPI_BRIDGE_GATEWAY_PROGRAM={STANDIN}", "-n", ranks, *options, *program)
+        p = self.begin("--env", f"ZIPMPI_GATEWAY_PROGRAM={STUB_GATEWAY}", "-n", ranks, *options, *program)
         for _ in range(ranks):
             self.assertEqual(p.stdout.readline(), "here\n")
         return p
 
     def gateway(self, host):
-        self.assertTrue(wait_until(lambda: self.named(host, "standin_gateway"), 30))
-        return self.named(host, "standin_gateway")[0]
+        self.assertTrue(wait_until(lambda: self.named(host, "stub_gateway"), 30))
+        return self.named(host, "stub_gateway")[0]
 
     def ended(self, p, code):
         begin = time.monotonic()
@@ -34,44 +34,44 @@ class FaultCase(GridCase):
 
 
 class Gateways(FaultCase):
-    def asking_job(self):
-        """Ranks that ask for the gateways once go() was called."""
-        flag = os.path.join(self.grid.folder, "go")
+    def querying_job(self):
+        """A job whose ranks query the gateways after go() was called."""
+        flag = os.path.join(self.clusters.folder, "go")
         if os.path.exists(flag):
             os.remove(flag)
-        p = self.job(program=("sh", "-c", f"echo here; while [ ! -e {flag} ]; do sleep 0.05; done; exec {ASK} 1"))
+        p = self.job(program=("sh", "-c", f"echo here; while [ ! -e {flag} ]; do sleep 0.05; done; exec {QUERY_GATEWAYS} 1"))
         return p, lambda: open(flag, "w").close()
 
     def kill_gateway(self, host):
         before = self.gateway(host)
         os.kill(before, signal.SIGKILL)
-        self.assertTrue(wait_until(lambda: before not in self.named(host, "standin_gateway"), 30))
+        self.assertTrue(wait_until(lambda: before not in self.named(host, "stub_gateway"), 30))
 
-    def test_a_killed_gateway_comes_back(self):
-        p, go = self.asking_job()
+    def test_killed_gateway_restarts(self):
+        p, go = self.querying_job()
         self.kill_gateway("z")
         self.assertEqual([p.stderr.readline(), p.stderr.readline()],
-                         ["mpiexec: gateway 0 on host z: killed by SIGKILL; it is started again\n",
-                          "mpiexec: gateway 0 on host z is back\n"])
+                         ["mpiexec: gateway 0 on host z: killed by SIGKILL; it is restarted\n",
+                          "mpiexec: gateway 0 on host z is running again\n"])
         go()
         out = p.stdout.read()
         self.assertEqual(self.ended(p, 0), "")
         self.assertEqual(out.splitlines(), ["epochs 2"] * 4)
 
-    def test_killed_again_and_again(self):
-        p, go = self.asking_job()
+    def test_repeated_kills(self):
+        p, go = self.querying_job()
         for _ in range(3):
             self.kill_gateway("z")
         go()
         self.ended(p, 0)
 
-    def test_one_that_cannot_run_ends_the_job_after_the_grace(self):
-        p = self.job("--env", "STANDIN_ENDS=yes", "--env", "ZIPMPI_BRIDGE_GRACE=1")
+    def test_failing_gateway_ends_job_after_partition_timeout(self):
+        p = self.job("--env", "STUB_GATEWAY_EXITS=yes", "--env", "ZIPMPI_GATEWAY_PARTITION_TIMEOUT=1")
         err = self.ended(p, 1)
-        self.assertIn("again and again; it is given up; no way is left between clusters a and b", err)
-        self.assertIn("clusters a and b cannot reach each other any more", err)
+        self.assertIn("repeatedly; it is not restarted; no path is left between clusters a and b", err)
+        self.assertIn("clusters a and b are disconnected", err)
 
-    def test_nothing_is_left_after_a_kill(self):
+    def test_no_leftovers_after_kill(self):
         for host, name in (("front", "mpiexec"), ("z", "zipmpi-noded"), ("z", "zipmpi-guard"), ("a1", "zipmpi-noded")):
             p = self.job()
             self.gateway("z")
@@ -79,19 +79,19 @@ class Gateways(FaultCase):
             p.wait(10)
             self.nothing_left()
 
-    def test_a_cut_connection_of_a_daemon_is_named(self):
+    def test_broken_daemon_connection_is_named(self):
         p = self.job()
-        noded = [words for words in self.connections("z") if "zipmpi-noded" in words[-1] and words[3].startswith(MIDDLE)]
+        noded = [row for row in self.connections("z") if "zipmpi-noded" in row[-1] and row[3].startswith(MIDDLE)]
         self.assertEqual(len(noded), 1)
-        self.grid.run("z", ["ss", "-K", "-tnH", "src", noded[0][2], "dst", noded[0][3]], capture_output=True)
+        self.clusters.run("z", ["ss", "-K", "-tnH", "src", noded[0][2], "dst", noded[0][3]], capture_output=True)
         err = self.ended(p, 1)
-        self.assertIn("the connection between its zipmpi-noded and the one that started it broke", err)
+        self.assertIn("the connection between its zipmpi-noded and its parent broke", err)
 
     def connections(self, host):
-        r = self.grid.run(host, ["ss", "-tnHp", "state", "established"], capture_output=True, text=True)
+        r = self.clusters.run(host, ["ss", "-tnHp", "state", "established"], capture_output=True, text=True)
         return [line.split() for line in r.stdout.splitlines()]
 
-    def test_a_killed_rank_is_reported(self):
+    def test_killed_rank_is_reported(self):
         p = self.job()
         ranks = [pid for pid in self.named("b2", "sh") if b"\0PMI_RANK=" in open(f"/proc/{pid}/environ", "rb").read()]
         os.kill(ranks[0], signal.SIGKILL)
@@ -100,14 +100,14 @@ class Gateways(FaultCase):
         self.assertIn("host b2", err)
         self.assertIn("rank 3 ", err)
 
-    def test_a_job_in_one_cluster_has_no_gateways(self):
+    def test_job_in_one_cluster_has_no_gateways(self):
         p = self.job(ranks=2)
-        self.assertEqual(self.named("z", "standin_gateway"), [])
+        self.assertEqual(self.named("z", "stub_gateway"), [])
         os.kill(self.named("front", "mpiexec")[0], signal.SIGINT)
         self.ended(p, 130)
 
     def test_placement_shows_clusters_and_gateways(self):
-        r = self.mpiexec("--env", f"ZIPMPI_BRIDGE_GATEWAY_PROGRAM={STANDIN}", "-n", 4, "--show-placement", "true")
+        r = self.mpiexec("--env", f"ZIPMPI_GATEWAY_PROGRAM={STUB_GATEWAY}", "-n", 4, "--show-placement", "true")
         self.quiet(r)
         heads = [line for line in r.out.splitlines() if not line.startswith("  ")]
         self.assertEqual(heads, ["node 0, a1, cluster a", "node 1, a2, cluster a", "node 2, b1, cluster b", "node 3, b2, cluster b",
@@ -117,22 +117,22 @@ class Gateways(FaultCase):
 class GatewayHosts(FaultCase):
     SHAPE = "z1x2"
 
-    def test_a_lost_host_of_which_another_remains(self):
+    def test_lost_gateway_host_with_alternative(self):
         p = self.job(program=("sh", "-c", "echo here; sleep 2"))
         for pid in self.named("y", "zipmpi-noded"):
             os.kill(pid, signal.SIGKILL)
         err = self.ended(p, 0)
-        self.assertTrue(re.fullmatch(r"mpiexec: gateway host y is lost: .*; the job goes on over the others\n", err), err)
+        self.assertTrue(re.fullmatch(r"mpiexec: gateway host y has failed: .*; the job continues over the others\n", err), err)
 
 
 class GatewayHostOff(FaultCase):
     SHAPE = "z1x2"
 
-    def test_a_host_that_is_off_is_done_without(self):
-        self.grid.kill_host("y")
+    def test_unreachable_gateway_host_is_not_used(self):
+        self.clusters.kill_host("y")
         p = self.job(program=("sh", "-c", "echo here; sleep 1"))
         err = self.ended(p, 0)
-        self.assertIn("gateway host y is lost", err)
+        self.assertIn("gateway host y has failed", err)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/guide/bridge.md as a reader would follow it: the program, the commands, what they print."""
+"""docs/guide/multi_cluster.md as a reader follows it: the program, the commands, their output."""
 import os
 import re
 import subprocess
 import tempfile
 
-from harness import HERE, MPIEXEC, Case, Grid, main
+from harness import HERE, MPIEXEC, Case, MultiCluster, main
 
 ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
 BIN = os.path.dirname(MPIEXEC)
@@ -15,16 +15,16 @@ BIN = os.path.dirname(MPIEXEC)
 class Guide(Case):
     @classmethod
     def setUpClass(cls):
-        with Grid("z1"):  # or the tests are skipped
+        with MultiCluster("z1"):  # skips the tests if it cannot run
             pass
-        with open(os.path.join(ROOT, "docs/guide/bridge.md")) as f:
-            section = re.search(r"## Ten minutes.*?(?=\n## )", f.read(), re.S).group(0)
+        with open(os.path.join(ROOT, "docs/guide/multi_cluster.md")) as f:
+            section = re.search(r"## Try it.*?(?=\n## )", f.read(), re.S).group(0)
         cls.blocks = re.findall(r"```(\w+)\n(.*?)```", section, re.S)
 
     def block(self, kind, number=0):
         return [text for k, text in self.blocks if k == kind][number]
 
-    def test_the_commands_do_what_the_text_says(self):
+    def test_commands_print_the_documented_output(self):
         commands = "".join(text for kind, text in self.blocks if kind == "sh").splitlines()
         self.assertGreaterEqual(len(commands), 6)
         expected = self.block("text").splitlines()

@@ -1,24 +1,24 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs of tests/mpi over clusters: the list of tests/cluster, but `spawn`: jobs that meet must reach each other themselves.
+"""The programs of tests/mpi over clusters: the list of tests/multinode without `spawn`, whose jobs must reach each other directly.
 
-  TEST_GRID=z1 or another shape of grids.py, TEST_SLOTS=1 ranks on each inner host, TEST_PROGRAMS: some of them only, once each"""
+  TEST_CLUSTERS=z1 or another shape of multi_cluster.py, TEST_SLOTS=1 ranks on each inner host, TEST_PROGRAMS: only these, once each"""
 import os
 import sys
 import unittest
 
-from grids import SKIP, CannotRun
-from harness import GridCase, from_cluster
+from multi_cluster import SKIP, CannotRun
+from harness import MultiClusterCase, from_multinode
 
 FOLDER = os.environ["TEST_MPI_FOLDER"]
-# Contexts are drawn within the node, whatever lies between: many of them say nothing new here.
-RUNS = [(p, ("shared=500",) if p == "contexts" else a, s) for p, a, s in from_cluster("test_mpi").RUNS if p != "spawn"]
+# Context ids are allocated within the node, independent of the network: fewer of them suffice here.
+RUNS = [(p, ("shared=500",) if p == "contexts" else a, s) for p, a, s in from_multinode("test_mpi").RUNS if p != "spawn"]
 if SOME := os.environ.get("TEST_PROGRAMS", "").split():
     RUNS = [next(run for run in RUNS if run[0] == name) for name in SOME]
 
 
-class Programs(GridCase):
-    SHAPE = os.environ.get("TEST_GRID", "z1")
+class Programs(MultiClusterCase):
+    SHAPE = os.environ.get("TEST_CLUSTERS", "z1")
     SLOTS = int(os.environ.get("TEST_SLOTS", "1"))
 
     def test_all(self):
@@ -32,7 +32,7 @@ class Programs(GridCase):
 
 if __name__ == "__main__":
     try:
-        unittest.main(argv=[sys.argv[0]], failfast=True)  # one that hangs takes long enough
+        unittest.main(argv=[sys.argv[0]], failfast=True)  # one that hangs takes minutes
     except CannotRun as why:
         print(why)
         sys.exit(SKIP)

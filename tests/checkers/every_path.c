@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * usage: every_path, with two ranks, under a memory checker
- * Moves data of 1 byte to 4 MiB on every path into memory that nobody has written before, and branches on
- * each byte that has come: a checker that takes one for uninitialised says so. */
+ * Moves data of 1 byte to 4 MiB on every path into memory that was never written before, and branches on
+ * each received byte: a checker that considers one uninitialized reports it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static unsigned char* filled(size_t n) {
     return p;
 }
 
-/* Every step-th byte of what has come from this rank. */
+/* Every step-th byte received from this rank. */
 static void check(const unsigned char* p, size_t n, size_t step, int from) {
     for (size_t i = 0; i < n; ++i)
         if (p[i * step] != pattern(from, i)) ++wrong;
@@ -33,7 +33,7 @@ static void messages(size_t n) {
     MPI_Sendrecv(out, (int)n, MPI_BYTE, other, 1, in, (int)n, MPI_BYTE, other, 1, world, MPI_STATUS_IGNORE);
     check(in, n, 1, other);
     free(in);
-    in = malloc(n); /* one way: the sender has nothing else to do than to help */
+    in = malloc(n); /* one direction: the sender is free to copy cooperatively */
     if (rank == 0) {
         MPI_Send(out, (int)n, MPI_BYTE, 1, 2, world);
     } else {
@@ -44,7 +44,7 @@ static void messages(size_t n) {
     free(out);
 }
 
-/* Gaps on one side, or on both. */
+/* Noncontiguous on one side, or on both. */
 static void datatypes(size_t n) {
     enum { block = 64 };
     if (n < block) return;
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
         collectives(n);
     }
     MPI_Finalize();
-    if (wrong != 0) printf("%ld bytes are wrong\n", wrong);
+    if (wrong != 0) printf("%ld wrong bytes\n", wrong);
     if (rank == 0) printf("every_path: ok\n");
     return wrong != 0;
 }

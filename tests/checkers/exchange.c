@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * usage: exchange, with two ranks, compiled with clang -fsanitize=memory
- * Messages of 1 byte to 2 MiB. With TELL_SANITIZER the program says what MPI has written, as
- * docs/guide/debugging.md advises; without, it is reported. */
+ * Messages of 1 byte to 2 MiB. With TELL_SANITIZER the program declares the bytes that MPI has written, as
+ * docs/guide/debugging.md advises; without it the sanitizer reports them. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -31,13 +31,13 @@ class MemorySanitizer(unittest.TestCase):
     def test_results_that_are_declared_written(self):
         self.assertEqual(self.ends("-DTELL_SANITIZER"), (0, "exchange: ok\n", ""))
 
-    def test_functions_on_an_ignore_list(self):
+    def test_functions_on_ignore_list(self):
         path = os.path.join(self.folder, "ignored")
         with open(path, "w") as file:
             file.write("fun:exchange\nfun:main\n")
         self.assertEqual(self.ends("-fsanitize-ignorelist=" + path), (0, "exchange: ok\n", ""))
 
-    def test_the_program_itself_is_still_checked(self):
+    def test_program_is_still_checked(self):
         status, _, err = self.ends()
         self.assertNotEqual(status, 0)
         self.assertIn("MemorySanitizer: use-of-uninitialized-value", err)

@@ -15,9 +15,9 @@ Exchange::Exchange(const Scenario& s, const std::vector<PlacedFault>& faults)
     for (int i = 0; i < 2; ++i) sides_[i] = std::make_unique<Side>(*this, i);
 }
 
-Posted Exchange::post(int from, int gateway, std::span<const std::byte> head, std::span<const std::byte> data,
-                      void* ticket) {
-    if (!connected_[from][gateway]) return Posted::failed;
+PostStatus Exchange::post(int from, int gateway, std::span<const std::byte> head,
+                          std::span<const std::byte> data, void* ticket) {
+    if (!connected_[from][gateway]) return PostStatus::failed;
     const bool referenced = ticket != nullptr && !data.empty();
     const uint64_t latency = (gateway == 0 ? 50 : 80) * us;
     frames_.push_back({clock_ns + latency,
@@ -27,7 +27,7 @@ Posted Exchange::post(int from, int gateway, std::span<const std::byte> head, st
                        {head.begin(), head.end()},
                        {data.begin(), data.end()},
                        referenced ? ticket : nullptr});
-    return referenced ? Posted::under_way : Posted::done;
+    return referenced ? PostStatus::in_flight : PostStatus::done;
 }
 
 void Exchange::reconnect(int side, int gateway) {
@@ -45,20 +45,20 @@ void Exchange::drop_frames(int from, int gateway) {
         if (f.ticket != nullptr) tickets.emplace_back(f.from, f.ticket);
         return true;
     });
-    for (const auto& [owner, ticket] : tickets) sides_[owner]->end.left(ticket);
+    for (const auto& [owner, ticket] : tickets) sides_[owner]->end.on_frame_sent(ticket);
 }
 
 void Exchange::disconnect(int side, int gateway) {
     if (!connected_[side][gateway]) return;
     connected_[side][gateway] = false;
     drop_frames(side, gateway);
-    if (!gone_[side]) sides_[side]->end.lane_down(gateway);
+    if (!gone_[side]) sides_[side]->end.path_down(gateway);
 }
 
 void Exchange::connect(int side, int gateway) {
     if (connected_[side][gateway] || gone_[side]) return;
     connected_[side][gateway] = true;
-    sides_[side]->end.lane_up(gateway);
+    sides_[side]->end.path_up(gateway);
 }
 
 void Exchange::restart_hung(int gateway) {
@@ -86,21 +86,22 @@ void Exchange::strike(Fault fault, int gateway, int from) {
         const int victim = 1 - from;
         gone_[victim] = peer_was_killed = true;
         for (int g = 0; g < gateways; ++g) drop_frames(victim, g);
-        after(2 * ms, [this, from, victim] { sides_[from]->end.give_up(victim); });
+        after(2 * ms, [this, from, victim] { sides_[from]->end.fail_peer(victim); });
     }
 }
 
 void Exchange::answer_as_gateway(const FrameInFlight& f, const wire::Frame& frame) {
     wire::Frame answer{};
-    answer.type = frame.type == wire::FrameType::beat ? wire::FrameType::beat : wire::FrameType::credit;
-    answer.flags = wire::frame_answer;
+    answer.type =
+        frame.type == wire::FrameType::heartbeat ? wire::FrameType::heartbeat : wire::FrameType::credit;
+    answer.flags = wire::frame_reply;
     answer.job = job;
     answer.to = f.from;
     answer.length = f.head.size() + f.data.size();
     answer.sequence = frame.sequence;
-    close(answer);
+    finalize(answer);
     if (!gone_[f.from] && connected_[f.from][f.gateway])
-        sides_[f.from]->end.take(f.gateway, std::as_bytes(std::span(&answer, 1)), {});
+        sides_[f.from]->end.on_frame(f.gateway, std::as_bytes(std::span(&answer, 1)), {});
 }
 
 const PlacedFault* Exchange::fault_at_next_point(const FrameInFlight& frame) {
@@ -114,7 +115,7 @@ void Exchange::deliver_next() {
     const auto next = std::ranges::min_element(frames_, [](const FrameInFlight& a, const FrameInFlight& b) {
         return a.due != b.due ? a.due < b.due : a.order < b.order;
     });
-    if (hung_[next->gateway]) { // it stays where it is
+    if (hung_[next->gateway]) { // the frame stays in its queue
         next->due += 100 * ms;
         return;
     }
@@ -134,7 +135,7 @@ void Exchange::deliver_next() {
 void Exchange::deliver(FrameInFlight f, const PlacedFault* fault) {
     wire::Frame frame{};
     std::memcpy(&frame, f.head.data(), sizeof frame);
-    if (f.ticket != nullptr) sides_[f.from]->end.left(f.ticket);
+    if (f.ticket != nullptr) sides_[f.from]->end.on_frame_sent(f.ticket);
     f.ticket = nullptr;
     if (fault != nullptr && fault->fault == Fault::lost_before_gateway) return;
     if (fault != nullptr && fault->fault == Fault::duplicated) {
@@ -145,9 +146,9 @@ void Exchange::deliver(FrameInFlight f, const PlacedFault* fault) {
     }
     answer_as_gateway(f, frame);
     const int to = 1 - f.from;
-    if (frame.type == wire::FrameType::beat || gone_[to] || !connected_[to][f.gateway]) return;
+    if (frame.type == wire::FrameType::heartbeat || gone_[to] || !connected_[to][f.gateway]) return;
     if (fault != nullptr && fault->fault == Fault::lost_behind_gateway) return;
-    sides_[to]->end.take(f.gateway, f.head, f.data);
+    sides_[to]->end.on_frame(f.gateway, f.head, f.data);
 }
 
 void Exchange::step() {
@@ -179,18 +180,18 @@ void Exchange::exchange_all() {
     const Limit limit(*this);
     while (violation.empty() && !(over(0) && over(1))) {
         step();
-        if (limit.exceeded()) return fail("not over after " + limit.spent() + ": " + state());
+        if (limit.exceeded()) return fail("not complete after " + limit.spent() + ": " + state());
     }
 }
 
 void Exchange::leave_in_turn() {
     for (int s = 0; s < 2 && violation.empty(); ++s) {
-        sides_[s]->end.leaving(true);
+        sides_[s]->end.set_shutting_down(true);
         const Limit limit(*this);
         while (!over(s)) {
             step();
             if (limit.exceeded())
-                return fail("side " + std::to_string(s) + " cannot leave after " + limit.spent() + ": " +
+                return fail("side " + std::to_string(s) + " cannot disconnect after " + limit.spent() + ": " +
                             state());
         }
         gone_[s] = true;
@@ -201,7 +202,7 @@ void Exchange::leave_in_turn() {
 void Exchange::run() {
     exchange_all();
     if (!violation.empty()) return;
-    if (peer_was_killed) { // what is still under way must not touch what has ended
+    if (peer_was_killed) { // late frames must not touch completed operations
         for (const uint64_t until = clock_ns + 8 * second; clock_ns < until;) step();
         return;
     }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The inside of a run: the two sides, and the gateways and the clock between them.
+// Internals of a run: the two sides, the gateways and the clock.
 #pragma once
 
-#include "two_ends.hpp"
+#include "two_endpoints.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace zipmpi::bridge::explore {
 inline constexpr uint64_t job = 9;
 inline constexpr int gateways = 2;
 inline constexpr uint64_t us = 1000, ms = 1000 * us, second = 1000 * ms;
-inline constexpr uint64_t time_limit = 25 * second; // an end gives up a silent peer after 30 s
+inline constexpr uint64_t time_limit = 25 * second; // an endpoint declares a silent peer failed after 30 s
 inline constexpr long step_limit = 100'000;         // a run without defects takes at most a few thousand
 extern uint64_t clock_ns;                           // the virtual clock
 
@@ -36,15 +36,15 @@ struct Message {
     bool done = false;
 };
 
-struct Announced {
-    LongReceive* message;
+struct PendingReceive {
+    ChunkedReceive* message;
     Message what;
     uint64_t due;
 };
 
 class Exchange;
 
-// One rank: what it sends and receives, and its end of the bridge.
+// One rank: its sends and receives, and its endpoint of the bridge.
 class Side {
   public:
     Side(Exchange& exchange, int id);
@@ -60,8 +60,8 @@ class Side {
 
     Exchange& exchange;
     int id;
-    End end;
-    std::vector<std::unique_ptr<Announced>> announced;
+    Endpoint end;
+    std::vector<std::unique_ptr<PendingReceive>> announced;
     int receiving = 0;
     uint64_t arrived = 0;
 
@@ -79,13 +79,13 @@ class Exchange {
     void fail(const std::string& what) {
         if (violation.empty()) violation = what;
     }
-    Posted post(int from, int gateway, std::span<const std::byte> head, std::span<const std::byte> data,
-                void* ticket);
+    PostStatus post(int from, int gateway, std::span<const std::byte> head, std::span<const std::byte> data,
+                    void* ticket);
     void reconnect(int side,
-                   int gateway); // as a rank does that closes a connection: it greets the gateway anew
+                   int gateway); // a rank closes the connection and reconnects
 
     const Scenario& scenario;
-    bool peer_was_killed = false; // the other side need only end all it has, with whatever result
+    bool peer_was_killed = false; // the other side must only complete its operations, with any result
     int points = 0;
     std::string violation;
 
@@ -94,7 +94,7 @@ class Exchange {
         uint64_t due;
         std::function<void()> action;
     };
-    // Ends a phase that makes no progress, be it that time passes or that a side is busy without end.
+    // Ends a phase without progress: virtual time passes, or a side stays busy.
     class Limit {
       public:
         explicit Limit(const Exchange& e)

@@ -7,9 +7,9 @@
 namespace zipmpi::bridge::explore {
 namespace {
 
-uint64_t take_number(Side& s, const transport::Arrival& a) {
+uint64_t next_expected_number(Side& s, const transport::Arrival& a) {
     uint64_t n = 0;
-    if (a.envelope.inline_bytes != sizeof n) s.exchange.fail("payload of another length");
+    if (a.envelope.inline_bytes != sizeof n) s.exchange.fail("wrong payload length");
     std::memcpy(&n, a.payload, sizeof n);
     if (n != s.arrived)
         s.exchange.fail("message " + std::to_string(n) + " arrived instead of " + std::to_string(s.arrived));
@@ -24,57 +24,57 @@ void check_bytes(Side& s, uint64_t number, std::span<const std::byte> bytes) {
                                    std::to_string(number));
 }
 
-transport::ucx::Sink sink_of(Side* side) {
-    transport::ucx::Sink sink{};
+transport::ucx::NetworkCallbacks sink_of(Side* side) {
+    transport::ucx::NetworkCallbacks sink{};
     sink.subject = side;
     sink.arrived = [](void* self, const transport::Arrival& a) {
         auto& s = *static_cast<Side*>(self);
-        check_bytes(s, take_number(s, a), {a.bulk, a.bulk_bytes});
+        check_bytes(s, next_expected_number(s, a), {a.bulk, a.bulk_bytes});
     };
-    sink.announced = [](void* self, const transport::Arrival& a, transport::ucx::Arriving& bytes,
-                        uint64_t length) {
+    sink.rts_arrived = [](void* self, const transport::Arrival& a, transport::ucx::IncomingBulk& bytes,
+                          uint64_t length) {
         auto& s = *static_cast<Side*>(self);
-        auto made = std::make_unique<Announced>(
-            Announced{reinterpret_cast<LongReceive*>(&bytes), {}, clock_ns + 3 * ms});
-        made->what.number = take_number(s, a);
+        auto made = std::make_unique<PendingReceive>(
+            PendingReceive{reinterpret_cast<ChunkedReceive*>(&bytes), {}, clock_ns + 3 * ms});
+        made->what.number = next_expected_number(s, a);
         made->what.bytes.resize(length);
         s.announced.push_back(std::move(made));
         if (!s.exchange.scenario.receives_late) s.receive(s.announced.size() - 1);
     };
-    sink.sent = [](void* self, void* operation, Outcome o) {
+    sink.sent = [](void* self, void* operation, OpStatus o) {
         auto& s = *static_cast<Side*>(self);
         auto& m = *static_cast<Message*>(operation);
         if (m.done) s.exchange.fail("a send completed twice");
-        if (o != Outcome::done && !s.exchange.peer_was_killed) s.exchange.fail("a send failed");
+        if (o != OpStatus::done && !s.exchange.peer_was_killed) s.exchange.fail("a send failed");
         m.done = true;
-        if (o == Outcome::done)
-            std::ranges::fill(m.bytes, std::byte{0xee}); // the program uses its buffer again
+        if (o == OpStatus::done)
+            std::ranges::fill(m.bytes, std::byte{0xee}); // the application reuses its buffer
     };
-    sink.received = [](void* self, void* operation, Outcome o) {
+    sink.fetched = [](void* self, void* operation, OpStatus o) {
         auto& s = *static_cast<Side*>(self);
-        const std::unique_ptr<Announced> a(static_cast<Announced*>(operation));
-        if (o == Outcome::done) check_bytes(s, a->what.number, a->what.bytes);
-        if (o != Outcome::done && !s.exchange.peer_was_killed) s.exchange.fail("a receive failed");
+        const std::unique_ptr<PendingReceive> a(static_cast<PendingReceive*>(operation));
+        if (o == OpStatus::done) check_bytes(s, a->what.number, a->what.bytes);
+        if (o != OpStatus::done && !s.exchange.peer_was_killed) s.exchange.fail("a receive failed");
         --s.receiving;
     };
-    sink.lost = [](void* self, Peer, const char* why) {
+    sink.peer_failed = [](void* self, Peer, const char* why) {
         auto& exchange = static_cast<Side*>(self)->exchange;
         if (!exchange.peer_was_killed) exchange.fail(std::string("lost: ") + why);
     };
     return sink;
 }
 
-EndWorld world_of(Side* side) {
-    EndWorld world;
+EndpointIo environment_of(Side* side) {
+    EndpointIo world;
     world.subject = side;
     world.send = [](void* self, int gateway, std::span<const std::byte> head, std::span<const std::byte> data,
                     void* ticket) {
         auto& s = *static_cast<Side*>(self);
         return s.exchange.post(s.id, gateway, head, data, ticket);
     };
-    world.lanes_to = [](void*, int) { return std::vector<int>{0, 1}; };
+    world.paths_to = [](void*, int) { return std::vector<int>{0, 1}; };
     world.now_ns = [] { return clock_ns; };
-    world.close_lane = [](void* self, int gateway) {
+    world.close_path = [](void* self, int gateway) {
         auto& s = *static_cast<Side*>(self);
         s.exchange.reconnect(s.id, gateway);
     };
@@ -86,8 +86,8 @@ EndWorld world_of(Side* side) {
 Side::Side(Exchange& e, int i)
     : exchange(e)
     , id(i)
-    , end(i, job, gateways, EndLimits{}, sink_of(this), world_of(this)) {
-    for (int g = 0; g < gateways; ++g) end.lane_up(g);
+    , end(i, job, gateways, EndpointLimits{}, sink_of(this), environment_of(this)) {
+    for (int g = 0; g < gateways; ++g) end.path_up(g);
 }
 
 void Side::add_send(uint64_t bytes) {
@@ -100,28 +100,28 @@ void Side::add_send(uint64_t bytes) {
 
 bool Side::post(Message& m) {
     const Peer to = end.flow(1 - id);
-    wire::Envelope envelope{wire::Kind::eager, 0, 8, 0, 3, id, static_cast<int>(m.number), 0};
-    const Memory data{m.bytes.data(), m.bytes.size(), &m};
+    wire::Envelope envelope{wire::MessageKind::eager, 0, 8, 0, 3, id, static_cast<int>(m.number), 0};
+    const BufferRef data{m.bytes.data(), m.bytes.size(), &m};
     const auto* payload = reinterpret_cast<const std::byte*>(&m.number);
     if (m.bytes.size() <= wire::frame_chunk) {
-        const Posted p = end.send(to, envelope, payload, data);
-        if (p == Posted::would_block) return false;
-        if (p != Posted::done && !exchange.peer_was_killed) exchange.fail("send failed");
+        const PostStatus p = end.send(to, envelope, payload, data);
+        if (p == PostStatus::would_block) return false;
+        if (p != PostStatus::done && !exchange.peer_was_killed) exchange.fail("send failed");
         m.done = true;
         std::ranges::fill(m.bytes, std::byte{0xee});
         return true;
     }
-    envelope.kind = wire::Kind::rts;
-    const Posted p = end.send_long(to, envelope, payload, data);
-    if (p == Posted::failed && exchange.peer_was_killed) return m.done = true;
-    return p == Posted::under_way;
+    envelope.kind = wire::MessageKind::rts;
+    const PostStatus p = end.send_chunked(to, envelope, payload, data);
+    if (p == PostStatus::failed && exchange.peer_was_killed) return m.done = true;
+    return p == PostStatus::in_flight;
 }
 
 void Side::receive(size_t index) {
-    Announced* const a = announced[index].release(); // received() deletes it
+    PendingReceive* const a = announced[index].release(); // received() deletes it
     announced.erase(announced.begin() + static_cast<ptrdiff_t>(index));
     ++receiving;
-    end.receive(*a->message, {a->what.bytes.data(), a->what.bytes.size(), a});
+    end.fetch(*a->message, {a->what.bytes.data(), a->what.bytes.size(), a});
 }
 
 void Side::work() {

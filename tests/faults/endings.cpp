@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ways for a rank to end, or to do something that must not be taken for its end. Rank 1 does it; the others
-// go on with barriers until they are ended, or for the given number of rounds.
+// Ways for a rank to end, or to do something that must not be mistaken for its end. Rank 1 does it; the
+// others continue with barriers until they are ended, or for the given number of rounds.
 #include <mpi.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ int fork_child(void (*leave)(int)) {
     return status;
 }
 
-// Forks while messages are on their way: the child's end must change nothing for its parent.
+// Forks while messages are in flight: the exit of the child must not affect its parent.
 int forks(int rank) {
     for (int i = 0; i < 20; ++i) {
         if (rank == 1 && (fork_child(std::exit) != 0 || fork_child(_exit) != 0)) return 1;
@@ -36,14 +36,14 @@ int forks(int rank) {
     return 0;
 }
 
-// A program started by a rank must not get the library's descriptors.
+// A program started by a rank must not inherit the library's descriptors.
 int descriptors(int rank) {
     if (rank == 1)
         return std::system("test \"$(ls /proc/self/fd | wc -l)\" -le 4 || { ls -l /proc/self/fd; exit 1; }");
     return 0;
 }
 
-void end_badly(const std::string& how) {
+void end_abnormally(const std::string& how) {
     if (how == "exit0") std::exit(0);
     if (how == "exit3") std::exit(3);
     if (how == "quick3") _exit(3);
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     } else if (how == "all_exit") {
         std::exit(0);
     } else {
-        if (rank == 1) end_badly(how);
+        if (rank == 1) end_abnormally(how);
         barriers(1 << 30);
     }
     barriers(1);

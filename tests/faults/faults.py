@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the fault tests share: private places to count leftovers in, and what a host can be short of."""
+"""Base of the fault tests: private folders in which leftovers are counted, and shortages of a host."""
 import ctypes
 import os
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launch"))
-from harness import Case, children, environment, helper, marked, wait_until  # noqa: E402,F401 (for the tests)
+from harness import Case, children, environment, helper, marked, wait_until  # noqa: E402,F401 (re-exported)
 from harness import MPIEXEC  # noqa: E402,F401
 
 SKIPPED = 77
@@ -32,7 +32,7 @@ def mount_tmpfs(place, options="mode=1777"):
 
 
 def namespaces_work():
-    """Whether this user may make the namespaces of the bad hosts; tried in a child."""
+    """Whether this user may create the namespaces of the bad hosts; tried in a child."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -45,19 +45,19 @@ def namespaces_work():
 
 
 def private_places():
-    """Gives this process and its children a /tmp, a /dev/shm and SysV ids of their own. False: may not."""
+    """Gives this process and its children a private /tmp, /dev/shm and SysV ids. Returns False without permission."""
     if not namespaces_work():
         return False
     unshare(NEW_MOUNTS | NEW_IPC)
-    needed = os.path.realpath(helper("loop"))
+    needed = os.path.realpath(helper("workload"))
     for place in ("/tmp", "/dev/shm"):
-        if not needed.startswith(place + "/"):  # else it would hide what we test
+        if not needed.startswith(place + "/"):  # otherwise it would hide the build tree
             mount_tmpfs(place)
     return True
 
 
 def left_behind():
-    """Files in the usual places and SysV ids; processes are found by their mark."""
+    """Files in the usual folders and SysV ids; processes are found by their mark."""
     found = []
     for place in {"/tmp", "/dev/shm", "/run", os.environ.get("TMPDIR", "/tmp")}:
         for folder, folders, files in os.walk(place):

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Small, middle and large messages around a ring while the node's memory is short (short_memory.c makes it
-// so). With the argument "return" an error comes back to the program, which prints its class and ends the job
-// with 5.
+// Small, medium and large messages around a ring while the node's memory is short (see short_memory.c). With
+// the argument "return" errors are returned to the program, which prints the class and aborts the job with 5.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

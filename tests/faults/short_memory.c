@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Preloaded into ranks: after FAULTS_FALLOCATE_AFTER successful calls fallocate finds no memory any more. If
+// Preloaded into ranks: after FAULTS_FALLOCATE_AFTER successful calls fallocate fails with ENOSPC. If
 // FAULTS_RANK is set, only in that rank.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-static int short_of_memory(void) {
+static int should_fail(void) {
     static int calls;
     const char* after = getenv("FAULTS_FALLOCATE_AFTER");
     const char* only = getenv("FAULTS_RANK");
@@ -22,7 +22,7 @@ static int short_of_memory(void) {
 typedef int (*Fallocate)(int, int, off_t, off_t);
 
 static int try_next(const char* name, int fd, int mode, off_t offset, off_t length) {
-    if (short_of_memory()) {
+    if (should_fail()) {
         errno = ENOSPC;
         return -1;
     }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that end in every wrong way, and ranks that only look as if they had ended."""
+"""Ranks that end in every wrong way, and ranks that only appear to have ended."""
 import os
 import signal
 import subprocess
@@ -53,7 +53,7 @@ class Endings(EndingCase):
         return err
 
     def test_exit_without_finalize(self):
-        self.ends("exit0", 1, "rank 1 exited without calling MPI_Finalize; the other 3 ranks were ended")
+        self.ends("exit0", 1, "rank 1 exited without calling MPI_Finalize; the other 3 ranks were terminated")
 
     def test_all_exit_without_finalize(self):
         self.ends("all_exit", 1, r"rank \d exited without calling MPI_Finalize")
@@ -76,7 +76,7 @@ class Endings(EndingCase):
         for _ in range(5):
             self.ends("all_abort", 7, r"rank \d called MPI_Abort with error code 7", "zipmpi")
 
-    def test_death_beside_a_stopped_rank(self):
+    def test_death_while_another_rank_is_stopped(self):
         p = start("time")
         ranks = self.ranks(p)
         os.kill(ranks[0], signal.SIGSTOP)
@@ -86,18 +86,18 @@ class Endings(EndingCase):
         self.four_parts(err)
 
 
-class NotAnEnd(EndingCase):
+class NoTermination(EndingCase):
     def quiet_run(self, how):
         code, out, err = run(how)
         self.assertEqual((code, out, err), (0, "", ""))
 
-    def test_a_forked_child_ends(self):
+    def test_forked_child_exits(self):
         self.quiet_run("forks")
 
-    def test_descriptors_stay_here(self):
+    def test_descriptors_are_not_inherited(self):
         self.quiet_run("descriptors")
 
-    def test_a_stopped_rank(self):
+    def test_stopped_rank(self):
         p = start("time")
         rank = self.ranks(p)[2]
         os.kill(rank, signal.SIGSTOP)

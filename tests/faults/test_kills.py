@@ -15,23 +15,23 @@ from faults import MPIEXEC, Case, children, environment, helper, left_behind, ma
 
 KILLS = int(os.environ.get("FAULTS_KILLS", 200))
 SEED = int(os.environ.get("FAULTS_SEED", random.SystemRandom().randrange(1 << 32)))
-GONE_WITHIN = 2.0
+EXIT_WITHIN = 2.0
 HANGS_AFTER = 10.0
 
 
 class Plan:
-    """One job and one kill, all from the seed."""
+    """One job and one kill, derived from the seed."""
 
     def __init__(self, number):
-        dice = random.Random(f"{SEED}/{number}")
+        rng = random.Random(f"{SEED}/{number}")
         self.number = number
-        self.ranks = dice.randint(2, 8)
-        self.victim = dice.choice(("rank", "rank", "mpiexec", "daemon"))
-        self.delay = dice.random() * 0.15
-        self.program = [helper("loop"), str(dice.choice((1, 60, 120, 5000)))]
-        self.in_shell = dice.random() < 0.25
-        self.pmix = dice.choice(("auto", "auto", "yes", "no"))
-        self.pick = dice.random()
+        self.ranks = rng.randint(2, 8)
+        self.victim = rng.choice(("rank", "rank", "mpiexec", "daemon"))
+        self.delay = rng.random() * 0.15
+        self.program = [helper("workload"), str(rng.choice((1, 60, 120, 5000)))]
+        self.in_shell = rng.random() < 0.25
+        self.pmix = rng.choice(("auto", "auto", "yes", "no"))
+        self.pick = rng.random()
 
     def command(self):
         inner = ["sh", "-c", f"{' '.join(self.program)}; exit $?"] if self.in_shell else self.program
@@ -52,7 +52,7 @@ class Plan:
 
 
 def stuck(pids):
-    """What is known about processes that should have ended."""
+    """State of processes that should have ended."""
     text = []
     for pid in pids:
         for name in ("cmdline", "wchan", "status"):
@@ -83,7 +83,7 @@ class Kills(Case):
                 os.kill(victim, signal.SIGKILL)
             except ProcessLookupError:
                 victim = None
-        elif p.poll() is None:  # between two steps of the start: nobody there to be killed yet
+        elif p.poll() is None:  # between two steps of the startup: no process to kill yet
             p.kill()
             victim = p.pid
         killed = time.monotonic()
@@ -94,7 +94,7 @@ class Kills(Case):
             p.kill()
             p.communicate()
             self.fail(f"{plan}: hangs\n{report}")
-        if not wait_until(lambda: not marked(name), max(0.0, killed + GONE_WITHIN - time.monotonic())):
+        if not wait_until(lambda: not marked(name), max(0.0, killed + EXIT_WITHIN - time.monotonic())):
             self.fail(f"{plan}: left {stuck(marked(name))}")
         self.check_end(plan, p, victim, out, err)
         return victim is not None
@@ -108,7 +108,7 @@ class Kills(Case):
             self.assertEqual(p.returncode, -signal.SIGKILL, plan)
         else:
             self.assertGreater(p.returncode, 0, f"{plan}\n{out}{err}")
-            own = "\n".join(line for line in err.splitlines() if line != "Killed") + "\n"  # a shell's word
+            own = "\n".join(line for line in err.splitlines() if line != "Killed") + "\n"  # printed by a shell
             self.four_parts(own)
 
     def test_random_kills(self):
@@ -121,7 +121,7 @@ class Kills(Case):
                     plan = Plan(next(numbers))
                 try:
                     hits.append(self.one(plan))
-                except Exception as e:  # noqa: BLE001 (any trouble must reach the main thread)
+                except Exception as e:  # noqa: BLE001 (any exception must reach the main thread)
                     failures.append(f"{plan}\n{e}")
 
         workers = [threading.Thread(target=work) for _ in range(2)]
@@ -131,7 +131,7 @@ class Kills(Case):
             w.join()
         print(f"{sum(hits)} of {len(hits)} jobs were hit before their end, {time.monotonic() - begun:.1f} s", flush=True)
         self.assertEqual(failures, [])
-        self.assertTrue(wait_until(lambda: left_behind() == before, GONE_WITHIN), left_behind())
+        self.assertTrue(wait_until(lambda: left_behind() == before, EXIT_WITHIN), left_behind())
 
 
 if __name__ == "__main__":

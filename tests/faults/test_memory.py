@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The node's memory runs out after so many reservations: an error the program can handle, or one message."""
+"""The node's memory runs out after N reservations: an error that the program can handle, or one message."""
 import subprocess
 
 from faults import MPIEXEC, Case, environment, helper, main
@@ -19,7 +19,7 @@ class ShortMemory(Case):
         return p.returncode, p.stdout, p.stderr
 
     def sweep(self, check, **kw):
-        """From no reservation at all to enough of them; the last must run."""
+        """From no reservation at all to enough of them; the last run must succeed."""
         good = []
         for after in (0, 1, 2, 3, 4, 5, 6, 8, 1000):
             with self.subTest(after=after, **kw):
@@ -62,7 +62,7 @@ class ShortMemory(Case):
     def test_fatal_in_one_rank(self):
         self.sweep(self.fatal, rank=1)
 
-    def test_a_singleton_that_gets_no_segment(self):
+    def test_singleton_without_segment(self):
         p = subprocess.run([helper("no_memory")], text=True, stdin=subprocess.DEVNULL, capture_output=True,
                            timeout=SECONDS, env=environment({"LD_PRELOAD": helper("short_memory.so"),
                                                              "FAULTS_FALLOCATE_AFTER": "0"}))

@@ -1,12 +1,12 @@
 ! SPDX-FileCopyrightText: 2026 the ZipMPI authors
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Procedures of the program that MPI calls: operations, attributes, error handlers, generalized requests, data representations.
+! User-defined procedures that MPI calls: operations, attributes, error handlers, generalized requests, data representations.
 module called
   use mpi_f08
   use, intrinsic :: iso_c_binding
   implicit none
-  integer :: copied = 0, deleted = 0, errors = 0, freed = 0, cancelled = 0
+  integer :: copied = 0, deleted = 0, errors = 0, freed = 0, canceled = 0
 
 contains
   subroutine larger(invec, inoutvec, len, datatype)
@@ -77,7 +77,7 @@ contains
     integer(MPI_ADDRESS_KIND) :: extra_state
     logical :: complete
     integer :: ierror
-    if (.not. complete) cancelled = cancelled + 1
+    if (.not. complete) canceled = canceled + 1
     ierror = MPI_SUCCESS
   end subroutine
 
@@ -145,7 +145,7 @@ program callbacks
   call MPI_Wait(request, status)
   call MPI_Get_count(status, MPI_INTEGER, n)
   call check(status%MPI_SOURCE == 12 .and. status%MPI_TAG == 3 .and. n == 5, 'status of a generalized request')
-  call check(freed == 1 .and. cancelled == 1, 'free and cancel')
+  call check(freed == 1 .and. canceled == 1, 'free and cancel')
 
   call MPI_Register_datarep('test', MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent, 8_MPI_ADDRESS_KIND, ierr)
   call check(ierr == MPI_SUCCESS, 'data representation')

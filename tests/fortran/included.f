@@ -1,7 +1,7 @@
 ! SPDX-FileCopyrightText: 2026 the ZipMPI authors
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! mpif.h in fixed form: a ring, reductions of two types through one name, old attributes, a user's operation.
+! mpif.h in fixed form: a ring, reductions of two types through one name, deprecated attributes, a user-defined operation.
       program included
       implicit none
       include 'mpif.h'

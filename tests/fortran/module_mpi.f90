@@ -1,7 +1,7 @@
 ! SPDX-FileCopyrightText: 2026 the ZipMPI authors
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Module mpi: texts, indices from one, addresses that mean something, arrays of handles, memory from MPI, errors.
+! Module mpi: texts, indices from one, special addresses, arrays of handles, memory from MPI, errors.
 program module_mpi
   use mpi
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer

@@ -1,7 +1,7 @@
 ! SPDX-FileCopyrightText: 2026 the ZipMPI authors
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Module mpi_f08: typed handles, ierror left out, statuses with fields, large counts under the same names, PMPI.
+! Module mpi_f08: typed handles, optional ierror, statuses with fields, large counts through overloaded names, PMPI.
 program module_mpi_f08
   use mpi_f08
   use, intrinsic :: iso_c_binding

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Compiled as C and as C++ against an installation: adds up the ranks, which fails if each rank is alone. */
+ * Compiled as C and as C++ against an installation: sums the ranks, which fails if each rank is a singleton.
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

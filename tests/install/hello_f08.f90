@@ -1,7 +1,7 @@
 ! SPDX-FileCopyrightText: 2026 the ZipMPI authors
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! hello.c for module mpi_f08, and module mpi beside it.
+! hello.c for the modules mpi_f08 and mpi.
 subroutine count_ranks(n)
   use mpi
   implicit none

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Command lines and the plans they lead to: reads, runs and writes command_lines.txt.
+"""Command lines and the resulting plans: reads, runs and writes command_lines.txt.
 
-usage: command_lines.py --update    writes the plans of today into the file, to be looked at with git diff
+usage: command_lines.py --update    writes the current plans into the file, for review with git diff
 """
 import os
 import pathlib
@@ -16,13 +16,13 @@ from harness import MPIEXEC, environment
 
 HERE = pathlib.Path(__file__).resolve().parent
 PATH = HERE / "command_lines.txt"
-AGENT = str(HERE.parent / "cluster" / "local_agent.sh")
+AGENT = str(HERE.parent / "multinode" / "local_agent.sh")
 SECONDS = 30
 
 
 @dataclass
 class Block:
-    """'% NAME=value' lines, a '$' line, the plan ('!' lines of a refusal), and '>' lines that it prints when it runs."""
+    """'% NAME=value' lines, a '$' line, the plan ('!' lines of an error), and '>' lines of output when it runs."""
     section: str
     command: str
     env: list = field(default_factory=list)
@@ -85,13 +85,13 @@ class Place:
                               stdin=subprocess.DEVNULL, timeout=SECONDS)
 
     def plan(self, block):
-        """What --dry-run prints, or '! what / why / do' of the refusal."""
+        """Output of --dry-run, or '! what / why / fix' of the error message."""
         done = self.run(block, "--dry-run")
         if done.returncode == 0:
             lines = done.stdout.splitlines()
         else:
             parts = dict(line.strip().split(":", 1) for line in done.stderr.splitlines() if ":" in line)
-            lines = [f"! {parts.get(key, '').strip()}" for key in ("mpiexec", "why", "do")]
+            lines = [f"! {parts.get(key, '').strip()}" for key in ("mpiexec", "why", "fix")]
         return [line.replace(AGENT, "$AGENT") for line in lines] + (["stderr " + done.stderr] if done.returncode == 0 and done.stderr else [])
 
 

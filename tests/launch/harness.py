@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the launcher tests share: starting mpiexec, and counting what it leaves behind."""
+"""Base of the launcher tests: starts mpiexec, and counts leftovers."""
 import os
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ import unittest
 import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from processes import children  # noqa: E402,F401 (for the tests)
+from processes import children  # noqa: E402,F401 (re-exported)
 
 MPIEXEC = os.environ["TEST_MPIEXEC"]
 HELPERS = os.environ.get("TEST_HELPERS", "")
@@ -32,7 +32,7 @@ def environment(extra=None):
 
 
 def run(*args, stdin=b"", env=None, binary=False):
-    """Runs mpiexec with these arguments to its end."""
+    """Runs mpiexec with these arguments until it exits."""
     start = time.monotonic()
     p = subprocess.run([MPIEXEC, *map(str, args)], input=stdin, capture_output=True, timeout=SECONDS, env=environment(env))
     out, err = (p.stdout, p.stderr) if binary else (p.stdout.decode(), p.stderr.decode())
@@ -50,12 +50,12 @@ def start(*args, **kw):
 
 
 def mark():
-    """A variable that all processes of one job carry in their environment."""
+    """A variable in the environment of all processes of one job."""
     return f"LAUNCH_TEST_MARK={uuid.uuid4().hex}"
 
 
 def marked(name):
-    """Pids of processes that carry this mark."""
+    """Pids of processes with this mark."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -77,8 +77,8 @@ def wait_until(condition, seconds):
 
 
 def first_good(runs, attempt, good):
-    """The result of the first of up to so many attempts that is good, else of the last. For what other work on this machine
-    can only make worse."""
+    """The first good result of up to `runs` attempts, otherwise the last one. For results that other load on this machine can
+    only make worse."""
     for _ in range(runs):
         result = attempt()
         if good(result):
@@ -96,11 +96,11 @@ def expand(text):
 
 
 def leftovers():
-    """Names that our launcher could have left in the usual places."""
+    """Files of the launcher left in the usual folders."""
     names = []
     for place in ("/tmp", "/dev/shm", "/run"):
         names += [f"{place}/{n}" for n in os.listdir(place) if n.startswith(("zipmpi-", "vader_segment"))
-                  and not n.startswith("zipmpi-cpus-")]  # other jobs have that one, too: see test_placement.py
+                  and not n.startswith("zipmpi-cpus-")]  # shared with other jobs: see test_placement.py
     return sorted(names)
 
 
@@ -122,7 +122,7 @@ class Case(unittest.TestCase):
         lines = text.splitlines()
         heads = [i for i, line in enumerate(lines) if line.startswith(program + ": ")]
         self.assertEqual(len(heads), 1, text)
-        for i, part in enumerate(("  where: ", "  why:   ", "  do:    ")):
+        for i, part in enumerate(("  where: ", "  why:   ", "  fix:   ")):
             self.assertTrue(lines[heads[0] + 1 + i].startswith(part), text)
             self.assertGreater(len(lines[heads[0] + 1 + i]), len(part) + 3, text)
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Built with the compilers of other MPIs, to be started by our mpiexec. */
+ * Built with the compilers of other MPIs, started by ZipMPI's mpiexec. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A rank without the library: attaches to the node segment that mpiexec hands it, writes its flight recorder
-// as the library would, and then behaves as its argument says.
+// A rank without the library: attaches to the node segment of mpiexec, writes its flight recorder as the
+// library does, and then acts according to its argument.
 #include "base/recorder.hpp"
 #include "boot/node_segment.hpp"
 #include "os/clock.hpp"
@@ -38,7 +38,7 @@ void wait_in_receive(Recorder& r, int from, int tag) {
     r.asleep = 1;
 }
 
-void say_abort(int code) {
+void send_abort(int code) {
     char line[64];
     const int n = std::snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code);
     if (write(number("PMI_FD"), line, static_cast<size_t>(n)) != n) std::exit(99);
@@ -50,8 +50,8 @@ void say_abort(int code) {
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     boot::NodeSegment segment;
-    Problem why;
-    if (!boot::NodeSegment::adopt(os::Fd(number("ZIPMPI_NODE_FD")), segment, why)) {
+    Diagnostic why;
+    if (!boot::NodeSegment::attach(os::Fd(number("ZIPMPI_NODE_FD")), segment, why)) {
         report(why);
         return 98;
     }
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
     } else if (std::strcmp(what, "die-in-call") == 0) {
         if (rank == 1) {
             record_enter(block.recorder, some_function, 0, 5, world_context);
-            signal(SIGSEGV, SIG_DFL); // a sanitizer would catch it
+            signal(SIGSEGV, SIG_DFL); // a sanitizer would handle it
             raise(SIGSEGV);
         }
         sleep(60);
@@ -80,11 +80,11 @@ int main(int argc, char** argv) {
         if (rank == 1) {
             block.abort_code = 7;
             block.state = static_cast<uint32_t>(wire::RankState::aborted);
-            say_abort(7);
+            send_abort(7);
         }
         sleep(60);
-    } else if (std::strcmp(what, "told-abort") == 0) { // the library has printed its own message
-        std::snprintf(block.recorder.abort_text, sizeof block.recorder.abort_text, "told");
+    } else if (std::strcmp(what, "reported-abort") == 0) { // as if the library had printed its message
+        std::snprintf(block.recorder.abort_text, sizeof block.recorder.abort_text, "reported");
         block.abort_code = 0;
         block.state = static_cast<uint32_t>(wire::RankState::aborted);
         return 5;

@@ -11,7 +11,7 @@ from harness import Case, MPIEXEC, environment, expand, run, shell, start, wait_
 
 
 class Starting(Case):
-    def test_every_rank_knows_itself(self):
+    def test_rank_and_size_variables(self):
         r = shell(5, 'echo "$PMI_RANK/$PMI_SIZE/$MPI_LOCALRANKID/$MPI_LOCALNRANKS/$ZIPMPI_LOCAL_INDEX/$PMI_SPAWNED"')
         self.quiet(r)
         self.assertEqual(sorted(r.out.split()), [f"{i}/5/{i}/5/{i}/0" for i in range(5)])
@@ -25,7 +25,7 @@ class Starting(Case):
         r = run("-n", 2, "--env", "A=x y", "--env", "B=", "sh", "-c", 'echo "$A|$B|$C"', env={"C": "kept", "A": "old"})
         self.assertEqual(r.out, "x y||kept\n" * 2)
 
-    def test_outer_launchers_are_forgotten(self):
+    def test_variables_of_outer_launchers_are_removed(self):
         r = shell(1, 'echo "$PMI_RANK $PMIX_RANK. $OMPI_COMM_WORLD_RANK $OMPI_UNIVERSE_SIZE. $SLURM_JOB_ID"', "--pmix", "no",
                   env={"PMI_RANK": "9", "PMIX_RANK": "9", "OMPI_COMM_WORLD_RANK": "9", "OMPI_UNIVERSE_SIZE": "9",
                        "SLURM_JOB_ID": "5"})
@@ -50,7 +50,7 @@ class Starting(Case):
             self.quiet(r)
             self.assertIn(word, r.out)
 
-    def test_a_script_without_interpreter_line(self):
+    def test_script_without_interpreter_line(self):
         path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"launch-script-{os.getpid()}")
         with open(path, "w") as f:
             f.write("echo script $PMI_RANK\n")
@@ -79,14 +79,14 @@ class Binding(Case):
             self.assertEqual(len(set(masks)), 2, masks)
         self.assertEqual(len(self.allowed(cores + 1, "--bind-to", "core")), cores + 1)
 
-    def test_default_does_not_bind_too_many(self):
+    def test_no_default_binding_with_too_many_ranks(self):
         cores = len(os.sched_getaffinity(0))
         for mask in self.allowed(cores + 1):
             self.assertEqual(len(expand(mask)), cores)
 
 
 def full(pipe):
-    """Whether nothing can be written into a pipe. (Its bytes do not say so: a write that does not fit begins a new page.)"""
+    """Whether a write to a pipe would block. (Its byte count does not tell: a write that does not fit begins a new page.)"""
     other_end = os.open(f"/proc/self/fd/{pipe.fileno()}", os.O_WRONLY | os.O_NONBLOCK)
     try:
         return not select.select([], [other_end], [], 0)[1]
@@ -100,20 +100,20 @@ class Output(Case):
         script = "echo $PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS " + " ".join(f"$OMPI_COMM_WORLD_{n}" for n in names)
         self.assertEqual(sorted(shell(2, script).out.splitlines()), ["0 2 0 2 0 2 0 2 0", "1 2 1 2 1 2 1 2 1"])
 
-    def test_a_job_inside_a_rank_sees_its_own_variables(self):
+    def test_nested_job_has_its_own_variables(self):
         r = shell(3, f'"{MPIEXEC}" -n 1 sh -c "echo \\$OMPI_COMM_WORLD_SIZE \\$MPI_LOCALNRANKS"')
         self.assertEqual((r.out, r.err), ("1 1\n" * 3, ""))
 
-    def test_streams_stay_apart(self):
+    def test_stdout_and_stderr_are_separate(self):
         r = shell(3, "echo out; echo err >&2", "--label")
         self.assertEqual(sorted(r.out.splitlines()), [f"[{i}] out" for i in range(3)])
         self.assertEqual(sorted(r.err.splitlines()), [f"[{i}] err" for i in range(3)])
 
-    def test_last_line_without_end(self):
+    def test_last_line_without_newline(self):
         self.assertEqual(run("-n", 1, "printf", "a\\nb").out, "a\nb")
         self.assertEqual(run("-n", 1, "--label", "printf", "a\\n\\nb").out, "[0] a\n[0] \n[0] b")
 
-    def test_lines_are_whole_complete_and_in_order(self):
+    def test_lines_are_complete_and_in_order(self):
         lines = 12500
         script = ("import sys\nr=sys.argv[1]\nfor i in range(%d):\n"
                   " sys.stdout.write('%%s %%d %%s\\n' %% (r, i, 'x' * (i %% 97)))" % lines)
@@ -126,29 +126,29 @@ class Output(Case):
             following[int(rank)] += 1
         self.assertEqual(following, [lines] * 8)
 
-    def test_binary_bytes_survive(self):
+    def test_binary_output(self):
         data = os.urandom(3000000)
         with tempfile.NamedTemporaryFile() as f:
             f.write(data)
             f.flush()
             r = run("-n", 1, "cat", f.name, binary=True)
         self.assertEqual((r.code, r.err), (0, b""))
-        self.assertTrue(r.out == data, f"{len(r.out)} bytes came, not the same")
+        self.assertTrue(r.out == data, f"{len(r.out)} bytes arrived, they differ")
 
-    def test_a_slow_reader_loses_nothing(self):
+    def test_slow_reader_loses_nothing(self):
         p = start("-n", 2, "sh", "-c", "seq 1 200000")
-        self.assertTrue(wait_until(lambda: full(p.stdout), 10), "mpiexec has not written what the pipe takes")
+        self.assertTrue(wait_until(lambda: full(p.stdout), 10), "mpiexec did not fill the pipe")
         out, err = p.communicate(timeout=20)
         self.assertEqual((p.returncode, err), (0, ""))
         self.assertTrue(sorted(map(int, out.split())) == sorted(2 * list(range(1, 200001))), "lines were lost or changed")
 
-    def test_a_reader_that_leaves(self):
+    def test_reader_that_exits(self):
         begun = time.monotonic()
         p = subprocess.run(["sh", "-c", f"'{MPIEXEC}' -n 2 yes | head -n 1"], capture_output=True, timeout=20, env=environment())
         self.assertEqual(p.stdout, b"y\n")
         self.assertLess(time.monotonic() - begun, 5)
 
-    def test_a_prompt_is_shown(self):
+    def test_prompt_without_newline_is_shown(self):
         p = start("-n", 2, "sh", "-c", 'test $PMI_RANK = 1 || { printf "name? "; read x; echo "hello $x"; }',
                   stdin=subprocess.PIPE)
         self.assertEqual(p.stdout.read(6), "name? ")
@@ -171,16 +171,16 @@ class Input(Case):
         r = run("-n", 1, "cat", stdin=data, binary=True)
         self.assertEqual(r.out, data)
 
-    def test_a_program_that_does_not_read(self):
+    def test_program_that_does_not_read(self):
         r = run("-n", 2, "true", stdin=b"x" * 3000000)
         self.quiet(r)
 
-    def test_an_open_terminal_holds_nothing_up(self):
+    def test_open_stdin_does_not_delay_exit(self):
         p = start("-n", 2, "true", stdin=subprocess.PIPE)
         self.assertEqual(p.wait(10), 0)
         p.communicate()
 
-    def test_idle_costs_nothing(self):
+    def test_idle_stdin_uses_no_cpu(self):
         for source in (subprocess.DEVNULL, subprocess.PIPE):
             p = start("-n", 2, "sleep", "1.5", stdin=source)
             time.sleep(1.2)

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Everybody's command lines: those of command_lines.txt lead to the plans that are written there, and every option of the table
-is known."""
+"""Command lines: those of command_lines.txt lead to the plans of that file, and every option of the table is accepted."""
 import os
 import pathlib
 import re
@@ -40,7 +39,7 @@ class Starts(Case):
     def test_there_are_enough(self):
         self.assertGreaterEqual(sum(block.starts for block in BLOCKS), 30)
 
-    def test_each_prints_what_it_should(self):
+    def test_expected_output(self):
         with command_lines.Place(FILES) as place:
             for block in filter(lambda b: b.starts, BLOCKS):
                 with self.subTest(command=block.command, env=block.env):
@@ -53,7 +52,7 @@ class Options(Case):
     """The table and the program agree."""
     VALUES = {"none": [], "attached": [], "one": ["1"], "two": ["a", "b"], "pair": ["A=1"], "ranks": ["0"]}
 
-    def test_every_name_is_known(self):
+    def test_every_name_is_accepted(self):
         for option in TABLE.options:
             for name in option.names:
                 with self.subTest(option=name):
@@ -67,14 +66,14 @@ class Options(Case):
                     elif option.does == "accept":
                         self.quiet(done)
 
-    def test_what_is_not_needed_is_said_with_v(self):
+    def test_ignored_options_are_reported_with_v(self):
         for option in (o for o in TABLE.options if o.does == "accept"):
             with self.subTest(option=option.names[0]):
                 done = run("-v", option.names[0], *self.VALUES[option.words], "true")
                 self.assertEqual(done.code, 0, done)
-                self.assertEqual(len(re.findall("^mpiexec: .* is not needed: ", done.err, re.M)), 1, done.err)
+                self.assertEqual(len(re.findall("^mpiexec: .* has no effect: ", done.err, re.M)), 1, done.err)
 
-    def test_help_lists_them(self):
+    def test_help_lists_all_options(self):
         short, everything = run("--help").out, run("--help=all").out
         for option in command_line.documented(TABLE):
             for name in option.names:
@@ -82,7 +81,7 @@ class Options(Case):
             listed = re.search(rf"^  {re.escape(', '.join(option.names))}(?![-\\w])", short, re.M)
             self.assertEqual(listed is not None, option.own, option.names)
 
-    def test_scripts_that_people_have(self):
+    def test_common_scripts(self):
         with command_lines.Place(FILES) as place:
             for words in ("--oversubscribe", "--allow-run-as-root", "-x FOO=1", "--mca btl tcp,self", "-genv A 1", "-ppn 2", "-wdir .",
                           "--report-bindings", "-l", "--tag-output", "--machinefile hosts", "-H host:4"):
@@ -109,7 +108,7 @@ class Completion(Case):
         self.assertNotIn("--label", self.complete("mpiexec", "-n", "2", "true", "--lab"))
         self.assertEqual(self.complete("mpiexec", "true", ":", "--lab"), ["--label"])
 
-    def test_zsh_accepts_it(self):
+    def test_zsh(self):
         needs("zsh")
         with tempfile.TemporaryDirectory(prefix="completion-") as folder:
             command_line.main(ROOT / "launch/mpiexec/options.toml", folder)
@@ -118,7 +117,7 @@ class Completion(Case):
 
 
 class Tools(Case):
-    """--gdb and --xterm with an xterm that only runs its command."""
+    """--gdb and --xterm with a stub of xterm that only runs its command."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="windows-")
@@ -144,7 +143,7 @@ class Tools(Case):
 
 
 class Directories(Case):
-    def test_a_program_is_looked_for_there(self):
+    def test_program_is_searched_there(self):
         with tempfile.TemporaryDirectory(prefix="wdir-") as folder:
             script = pathlib.Path(folder) / "hello"
             script.write_text("#!/bin/sh\necho hello $(pwd)\n")
@@ -152,7 +151,7 @@ class Directories(Case):
             self.assertEqual(run("-n", 1, "-wdir", folder, "./hello").out, f"hello {folder}\n")
             self.assertEqual(run("-n", 1, "-path", folder, "hello").out.split()[0], "hello")
 
-    def test_one_that_does_not_exist(self):
+    def test_missing_directory(self):
         done = run("-n", 1, "-wdir", "/no/such/directory", "true")
         self.assertEqual((done.code, done.out), (127, ""))
         self.four_parts(done.err)
@@ -161,7 +160,7 @@ class Directories(Case):
 
 
 class ReportPid(Case):
-    def test_it_is_that_of_mpiexec(self):
+    def test_pid_of_mpiexec(self):
         p = subprocess.Popen([MPIEXEC, "--report-pid", "-", "-n", "1", "true"], stdout=subprocess.PIPE, text=True, env=environment())
         self.assertEqual(p.communicate(timeout=20)[0], f"{p.pid}\n")
 

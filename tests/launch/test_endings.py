@@ -16,7 +16,7 @@ class ExitStatus(Case):
         r = shell(4, "test $PMI_RANK = 2 && exit 42; sleep 60")
         self.assertEqual(r.code, 42, r)
         self.four_parts(r.err)
-        self.assertIn("rank 2 exited with status 42; the other 3 ranks were ended", r.err)
+        self.assertIn("rank 2 exited with status 42; the other 3 ranks were terminated", r.err)
 
     def test_of_a_signal(self):
         for name, number in (("SEGV", 11), ("KILL", 9), ("ABRT", 6)):
@@ -25,13 +25,13 @@ class ExitStatus(Case):
             self.four_parts(r.err)
             self.assertIn(f"rank 1 was killed by SIG{name} (signal {number})", r.err)
 
-    def test_ranks_that_ignore_sigterm_are_gone_within_a_second(self):
+    def test_ranks_that_ignore_sigterm_are_killed_within_a_second(self):
         script = 'trap "" TERM; test $PMI_RANK = 0 && { sleep 0.2; exit 3; }; while :; do sleep 0.1; done'
         r = first_good(5, lambda: shell(4, script), lambda r: r.seconds < 1.5)
         self.assertEqual(r.code, 3, r)
         self.assertLess(r.seconds, 1.5)
 
-    def test_last_words_come_before_the_message(self):
+    def test_output_precedes_message(self):
         r = shell(1, "echo last words >&2; exit 9")
         self.assertTrue(r.err.startswith("last words\nmpiexec: rank 0 exited with status 9\n"), r)
 
@@ -41,7 +41,7 @@ class ExitStatus(Case):
         self.four_parts(r.err)
         self.assertIn("rank 1 exited without calling MPI_Finalize", r.err)
 
-    def test_death_inside_a_call(self):
+    def test_death_inside_mpi_call(self):
         r = run("-n", 3, helper("segment_rank"), "die-in-call")
         self.assertEqual(r.code, 139, r)
         self.four_parts(r.err)
@@ -53,17 +53,17 @@ class ExitStatus(Case):
         self.four_parts(r.err)
         self.assertIn("rank 1 called MPI_Abort with error code 7", r.err)
 
-    def test_abort_that_was_told_already(self):
-        r = run("-n", 1, helper("segment_rank"), "told-abort")
+    def test_abort_reported_by_library(self):
+        r = run("-n", 1, helper("segment_rank"), "reported-abort")
         self.assertEqual((r.code, r.err), (1, ""), r)
 
-    def test_a_good_rank(self):
+    def test_successful_rank(self):
         self.quiet(run("-n", 3, helper("segment_rank")))
 
 
 class Signals(Case):
     def interrupted(self, trap, signals, pause=0.1):
-        """Ranks that have set their traps, and then wait, get these signals through mpiexec."""
+        """Ranks set their traps, wait, and get these signals through mpiexec."""
         name = mark()
         p = start("-n", 2, "--env", name, "sh", "-c", trap + "; echo ready; while :; do sleep 0.05; done")
         self.assertEqual([p.stdout.readline(), p.stdout.readline()], ["ready\n"] * 2)
@@ -75,12 +75,12 @@ class Signals(Case):
         self.assertTrue(wait_until(lambda: not marked(name), 10), marked(name))
         return p.returncode, out, err, time.monotonic() - begun
 
-    def test_ctrl_c_is_passed_on(self):
+    def test_ctrl_c_is_forwarded(self):
         code, out, err, _ = self.interrupted('trap "echo bye $PMI_RANK; exit 0" INT', [signal.SIGINT])
         self.assertEqual((code, err), (130, ""))
         self.assertEqual(sorted(out.splitlines()), ["bye 0", "bye 1"])
 
-    def test_ctrl_c_ends_the_stubborn(self):
+    def test_ctrl_c_kills_ranks_that_ignore_it(self):
         code, _, err, _ = self.interrupted('trap "" INT TERM', [signal.SIGINT])
         self.assertEqual((code, err), (130, ""))
 
@@ -88,7 +88,7 @@ class Signals(Case):
         code, _, _, seconds = first_good(5, lambda: self.interrupted('trap "" INT TERM', [signal.SIGINT] * 2),
                                          lambda result: result[3] < 0.9)
         self.assertEqual(code, 130)
-        self.assertLess(seconds, 0.9, "as if asked once: the stubborn are killed after a second")
+        self.assertLess(seconds, 0.9, "as after one Ctrl-C: remaining ranks are killed after a second")
 
     def test_sigterm(self):
         code, _, err, _ = self.interrupted(":", [signal.SIGTERM])
@@ -117,7 +117,7 @@ class Timeout(Case):
 FAMILY = '(setsid sh -c "sleep 100; :" &) ; (trap "" TERM; sleep 100; :) & sh -c "sleep 100; :"; :'
 
 
-class NothingSurvives(Case):
+class NoLeftoverProcesses(Case):
     def setUp(self):
         self.before = leftovers()
 
@@ -162,19 +162,19 @@ class NothingSurvives(Case):
         self.gone(name)
 
     def test_random_kills(self):
-        dice = random.Random(20261115)
+        rng = random.Random(20261115)
         for _ in range(12):
             name = mark()
             p = start("-n", 4, "--env", name, "sh", "-c", "sleep 50 & sleep 60; :")
-            time.sleep(dice.random() * 0.08)
+            time.sleep(rng.random() * 0.08)
             victims = marked(name) + [p.pid]
             try:
-                os.kill(dice.choice(victims), signal.SIGKILL)
+                os.kill(rng.choice(victims), signal.SIGKILL)
             except ProcessLookupError:
                 pass
             try:
                 p.communicate(timeout=3)
-            except subprocess.TimeoutExpired: # it hit a grandchild: the job is right to go on
+            except subprocess.TimeoutExpired: # a grandchild was hit: the job continues
                 p.kill()
                 p.communicate()
             self.gone(name)
@@ -193,16 +193,16 @@ class HangReport(Case):
             p.send_signal(signal.SIGQUIT)
             wait_until(lambda: select.select([p.stderr], [], [], 0)[0], 1)
             err += p.stderr.read() or ""
-            if "a circle of waiting" in err:
+            if "deadlock" in err:
                 break
         self.assertIsNone(p.poll(), err)
-        self.assertIn("a circle of waiting: 0 \u2192 1 \u2192 2 \u2192 0", err)
+        self.assertIn("deadlock: 0 \u2192 1 \u2192 2 \u2192 0", err)
         self.assertIn("for a message from rank 2, tag 7 on MPI_COMM_WORLD", err)
 
-    def test_by_itself_once(self):
+    def test_automatic_report_once(self):
         r = run("-n", 2, "--report-hang", "0.4", helper("segment_rank"), "circle", 2)
         self.assertEqual(r.code, 0, r)
-        self.assertEqual(r.err.count("nothing has moved for 0.4 s: a circle of waiting"), 1, r)
+        self.assertEqual(r.err.count("no progress for 0.4 s: deadlock"), 1, r)
 
     def test_no_false_alarm(self):
         self.quiet(run("-n", 2, "--report-hang", "0.2", "sleep", "1"))

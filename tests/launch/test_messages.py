@@ -8,15 +8,15 @@ from harness import Case, run
 
 
 class Messages(Case):
-    """Each mistake: arguments, exit status, words that must be there."""
+    """Each error: arguments, exit status, fragments of the message."""
 
-    def check(self, args, code, *words, env=None):
+    def check(self, args, code, *texts, env=None):
         r = run(*args, env=env)
         self.assertEqual(r.code, code, r)
         self.assertEqual(r.out, "")
         self.four_parts(r.err)
-        for word in words:
-            self.assertIn(word, r.err)
+        for text in texts:
+            self.assertIn(text, r.err)
 
     def test_unknown_option(self):
         self.check(["--lable", "true"], 2, "--lable is not known", "did you mean --label?")

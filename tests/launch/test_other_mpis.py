@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs linked with other MPIs start under our mpiexec with their own libraries."""
+"""Programs linked with other MPIs run under ZipMPI's mpiexec with their own libraries."""
 import os
 import re
 import socket
@@ -12,7 +12,7 @@ from harness import Case, helper, leftovers, needs, run
 
 class Ring:
     program = ""
-    times = 1  # how often one rank may enter MPI: MPICH shuts its connection down at the end
+    times = 1  # times one rank may initialize MPI: MPICH closes its connection in MPI_Finalize
 
     def setUp(self):
         self.before = leftovers()
@@ -31,12 +31,12 @@ class Ring:
         self.assertEqual(r.code, 7, r)
         self.assertIn("mpiexec: rank 1 called MPI_Abort with error code 7", r.err)
 
-    def test_leaving_early(self):
+    def test_exit_without_finalize(self):
         r = run("-n", 3, self.path, "leave")
         self.assertEqual(r.code, 1, r)
         self.assertIn("rank 1 exited without calling MPI_Finalize", r.err)
 
-    def test_through_a_script_with_unwritable_tmpdir(self):
+    def test_script_with_unwritable_tmpdir(self):
         script = " && ".join([f"'{self.path}'"] * self.times)
         r = run("-n", 2, "sh", "-c", script, env={"TMPDIR": "/proc/1"})
         self.quiet(r)
@@ -53,7 +53,7 @@ class OpenMpi(Ring, Case):
 
 
 class Netpipe(Case):
-    """NetPIPE reports on stderr: hosts, then one line for each size. Anything else there is a complaint."""
+    """NetPIPE writes hosts and one line per size to stderr. Anything else there is an error."""
     own_lines = re.compile(r"\d+: \S+|Now starting the main loop|\s*\d+:\s+\d+ bytes.*Mbps in.*usec|")
 
     def pingpong(self, program):
@@ -95,7 +95,7 @@ print("good")
 
 
 class Pmi2(Case):
-    def test_conversation(self):
+    def test_client(self):
         r = run("-n", 4, "python3", "-c", PMI2)
         self.quiet(r)
         self.assertEqual(r.out, "good\n" * 4)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Labels, folding and files for the output of ranks; standard input for other ranks than 0."""
+"""Labels, folding and files for the output of ranks; standard input for ranks other than 0."""
 import os
 import re
 import subprocess
@@ -33,7 +33,7 @@ class Tags(Case):
         r = shell(1, "echo out", "--label", "--timestamp-output")
         self.assertRegex(r.out, r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} |\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})\[0\] out\n$")
 
-    def test_merged_streams_keep_their_order(self):
+    def test_merged_streams_keep_order(self):
         r = shell(1, "for i in $(seq 200); do echo $i; echo $i >&2; done", "--merge-stderr-to-stdout")
         self.quiet(r)
         self.assertEqual(r.out, "".join(f"{i}\n{i}\n" for i in range(1, 201)))
@@ -49,14 +49,14 @@ class Tags(Case):
 class Folding(Case):
     @staticmethod
     def folded(ranks, script, most_lines):
-        """Lines come together that are written within 100 ms: a busy machine splits groups, and joins none."""
+        """Folds lines written within 100 ms of each other: a busy machine splits groups, and joins none."""
         return first_good(10, lambda: shell(ranks, script, "--label=fold"), lambda r: (r.out + r.err).count("\n") <= most_lines)
 
     def test_equal_lines_are_shown_once(self):
         r = self.folded(8, "echo same; echo err >&2", 2)
         self.assertEqual((r.code, r.out, r.err), (0, "[0-7] same\n", "[0-7] err\n"))
 
-    def test_other_lines_and_their_order(self):
+    def test_different_lines_and_order(self):
         r = shell(4, "echo first; echo $PMI_RANK; echo last", "--label=fold")
         shown = {rank: [] for rank in range(4)}
         for line in r.out.splitlines():
@@ -70,19 +70,19 @@ class Folding(Case):
         self.quiet(r)
         self.assertLess(r.out.count("\n"), 100, "nothing was folded")
 
-    def test_a_line_does_not_wait_for_ever(self):
+    def test_line_is_shown_after_timeout(self):
         p = start("-n", 2, "--label=fold", "sh", "-c", "test $PMI_RANK = 1 || echo alone; sleep 3")
         self.assertEqual(p.stdout.readline(), "[0] alone\n")
         self.assertIsNone(p.poll())
         p.communicate()
 
-    def test_a_prompt_is_shown(self):
+    def test_prompt_is_shown(self):
         p = start("-n", 2, "--label=fold", "sh", "-c",
                   'test $PMI_RANK = 1 || { printf "name? "; read x; echo "hello $x"; }', stdin=subprocess.PIPE)
         self.assertEqual(p.stdout.read(10), "[0] name? ")
         self.assertEqual(p.communicate("you\n", timeout=10)[0], "hello you\n")
 
-    def test_messages_come_behind_what_ranks_wrote(self):
+    def test_messages_follow_output_of_ranks(self):
         r = shell(2, "echo why >&2; exit 3", "--label=fold")
         self.assertRegex(r.err, r"^(\[[-01]+\] why\n)+mpiexec: rank")
 
@@ -120,15 +120,15 @@ class Files(Case):
         expected = "".join(f"{i}\n" for i in range(1, 200001))
         self.assertEqual(files_below(self.directory), {"0": expected, "1": expected})
 
-    def test_a_file_that_cannot_be_made_stops_the_start(self):
+    def test_file_that_cannot_be_created(self):
         marker = os.path.join(self.folder.name, "ran")
         r = shell(2, f"touch {marker}", "-outfile-pattern", "/dev/null/x")
         self.assertEqual(r.code, 1)
-        for part in ("cannot be made", "where: host", "/dev/null/x: Not a directory", "do:"):
+        for part in ("cannot be created", "where: host", "/dev/null/x: Not a directory", "fix:"):
             self.assertIn(part, r.err)
         self.assertFalse(os.path.exists(marker))
 
-    def test_a_full_disk_loses_nothing(self):
+    def test_full_disk_loses_nothing(self):
         r = shell(2, "echo one; echo two", "-outfile-pattern", "/dev/full")
         self.assertEqual((r.code, sorted(r.out.splitlines())), (0, ["one", "one", "two", "two"]))
         self.assertIn("No space left on device", r.err)
@@ -147,7 +147,7 @@ class Readers(Case):
         self.assertEqual(len(set(r.out.splitlines())), 1)
         self.assertEqual(r.out.count("\n"), 3)
 
-    def test_one_of_all_that_does_not_read(self):
+    def test_one_rank_does_not_read(self):
         r = shell(2, "test $PMI_RANK = 1 || wc -c", "--stdin", "all", stdin=b"x" * 1000000)
         self.assertEqual((r.code, r.out.strip(), r.err), (0, "1000000", ""))
 

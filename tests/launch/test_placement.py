@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs beside each other on this host. What other work does here must not decide: map.avoid_busy is off."""
+"""Concurrent jobs on this host. Other load must not affect the result: launch.avoid_busy_cpus is off."""
 import os
 import signal
 import subprocess
@@ -8,13 +8,13 @@ import unittest
 
 from harness import Case, MPIEXEC, children, environment, expand, marked, mark, run, wait_until
 
-QUIET = {"ZIPMPI_MAP_AVOID_BUSY": "no"}
+QUIET = {"ZIPMPI_LAUNCH_AVOID_BUSY_CPUS": "no"}
 MASK = "grep Cpus_allowed_list /proc/self/status | cut -f2"
 CPUS = sorted(os.sched_getaffinity(0))
 
 
 class Job:
-    """A job whose ranks say where they may run each time that they are asked, until they are told to end."""
+    """A job whose ranks print their CPU mask on request, until they are told to exit."""
     def __init__(self, ranks, *options):
         self.mark = mark()
         self.ranks = ranks
@@ -43,7 +43,7 @@ class Job:
 
 
 @unittest.skipIf(len(CPUS) < 2, "one CPU")
-class Neighbors(Case):
+class ConcurrentJobs(Case):
     def start(self, ranks, *options):
         job = Job(ranks, *options)
         self.addCleanup(job.end)
@@ -60,7 +60,7 @@ class Neighbors(Case):
     def test_as_many_ranks_as_cores_have_one_each(self):
         r = run("-n", len(CPUS), "--bind-to", "core", "sh", "-c", MASK, env=QUIET)
         self.quiet(r)
-        cores = {frozenset(expand(mask)) for mask in r.out.split()}  # of several hardware threads perhaps
+        cores = {frozenset(expand(mask)) for mask in r.out.split()}  # a core may have several hardware threads
         self.assertEqual(sorted(cpu for core in cores for cpu in core), CPUS)
 
     def test_two_jobs_of_one_rank(self):
@@ -68,9 +68,9 @@ class Neighbors(Case):
         self.soon(lambda: first.masks() == [frozenset(CPUS)], "one rank has all")
         second = self.start(1)
         self.soon(second.started, "it runs")
-        self.soon(lambda: not set(first.masks()[0]) & set(second.masks()[0]), "they are apart")
+        self.soon(lambda: not set(first.masks()[0]) & set(second.masks()[0]), "they have separate cores")
         second.end()
-        self.soon(lambda: first.masks() == [frozenset(CPUS)], "the cores come back")
+        self.soon(lambda: first.masks() == [frozenset(CPUS)], "the cores are returned")
 
     def test_all_taken(self):
         first = self.start(len(CPUS), "--bind-to", "core")
@@ -80,19 +80,19 @@ class Neighbors(Case):
         self.assertIn("not bound: 0 of", r.err)
         self.assertIn("belong to other jobs", r.err)
 
-    def test_a_killed_job_leaves_no_claim(self):
+    def test_killed_job_releases_its_claim(self):
         for victim in ("mpiexec", "daemon"):
             first = self.start(len(CPUS), "--bind-to", "core")
             self.soon(first.started, "it runs")
             pid = first.process.pid
             os.kill(pid if victim == "mpiexec" else children(pid)[0], signal.SIGKILL)
-            self.soon(lambda: not marked(first.mark), "its ranks are gone")
+            self.soon(lambda: not marked(first.mark), "its ranks have ended")
             self.soon(self.nothing_is_claimed, "its cores are free")
             self.soon(lambda: not os.path.exists(f"/dev/shm/zipmpi-cpus-{os.geteuid()}"), "no file is left")
 
     @staticmethod
     def nothing_is_claimed():
-        """A job of one rank is bound to all cores; where others have all, it is not bound, with the same mask."""
+        """A job of one rank is bound to all cores; if other jobs hold all cores it is unbound, with an equal mask."""
         err = run("-n", 1, "--report-bindings", "true", env=QUIET).err
         return "its share of" in err and "belong to other jobs" not in err
 
@@ -104,7 +104,7 @@ class Neighbors(Case):
         def each_core_has_one_owner():
             taken = [m for job in jobs for m in job.masks() if m != frozenset(CPUS)]
             return all(sum(cpu in m for m in taken) == 1 for cpu in CPUS)
-        self.soon(each_core_has_one_owner, "lent cores are given up")
+        self.soon(each_core_has_one_owner, "borrowed cores are returned")
         if len(CPUS) == 2:
             self.assertEqual(sorted(len(set(job.masks())) for job in jobs), [1, 1, 1, 2])
 
@@ -112,7 +112,7 @@ class Neighbors(Case):
         r = run("-n", 1, "--report-bindings", "true", env=QUIET)
         self.assertRegex(r.err, r"^mpiexec: rank 0 on host \S+: CPUs [0-9,-]+: its share of \d+ cores?\n$")
         r = run("-n", 2, "--bind-to", "none", "--report-bindings", "true", env=QUIET)
-        self.assertRegex(r.err, r"^(mpiexec: rank [01] on host \S+: not bound: as asked\n){2}$")
+        self.assertRegex(r.err, r"^(mpiexec: rank [01] on host \S+: not bound: as requested\n){2}$")
         r = run("-n", len(CPUS) + 1, "--report-bindings", "true", env=QUIET)
         self.assertEqual(r.err.count("not bound: "), len(CPUS) + 1, r)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is short: room on a disk, somebody who reads the output, descriptors, memory. One message with the true cause, or none."""
+"""Shortages: disk space, closed output, descriptors, memory. One message with the true cause, or none."""
 import os
 import re
 import resource
@@ -42,12 +42,12 @@ class FullDisk(Case):
                 self.assertLess(r.seconds, 10)
 
     def on_small_disk(self, command):
-        """Runs a command of the shell in a folder that has room for 64 KiB; %s is mpiexec."""
+        """Runs a shell command in a folder with room for 64 KiB; %s is mpiexec."""
         with tempfile.TemporaryDirectory(prefix="launch-test-") as folder:
             script = f"mount -t tmpfs -o size=64k none {folder} || exit 77; cd {folder}; " + command % MPIEXEC
             p = subprocess.run(["unshare", "-rm", "sh", "-c", script], capture_output=True, timeout=SECONDS, env=environment())
         if p.returncode in (1, 77) and b"mpiexec" not in p.stderr:
-            self.skipTest("no file system of its own is possible here")
+            self.skipTest("a private file system is not possible here")
         return Result(p.returncode, p.stdout.decode(), p.stderr.decode(), 0)
 
     def test_file_system_that_fills_up(self):
@@ -56,7 +56,7 @@ class FullDisk(Case):
         self.assertEqual(r.out, "65536\n")
 
     def test_limit_of_file_size(self):
-        limit = 64 << 20  # shared memory is made of files, too
+        limit = 64 << 20  # the limit also applies to shared-memory files
         with tempfile.NamedTemporaryFile() as file:
             os.truncate(file.name, limit - 8192)
             with open(file.name, "ab") as end:
@@ -64,16 +64,16 @@ class FullDisk(Case):
             self.lost(r, "File too large")
             self.assertEqual(os.stat(file.name).st_size, limit)
 
-    def test_stderr_only_the_status_tells(self):
+    def test_stderr_is_reported_by_status_only(self):
         with open("/dev/full", "wb") as full:
             r = run_with("-n", 2, "sh", "-c", "echo lost >&2; sleep 0.2; echo kept", stderr=full)
         self.assertEqual((r.code, r.out), (OUTPUT_LOST, "kept\nkept\n"))
 
-    def test_a_rank_that_fails_first_is_the_cause(self):
+    def test_failed_rank_takes_precedence(self):
         with open("/dev/full", "wb") as full:
             self.assertEqual(run_with("-n", 1, "sh", "-c", "echo lost >&2; exit 3", stderr=full).code, 3)
 
-    def test_answers_of_mpiexec(self):
+    def test_output_of_mpiexec(self):
         with open("/dev/full", "wb") as full:
             r = run_with("--help", stdout=full)
         self.assertEqual(r.code, 1)
@@ -88,7 +88,7 @@ class FullDisk(Case):
 
 
 class ClosedOutput(Case):
-    def test_nobody_reads(self):
+    def test_closed_pipe(self):
         read, write = os.pipe()
         os.close(read)
         with os.fdopen(write, "wb") as pipe:
@@ -107,7 +107,7 @@ class Descriptors(Case):
         return run_with("-n", self.RANKS, "sh", "-c", script,
                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)))
 
-    def test_the_message_names_a_number_that_is_enough(self):
+    def test_message_names_a_sufficient_limit(self):
         r = self.start(64, 64)
         self.assertEqual((r.code, r.out), (1, ""), r)
         self.four_parts(r.err)
@@ -116,7 +116,7 @@ class Descriptors(Case):
         self.quiet(self.start(int(needed[1]), int(needed[1])))
         self.assertEqual(self.start(int(needed[1]) - 1, int(needed[1]) - 1).code, 1)
 
-    def test_the_soft_limit_is_no_obstacle_and_stays_that_of_the_ranks(self):
+    def test_soft_limit_is_raised_for_mpiexec_only(self):
         r = self.start(64, 4096, "ulimit -Sn; ulimit -Hn")
         self.quiet(r)
         self.assertEqual(r.out.split().count("64"), self.RANKS)
@@ -124,19 +124,19 @@ class Descriptors(Case):
 
 
 class Memory(Case):
-    def test_none_at_the_start(self):
+    def test_allocation_failures_in_init(self):
         refused = 0
         for number in range(1, 200):
-            r = run_with("-n", 1, helper("starved"), number, 256)
+            r = run_with("-n", 1, helper("failing_malloc"), number, 256)
             if r.out == "none was refused\n":
                 break
-            if r.code == 0:  # it can do without
+            if r.code == 0:  # the allocation is optional
                 self.assertEqual((r.out, r.err), ("one was refused\n", ""), r)
                 continue
             refused += 1
             self.assertEqual(r.code, 1, r)
             self.four_parts(r.err, "zipmpi")
-            self.assertTrue(r.err.startswith("zipmpi: MPI cannot start: there is no memory\n"), r)
+            self.assertTrue(r.err.startswith("zipmpi: MPI cannot start: out of memory\n"), r)
         self.quiet(r)
         self.assertGreater(refused, 0)
 

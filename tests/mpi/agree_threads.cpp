@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Many agreements of one rank at a time: eight threads with a communicator each, and one thread with many
+// Many concurrent agreements of one rank: eight threads with a communicator each, and one thread with many
 // nonblocking ones.
 #include "check.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 constexpr int threads = 8;
 constexpr int rounds = 20;
 
-void agree_often(MPI_Comm comm, int thread) {
+void agree_repeatedly(MPI_Comm comm, int thread) {
     for (int i = 0; i < rounds; ++i) {
         int flag = ~(1 << (rank_ + i + thread) % 20);
         int wanted = ~0;
@@ -22,7 +22,7 @@ void agree_often(MPI_Comm comm, int thread) {
     }
 }
 
-// In another order on each rank, so that no rank waits for the next one of another.
+// In a different order on each rank, so that every rank has agreements the others have not started.
 void begin_many(const std::vector<MPI_Comm>& comms) {
     const int n = static_cast<int>(comms.size());
     std::vector<int> flags(comms.size());
@@ -37,7 +37,7 @@ void begin_many(const std::vector<MPI_Comm>& comms) {
         CHECK(flags[static_cast<size_t>(i)] == (1 << 20 | i << 8 | (size_ == 1 ? 1 : 0)));
 }
 
-// Two on one communicator, in order, and one that is not waited for in order.
+// Two on one communicator, completed in order, and one completed out of order.
 void begin_twice(MPI_Comm comm) {
     int flags[2] = {3 + 8 * rank_, 7};
     MPI_Comm rest = MPI_COMM_NULL;
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
     for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     std::vector<std::thread> all;
     for (int t = 0; t < threads; ++t)
-        all.emplace_back([&, t] { agree_often(comms[static_cast<size_t>(t)], t); });
+        all.emplace_back([&, t] { agree_repeatedly(comms[static_cast<size_t>(t)], t); });
     for (std::thread& t : all) t.join();
     for (int i = 0; i < rounds; ++i) begin_many(comms);
     begin_twice(comms[0]);

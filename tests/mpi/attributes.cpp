@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Attributes: copied and deleted by the program's functions in the right order, also while these call MPI and
-// when they fail; on datatypes; at MPI_Finalize.
+// Attributes: copy and delete callbacks in the right order, also if these call MPI or fail; on datatypes; at
+// MPI_Finalize.
 #include "check.hpp"
 
 #include <cstdint>
@@ -20,14 +20,14 @@ int copy_next(MPI_Comm comm, int keyval, void* extra, void* in, void* out, int* 
     CHECK(extra == value_of(99));
     void* seen = nullptr;
     int found = 0;
-    MPI_Comm_get_attr(comm, keyval, &seen, &found); // MPI may be called here
+    MPI_Comm_get_attr(comm, keyval, &seen, &found); // callbacks may call MPI
     CHECK(found != 0 && seen == in);
     *static_cast<void**>(out) = value_of(reinterpret_cast<intptr_t>(in) + 1);
     *flag = reinterpret_cast<intptr_t>(in) < 1000 ? 1 : 0;
     return fail_with;
 }
 
-int note_delete(MPI_Comm comm, int keyval, void* value, void* extra) {
+int record_delete(MPI_Comm comm, int keyval, void* value, void* extra) {
     CHECK(comm != MPI_COMM_NULL && keyval != MPI_KEYVAL_INVALID && extra == value_of(99));
     deleted.push_back(reinterpret_cast<intptr_t>(value));
     return fail_with;
@@ -35,7 +35,7 @@ int note_delete(MPI_Comm comm, int keyval, void* value, void* extra) {
 
 int make_key() {
     int key = MPI_KEYVAL_INVALID;
-    CHECK(MPI_Comm_create_keyval(copy_next, note_delete, &key, value_of(99)) == MPI_SUCCESS);
+    CHECK(MPI_Comm_create_keyval(copy_next, record_delete, &key, value_of(99)) == MPI_SUCCESS);
     return key;
 }
 
@@ -46,7 +46,7 @@ intptr_t get(MPI_Comm comm, int key) {
     return found != 0 ? reinterpret_cast<intptr_t>(value) : -1;
 }
 
-void life() {
+void lifecycle() {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -54,15 +54,15 @@ void life() {
     int second = make_key();
     CHECK(get(comm, first) == -1);
     MPI_Comm_set_attr(comm, first, value_of(10));
-    MPI_Comm_set_attr(comm, second, value_of(2000)); // is not copied
+    MPI_Comm_set_attr(comm, second, value_of(2000)); // MPI_NULL_COPY_FN: not copied
     MPI_Comm_dup(comm, &copy);
     CHECK(copied == 2 && get(copy, first) == 11 && get(copy, second) == -1);
-    MPI_Comm_set_attr(copy, first, value_of(20)); // the old one is deleted
+    MPI_Comm_set_attr(copy, first, value_of(20)); // deletes the old value
     CHECK(deleted == std::vector<intptr_t>({11}));
     const int kept = second;
     MPI_Comm_free_keyval(&second);
     CHECK(second == MPI_KEYVAL_INVALID && get(comm, kept) == 2000);
-    MPI_Comm_delete_attr(comm, kept); // the key goes with the last attribute
+    MPI_Comm_delete_attr(comm, kept); // the key is freed with its last attribute
     CHECK(deleted == std::vector<intptr_t>({11, 2000}));
     void* value = nullptr;
     int found = 0;
@@ -90,14 +90,14 @@ void failing_functions() {
     fail_with = code;
     CHECK(MPI_Comm_dup(comm, &copy) == code && copy == MPI_COMM_NULL);
     MPI_Comm same = comm;
-    CHECK(MPI_Comm_free(&comm) == code && comm == same); // it stays
+    CHECK(MPI_Comm_free(&comm) == code && comm == same); // not freed
     CHECK(MPI_Comm_delete_attr(comm, key) == code && get(comm, key) == 1);
     fail_with = MPI_SUCCESS;
     MPI_Comm_free(&comm);
     MPI_Comm_free_keyval(&key);
     deleted.clear();
     if (!portable_) {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm); // the failed copy has left its context to others
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm); // the context of the failed copy is reused
         MPI_Comm_free(&comm);
     }
 }
@@ -119,14 +119,14 @@ void many_keys_last_first() {
 }
 
 int type_deletes = 0;
-int note_type_delete(MPI_Datatype, int, void*, void*) {
+int record_type_delete(MPI_Datatype, int, void*, void*) {
     ++type_deletes;
     return MPI_SUCCESS;
 }
 
 void on_datatypes() {
     int key = MPI_KEYVAL_INVALID;
-    MPI_Type_create_keyval(MPI_TYPE_DUP_FN, note_type_delete, &key, nullptr);
+    MPI_Type_create_keyval(MPI_TYPE_DUP_FN, record_type_delete, &key, nullptr);
     MPI_Type_set_attr(MPI_INT, key, value_of(5));
     void* value = nullptr;
     int found = 0;
@@ -134,7 +134,7 @@ void on_datatypes() {
     CHECK(found != 0 && value == value_of(5));
     MPI_Type_get_attr(MPI_DOUBLE, key, &value, &found);
     CHECK(found == 0);
-    FAILS(MPI_Comm_set_attr(MPI_COMM_WORLD, key, value), MPI_ERR_KEYVAL); // a key of another kind
+    FAILS(MPI_Comm_set_attr(MPI_COMM_WORLD, key, value), MPI_ERR_KEYVAL); // a keyval of another kind
     MPI_Type_delete_attr(MPI_INT, key);
     CHECK(type_deletes == 1);
     MPI_Type_free_keyval(&key);
@@ -144,8 +144,8 @@ void on_datatypes() {
     CHECK(std::strcmp(name, "MPI_INT") == 0 && length == 7);
 }
 
-int at_the_end(MPI_Comm comm, int, void* value, void* extra) {
-    static intptr_t expected = 2; // the last attached goes first
+int at_finalize(MPI_Comm comm, int, void* value, void* extra) {
+    static intptr_t expected = 2; // attributes are deleted in reverse order
     int initialized = 0;
     int finalized = 1;
     MPI_Initialized(&initialized);
@@ -160,7 +160,8 @@ int copy_on_even_ranks(MPI_Comm, int, void*, void*, void*, int* flag) {
     return rank_ % 2 == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-// Where the function fails there is no copy; the others get theirs, and the next collectives fit together.
+// On ranks where the callback fails there is no duplicate; the others get theirs, and later collectives
+// match.
 void failing_on_some_ranks() {
     int key = MPI_KEYVAL_INVALID;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -190,14 +191,14 @@ void failing_on_some_ranks() {
 
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
-    life();
+    lifecycle();
     failing_functions();
     if (!portable_) failing_on_some_ranks();
     many_keys_last_first();
     on_datatypes();
     for (intptr_t i = 0; i < 3; ++i) {
         int key = MPI_KEYVAL_INVALID;
-        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &key, &rank_);
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &key, &rank_);
         MPI_Comm_set_attr(MPI_COMM_SELF, key, value_of(i));
         MPI_Comm_free_keyval(&key);
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Buffered sends and their buffers. Every rank sends to the next one (itself if alone).
+// Buffered sends and their buffers. Every rank sends to the next one (to itself in a job of one rank).
 #include "check.hpp"
 
 namespace {
@@ -18,7 +18,7 @@ void expect(int n, int first, int tag, MPI_Comm comm) {
     CHECK(in == numbers(n, first));
 }
 
-// The buffer is exactly as long as the standard asks for: all messages must fit before any is received.
+// The buffer has exactly the size that the standard requires: all messages must fit before any is received.
 void exact_size() {
     const int bytes = 4;
     int needed = 0;
@@ -29,7 +29,7 @@ void exact_size() {
     for (const int n : lengths) {
         auto data = numbers(n, 7 * n);
         CHECK(MPI_Bsend(data.data(), n, MPI_INT, next(), tag++, MPI_COMM_WORLD) == MPI_SUCCESS);
-        renumber(data, -n); // it is the copy that travels
+        renumber(data, -n); // the copy in the buffer is sent
     }
     tag = 0;
     for (const int n : lengths) expect(n, 7 * n, tag++, MPI_COMM_WORLD);
@@ -39,7 +39,7 @@ void exact_size() {
     CHECK(memory == buffer.data() + 1 && size == needed);
 }
 
-// Room comes back when messages are delivered, in whatever order that happens.
+// Buffer space is released when messages are delivered, in any order.
 void reuse() {
     const int n = 20000;
     std::vector<char> buffer(3 * (n * 4 + MPI_BSEND_OVERHEAD));
@@ -50,7 +50,7 @@ void reuse() {
             CHECK(MPI_Bsend(data.data(), n - 1000 * k, MPI_INT, next(), k, MPI_COMM_WORLD) == MPI_SUCCESS);
         }
         for (int k = 2; k >= 0; --k) expect(n - 1000 * k, round + k, k, MPI_COMM_WORLD);
-        MPI_Barrier(MPI_COMM_WORLD); // all of ours are received, so that the next round finds room
+        MPI_Barrier(MPI_COMM_WORLD); // all messages are received: the next round finds space
     }
     void* memory = nullptr;
     int size = 0;
@@ -64,7 +64,7 @@ void requests() {
     auto data = numbers(10000, 3);
     MPI_Request request;
     MPI_Ibsend(data.data(), 10000, MPI_INT, next(), 1, MPI_COMM_WORLD, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE); // local: nobody has received yet
+    MPI_Wait(&request, MPI_STATUS_IGNORE); // local completion: no receive is posted yet
     CHECK(request == MPI_REQUEST_NULL);
     expect(10000, 3, 1, MPI_COMM_WORLD);
     MPI_Bsend_init(data.data(), 10000, MPI_INT, next(), 2, MPI_COMM_WORLD, &request);
@@ -85,7 +85,7 @@ void requests() {
     MPI_Buffer_detach(&memory, &size);
 }
 
-// More than the buffer has room for, and the first that go between these two ranks.
+// More than fits into the buffer, as the first messages between these two ranks.
 void first_messages() {
     constexpr int count = 300;
     constexpr int room = 20;
@@ -142,7 +142,7 @@ void automatic() {
     CHECK(memory == MPI_BUFFER_AUTOMATIC);
 }
 
-// A buffer of the communicator comes first; without one the buffer of the process serves.
+// A buffer of the communicator takes precedence; without one the buffer of the process is used.
 void of_communicator() {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -180,8 +180,8 @@ void of_session() {
 }
 #endif
 
-// What is buffered at the end is still delivered, also a message that waits for its receive.
-void left_at_the_end(std::vector<char>& buffer) {
+// Buffered messages are delivered by MPI_Finalize, also one without a posted receive.
+void pending_at_finalize(std::vector<char>& buffer) {
     MPI_Buffer_attach(buffer.data(), static_cast<int>(buffer.size()));
     auto data = numbers(50000, 1);
     MPI_Request receive;
@@ -208,6 +208,6 @@ int main(int argc, char** argv) {
     of_session();
 #endif
     static std::vector<char> buffer(200000 + MPI_BSEND_OVERHEAD);
-    left_at_the_end(buffer);
+    pending_at_finalize(buffer);
     session.end("buffered");
 }

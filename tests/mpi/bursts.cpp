@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Many non-blocking sends to one rank at a time, of all sizes around the limits below which messages may
-// travel together: they come whole, in order, and have left when their sender has waited for them.
+// Many nonblocking sends to one rank at a time, of all sizes around the limits of message aggregation: they
+// arrive complete and in order, and have been sent when the sender's wait returns.
 #include "check.hpp"
 
 #include <atomic>
@@ -21,7 +21,7 @@ int bytes_of(int round, int i) {
 
 char content(int round, int i, int at) { return static_cast<char>(round * 31 + i * 7 + at); }
 
-// Every third message is a blocking one, every fifth has gaps.
+// Every third message is blocking, every fifth noncontiguous.
 void send_burst(int to, int round) {
     std::vector<std::vector<char>> data(burst);
     std::vector<MPI_Request> requests;
@@ -57,8 +57,8 @@ void receive_burst(int from, int round) {
     }
 }
 
-// Outside MPI, until the receiver says through shared memory that all is there.
-void compute_until_all_have_come(int* seen) {
+// Computes outside MPI until the receiver signals completion through shared memory.
+void compute_until_all_arrived(int* seen) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::seconds(20);
     while (std::atomic_ref(*seen).load() == 0) {
@@ -67,8 +67,8 @@ void compute_until_all_have_come(int* seen) {
     }
 }
 
-// Small enough not to need the receiver: the sender computes as soon as it has waited. common: a word that
-// both ranks see, or null if they are on different hosts.
+// Small enough for eager sends: the sender computes as soon as its wait returns. common: a word visible to
+// both ranks, or null if they are on different hosts.
 void arrive_while_the_sender_computes(int peer, bool sends, int* common) {
     using namespace std::chrono_literals;
     constexpr int count = 20;
@@ -83,7 +83,7 @@ void arrive_while_the_sender_computes(int peer, bool sends, int* common) {
                       &requests[static_cast<size_t>(i)]);
         MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
         const double begin = MPI_Wtime();
-        if (common != nullptr) compute_until_all_have_come(common);
+        if (common != nullptr) compute_until_all_arrived(common);
         while (common == nullptr && MPI_Wtime() - begin < 2 * long_enough) std::this_thread::sleep_for(10ms);
         MPI_Recv(&seen, 1, MPI_INT, peer, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         CHECK(seen == count);
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
         else
             receive_burst(peer, round);
     }
-    int* common = nullptr; // of the sender, if the ranks share memory
+    int* common = nullptr; // memory of the sender, if the ranks share memory
     MPI_Win win = MPI_WIN_NULL;
     if (on_one_host()) {
         MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &common, &win);

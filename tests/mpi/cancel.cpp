@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Cancelling. A receive that nobody matches is cancelled for certain; a send may be, and then nobody may ever
-// see its message.
+// Cancelation. A receive without a matching message is always canceled; a send may be, and then its message
+// must never be received.
 #include "check.hpp"
 
 namespace {
@@ -27,7 +27,7 @@ void receives() {
         MPI_Wait(&request, &status);
         CHECK(cancelled(status) && request == MPI_REQUEST_NULL && value == 7);
     }
-    // Of two receives the first is cancelled: the message goes to the second.
+    // Of two receives the first is canceled: the second gets the message.
     int first = 0;
     int second = 0;
     MPI_Request both[2];
@@ -51,7 +51,7 @@ void persistent_receive() {
     MPI_Cancel(&request);
     MPI_Wait(&request, &status);
     CHECK(cancelled(status) && request != MPI_REQUEST_NULL);
-    MPI_Start(&request); // it can be used again
+    MPI_Start(&request); // it can be started again
     const int sent = 5;
     MPI_Send(&sent, 1, MPI_INT, 0, 13, MPI_COMM_SELF);
     MPI_Wait(&request, &status);
@@ -73,7 +73,7 @@ void matched_receive() {
 
 using Send = int(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-// The receiver is told whether there is a message for it.
+// The sender tells the receiver whether to expect a message.
 void sends(Send* send, int n) {
     auto out = numbers(n, rank_);
     MPI_Request request;
@@ -83,7 +83,7 @@ void sends(Send* send, int n) {
     MPI_Irecv(&message_gone, 1, MPI_INT, previous(), 16, MPI_COMM_WORLD, &other);
     send(out.data(), n, MPI_INT, next(), 15, MPI_COMM_WORLD, &request);
     MPI_Cancel(&request);
-    MPI_Request told;
+    MPI_Request notice;
     MPI_Status status;
     int flag = 0;
     std::vector<int> in(static_cast<size_t>(n));
@@ -91,14 +91,14 @@ void sends(Send* send, int n) {
     MPI_Test(&request, &flag, &status);
     while (flag == 0) MPI_Test(&request, &flag, &status);
     gone = cancelled(status) ? 1 : 0;
-    MPI_Isend(&gone, 1, MPI_INT, next(), 16, MPI_COMM_WORLD, &told);
+    MPI_Isend(&gone, 1, MPI_INT, next(), 16, MPI_COMM_WORLD, &notice);
     MPI_Wait(&other, MPI_STATUS_IGNORE);
     if (message_gone == 0) {
         MPI_Irecv(in.data(), n, MPI_INT, previous(), 15, MPI_COMM_WORLD, &receive);
         MPI_Wait(&receive, MPI_STATUS_IGNORE);
         CHECK(in == numbers(n, previous()));
     }
-    MPI_Wait(&told, MPI_STATUS_IGNORE);
+    MPI_Wait(&notice, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Iprobe(MPI_ANY_SOURCE, 15, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     CHECK(flag == 0);
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
     receives();
     persistent_receive();
     matched_receive();
-    const int rounds = portable_ ? 0 : 20; // others do not always bring a cancelled send to its end
+    const int rounds = portable_ ? 0 : 20; // other libraries do not always complete a canceled send
     for (int round = 0; round < rounds; ++round)
         for (const int n : lengths)
             for (Send* send : {MPI_Isend, MPI_Issend}) sends(send, n);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the programs of this folder share. Each uses only mpi.h, so that any MPI can run it.
+// Functions shared by the programs of this folder. They use only mpi.h, so that any MPI can run the programs.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 
 inline int rank_ = 0;
 inline int size_ = 0;
-// Set by the argument "portable": leave out what other libraries are known to do differently, rightly or not.
+// Set by the argument "portable": leaves out behavior in which other libraries are known to differ.
 inline bool portable_ = false;
 
 inline void check_at(bool ok, const char* what, const char* file, int line) {
@@ -30,7 +30,7 @@ inline int class_of(int code) {
     return error_class;
 }
 
-// What MPI 4.1 has added is left out where the MPI that runs this is older.
+// Additions of MPI 4.1 are left out if the library that runs this is older.
 #define HAVE_MPI_41 (MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1))
 
 struct Session {
@@ -49,7 +49,7 @@ struct Session {
     }
 };
 
-// All ranks can share memory.
+// Whether all ranks can share memory.
 inline bool on_one_host() {
     MPI_Comm node = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -59,7 +59,7 @@ inline bool on_one_host() {
     return here == size_;
 }
 
-// In place: a request that is made already knows the address.
+// In place: existing requests keep the address.
 inline void renumber(std::vector<int>& v, int first) {
     for (int& x : v) x = first++;
 }
@@ -83,5 +83,5 @@ inline bool is_empty(const MPI_Status& status) {
            cancelled == 0;
 }
 
-// Lengths in ints: in one line, in one cell, and by rendezvous.
+// Lengths in ints: inline, in one cell, and by rendezvous.
 inline constexpr int lengths[] = {0, 1, 10, 11, 1000, 8000, 9000, 100000};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives beside the plain ones of random_collectives.cpp: between two groups, with datatypes that have
-// gaps, with operations on pairs and on structures, freed objects, and what must be refused.
+// Collectives that random_collectives.cpp does not cover: between two groups, with noncontiguous datatypes,
+// with operations on pairs and on structures, freed objects, and invalid calls.
 #include "check.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 size_t z(int n) { return static_cast<size_t>(n); }
 
-// Completes what was started in one of the three forms.
+// Completes a collective started in one of the three forms.
 void complete(MPI_Request& request, bool persistent) {
     for (int round = 0; round < (persistent ? 2 : 1); ++round) {
         if (persistent) MPI_Start(&request);
@@ -74,7 +74,7 @@ void between_groups_rooted(const Groups& g, int root_side, int root_rank) {
     const bool gives = g.side != root_side;
     std::vector<int> mine(n), got(z(n * std::max(g.here, g.there)), -1);
     for (int i = 0; i < n; ++i) mine[z(i)] = value(g.side, g.rank, 0, i);
-    // the root's group has nothing to say in a gather: its arguments may be anything
+    // other ranks of the root's group pass insignificant arguments to a gather
     const int* sent = gives ? mine.data() : nullptr;
     const auto clear = [&] { std::fill(got.begin(), got.end(), -1); };
     IN_ALL_FORMS(clear(),
@@ -101,7 +101,7 @@ void between_groups_rooted(const Groups& g, int root_side, int root_rank) {
             CHECK(got[3] == sum);
         },
         Reduce, reduce, mine.data(), got.data(), n, MPI_INT, MPI_SUM, root, g.inter);
-    // parts of different sizes
+    // blocks of different sizes
     std::vector<int> counts, displs, starts;
     for (int r = 0, at = 0; r < g.there; ++r) {
         counts.push_back(r % 3);
@@ -162,7 +162,7 @@ void between_groups_all(const Groups& g) {
     for (int r = 0; r < g.there; ++r) sum += value(other, r, 0, 3);
     IN_ALL_FORMS(clear(), CHECK(got[3] == sum), Allreduce, allreduce, mine.data(), got.data(), n, MPI_INT,
                  MPI_SUM, g.inter);
-    // the vector has as many elements on both sides
+    // the vector has equally many elements on both sides
     const int block = g.there * 2;
     std::vector<int> vector(z(block * g.here));
     for (size_t i = 0; i < vector.size(); ++i) vector[i] = static_cast<int>(i) * 10 + g.side * 1000 + g.rank;
@@ -184,7 +184,7 @@ void between_groups_all(const Groups& g) {
 }
 
 // Every second int; rank r of the root's side sends contiguous ones.
-void with_gaps() {
+void noncontiguous() {
     MPI_Datatype every_second = MPI_DATATYPE_NULL;
     MPI_Datatype spread = MPI_DATATYPE_NULL;
     MPI_Type_vector(3, 1, 2, MPI_INT, &every_second);
@@ -208,7 +208,7 @@ void with_gaps() {
                  got.data(), 1, spread, MPI_COMM_WORLD);
     IN_ALL_FORMS(clear(), if (rank_ == size_ - 1) check_all(), Gather, gather, mine, 3, MPI_INT, got.data(),
                  1, spread, size_ - 1, MPI_COMM_WORLD);
-    // one rank describes the same bytes otherwise: the algorithm must be the same
+    // one rank describes its bytes by another datatype: all must choose one algorithm
     int plain[3] = {-1, -1, -1};
     if (rank_ == 0) {
         for (int i = 0; i < 6; ++i) got[z(i)] = i;
@@ -225,14 +225,14 @@ void with_gaps() {
     check_all();
 }
 
-struct Struct { // as it lies in memory: with a gap
+struct Struct { // layout in memory, with padding
     char key;
     double weight;
 };
 
 void heaviest(void* in, void* inout, int* count, MPI_Datatype* type) {
     MPI_Aint lower = 0, extent = 0;
-    MPI_Type_get_extent(*type, &lower, &extent); // allowed in such a function
+    MPI_Type_get_extent(*type, &lower, &extent); // allowed in a user-defined function
     CHECK(extent == sizeof(Struct));
     for (int i = 0; i < *count; ++i) {
         const auto& a = static_cast<const Struct*>(in)[i];
@@ -288,7 +288,7 @@ void operations() {
     CHECK(b[0] == 13 && b[1] == 24);
 }
 
-// Sums that depend on the order in which they are made are bitwise the same on all ranks.
+// Sums that depend on the order of evaluation are bitwise equal on all ranks.
 void same_on_all(int count) {
     std::vector<double> mine(z(count)), sum(z(count));
     for (int i = 0; i < count; ++i) mine[z(i)] = 1.0 / (3 + rank_ + i % 7) * (rank_ % 2 == 0 ? 1e9 : 1.0);
@@ -323,7 +323,7 @@ void refused() {
 
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
-    with_gaps();
+    noncontiguous();
     operations();
     for (const int count : {1, 500, 50000}) same_on_all(count);
     refused();

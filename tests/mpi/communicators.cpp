@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Intracommunicators: split, create, create_group, copies with and without waiting, names, hints.
+// Intracommunicators: split, create, create_group, blocking and nonblocking duplication, names, hints.
 #include "check.hpp"
 
 #include <random>
@@ -15,7 +15,7 @@ int sum_on(MPI_Comm comm, int value) {
     return sum;
 }
 
-// Members and their order, against what each rank can compute for itself.
+// Checks members and their order against values that each rank computes.
 void check_members(MPI_Comm comm, const std::vector<int>& expected) {
     int n = 0;
     int rank = 0;
@@ -58,7 +58,7 @@ void splits() {
 void split_types() {
     MPI_Comm shared = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -rank_, MPI_INFO_NULL, &shared);
-    // Those with whom memory can be shared are on this host; in this order they are reversed.
+    // Ranks that can share memory are on this host; this key reverses them.
     std::vector<char> names(static_cast<size_t>(size_) * MPI_MAX_PROCESSOR_NAME);
     char own[MPI_MAX_PROCESSOR_NAME] = {};
     int length = 0;
@@ -74,7 +74,7 @@ void split_types() {
     MPI_Comm_free(&shared);
 }
 
-// One cluster, or those of mpiexec --grid.
+// One cluster, or those of mpiexec --clusters.
 void split_by_cluster() {
     char own[MPI_MAX_INFO_VAL] = {};
     int length = sizeof own;
@@ -119,7 +119,7 @@ void created() {
     // two disjoint groups in one call
     MPI_Comm_create(MPI_COMM_WORLD, rank_ % 2 == 0 ? even : odd, &comm);
     check_members(comm, rank_ % 2 == 0 ? down : odds);
-    // members only, with the others busy elsewhere
+    // members only, while the others do something else
     MPI_Comm part = MPI_COMM_NULL;
     if (rank_ % 2 == 0) {
         CHECK(MPI_Comm_create_group(MPI_COMM_WORLD, even, 2147483647, &part) == MPI_SUCCESS);
@@ -136,12 +136,12 @@ void created() {
     for (MPI_Group* g : {&world, &even, &odd}) MPI_Group_free(g);
 }
 
-void copies_without_waiting() {
+void nonblocking_copies() {
     std::vector<MPI_Comm> copies(20);
     std::vector<MPI_Request> requests(copies.size());
     for (size_t i = 0; i < copies.size(); ++i)
         CHECK(MPI_Comm_idup(MPI_COMM_WORLD, &copies[i], &requests[i]) == MPI_SUCCESS);
-    CHECK(sum_on(MPI_COMM_WORLD, 1) == size_); // collectives go on meanwhile
+    CHECK(sum_on(MPI_COMM_WORLD, 1) == size_); // other collectives run meanwhile
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     for (size_t i = 0; i < copies.size(); ++i) {
         const int n = static_cast<int>(i);
@@ -179,7 +179,7 @@ void names_and_hints() {
     CHECK(found != 0 && std::string(value) == "true" && room == 5);
     MPI_Info_free(&info);
     MPI_Comm_free(&again);
-    MPI_Request inactive = MPI_REQUEST_NULL; // is no communication: nobody waits for it
+    MPI_Request inactive = MPI_REQUEST_NULL; // no pending communication: the disconnect does not wait for it
     int data = 0;
     MPI_Recv_init(&data, 1, MPI_INT, rank_, 0, copy, &inactive);
     MPI_Comm_disconnect(&copy);
@@ -189,8 +189,8 @@ void names_and_hints() {
     FAILS(MPI_Comm_free(&world), MPI_ERR_COMM);
 }
 
-// Messages that nobody has received before their communicator was freed: none turns up in a later one, which
-// may have the same number.
+// Messages unreceived when their communicator was freed do not appear in a later one, which may reuse the
+// context id.
 void unreceived() {
     if (size_ < 2) return;
     for (int i = 0; i < 10; ++i) {
@@ -202,7 +202,7 @@ void unreceived() {
             CHECK(flag == 0);
         }
         if (i % 2 == 0 && rank_ == 0) MPI_Send(&i, 1, MPI_INT, 1, 5, comm);
-        if (rank_ == 0) MPI_Send(&i, 1, MPI_INT, 1, 6, MPI_COMM_WORLD); // comes after the other
+        if (rank_ == 0) MPI_Send(&i, 1, MPI_INT, 1, 6, MPI_COMM_WORLD); // sent after the other
         int last = 0;
         if (rank_ == 1) MPI_Recv(&last, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Comm_free(&comm);
@@ -218,7 +218,7 @@ int main(int argc, char** argv) {
     split_types();
     split_by_cluster();
     created();
-    copies_without_waiting();
+    nonblocking_copies();
     names_and_hints();
     if (!portable_) unreceived();
     session.end("communicators");

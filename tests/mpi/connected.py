@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two jobs, each under an mpiexec of its own, meet at a port and go on together when processes of them are killed.
+"""Two jobs, each under a separate mpiexec, connect by a port and recover together when processes of them are killed.
 
 usage: connected.py MPIEXEC PROGRAM CASE SEED
 """
@@ -12,7 +12,7 @@ import tempfile
 
 mpiexec, program, case, seed = sys.argv[1:]
 with tempfile.TemporaryDirectory() as folder:
-    environment = {**os.environ, "ZIPMPI_NAMES_FOLDER": folder}
+    environment = {**os.environ, "ZIPMPI_DPM_NAME_DIR": folder}
     jobs = [subprocess.Popen([mpiexec, "--keep-going", "--timeout", "60", "-n", "2", program, case, f"seed={seed}", role, "meeting"],
                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for role in ("serve", "call")]
     ended = [(*job.communicate(), job.returncode) for job in jobs]

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Contexts are used again: very many communicators one after another, a great number at a time, and a
-// communicator that was freed while a message on it is under way. Arguments: cycles=N, of one process;
-// shared=N, of all.
+// Context ids are reused: very many communicators in sequence, many at a time, and a communicator that was
+// freed while a message on it is in flight. Arguments: cycles=N, of one process; shared=N, of all.
 #include "check.hpp"
 
 namespace {
@@ -29,8 +28,8 @@ int sum_on(MPI_Comm comm, int value) {
     return sum;
 }
 
-// All are different: each gets its own message.
-void many_at_a_time(int n) {
+// All are different: each receives its own message.
+void many_at_once(int n) {
     std::vector<MPI_Comm> comms(static_cast<size_t>(n));
     std::vector<MPI_Request> requests(comms.size());
     std::vector<int> in(comms.size());
@@ -49,7 +48,7 @@ void many_at_a_time(int n) {
     for (size_t i = 1; i < comms.size(); i += 2) MPI_Comm_free(&comms[i]);
 }
 
-// A receive keeps the freed communicator and its context: a new one must not get its message.
+// A pending receive keeps the freed communicator and its context: a new one must not get its message.
 void freed_with_a_receive_pending() {
     MPI_Comm first = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &first);
@@ -79,8 +78,8 @@ void freed_with_a_receive_pending() {
     CHECK(in == 4711);
 }
 
-// Communicators of one process, made in all ways: a message on one is not received on another.
-void alone() {
+// Communicators of one process, created in all ways: a message on one is not received on another.
+void on_self() {
     std::vector<MPI_Comm> comms;
     for (int i = 0; i < 20; ++i) {
         comms.emplace_back();
@@ -107,12 +106,12 @@ void alone() {
 
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
-    alone();
+    on_self();
     cycles(MPI_COMM_SELF, argument(argc, argv, "cycles=", 1000));
     cycles(MPI_COMM_WORLD, argument(argc, argv, "shared=", 1000));
-    many_at_a_time(size_ <= 2 ? 3000 : 300);
-    many_at_a_time(300);
+    many_at_once(size_ <= 2 ? 3000 : 300);
+    many_at_once(300);
     freed_with_a_receive_pending();
-    alone();
+    on_self();
     session.end("contexts");
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A counter of the library, from now on. Between MPI_T_init_thread() and MPI_T_finalize().
+// Change of a library counter since its construction. Use between MPI_T_init_thread() and MPI_T_finalize().
 #pragma once
 
 #include "check.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Datatypes as objects: what they are made of, names, what is refused, packing, external32.
+// Datatypes as objects: their contents, names, invalid arguments, packing, external32.
 #include "check.hpp"
 
 #include <cstdint>
@@ -28,7 +28,7 @@ void contents_of_both_forms() {
     const MPI_Count wide_places[] = {0, 64};
     MPI_Datatype wide;
     MPI_Type_create_hindexed_c(2, wide_blocks, wide_places, narrow, &wide);
-    MPI_Type_free(&narrow); // lives on as a part of the other
+    MPI_Type_free(&narrow); // remains as a component of the other
     MPI_Count c[4] = {};
     MPI_Type_get_envelope_c(wide, &c[0], &c[1], &c[2], &c[3], &combiner);
     CHECK(c[0] == 0 && c[1] == 0 && c[2] == 5 && c[3] == 1 && combiner == MPI_COMBINER_HINDEXED);
@@ -56,7 +56,7 @@ void names() {
     CHECK(std::strcmp(text, "three") == 0 && length == 5);
     MPI_Type_get_name(MPI_DOUBLE, text, &length);
     CHECK(std::strcmp(text, "MPI_DOUBLE") == 0);
-    // of two names for one datatype, the one that is not called a synonym
+    // of two names for one datatype, the one that is not a synonym
     MPI_Type_get_name(MPI_LONG_LONG, text, &length);
     CHECK(std::strcmp(text, "MPI_LONG_LONG_INT") == 0);
     MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, text, &length);
@@ -64,7 +64,7 @@ void names() {
     MPI_Type_free(&type);
 }
 
-void what_is_refused() {
+void rejected_arguments() {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Datatype builtin = MPI_INT;
     int data[4] = {};
@@ -152,7 +152,7 @@ void external32() {
           MPI_ERR_UNSUPPORTED_DATAREP);
 }
 
-void predefined_by_what_they_hold() {
+void predefined_by_class() {
     MPI_Datatype a;
     MPI_Datatype b;
     MPI_Type_create_f90_real(15, 307, &a);
@@ -186,7 +186,7 @@ void elements_of_a_status() {
     MPI_Type_create_struct(2, blocks, at, members, &type);
     MPI_Status status{};
     int n = 0;
-    MPI_Status_set_elements(&status, type, 5); // one whole, then int and double
+    MPI_Status_set_elements(&status, type, 5); // one complete element, then int and double
     MPI_Get_elements(&status, type, &n);
     CHECK(n == 5);
     MPI_Get_count(&status, type, &n);
@@ -203,10 +203,10 @@ int main(int argc, char** argv) {
     const Session session(&argc, &argv);
     contents_of_both_forms();
     names();
-    what_is_refused();
+    rejected_arguments();
     packing();
     external32();
-    predefined_by_what_they_hold();
+    predefined_by_class();
     elements_of_a_status();
     session.end("datatypes");
     return 0;

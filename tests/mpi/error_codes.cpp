@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Error classes and codes of the program; error handlers of the program on all kinds of objects.
+// User-defined error classes and codes; user-defined error handlers on all kinds of objects.
 #include "check.hpp"
 
 #include <string>
@@ -10,7 +10,7 @@ namespace {
 
 int calls = 0;
 int last_code = 0;
-bool made = true; // there is an object that the error belongs to
+bool made = true; // the error has an object
 void on_comm(MPI_Comm* comm, int* code, ...) {
     CHECK((*comm != MPI_COMM_NULL) == made);
     ++calls;
@@ -59,10 +59,10 @@ void codes() {
     MPI_Add_error_string(code, "the well is dry");
     CHECK(text_of(code) == "the well is dry");
     FAILS(MPI_Add_error_string(MPI_ERR_ARG, "mine"), MPI_ERR_ARG);
-    FAILS(MPI_Add_error_code(code, &of_mpi), MPI_ERR_ARG); // a code is no class
+    FAILS(MPI_Add_error_code(code, &of_mpi), MPI_ERR_ARG); // a code is not a class
 #if HAVE_MPI_41
     FAILS(MPI_Remove_error_class(own_class), MPI_ERR_OTHER);
-    FAILS(MPI_Remove_error_code(code), MPI_ERR_OTHER); // its text must go first
+    FAILS(MPI_Remove_error_code(code), MPI_ERR_OTHER); // its text must be removed first
     MPI_Remove_error_string(code);
     CHECK(text_of(code).empty());
     MPI_Remove_error_code(code);
@@ -86,7 +86,7 @@ void handlers() {
     MPI_Comm_set_errhandler(comm, handler);
     MPI_Comm_call_errhandler(comm, code);
     CHECK(calls == 1 && last_code == code);
-    MPI_Comm_split(comm, 0, 0, &copy); // inherits the handler, which its maker frees
+    MPI_Comm_split(comm, 0, 0, &copy); // inherits the handler, which the caller frees
     MPI_Errhandler_free(&handler);
     CHECK(handler == MPI_ERRHANDLER_NULL);
     MPI_Comm_free(&comm);
@@ -95,7 +95,7 @@ void handlers() {
     MPI_Comm_get_errhandler(copy, &handler);
     MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(copy, handler);
-    MPI_Comm_set_errhandler(copy, handler); // the same once more
+    MPI_Comm_set_errhandler(copy, handler); // sets the inherited handler again
     MPI_Errhandler_free(&handler);
     MPI_Comm_call_errhandler(copy, MPI_ERR_TAG);
     CHECK(calls == 3 && last_code == MPI_ERR_TAG);
@@ -123,7 +123,7 @@ void handlers() {
     MPI_Errhandler_free(&handler);
 }
 
-// A handler that is given for what a call makes gets the errors of the call itself.
+// A handler given for a new object also gets the errors of the creating call.
 void given_handlers() {
     calls = 0;
     made = false;
@@ -152,7 +152,7 @@ void given_handlers() {
     int room = sizeof level;
     int found = 0;
     MPI_Info_get_string(info, "thread_level", &room, level, &found);
-    CHECK(found == 1 && std::strcmp(level, "MPI_THREAD_MULTIPLE") == 0); // more than was asked for
+    CHECK(found == 1 && std::strcmp(level, "MPI_THREAD_MULTIPLE") == 0); // more than requested
     MPI_Info_free(&info);
     MPI_Session_finalize(&session);
     MPI_Errhandler_free(&handler);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Files: every way to read and write, views, pointers, representations. usage: files
+// Files: all read and write functions, views, pointers, representations. usage: files
 #include "files.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void explicit_offsets() {
     CHECK(count_of(status) == n && in == numbers(n, other * n));
     MPI_Offset bytes = 0;
     CHECK(MPI_File_get_size(f.fh, &bytes) == MPI_SUCCESS && bytes == static_cast<MPI_Offset>(size_) * n * 4);
-    // at the end of the file there is less, and nothing behind it
+    // a read at the end of the file is short, behind it empty
     CHECK(MPI_File_read_at(f.fh, bytes - 8, in.data(), n, MPI_INT, &status) == MPI_SUCCESS &&
           count_of(status) == 2);
     CHECK(MPI_File_read_at(f.fh, bytes + 8, in.data(), n, MPI_INT, &status) == MPI_SUCCESS &&
@@ -34,7 +34,7 @@ void explicit_offsets() {
 }
 
 // Each rank sees every size_-th block of two ints.
-MPI_Datatype dealt_out(MPI_Datatype old) {
+MPI_Datatype round_robin_view(MPI_Datatype old) {
     MPI_Datatype block = MPI_DATATYPE_NULL;
     MPI_Datatype spaced = MPI_DATATYPE_NULL;
     MPI_Aint lower = 0;
@@ -51,7 +51,7 @@ MPI_Datatype dealt_out(MPI_Datatype old) {
 
 int expected(int index) { return 1000 * ((index / 2) % size_) + index / (2 * size_) * 2 + index % 2; }
 
-void check_dealt_out(const TestFile& f, MPI_Datatype type) {
+void check_round_robin(const TestFile& f, MPI_Datatype type) {
     CHECK(MPI_File_set_view(f.fh, 0, type, type, "native", MPI_INFO_NULL) == MPI_SUCCESS);
     std::vector<int> all(static_cast<size_t>(n * size_));
     MPI_Status status;
@@ -68,7 +68,7 @@ void interleaved(const char* collective_buffering) {
     MPI_Info_set(info, "cb_nodes", "2");
     const TestFile f("interleaved", MPI_MODE_CREATE | MPI_MODE_RDWR, info);
     MPI_Info_free(&info);
-    MPI_Datatype filetype = dealt_out(MPI_INT);
+    MPI_Datatype filetype = round_robin_view(MPI_INT);
     CHECK(MPI_File_set_view(f.fh, 0, MPI_INT, filetype, "native", MPI_INFO_NULL) == MPI_SUCCESS);
     const std::vector<int> out = numbers(n, 1000 * rank_);
     MPI_Status status;
@@ -85,7 +85,7 @@ void interleaved(const char* collective_buffering) {
     CHECK(MPI_File_read_all(f.fh, in.data(), n, MPI_INT, &status) == MPI_SUCCESS && count_of(status) == 2);
     CHECK(in[0] == 1000 * rank_ + n - 2 && in[1] == 1000 * rank_ + n - 1);
     CHECK(MPI_File_get_position(f.fh, &at) == MPI_SUCCESS && at == n);
-    check_dealt_out(f, MPI_INT);
+    check_round_robin(f, MPI_INT);
     MPI_Type_free(&filetype);
 }
 
@@ -126,7 +126,7 @@ void pointers() {
     CHECK(MPI_File_read_ordered(f.fh, &last, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS && last == rank_);
 }
 
-void without_waiting() {
+void nonblocking() {
     const TestFile f("requests");
     const std::vector<int> out = numbers(n, rank_);
     std::vector<int> in(n);
@@ -146,7 +146,7 @@ void without_waiting() {
 
 void external32() {
     const TestFile f("external");
-    MPI_Datatype filetype = dealt_out(MPI_LONG);
+    MPI_Datatype filetype = round_robin_view(MPI_LONG);
     CHECK(MPI_File_set_view(f.fh, 16, MPI_LONG, filetype, "external32", MPI_INFO_NULL) == MPI_SUCCESS);
     const long out[4] = {rank_, -rank_, 1, 1 << 30};
     MPI_Status status;
@@ -158,7 +158,7 @@ void external32() {
     long in[4] = {};
     CHECK(MPI_File_read_at_all(f.fh, 0, in, 4, MPI_LONG, MPI_STATUS_IGNORE) == MPI_SUCCESS);
     CHECK(std::equal(in, in + 4, out));
-    MPI_Offset place = 0; // a long has 4 bytes; displacements that the type gives in bytes stay
+    MPI_Offset place = 0; // a long has 4 bytes; displacements given in bytes stay
     CHECK(MPI_File_get_byte_offset(f.fh, 2, &place) == MPI_SUCCESS && place == 16 + 8 * 2 * (size_ + rank_));
     f.sync();
     CHECK(MPI_File_set_view(f.fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL) == MPI_SUCCESS);
@@ -168,7 +168,7 @@ void external32() {
     MPI_Type_free(&filetype);
 }
 
-// A representation in which everything is twice as long, and seven more.
+// A data representation in which every element is twice as long plus seven bytes.
 int to_wide(void* user, MPI_Datatype, int count, void* file, MPI_Offset position, void* calls) {
     for (int i = 0; i < count; ++i)
         static_cast<int64_t*>(file)[i] = static_cast<int*>(user)[position + i] + 7;
@@ -188,7 +188,7 @@ int wide_extent(MPI_Datatype type, MPI_Aint* extent, void*) {
     return MPI_SUCCESS;
 }
 
-void representation_of_the_program() {
+void user_representation() {
     static int calls = 0;
     CHECK(MPI_Register_datarep("wide", from_wide, to_wide, wide_extent, &calls) == MPI_SUCCESS);
     FAILS(MPI_Register_datarep("wide", from_wide, to_wide, wide_extent, &calls), MPI_ERR_DUP_DATAREP);
@@ -211,7 +211,7 @@ void representation_of_the_program() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-void about_the_file() {
+void file_queries() {
     const TestFile f("about");
     int amode = 0;
     CHECK(MPI_File_get_amode(f.fh, &amode) == MPI_SUCCESS);
@@ -267,10 +267,10 @@ int main(int argc, char** argv) {
     explicit_offsets();
     for (const char* const buffering : {"automatic", "enable", "disable"}) interleaved(buffering);
     pointers();
-    without_waiting();
+    nonblocking();
     external32();
-    representation_of_the_program();
-    about_the_file();
+    user_representation();
+    file_queries();
     appended();
     session.end("files");
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the programs about files share: a file of the whole job, with a name of its own, that is gone at the
+// Functions shared by the programs about files: one file of the whole job with a unique name, removed at the
 // end.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <unistd.h>
 
-// The same on all ranks, in a folder that all hosts of a test see: each has a /tmp of its own.
+// One path on all ranks, in a folder visible to all hosts of a test: each host has a private /tmp.
 inline std::string fresh_name(const char* what) {
     char name[256] = {};
     static int number = 0;
@@ -32,7 +32,7 @@ struct TestFile {
     ~TestFile() { CHECK(MPI_File_close(&fh) == MPI_SUCCESS); }
     TestFile(const TestFile&) = delete;
     TestFile& operator=(const TestFile&) = delete;
-    // What is written before is seen by reads after it.
+    // Writes before this call are visible to reads after it.
     void sync() const {
         CHECK(MPI_File_sync(fh) == MPI_SUCCESS);
         MPI_Barrier(MPI_COMM_WORLD);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which mistakes with files are noticed, and where their errors go. usage: files_errors
+// Errors of file operations, and the handlers that get them. usage: files_errors
 #include "files.hpp"
 
 #include <sys/stat.h>
@@ -45,7 +45,7 @@ void names() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// What the mode does not allow.
+// Operations that the access mode does not allow.
 void wrong_directions() {
     const std::string name = fresh_name("directions");
     int x = 0;
@@ -93,7 +93,7 @@ void wrong_arguments() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// One rank makes a mistake in a collective call: it gets its error, the others do their part.
+// One rank makes a mistake in a collective call: it gets its error, the others complete.
 void one_is_wrong() {
     const TestFile f("one_is_wrong");
     const int x = rank_;
@@ -108,7 +108,7 @@ void one_is_wrong() {
 
 int calls = 0;
 MPI_File called_with = MPI_FILE_NULL;
-int returned = 0; // instead of the code, if not 0
+int returned = 0; // returned by the handler instead of the code, if not 0
 void count_call(MPI_File* fh, int* code, ...) {
     ++calls;
     if (returned != 0) *code = returned;
@@ -130,7 +130,7 @@ void handlers() {
     FAILS(MPI_File_delete((f.name + "_not").c_str(), MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
     FAILS(MPI_File_write_at(MPI_FILE_NULL, 0, &x, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_FILE);
     CHECK(calls == 4 && called_with == MPI_FILE_NULL);
-    returned = MPI_ERR_OTHER; // a handler may change what the call returns
+    returned = MPI_ERR_OTHER; // a handler may change the return value of the call
     FAILS(MPI_File_write_at(f.fh, -1, &x, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
     CHECK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN) == MPI_SUCCESS);
     MPI_Errhandler_free(&handler);

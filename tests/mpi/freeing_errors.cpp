@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Calls that free their handle, with an error inside: the error goes to the handler that the object had, also
-// when the object is gone by then. Started with mpiexec --keep-going; the last rank dies on the way.
+// Calls that free their handle, with an error inside: the error goes to the handler that the object had, even
+// if the object has been freed by then. Started with mpiexec --keep-going; the last rank dies during the
+// test.
 #include "check.hpp"
 
 #include <csignal>
@@ -14,7 +15,7 @@ namespace {
 int handled = 0;
 constexpr int refused = MPI_ERR_OTHER;
 
-// Counts only if the communicator is the null handle or can still be used.
+// Counts only if the communicator is null or still usable.
 void on_comm_error(MPI_Comm* comm, int*, ...) {
     int size = 1;
     if (*comm == MPI_COMM_NULL || (MPI_Comm_size(*comm, &size) == MPI_SUCCESS && size > 0)) ++handled;
@@ -22,11 +23,11 @@ void on_comm_error(MPI_Comm* comm, int*, ...) {
 void on_win_error(MPI_Win*, int*, ...) { ++handled; }
 void on_file_error(MPI_File*, int*, ...) { ++handled; }
 
-int refuse_comm(MPI_Comm, int, void*, void*) { return refused; }
-int refuse_win(MPI_Win, int, void*, void*) { return refused; }
-int refuse_type(MPI_Datatype, int, void*, void*) { return refused; }
+int reject_comm(MPI_Comm, int, void*, void*) { return refused; }
+int reject_win(MPI_Win, int, void*, void*) { return refused; }
+int reject_type(MPI_Datatype, int, void*, void*) { return refused; }
 
-// The call must fail, and its error must have come to the object's own handler.
+// The call must fail, and its error must have reached the object's handler.
 void expect_handled(int code, const char* call) {
     check_at(code != MPI_SUCCESS && handled == 1, call, __FILE__, __LINE__);
     handled = 0;
@@ -40,27 +41,27 @@ MPI_Win window_with_handler(MPI_Errhandler handler) {
     return win;
 }
 
-// An attribute's delete function says no: the object stays.
-void test_refused_by_attributes(MPI_Errhandler comm_handler, MPI_Errhandler win_handler) {
+// A delete callback fails: the object stays.
+void test_rejected_by_attributes(MPI_Errhandler comm_handler, MPI_Errhandler win_handler) {
     int key = 0;
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, comm_handler);
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse_comm, &key, nullptr);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, reject_comm, &key, nullptr);
     MPI_Comm_set_attr(comm, key, &key);
     expect_handled(MPI_Comm_free(&comm), "MPI_Comm_free");
     CHECK(comm != MPI_COMM_NULL);
     expect_handled(MPI_Comm_disconnect(&comm), "MPI_Comm_disconnect");
 
     MPI_Win win = window_with_handler(win_handler);
-    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, refuse_win, &key, nullptr);
+    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, reject_win, &key, nullptr);
     MPI_Win_set_attr(win, key, &key);
     expect_handled(MPI_Win_free(&win), "MPI_Win_free");
     CHECK(win != MPI_WIN_NULL);
 
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Type_dup(MPI_INT, &type);
-    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, refuse_type, &key, nullptr);
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, reject_type, &key, nullptr);
     MPI_Type_set_attr(type, key, &key);
     CHECK(MPI_Type_free(&type) != MPI_SUCCESS && type != MPI_DATATYPE_NULL);
 }
@@ -119,20 +120,20 @@ int test_some(MPI_Request* request) {
     return MPI_Testsome(1, request, &done, &index, MPI_STATUSES_IGNORE);
 }
 
-MPI_Comm alone_with_handler(MPI_Errhandler handler) {
+MPI_Comm self_with_handler(MPI_Errhandler handler) {
     MPI_Comm comm = MPI_COMM_NULL;
     CHECK(MPI_Comm_dup(MPI_COMM_SELF, &comm) == MPI_SUCCESS);
     CHECK(MPI_Comm_set_errhandler(comm, handler) == MPI_SUCCESS);
     return comm;
 }
 
-// The request or message is all that is left of its communicator, and fails: the message is too long.
+// A request or message is the last reference to its communicator, and fails: the message is too long.
 void test_last_users(MPI_Errhandler handler, bool calls) {
     int two[2] = {1, 2};
     int one = 0;
     for (auto* const complete :
          {wait_for_one, wait_for_all, wait_for_any, wait_for_some, test_one, test_all, test_any, test_some}) {
-        MPI_Comm comm = alone_with_handler(handler);
+        MPI_Comm comm = self_with_handler(handler);
         MPI_Request request = MPI_REQUEST_NULL;
         CHECK(MPI_Irecv(&one, 1, MPI_INT, 0, 1, comm, &request) == MPI_SUCCESS);
         CHECK(MPI_Send(two, 2, MPI_INT, 0, 1, comm) == MPI_SUCCESS);
@@ -142,7 +143,7 @@ void test_last_users(MPI_Errhandler handler, bool calls) {
         handled = 0;
     }
     for (const bool at_once : {true, false}) {
-        MPI_Comm comm = alone_with_handler(handler);
+        MPI_Comm comm = self_with_handler(handler);
         MPI_Message message = MPI_MESSAGE_NULL;
         MPI_Request request = MPI_REQUEST_NULL;
         CHECK(MPI_Send(two, 2, MPI_INT, 0, 1, comm) == MPI_SUCCESS);
@@ -156,8 +157,8 @@ void test_last_users(MPI_Errhandler handler, bool calls) {
     }
 }
 
-// A member is dead: the object is freed all the same, and its handler is told.
-void test_after_a_death(MPI_Errhandler comm_handler, MPI_Errhandler win_handler,
+// A member has failed: the object is freed nevertheless, and its handler is called.
+void test_after_failure(MPI_Errhandler comm_handler, MPI_Errhandler win_handler,
                         MPI_Errhandler file_handler) {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_File file = MPI_FILE_NULL;
@@ -192,10 +193,10 @@ int main(int argc, char** argv) {
     MPI_Win_create_errhandler(on_win_error, &win_handler);
     MPI_File_create_errhandler(on_file_error, &file_handler);
     test_null_handles();
-    test_refused_by_attributes(comm_handler, win_handler);
+    test_rejected_by_attributes(comm_handler, win_handler);
     test_last_users(comm_handler, true);
     test_last_users(MPI_ERRORS_RETURN, false);
-    test_after_a_death(comm_handler, win_handler, file_handler);
+    test_after_failure(comm_handler, win_handler, file_handler);
     session.end("freeing_errors");
     return 0;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Generalized requests: completed before and during a wait, by this and by another thread, freed early,
-// cancelled; their functions are called once each, and what they return comes out of the completion call.
+// canceled; each callback is called once, and its return value is returned by the completion call.
 #include "check.hpp"
 
 #include <chrono>
@@ -75,9 +75,9 @@ void freed_and_cancelled() {
     FAILS(MPI_Grequest_complete(request), MPI_ERR_REQUEST);
     MPI_Status status;
     MPI_Wait(&request, &status);
-    int cancelled = 0;
-    MPI_Test_cancelled(&status, &cancelled);
-    CHECK(cancelled != 0 && other.frees == 1);
+    int canceled = 0;
+    MPI_Test_cancelled(&status, &canceled);
+    CHECK(canceled != 0 && other.frees == 1);
 }
 
 void failing() {

@@ -57,7 +57,7 @@ int compare(const Ranks& a, const Ranks& b) {
 }
 
 void against_a_model() {
-    std::mt19937 random(7); // the same on all ranks
+    std::mt19937 random(7); // one seed for all ranks
     for (int round = 0; round < 300; ++round) {
         const Ranks a = random_ranks(random);
         const Ranks b = random_ranks(random);
@@ -126,8 +126,8 @@ void wrong_arguments() {
     FAILS(MPI_Group_size(MPI_GROUP_NULL, &rank_), MPI_ERR_GROUP);
     int there = 0;
     FAILS(MPI_Group_translate_ranks(world, 1, &beyond, world, &there), MPI_ERR_RANK);
-    const int nobody = MPI_PROC_NULL;
-    CHECK(MPI_Group_translate_ranks(world, 1, &nobody, world, &there) == MPI_SUCCESS &&
+    const int no_process = MPI_PROC_NULL;
+    CHECK(MPI_Group_translate_ranks(world, 1, &no_process, world, &there) == MPI_SUCCESS &&
           there == MPI_PROC_NULL);
     MPI_Group freed = make({0});
     MPI_Group copy = freed;

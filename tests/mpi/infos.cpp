@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Info objects, also before MPI_Init and after MPI_Finalize, and what they refuse.
+// Info objects, also before MPI_Init and after MPI_Finalize, and their errors.
 #include "check.hpp"
 
 #include <string>
@@ -35,7 +35,7 @@ void basics() {
     char small[3] = "xx";
     int room = 3;
     int found = 0;
-    MPI_Info_get_string(copy, "one", &room, small, &found); // truncated, and told how much is needed
+    MPI_Info_get_string(copy, "one", &room, small, &found); // truncated; returns the size needed
     CHECK(std::string(small) == "un" && room == 4 && found != 0);
     room = 0;
     MPI_Info_get_string(copy, "one", &room, nullptr, &found);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Intercommunicators: made in both ways, copied, split, merged; point-to-point goes to the other group.
-// Needs two ranks or more.
+// Intercommunicators: created in both ways, duplicated, split, merged; point-to-point goes to the other
+// group. Needs two ranks or more.
 #include "check.hpp"
 
 namespace {
@@ -62,7 +62,7 @@ void check_merged(MPI_Comm comm, bool high, bool first) {
 }
 
 void check_split(MPI_Comm comm) {
-    // the first rank of each half stays out; what is left talks to the other side if that has any
+    // the first rank of each half is left out; the others use the new one unless the other side is empty
     MPI_Comm part = MPI_COMM_WORLD;
     CHECK(MPI_Comm_split(comm, own_rank == 0 ? MPI_UNDEFINED : 7, -own_rank, &part) == MPI_SUCCESS);
     const int others = size_ - own_size - 1;
@@ -74,7 +74,7 @@ void check_split(MPI_Comm comm) {
         check_messages(part, others);
         MPI_Comm_free(&part);
     }
-    // only one group has this colour
+    // only one group has this color
     MPI_Comm_split(comm, parity(), 0, &part);
     CHECK(part == MPI_COMM_NULL);
     MPI_Group group = MPI_GROUP_NULL;
@@ -126,12 +126,12 @@ void copies(MPI_Comm comm) {
     }
 }
 
-// Collectives between the groups, copies, and collectives of one group alone, which a merge consists of, all
-// under way at the same time.
+// Collectives between the groups, duplication, and the collectives of one group of which a merge consists,
+// all concurrently.
 void mixed(MPI_Comm comm) {
     constexpr size_t rounds = 5;
     for (int repetition = 0; repetition < 40; ++repetition) {
-        MPI_Comm fresh = MPI_COMM_NULL; // counts its collectives from the start
+        MPI_Comm fresh = MPI_COMM_NULL; // its count of collectives starts at zero
         MPI_Comm_dup(comm, &fresh);
         std::vector<MPI_Comm> many(rounds);
         std::vector<MPI_Request> requests(3 * rounds);
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
     check_all(inter);
     copies(inter);
     mixed(inter);
-    // an intercommunicator between two made through another as the peer
+    // an intercommunicator of two that uses another as the peer communicator
     MPI_Comm second = MPI_COMM_NULL;
     CHECK(MPI_Intercomm_create(half, 0, inter, 0, 0, &second) == MPI_SUCCESS);
     check_all(second);
@@ -180,7 +180,8 @@ int main(int argc, char** argv) {
     MPI_Group other = MPI_GROUP_NULL;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Comm_group(half, &own);
-    MPI_Group_difference(world, own, &other); // in rising order: its rank 0 is the leader of the other half
+    MPI_Group_difference(world, own,
+                         &other); // in ascending order: its rank 0 is the leader of the other half
     MPI_Group rising = MPI_GROUP_NULL;
     MPI_Group_intersection(world, own, &rising);
     CHECK(MPI_Intercomm_create_from_groups(rising, 0, other, 0, "halves", MPI_INFO_NULL, MPI_ERRORS_RETURN,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Counts beyond 2^31 through the _c forms, without the memory: a buffer of more than 2 GiB is one memory file
-// of 16 MiB mapped many times in a row, so a message overwrites itself and its last round remains.
+// Counts beyond 2^31 through the _c functions, without the memory: a buffer of more than 2 GiB is one memory
+// file of 16 MiB mapped many times in a row, so that a message overwrites itself and its last part remains.
 #include "check.hpp"
 
 #include <cstdint>
@@ -44,7 +44,7 @@ void check_received(const Aliased& in, const MPI_Status& status) {
     MPI_Get_count(&status, MPI_BYTE, &narrow);
     CHECK(narrow == MPI_UNDEFINED);
     MPI_Get_count(&status, MPI_INT, &narrow);
-    CHECK(narrow == MPI_UNDEFINED); // not whole
+    CHECK(narrow == MPI_UNDEFINED); // not a whole number of elements
     for (size_t i = 0; i < window; i += 997) CHECK(in.data[i] == pattern(i));
 }
 
@@ -74,7 +74,7 @@ void between_two() {
     }
 }
 
-void with_oneself() {
+void with_self() {
     const Aliased out(static_cast<size_t>(count));
     const Aliased in(static_cast<size_t>(count));
     fill(out);
@@ -90,7 +90,7 @@ void with_oneself() {
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
     if (size_ > 1) between_two();
-    if (rank_ == 0) with_oneself();
+    if (rank_ == 0) with_self();
     MPI_Barrier(MPI_COMM_WORLD);
     session.end("large_counts");
 }

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// launch_keys HANDLER KINDS: what was asked for at the launch, the initial error handler and the kinds of
-// memory, holds for the world, for sessions, for errors outside of objects and for processes that are
-// started, and info objects tell it.
+// launch_keys HANDLER KINDS: the initial error handler and the kinds of memory requested at the launch apply
+// to the world, to sessions, to errors without object and to spawned processes, and info objects report them.
 #include "check.hpp"
 
 #include <string>
@@ -44,7 +43,7 @@ std::string kinds_of(MPI_Session session) {
     return kinds_in(info);
 }
 
-// Where errors return, they do so before MPI_Init and after MPI_Finalize too.
+// Errors that return do so before MPI_Init and after MPI_Finalize, too.
 void check_outside(const std::string& handler) {
     if (handler != "mpi_errors_return") return;
     FAILS(MPI_Info_set(MPI_INFO_NULL, "k", "v"), MPI_ERR_INFO);
@@ -103,7 +102,7 @@ void check_sessions(const std::string& handler, const std::string& kinds) {
     MPI_Session_finalize(&session);
 }
 
-// The child says whether it has found what it was started with.
+// The child reports whether it found the requested settings.
 void check_spawned(const char* program) {
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
@@ -122,7 +121,7 @@ void check_spawned(const char* program) {
     MPI_Comm_disconnect(&children);
 }
 
-void tell_parent() {
+void report_to_parent() {
     MPI_Comm parent = MPI_COMM_NULL;
     MPI_Comm_get_parent(&parent);
     MPI_Errhandler found = MPI_ERRHANDLER_NULL;
@@ -148,7 +147,7 @@ int main(int argc, char** argv) {
     check_kinds(kinds);
     check_sessions(handler, kinds);
     const bool child = argc > 3;
-    if (child) tell_parent();
+    if (child) report_to_parent();
     if (!child && rank_ == 0) check_spawned(argv[0]);
     if (!child && rank_ == 0) std::printf("launch_keys: ok\n");
     MPI_Finalize();

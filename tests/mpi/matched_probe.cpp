@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Matched probes: what is probed belongs to the receive that names it, and to nobody else.
+// Matched probes: a probed message can be received only through its message handle.
 #include "check.hpp"
 
 namespace {
@@ -21,9 +21,9 @@ void blocking(int n) {
     int flag = 1;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     CHECK(flag == 0);
-    MPI_Barrier(MPI_COMM_WORLD); // all have been probed
+    MPI_Barrier(MPI_COMM_WORLD); // all messages have been probed
     MPI_Test(&send, &flag, MPI_STATUS_IGNORE);
-    CHECK(flag == 0 || portable_); // which is not the same as received
+    CHECK(flag == 0 || portable_); // probed, but not received
     MPI_Barrier(MPI_COMM_WORLD);
     std::vector<int> in(static_cast<size_t>(n) + 1, -1);
     MPI_Mrecv(in.data(), n + 1, MPI_INT, &message, &status);
@@ -35,7 +35,7 @@ void blocking(int n) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Two messages with the same envelope: the first is probed, a receive posted then gets the second.
+// Two messages with equal envelopes: the first is probed, a receive posted then gets the second.
 void order(int n) {
     auto first = numbers(n, 1000);
     auto second = numbers(n, 2000);
@@ -61,7 +61,7 @@ void order(int n) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-void nobody() {
+void proc_null() {
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
     int flag = 0;
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
         blocking(n);
         order(n);
     }
-    nobody();
+    proc_null();
     errors();
     session.end("matched_probe");
 }

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The communication matrix against what the program knows that it has sent: the variables of each rank, and
-// the file at the end, which is named through MPI_T. Point-to-point exactly, collectives as far as can be
-// known.
+// The communication matrix against the messages that the program has sent: the variables of each rank, and
+// the file at the end, which is named through MPI_T. Point-to-point exactly, collectives by lower bounds.
 #include "check.hpp"
 
 #include <cinttypes>
@@ -21,7 +20,7 @@ struct Traffic {
     uint64_t bytes = 0;
 };
 
-// Shorter and longer than every limit at which the way of a message changes.
+// Shorter and longer than every limit at which the protocol changes.
 constexpr int lengths[] = {0, 8, 40, 200, 3000, 30000, 70000, 600000};
 
 int repeats(int from, int to, int length) { return (from * 7 + to * 3 + length) % 3; }
@@ -36,7 +35,7 @@ Traffic expected(int from, int to) {
     return t;
 }
 
-// Plain, from a buffer with gaps, and synchronous; on two communicators.
+// Contiguous, noncontiguous, and synchronous; on two communicators.
 void send_and_receive(MPI_Comm other) {
     std::vector<char> out(1 << 21);
     std::vector<char> in(1 << 21);
@@ -63,7 +62,7 @@ void send_and_receive(MPI_Comm other) {
     }
 }
 
-class Variable { // of MPI_T, bound to a communicator
+class Variable { // MPI_T performance variable bound to a communicator
   public:
     Variable(MPI_T_pvar_session session, const char* name, int cls, MPI_Comm comm)
         : session_(session) {
@@ -104,8 +103,8 @@ void check_variables(Variable& messages, Variable& bytes) {
     }
 }
 
-// After MPI_Finalize: errors end in an exit status.
-bool file_is_right(const std::string& path) {
+// After MPI_Finalize: errors set the exit status.
+bool file_is_correct(const std::string& path) {
     std::ifstream file(path);
     std::string line;
     std::map<std::pair<int, int>, Traffic> sent;
@@ -138,10 +137,11 @@ bool file_is_right(const std::string& path) {
                          from, to, got.messages, got.bytes, want.messages, want.bytes);
             return false;
         }
-    return size_ == 1 || collective_messages >= static_cast<uint64_t>(size_ - 1); // the name was told to all
+    return size_ == 1 ||
+           collective_messages >= static_cast<uint64_t>(size_ - 1); // broadcast of the file name
 }
 
-std::string tell_path() {
+std::string share_path() {
     char path[64] = {};
     if (rank_ == 0) std::snprintf(path, sizeof path, "/tmp/matrix_test.%d", static_cast<int>(getpid()));
     MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
     CHECK(MPI_T_pvar_session_create(&variables) == MPI_SUCCESS);
     Variable messages(variables, "matrix.sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_WORLD);
     Variable bytes(variables, "matrix.sent_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_COMM_WORLD);
-    const std::string path = tell_path();
+    const std::string path = share_path();
     name_file(path);
     MPI_Comm other = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
     MPI_T_finalize();
     MPI_Finalize();
     if (rank_ != 0) return 0;
-    const bool right = file_is_right(path);
+    const bool right = file_is_correct(path);
     unlink(path.c_str());
     if (right) std::printf("matrix: ok\n");
     return right ? 0 : 1;

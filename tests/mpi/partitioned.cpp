@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Partitioned communication in a ring: equal and unequal numbers of partitions on both sides, partitions made
-// ready in any order and by several threads, channels with the same tag that start in another order than they
-// were made.
+// Partitioned communication in a ring: equal and unequal numbers of partitions on both sides, partitions
+// marked ready in any order and by several threads, channels with equal tags that start in another order than
+// they were initialized.
 #include "check.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct Ring {
 void rounds(int send_parts, int recv_parts, int total) {
     Ring ring(send_parts, recv_parts, total, 3);
     std::mt19937 random(static_cast<unsigned>(rank_ + send_parts));
-    const int piece = total / recv_parts;
+    const int block = total / recv_parts;
     int flag = 0;
     MPI_Parrived(ring.recv, 0, &flag);
     CHECK(flag == 1 || portable_); // not active
@@ -60,8 +60,8 @@ void rounds(int send_parts, int recv_parts, int total) {
         for (int p = 0; p < recv_parts; ++p) {
             flag = 0;
             while (flag == 0) MPI_Parrived(ring.recv, p, &flag);
-            CHECK(std::equal(ring.in.begin() + p * piece, ring.in.begin() + (p + 1) * piece,
-                             expected.begin() + p * piece));
+            CHECK(std::equal(ring.in.begin() + p * block, ring.in.begin() + (p + 1) * block,
+                             expected.begin() + p * block));
         }
         MPI_Status statuses[2];
         MPI_Request both[] = {ring.recv, ring.send};
@@ -71,8 +71,8 @@ void rounds(int send_parts, int recv_parts, int total) {
     }
 }
 
-// A partition that is not ready does not arrive, and the send is not done before all are.
-void nothing_early() {
+// A partition that is not ready does not arrive, and the send does not complete before all are ready.
+void no_early_arrival() {
     Ring ring(2, 2, 20, 4);
     renumber(ring.out, rank_);
     MPI_Start(&ring.recv);
@@ -91,7 +91,7 @@ void nothing_early() {
     CHECK(ring.in == numbers(20, previous()));
 }
 
-// Matched in the order they were made; one pair in between is freed unused.
+// Matched in initialization order; one pair in between is freed unused.
 void same_tag() {
     Ring a(2, 4, 40, 5);
     { const Ring unused(8, 1, 8, 5); }
@@ -109,7 +109,7 @@ void same_tag() {
         MPI_Wait(&r->send, MPI_STATUS_IGNORE);
     }
     CHECK(a.in == numbers(40, 100 + previous()) && b.in == numbers(40, 200 + previous()));
-    // Partitioned messages are of no concern to other receives.
+    // Partitioned messages do not match other receives.
     int flag = 1;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     CHECK(flag == 0);
@@ -137,7 +137,7 @@ void threads() {
     }
 }
 
-void nobody() {
+void proc_null() {
     int value = 1;
     MPI_Request send;
     MPI_Request recv;
@@ -172,10 +172,10 @@ int main(int argc, char** argv) {
     const int parts[][2] = {{1, 1}, {8, 8}, {1, 16}, {16, 2}, {16, 32}, {33, 17}, {17, 33}};
     for (const auto& p : parts)
         for (const int k : {1, 40, 3000}) rounds(p[0], p[1], p[0] * p[1] * k);
-    if (!portable_) nothing_early(); // others may wait until all partitions are ready
+    if (!portable_) no_early_arrival(); // other libraries may wait until all partitions are ready
     same_tag();
     threads();
-    if (!portable_) nobody();
+    if (!portable_) proc_null();
     if (!portable_) errors();
     session.end("partitioned");
 }

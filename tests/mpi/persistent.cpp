@@ -87,7 +87,7 @@ void inactive() {
     MPI_Request_free(&requests[2]);
 }
 
-void to_nobody() {
+void to_proc_null() {
     int value = 3;
     MPI_Request requests[2];
     MPI_Recv_init(&value, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &requests[0]);
@@ -102,7 +102,7 @@ void to_nobody() {
     MPI_Request_free(&requests[1]);
 }
 
-// Freed while active: it still happens.
+// Freed while active: the communication still completes.
 void freed(int n) {
     auto out = numbers(n, rank_);
     std::vector<int> in(static_cast<size_t>(n));
@@ -121,8 +121,8 @@ void freed(int n) {
     MPI_Barrier(MPI_COMM_WORLD);
     renumber(out, 50 + rank_);
     MPI_Ssend(out.data(), n, MPI_INT, next(), 7, MPI_COMM_WORLD);
-    // The synchronous send has been matched, so the bytes are on their way; when they are all there no call
-    // can tell.
+    // The synchronous send has been matched, so the bytes are in flight; no call reports when they have all
+    // arrived.
     const double begin = MPI_Wtime();
     int flag = 0;
     while (in != numbers(n, 50 + previous()) && MPI_Wtime() - begin < 30)
@@ -161,7 +161,7 @@ int main(int argc, char** argv) {
     int bytes = 0;
     MPI_Buffer_detach(&memory, &bytes);
     inactive();
-    if (!portable_) to_nobody();
+    if (!portable_) to_proc_null();
     if (size_ > 1)
         for (const int n : lengths) freed(n);
     errors();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// More ranks than CPUs, which pass a message around in loops of calls that do not wait. Whoever looks in vain
-// must let the others run: else each message takes a time slice of the system.
+// More ranks than CPUs, which pass a message around in loops of nonblocking calls. A rank with an idle poll
+// must yield: otherwise each message takes a time slice of the scheduler.
 #include "check.hpp"
 
 namespace {
@@ -56,7 +56,7 @@ void by_testsome(int& value, int from) {
     });
 }
 
-void by_looking(int& value, int from) {
+void by_get_status(int& value, int from) {
     with_request(value, from, [](MPI_Request& r) {
         int flag = 0;
         MPI_Request_get_status(r, &flag, MPI_STATUS_IGNORE);
@@ -75,7 +75,7 @@ void by_improbe(int& value, int from) {
     MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
 }
 
-// Around the ring a number of times; the seconds that it took.
+// Sends a message around the ring several times. Returns the seconds.
 double around(Receive receive) {
     constexpr int rounds = 50;
     const int next = (rank_ + 1) % size_;
@@ -98,11 +98,11 @@ double around(Receive receive) {
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
     const double waited = around(by_waiting);
-    const Receive others[] = {by_test,    by_testall, by_testany, by_testsome,
-                              by_looking, by_iprobe,  by_improbe};
+    const Receive others[] = {by_test,       by_testall, by_testany, by_testsome,
+                              by_get_status, by_iprobe,  by_improbe};
     double looked = 0;
     for (const Receive receive : others) looked += around(receive);
-    // seven ways; generous, because others may use this machine
+    // seven loops; a generous limit, because the machine may be busy
     if (!portable_) CHECK(looked < 70 * waited + 3);
     session.end("polling");
 }

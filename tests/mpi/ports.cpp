@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Jobs that meet at a port. Without arguments: two halves of one job; with "serve NAME" or
-// "call NAME": two jobs that find each other by the name of a service (ports.py).
+// Jobs connected by a port. Without arguments: two halves of one job; with "serve NAME" or
+// "call NAME": two jobs that find each other by a service name (ports.py).
 #include "check.hpp"
 
 namespace {
 
-void use(MPI_Comm inter, bool serves) {
+void use_connection(MPI_Comm inter, bool serves) {
     int remote = 0;
     MPI_Comm_remote_size(inter, &remote);
     int own = 0;
@@ -31,7 +31,7 @@ void use(MPI_Comm inter, bool serves) {
     int size = 0;
     MPI_Comm_size(merged, &size);
     CHECK(highest == size - 1);
-    MPI_Comm_disconnect(&merged); // freed only, the jobs would stay connected
+    MPI_Comm_disconnect(&merged); // MPI_Comm_free would leave the jobs connected
 }
 
 void serve(const char* service, int callers) {
@@ -44,7 +44,7 @@ void serve(const char* service, int callers) {
     for (int i = 0; i < callers; ++i) {
         MPI_Comm inter = MPI_COMM_NULL;
         CHECK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter) == MPI_SUCCESS);
-        use(inter, true);
+        use_connection(inter, true);
         MPI_Comm_disconnect(&inter);
     }
     if (rank_ != 0) return;
@@ -54,19 +54,19 @@ void serve(const char* service, int callers) {
     FAILS(MPI_Close_port(port), MPI_ERR_PORT);
 }
 
-void call(const char* service) {
+void connect_to_service(const char* service) {
     char port[MPI_MAX_PORT_NAME] = "";
     if (rank_ == 0)
         while (class_of(MPI_Lookup_name(service, MPI_INFO_NULL, port)) == MPI_ERR_NAME) {
         }
     MPI_Comm inter = MPI_COMM_NULL;
     CHECK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter) == MPI_SUCCESS);
-    use(inter, false);
+    use_connection(inter, false);
     MPI_Comm_disconnect(&inter);
 }
 
-// Two halves of one job, twice: what was disconnected can be connected again.
-void halves_meet() {
+// Two halves of one job, twice: after a disconnect they can connect again.
+void connect_halves() {
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank_ % 2, rank_, &half);
     char port[MPI_MAX_PORT_NAME] = "";
@@ -78,7 +78,7 @@ void halves_meet() {
             CHECK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, half, &inter) == MPI_SUCCESS);
         else
             CHECK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, half, &inter) == MPI_SUCCESS);
-        use(inter, rank_ % 2 == 0);
+        use_connection(inter, rank_ % 2 == 0);
         MPI_Comm_disconnect(&inter);
     }
     if (rank_ == 0) MPI_Close_port(port);
@@ -86,7 +86,7 @@ void halves_meet() {
     MPI_Comm inter = MPI_COMM_NULL;
     FAILS(MPI_Comm_connect(port, MPI_INFO_NULL, 0, half, &inter), MPI_ERR_PORT);
     FAILS(MPI_Comm_connect("nonsense", MPI_INFO_NULL, 0, half, &inter), MPI_ERR_PORT);
-    FAILS(MPI_Lookup_name("nobody has published this", MPI_INFO_NULL, port), MPI_ERR_NAME);
+    FAILS(MPI_Lookup_name("unpublished name", MPI_INFO_NULL, port), MPI_ERR_NAME);
     MPI_Comm_free(&half);
 }
 
@@ -97,9 +97,9 @@ int main(int argc, char** argv) {
     if (argc == 4 && std::strcmp(argv[1], "serve") == 0)
         serve(argv[2], std::atoi(argv[3]));
     else if (argc == 3)
-        call(argv[2]);
+        connect_to_service(argv[2]);
     else
-        halves_meet();
+        connect_halves();
     session.end("ports");
     return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs under several mpiexec meet at a port, by the name of a service. One serves, two call one after the other.
+"""Jobs under separate mpiexec connect by a service name. One serves, two call in sequence.
 
 usage: ports.py MPIEXEC PROGRAM
 """
@@ -12,7 +12,7 @@ import tempfile
 
 mpiexec, program = sys.argv[1:]
 with tempfile.TemporaryDirectory() as folder:
-    environment = {**os.environ, "ZIPMPI_NAMES_FOLDER": folder}
+    environment = {**os.environ, "ZIPMPI_DPM_NAME_DIR": folder}
     service = f"ports of {os.getpid()}"
 
     def start(ranks, *arguments):
@@ -29,5 +29,5 @@ with tempfile.TemporaryDirectory() as folder:
         if job.returncode != 0 or "ports: ok" not in out or err:
             sys.exit(f"status {job.returncode}\n{out}\n{err}")
     if os.listdir(folder):
-        sys.exit("a name is left behind")
+        sys.exit("a published name is left")
 print("ok")

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A thread that waits in a probe must notice a message that another thread of its rank sends to the own rank:
-// no other process is there to wake it. Synchronous, so that the send cannot be complete before.
+// A thread that waits in a probe must notice a message that another thread sends to the same rank: no other
+// process can wake it. The send is synchronous, so that it cannot complete before.
 #include "check.hpp"
 #include <chrono>
 #include <thread>
@@ -10,9 +10,9 @@
 namespace {
 
 constexpr int rounds = 10;
-constexpr auto nap = std::chrono::milliseconds(20); // the probe sleeps by then
-constexpr double late_seconds = 0.8;                // a probe that is not told looks by itself after a second
-constexpr int most_late = 1;                        // a machine may have a bad moment
+constexpr auto nap = std::chrono::milliseconds(20); // the probe sleeps after this time
+constexpr double late_seconds = 0.8;                // without a wakeup the probe polls again after a second
+constexpr int most_late = 1;                        // tolerates one delay of the machine
 
 void send_to_self(int value) {
     std::this_thread::sleep_for(nap);

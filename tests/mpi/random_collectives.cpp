@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random collectives against a simple model. All ranks draw the same plan from one seed: batches of
-// collectives with random kind, form (blocking, non-blocking, persistent and started several times),
-// communicator, counts, root, operation and use of MPI_IN_PLACE. Everything of a batch that does not block is
-// under way at once and completed in random order. What each rank gives is a function of its rank, so each
-// rank can tell what it must get. With threads=N each thread does this on communicators of its own.
-// Arguments: seed=N rounds=N threads=N most=N (elements). The seed is printed when something is wrong.
+// Random collectives against a simple model. All ranks draw one plan from one seed: batches of collectives
+// with random kind, form (blocking, nonblocking, persistent and started several times), communicator, counts,
+// root, operation and use of MPI_IN_PLACE. All nonblocking operations of a batch are in flight at once and
+// completed in random order. The contribution of each rank is a function of its rank, so that each rank can
+// compute its expected result. With threads=N each thread does this on separate communicators. Arguments:
+// seed=N rounds=N threads=N most=N (elements). An error prints the seed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -49,7 +49,7 @@ constexpr const char* kind_names[kinds] = {
     "scatterv",  "allgather", "allgatherv", "alltoall",       "alltoallv",
     "alltoallw", "reduce",    "allreduce",  "reduce_scatter", "reduce_scatter_block",
     "scan",      "exscan"};
-enum Form { blocking, nonblocking, persistent };
+enum Encoding { blocking, nonblocking, persistent };
 
 // Composition of affine maps modulo a prime: associative, not commutative.
 constexpr long prime = 65521;
@@ -70,14 +70,15 @@ struct Operation {
     long (*apply)(long, long);
 };
 
-struct Place {
+struct CommContext {
     MPI_Comm comm = MPI_COMM_NULL;
     int rank = 0, size = 0;
 };
 
 class Collective {
   public:
-    Collective(std::mt19937& random, const Place& place, const Operation& op, Form form, int number);
+    Collective(std::mt19937& random, const CommContext& place, const Operation& op, Encoding form,
+               int number);
     void start();
     MPI_Request request = MPI_REQUEST_NULL;
     [[nodiscard]] int rounds() const { return form_ == persistent ? 3 : 1; }
@@ -86,7 +87,7 @@ class Collective {
 
   private:
     static size_t z(int n) { return static_cast<size_t>(n); }
-    // What rank `from` gives, in element i of the part for rank `to`.
+    // Element i of the block from rank `from` to rank `to`.
     [[nodiscard]] long given(int from, int to, int i) const {
         const auto x = static_cast<unsigned long>(from) * 7919 + static_cast<unsigned long>(to) * 104729 +
                        static_cast<unsigned long>(i) * 31 + static_cast<unsigned long>(number_) * 17 +
@@ -104,10 +105,10 @@ class Collective {
     void call_now();
     [[nodiscard]] const void* sent() const { return in_place_ ? MPI_IN_PLACE : sent_.data(); }
 
-    Place place_;
+    CommContext place_;
     Operation op_;
     Kind kind_;
-    Form form_;
+    Encoding form_;
     int number_;
     int round_ = 0;
     int root_;
@@ -120,7 +121,8 @@ class Collective {
     Vector sent_, got_, expected_;
 };
 
-Collective::Collective(std::mt19937& random, const Place& place, const Operation& op, Form form, int number)
+Collective::Collective(std::mt19937& random, const CommContext& place, const Operation& op, Encoding form,
+                       int number)
     : place_(place)
     , op_(op)
     , kind_(static_cast<Kind>(random() % kinds))
@@ -133,7 +135,7 @@ Collective::Collective(std::mt19937& random, const Place& place, const Operation
     count_ = sizes[random() % 5];
     in_place_ = random() % 3 == 0 && kind_ != barrier && kind_ != bcast;
     if (rooted() && !at_root()) in_place_ = false;
-    // the count of the exchange between two ranks is drawn alike by both
+    // the count of the exchange between two ranks is drawn equally by both
     const unsigned base = static_cast<unsigned>(random());
     const bool both_ways = kind_ == alltoallv || kind_ == alltoallw;
     const auto between = [&](int a, int b) {
@@ -167,7 +169,7 @@ Vector Collective::fold(int first, int last, int to, int n) const {
     return v;
 }
 
-// The send buffer, and the receive buffer where it counts as one.
+// The send buffer, and the receive buffer where it is significant.
 void Collective::fill_sent() {
     const int me = place_.rank;
     const auto put = [&](Vector& to, int at, int n, int part) {
@@ -213,7 +215,7 @@ void Collective::fill_sent() {
     }
 }
 
-// What the receive buffer must hold afterwards.
+// Expected contents of the receive buffer.
 void Collective::expect() {
     const int me = place_.rank;
     const int p = place_.size;
@@ -287,7 +289,7 @@ void Collective::start() {
         MPI_Start(&request);
 }
 
-// MPI_x, MPI_Ix or MPI_x_init with the same arguments.
+// MPI_x, MPI_Ix or MPI_x_init with equal arguments.
 #define CALL(upper, lower, ...)                                                                              \
     if (form_ == blocking)                                                                                   \
         MPI_##upper(__VA_ARGS__);                                                                            \
@@ -353,7 +355,7 @@ void Collective::call() {
 
 void Collective::verify() const {
     for (size_t i = 0; i < expected_.size(); ++i) {
-        // in place, what is left of the rest of a vector that was reduced and scattered is undefined
+        // after an in-place reduce-scatter the rest of the vector is undefined
         const bool open = in_place_ && (kind_ == reduce_scatter || kind_ == reduce_scatter_block) &&
                           i >= z(kind_ == reduce_scatter ? counts_[z(place_.rank)] : count_);
         if (got_[i] == expected_[i] || open || (kind_ == exscan && place_.rank == 0)) continue;
@@ -368,13 +370,13 @@ void Collective::verify() const {
     }
 }
 
-void run_batch(std::mt19937& random, std::mt19937& own, const std::vector<Place>& places,
+void run_batch(std::mt19937& random, std::mt19937& own, const std::vector<CommContext>& places,
                const std::vector<Operation>& ops, int first) {
     std::vector<std::unique_ptr<Collective>> batch;
     const int n = 1 + static_cast<int>(random() % 6);
     for (int i = 0; i < n; ++i) {
-        const auto form = static_cast<Form>(random() % 3);
-        const Place& place = places[random() % places.size()];
+        const auto form = static_cast<Encoding>(random() % 3);
+        const CommContext& place = places[random() % places.size()];
         const Operation& op = ops[random() % ops.size()];
         batch.push_back(std::make_unique<Collective>(random, place, op, form, first + i));
         batch.back()->prepare(0);
@@ -407,8 +409,8 @@ void run_batch(std::mt19937& random, std::mt19937& own, const std::vector<Place>
         if (c->rounds() > 1) MPI_Request_free(&c->request);
 }
 
-Place place_of(MPI_Comm comm) {
-    Place p;
+CommContext context_of(MPI_Comm comm) {
+    CommContext p;
     p.comm = comm;
     MPI_Comm_rank(comm, &p.rank);
     MPI_Comm_size(comm, &p.size);
@@ -417,15 +419,15 @@ Place place_of(MPI_Comm comm) {
 
 void run_thread(unsigned seed, int rounds, MPI_Comm comm, const std::vector<Operation>& ops) {
     std::mt19937 random(seed);
-    const Place whole = place_of(comm);
+    const CommContext whole = context_of(comm);
     std::mt19937 own(seed * 1000 + static_cast<unsigned>(whole.rank));
-    std::vector<Place> places{whole};
+    std::vector<CommContext> places{whole};
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(comm, &copy);
-    places.push_back(place_of(copy));
-    MPI_Comm half = MPI_COMM_NULL; // of the ranks, in reverse order
+    places.push_back(context_of(copy));
+    MPI_Comm half = MPI_COMM_NULL; // half of the ranks, in reverse order
     MPI_Comm_split(comm, whole.rank % 2, -whole.rank, &half);
-    places.push_back(place_of(half));
+    places.push_back(context_of(half));
     for (int r = 0; r < rounds; ++r) run_batch(random, own, places, ops, r * 10);
     MPI_Comm_free(&copy);
     MPI_Comm_free(&half);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Random views and accesses against a model of the file as an array. All ranks draw everything from one seed,
-// so that each knows what the others write. In a round every rank writes through a view of its own, whose
-// blocks belong to nobody else; then every rank reads through the view of some rank, and one looks at the
-// whole file. usage: random_files seed=N rounds=N
+// so that each can predict what the others write. In a round every rank writes through its own view, whose
+// blocks do not overlap those of others; then every rank reads through the view of some rank, and one rank
+// checks the whole file. usage: random_files seed=N rounds=N
 #include "files.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct Tiling {
             owners.push_back(static_cast<int>(below(random, static_cast<uint64_t>(size_ + 1))));
             extent += lengths.back();
         }
-        for (int r = 0; r < size_; ++r) { // everybody has something
+        for (int r = 0; r < size_; ++r) { // every rank has a block
             lengths.push_back(etype);
             owners.push_back(r);
             extent += etype;
@@ -64,7 +64,7 @@ struct Tiling {
         return tile;
     }
 
-    // Where byte number `index` of a rank's data lies.
+    // File position of byte `index` of a rank's data.
     [[nodiscard]] std::vector<size_t> places(int rank) const {
         std::vector<size_t> result;
         size_t at = 0;
@@ -88,21 +88,21 @@ struct Access {
 };
 
 struct Model {
-    Bytes bytes; // up to the end of the file
+    Bytes bytes; // contents up to the end of the file
     unsigned char& at(size_t place) {
         if (place >= bytes.size()) bytes.resize(place + 1, 0);
         return bytes[place];
     }
 };
 
-size_t place_of(const Tiling& t, const std::vector<size_t>& places, size_t index) {
+size_t offset_of(const Tiling& t, const std::vector<size_t>& places, size_t index) {
     return static_cast<size_t>(t.displacement) + index / places.size() * static_cast<size_t>(t.extent) +
            places[index % places.size()];
 }
 
-enum Way { at, at_all, own, all, without_waiting, all_without_waiting, split, split_at, ways };
+enum AccessMethod { at, at_all, own, all, without_waiting, all_without_waiting, split, split_at, ways };
 
-// As memory with gaps, or without.
+// Noncontiguous or contiguous memory.
 struct Memory {
     MPI_Datatype type = MPI_BYTE; // of one etype
     size_t stride;
@@ -124,7 +124,7 @@ struct Memory {
     unsigned char& operator[](size_t i) { return bytes[i / etype * stride + i % etype]; }
 };
 
-int write_some(MPI_File fh, Way way, const Access& a, Memory& m, MPI_Status& status) {
+int write_some(MPI_File fh, AccessMethod way, const Access& a, Memory& m, MPI_Status& status) {
     MPI_Request request = MPI_REQUEST_NULL;
     const void* const p = m.bytes.data();
     if (way == own || way == all || way == split) MPI_File_seek(fh, a.offset, MPI_SEEK_SET);
@@ -152,7 +152,7 @@ int write_some(MPI_File fh, Way way, const Access& a, Memory& m, MPI_Status& sta
     }
 }
 
-int read_some(MPI_File fh, Way way, const Access& a, Memory& m, MPI_Status& status) {
+int read_some(MPI_File fh, AccessMethod way, const Access& a, Memory& m, MPI_Status& status) {
     MPI_Request request = MPI_REQUEST_NULL;
     void* const p = m.bytes.data();
     if (way == own || way == all || way == split) MPI_File_seek(fh, a.offset, MPI_SEEK_SET);
@@ -188,7 +188,7 @@ int bytes_of(const MPI_Status& status) {
 
 void write_round(const TestFile& f, Random& random, Model& model) {
     const Tiling t(random);
-    const auto way = static_cast<Way>(below(random, ways));
+    const auto way = static_cast<AccessMethod>(below(random, ways));
     const bool gaps = below(random, 2) == 0;
     MPI_Datatype filetype = t.filetype(rank_);
     MPI_Datatype etype = MPI_DATATYPE_NULL;
@@ -203,7 +203,7 @@ void write_round(const TestFile& f, Random& random, Model& model) {
         const auto bytes = static_cast<size_t>(a.count) * static_cast<size_t>(t.etype);
         for (size_t i = 0; i < bytes; ++i) {
             m[i] = static_cast<unsigned char>(random());
-            model.at(place_of(t, places, first + i)) = m[i];
+            model.at(offset_of(t, places, first + i)) = m[i];
         }
         if (r != rank_) continue;
         MPI_Status status;
@@ -214,10 +214,10 @@ void write_round(const TestFile& f, Random& random, Model& model) {
     MPI_Type_free(&etype);
 }
 
-// The views may be those of another rank, or of the same one for all.
+// The views may be those of another rank, or one view for all.
 void read_round(const TestFile& f, Random& random, const Model& model) {
     const Tiling t(random);
-    const auto way = static_cast<Way>(below(random, ways));
+    const auto way = static_cast<AccessMethod>(below(random, ways));
     const bool gaps = below(random, 2) == 0;
     const auto turn = static_cast<int>(below(random, static_cast<uint64_t>(size_)));
     const int whose = below(random, 2) == 0 ? turn : (rank_ + turn) % size_;
@@ -235,7 +235,7 @@ void read_round(const TestFile& f, Random& random, const Model& model) {
     const auto wanted = static_cast<size_t>(a.count) * static_cast<size_t>(t.etype);
     size_t got = 0;
     for (; got < wanted; ++got) {
-        const size_t place = place_of(t, places, static_cast<size_t>(a.offset * t.etype) + got);
+        const size_t place = offset_of(t, places, static_cast<size_t>(a.offset * t.etype) + got);
         if (place >= model.bytes.size()) break;
         CHECK(m[got] == model.bytes[place]);
     }
@@ -244,7 +244,7 @@ void read_round(const TestFile& f, Random& random, const Model& model) {
     MPI_Type_free(&etype);
 }
 
-// Blocks of random lengths in the order of ranks, from the shared pointer on.
+// Blocks of random lengths in rank order, from the shared file pointer on.
 void ordered_round(const TestFile& f, Random& random, Model& model) {
     CHECK(MPI_File_set_view(f.fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL) == MPI_SUCCESS);
     size_t place = below(random, model.bytes.size() + 100);
@@ -262,7 +262,7 @@ void ordered_round(const TestFile& f, Random& random, Model& model) {
           after == static_cast<MPI_Offset>(place));
 }
 
-void look_at_all(const TestFile& f, const Model& model) {
+void check_whole_file(const TestFile& f, const Model& model) {
     CHECK(MPI_File_set_view(f.fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL) == MPI_SUCCESS);
     MPI_Offset size = 0;
     CHECK(MPI_File_get_size(f.fh, &size) == MPI_SUCCESS &&
@@ -301,7 +301,7 @@ void run(uint64_t seed, int rounds) {
             f.sync();
             if (below(random, 4) == 0) ordered_round(f, random, model);
             read_round(f, random, model);
-            look_at_all(f, model);
+            check_whole_file(f, model);
         }
     }
 }

@@ -5,13 +5,13 @@
 // have random source, destination, tag, size and mode (standard, synchronous, buffered, ready), nonblocking,
 // persistent or blocking. A receiver posts its receives in one of five styles (exact, any source, any tag,
 // both, or some exact ones first and wildcards after them), in random order and partly after a delay, so that
-// messages come expected and unexpected; some are persistent, some cancelled and posted again, late ones also
-// blocking, probed or matched probes. In some rounds all receives come before all sends, so that sends may be
-// ready or block; in some all come after them, and then no synchronous send may be complete and each buffered
-// one must be. Between them lie receives that nothing matches, and sends on a communicator of their own,
-// which are cancelled. Checked: every byte, every envelope, that no message overtakes another, and that a
-// cancelled message is never seen. With threads=N each thread plays its own rounds, the even ones on a
-// communicator of their own, the odd ones all on one, each with its own tags and wildcard sources. Arguments:
+// messages arrive expected and unexpected; some are persistent, some canceled and posted again, late ones
+// also blocking, probed or matched probes. In some rounds all receives come before all sends, so that sends
+// may be ready or block; in some all come after them, and then no synchronous send may be complete and each
+// buffered one must be. In addition there are receives that nothing matches, and sends on a separate
+// communicator that are canceled. Checked: every byte, every envelope, that no message overtakes another, and
+// that a canceled message is never received. With threads=N each thread runs its own rounds, the even ones on
+// a separate communicator, the odd ones all on one, each with its own tags and wildcard sources. Arguments:
 // seed=N rounds=N messages=N (per round) largest=N (bytes) threads=N cancels=0 (of sends). The seed is
 // printed.
 #include "random_plan.hpp"
@@ -26,23 +26,23 @@ using namespace random_messages;
 int rank_ = 0;
 int size_ = 0;
 unsigned seed_ = 20261115;
-int cancels_ = 1; // 0: no send is cancelled, for libraries that cannot
+int cancels_ = 1; // 0: no send is canceled, for libraries without support
 const Text text_;
 
 struct Settings {
     int rounds = 200, messages = 60, largest = room, threads = 1;
 };
 
-// One thread's part.
-struct Player {
+// State of one thread.
+struct Worker {
     int thread;
     Shape shape;
-    MPI_Comm comm;  // of its messages
-    MPI_Comm alone; // nobody else's
-    MPI_Comm side;  // for sends that are cancelled
+    MPI_Comm comm;  // for its messages
+    MPI_Comm alone; // used by no other thread
+    MPI_Comm side;  // for canceled sends
     Random shared, own;
-    Bytes arena;   // of receive buffers
-    Bytes out, in; // of cancelled sends
+    Bytes arena;   // receive buffers
+    Bytes out, in; // buffers of canceled sends
     int round = 0;
 
     [[noreturn]] void wrong(const char* what) const {
@@ -56,14 +56,14 @@ struct Player {
     }
 };
 
-int unused_tag(const Player& p) { return p.shape.first_tag + tag_of_nobody; }
+int unused_tag(const Worker& p) { return p.shape.first_tag + unused_tag_offset; }
 
 bool was_cancelled(MPI_Request& request, MPI_Status& status) {
-    int cancelled = 0;
+    int canceled = 0;
     MPI_Cancel(&request);
     MPI_Wait(&request, &status);
-    MPI_Test_cancelled(&status, &cancelled);
-    return cancelled != 0;
+    MPI_Test_cancelled(&status, &canceled);
+    return canceled != 0;
 }
 
 void free_persistent(MPI_Request& request) {
@@ -72,7 +72,7 @@ void free_persistent(MPI_Request& request) {
 
 // ---- receiving
 
-enum How {
+enum ReceiveMethod {
     plain,
     persistent,
     cancelled_first,
@@ -84,18 +84,18 @@ enum How {
     hows
 };
 
-// Cancels a receive at once and posts it again, unless a message was faster.
-void post_twice(Player& p, Receive& r) {
+// Cancels a receive at once and posts it again, unless a message has matched it.
+void post_twice(Worker& p, Receive& r) {
     MPI_Irecv(r.buffer, p.shape.largest, MPI_BYTE, r.source, r.tag, p.comm, &r.request);
     if (was_cancelled(r.request, r.status))
         MPI_Irecv(r.buffer, p.shape.largest, MPI_BYTE, r.source, r.tag, p.comm, &r.request);
 }
 
-void receive_matched(Player& p, Receive& r, bool later) {
+void receive_matched(Worker& p, Receive& r, bool later) {
     MPI_Message message = MPI_MESSAGE_NULL;
     int found = 0;
     while (later && found == 0) {
-        std::this_thread::yield(); // ranks may outnumber cores
+        std::this_thread::yield(); // the job may be oversubscribed
         MPI_Improbe(r.source, r.tag, p.comm, &found, &message, MPI_STATUS_IGNORE);
     }
     if (!later) MPI_Mprobe(r.source, r.tag, p.comm, &message, MPI_STATUS_IGNORE);
@@ -105,7 +105,7 @@ void receive_matched(Player& p, Receive& r, bool later) {
         MPI_Imrecv(r.buffer, p.shape.largest, MPI_BYTE, &message, &r.request);
 }
 
-void receive_probed(Player& p, Receive& r) {
+void receive_probed(Worker& p, Receive& r) {
     MPI_Status seen;
     MPI_Probe(r.source, r.tag, p.comm, &seen);
     MPI_Recv(r.buffer, p.shape.largest, MPI_BYTE, seen.MPI_SOURCE, seen.MPI_TAG, p.comm, &r.status);
@@ -113,10 +113,10 @@ void receive_probed(Player& p, Receive& r) {
     int bytes = 0;
     MPI_Get_count(&seen, MPI_BYTE, &expected);
     MPI_Get_count(&r.status, MPI_BYTE, &bytes);
-    p.check(bytes == expected, "a probe said another length");
+    p.check(bytes == expected, "a probe returned another length");
 }
 
-void start_receive(Player& p, Receive& r, How how) {
+void start_receive(Worker& p, Receive& r, ReceiveMethod how) {
     switch (how) {
     case matched:
     case matched_later:
@@ -140,21 +140,21 @@ void start_receive(Player& p, Receive& r, How how) {
     }
 }
 
-// Early ones are started before any message is sent: what waits for one would wait for ever.
-void start_receives(Player& p, std::vector<Receive>& receives, size_t from, size_t to, bool early) {
+// Early receives are started before any message is sent: waiting for one now would block forever.
+void start_receives(Worker& p, std::vector<Receive>& receives, size_t from, size_t to, bool early) {
     for (size_t i = from; i < to; ++i)
-        start_receive(p, receives[i], static_cast<How>(below(p.own, early ? early_hows : hows)));
+        start_receive(p, receives[i], static_cast<ReceiveMethod>(below(p.own, early ? early_hows : hows)));
 }
 
 // Completes requests in one of five ways; `done` gets the index and the status of each.
 template <class Done>
-void complete(Player& p, std::vector<MPI_Request>& requests, Done done) {
+void complete(Worker& p, std::vector<MPI_Request>& requests, Done done) {
     const int count = static_cast<int>(requests.size());
     std::vector<MPI_Status> statuses(requests.size());
     std::vector<int> which(requests.size());
     const int way = below(p.own, 5);
     for (int left = count; left > 0;) {
-        int found = count; // of the first two ways: all at once
+        int found = count; // first two ways: all at once
         int flag = 0;
         if (way == 0) MPI_Waitall(count, requests.data(), statuses.data());
         while (way == 1 && flag == 0) {
@@ -168,13 +168,13 @@ void complete(Player& p, std::vector<MPI_Request>& requests, Done done) {
             found = 1;
             MPI_Waitany(count, requests.data(), &which[0], &statuses[0]);
         }
-        if (found < 0 || found > left) p.wrong("more requests complete than there are");
+        if (found < 0 || found > left) p.wrong("more requests complete than are pending");
         for (int i = 0; i < found; ++i) done(index(way < 2 ? i : which[index(i)]), statuses[index(i)]);
         left -= found;
     }
 }
 
-void finish_receives(Player& p, std::vector<Receive>& receives, const std::vector<Message>& plan) {
+void finish_receives(Worker& p, std::vector<Receive>& receives, const std::vector<Message>& plan) {
     std::vector<MPI_Request> requests;
     std::vector<Receive*> owners;
     for (Receive& r : receives) {
@@ -202,7 +202,7 @@ int mode_of(const Message& m, bool may_be_ready) {
 }
 
 // When all receives are posted a send may be ready, and may block.
-void start_send(Player& p, const Message& m, bool all_posted, MPI_Request* request) {
+void start_send(Worker& p, const Message& m, bool all_posted, MPI_Request* request) {
     using Start = int(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
     using Send = int(const void*, int, MPI_Datatype, int, int, MPI_Comm);
     static constexpr Start* once[] = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
@@ -223,7 +223,7 @@ struct Send {
     MPI_Request request = MPI_REQUEST_NULL;
 };
 
-std::vector<Send> start_sends(Player& p, const std::vector<Message>& plan, bool all_posted) {
+std::vector<Send> start_sends(Worker& p, const std::vector<Message>& plan, bool all_posted) {
     std::vector<Send> sends;
     for (const Message& m : plan) {
         if (m.source != rank_) continue;
@@ -233,8 +233,8 @@ std::vector<Send> start_sends(Player& p, const std::vector<Message>& plan, bool 
     return sends;
 }
 
-// No receive is posted anywhere yet.
-void check_without_receives(Player& p, std::vector<Send>& sends) {
+// Called before any receive is posted.
+void check_without_receives(Worker& p, std::vector<Send>& sends) {
     for (Send& send : sends) {
         int done = 0;
         if (send.message->mode == synchronous && send.request != MPI_REQUEST_NULL)
@@ -242,7 +242,7 @@ void check_without_receives(Player& p, std::vector<Send>& sends) {
         p.check(done == 0, "a synchronous send was complete before its receive");
         if (send.message->mode == buffered) MPI_Wait(&send.request, MPI_STATUS_IGNORE);
     }
-    MPI_Barrier(p.alone); // everybody has looked
+    MPI_Barrier(p.alone); // all ranks have checked
 }
 
 void finish_sends(std::vector<Send>& sends) {
@@ -253,8 +253,8 @@ void finish_sends(std::vector<Send>& sends) {
     for (MPI_Request& request : requests) free_persistent(request);
 }
 
-// Sends that are cancelled at once. Those for which it was too late are received.
-void cancel_sends(Player& p) {
+// Sends that are canceled at once. Those that could not be canceled are received.
+void cancel_sends(Worker& p) {
     std::vector<int> left(index(size_));
     std::vector<int> coming(index(size_));
     p.out.resize(room);
@@ -274,7 +274,7 @@ void cancel_sends(Player& p) {
     MPI_Barrier(p.alone);
     int seen = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, p.side, &seen, MPI_STATUS_IGNORE);
-    p.check(seen == 0, "a cancelled message was seen");
+    p.check(seen == 0, "a canceled message was received");
 }
 
 // ---- rounds
@@ -286,23 +286,23 @@ Posting draw_posting(Random& shared) {
     return draw < 2 ? all_early : draw == 2 ? all_late : some_early;
 }
 
-void give_buffers(Player& p, std::vector<Receive>& receives) {
+void assign_buffers(Worker& p, std::vector<Receive>& receives) {
     const size_t space = index(std::max(p.shape.largest, 1)) + 64;
     if (p.arena.size() < space * receives.size()) p.arena.resize(space * receives.size());
     for (size_t i = 0; i < receives.size(); ++i) receives[i].buffer = p.arena.data() + space * i;
 }
 
-void play_round(Player& p) {
+void run_round(Worker& p) {
     const auto plan = plan_messages(p.shared, size_, p.shape);
     auto receives = plan_receives(plan, rank_, p.shape, p.own);
-    give_buffers(p, receives);
+    assign_buffers(p, receives);
     const Posting posting = draw_posting(p.shared);
     const size_t early = posting == all_early  ? receives.size()
                          : posting == all_late ? 0
                                                : p.own() % (receives.size() + 1);
-    MPI_Request in_vain;
+    MPI_Request unmatched;
     MPI_Status status;
-    MPI_Irecv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, unused_tag(p), p.comm, &in_vain);
+    MPI_Irecv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, unused_tag(p), p.comm, &unmatched);
     start_receives(p, receives, 0, early, true);
     if (posting == all_early) MPI_Barrier(p.alone); // now ready sends are allowed
     auto sends = start_sends(p, plan, posting == all_early);
@@ -310,16 +310,16 @@ void play_round(Player& p) {
     start_receives(p, receives, early, receives.size(), false);
     finish_receives(p, receives, plan);
     finish_sends(sends);
-    p.check(was_cancelled(in_vain, status), "a receive that nothing matches was not cancelled");
+    p.check(was_cancelled(unmatched, status), "a receive that nothing matches was not canceled");
     if (cancels_ != 0 && p.round % 8 == 0) cancel_sends(p);
     MPI_Barrier(p.alone); // a wildcard must not take a message of the next round
 }
 
-Player make_player(int thread, const Settings& settings, MPI_Comm common) {
+Worker make_worker(int thread, const Settings& settings, MPI_Comm common) {
     const bool own_messages = thread % 2 == 0;
     const Shape shape{settings.messages, settings.largest, own_messages ? 0 : thread * 1000, own_messages};
     const unsigned seed = seed_ + 1000003U * static_cast<unsigned>(thread);
-    Player player{thread,
+    Worker player{thread,
                   shape,
                   common,
                   MPI_COMM_NULL,
@@ -335,25 +335,25 @@ Player make_player(int thread, const Settings& settings, MPI_Comm common) {
     return player;
 }
 
-void end_player(Player& player, MPI_Comm common) {
+void end_worker(Worker& player, MPI_Comm common) {
     if (player.comm != common) MPI_Comm_free(&player.comm);
     MPI_Comm_free(&player.alone);
     MPI_Comm_free(&player.side);
 }
 
-void play(const Settings& settings) {
+void run_worker(const Settings& settings) {
     MPI_Comm common;
     MPI_Comm_dup(MPI_COMM_WORLD, &common);
-    std::vector<Player> players;
-    for (int i = 0; i < settings.threads; ++i) players.push_back(make_player(i, settings, common));
+    std::vector<Worker> players;
+    for (int i = 0; i < settings.threads; ++i) players.push_back(make_worker(i, settings, common));
     std::vector<std::thread> others;
-    const auto all_rounds = [&settings](Player& player) {
-        for (; player.round < settings.rounds; ++player.round) play_round(player);
+    const auto all_rounds = [&settings](Worker& player) {
+        for (; player.round < settings.rounds; ++player.round) run_round(player);
     };
     for (int i = 1; i < settings.threads; ++i) others.emplace_back(all_rounds, std::ref(players[index(i)]));
     all_rounds(players[0]);
     for (std::thread& other : others) other.join();
-    for (Player& player : players) end_player(player, common);
+    for (Worker& player : players) end_worker(player, common);
     MPI_Comm_free(&common);
 }
 
@@ -382,7 +382,7 @@ int main(int argc, char** argv) {
     const size_t in_flight = index(settings.messages) * index(settings.threads);
     std::vector<char> buffer(in_flight * (index(settings.largest) + MPI_BSEND_OVERHEAD + 64));
     MPI_Buffer_attach(buffer.data(), static_cast<int>(buffer.size()));
-    play(settings);
+    run_worker(settings);
     void* memory = nullptr;
     int bytes = 0;
     MPI_Buffer_detach(&memory, &bytes);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The plan of a round of random messages, and the model of MPI's matching rules that its outcome is held
-// against. All ranks draw the same messages from one seed; each draws its own receives. Knows no MPI call.
+// The plan of a round of random messages, and the model of MPI's matching rules with which the result is
+// compared. All ranks draw the messages from one seed; each draws its own receives. Makes no MPI calls.
 #pragma once
 
 #include <algorithm>
@@ -26,28 +26,28 @@ enum Mode { standard, synchronous, buffered, ready, modes };
 
 struct Message {
     int source, destination, tag, bytes;
-    int number; // among those of its source to its destination
+    int number; // index among the messages of its source to its destination
     int mode;
     bool persistent, blocking;
 };
 
 struct Receive {
-    int source, tag; // as posted
+    int source, tag; // arguments of the receive
     unsigned char* buffer = nullptr;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Status status{};
-    const Message* got = nullptr; // by the model
+    const Message* got = nullptr; // message according to the model
 };
 
 struct Shape {
-    int messages; // of a round
+    int messages; // per round
     int largest;  // bytes
     int first_tag;
-    bool any_tag; // the communicator is nobody else's, so any tag may be asked for
+    bool any_tag; // the communicator has no other user, so MPI_ANY_TAG is possible
 };
 
 constexpr int tags[] = {0, 1, 2, 777};
-constexpr int tag_of_nobody = 99; // no message has it, whatever its first tag
+constexpr int unused_tag_offset = 99; // first_tag plus this is the tag of no message
 
 inline int random_bytes(Random& random, int largest) {
     int bytes = below(random, 3000);
@@ -62,7 +62,7 @@ inline int random_bytes(Random& random, int largest) {
         bytes = below(random, room);
         break;
     case 3:
-        bytes = 36 + below(random, 8); // about a line
+        bytes = 36 + below(random, 8); // about a slot
         break;
     default:
         break;
@@ -90,8 +90,8 @@ inline std::vector<Message> plan_messages(Random& random, int ranks, const Shape
 
 enum Style { exact, any_source, any_tag, any_both, exact_then_any, styles };
 
-// One receive for each message to this rank, in the order in which they are to be posted. Exact ones stand
-// before those that take anything, or they might be left without a message.
+// One receive for each message to this rank, in posting order. Exact ones come before wildcards, which might
+// take their messages otherwise.
 inline std::vector<Receive> plan_receives(const std::vector<Message>& plan, int rank, const Shape& shape,
                                           Random& random) {
     const auto style = static_cast<Style>(below(random, shape.any_tag ? styles : any_tag));
@@ -110,8 +110,8 @@ inline std::vector<Receive> plan_receives(const std::vector<Message>& plan, int 
     return first;
 }
 
-// What a message consists of: a piece of one long random text. Where it begins depends on everything that
-// tells the message from others.
+// Contents of a message: a section of one long random text. Its start depends on everything that
+// distinguishes the message from others.
 class Text {
   public:
     Text()
@@ -131,9 +131,9 @@ class Text {
     Bytes all_;
 };
 
-// Which message each receive must have got. Two messages with one source and tag are received in the order
-// in which they were sent, by receives in the order in which they were posted, so source and tag of the
-// statuses say which message it was. Returns what is wrong, or null.
+// Determines the message of each receive. Messages with one source and tag are received in sending order, by
+// receives in posting order, so that source and tag of the statuses identify the message. Returns the error,
+// or null.
 inline const char* assign(std::vector<Receive>& receives, const std::vector<Message>& plan, int rank) {
     std::map<std::pair<int, int>, std::vector<const Message*>> sent; // by source and tag, the first one last
     for (auto m = plan.rbegin(); m != plan.rend(); ++m)
@@ -142,16 +142,16 @@ inline const char* assign(std::vector<Receive>& receives, const std::vector<Mess
         const int source = r.status.MPI_SOURCE;
         const int tag = r.status.MPI_TAG;
         if ((r.source != MPI_ANY_SOURCE && r.source != source) || (r.tag != MPI_ANY_TAG && r.tag != tag))
-            return "a receive got a message that it does not fit";
+            return "a receive got a message that it does not match";
         auto& waiting = sent[{source, tag}];
-        if (waiting.empty()) return "a message that nobody sent";
+        if (waiting.empty()) return "a message that no rank sent";
         r.got = waiting.back();
         waiting.pop_back();
     }
     return nullptr;
 }
 
-// Two messages of one source: the later one may not sit in a receive that was posted earlier and fits the
+// Two messages of one source: the later one must not be in a receive that was posted earlier and matches the
 // earlier one.
 inline bool overtaken(const std::vector<Receive>& receives) {
     for (size_t early = 0; early < receives.size(); ++early)

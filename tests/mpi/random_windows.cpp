@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Random one-sided operations against a sequential model. All ranks draw the operations of all ranks from one
-// seed and do them to a model of all windows; after each epoch a rank compares its window, and what it has
-// fetched, with the model. Every origin has slots of its own in every window; one slot is for all, where they
-// meet with one commutative operation.
+// seed and apply them to a model of all windows; after each epoch a rank compares its window and its fetched
+// values with the model. Every origin has private slots in every window; one slot is shared by all, with one
+// commutative operation.
 // usage: random_windows seed=N rounds=N threads=N progress=N
-// progress: after each N rounds a line says how far the first thread of rank 0 is, and how many operations
-// all ranks together have done for it.
+// progress: every N rounds prints the round of the first thread of rank 0, and the operations of all ranks so
+// far.
 #include "check.hpp"
 
 #include <algorithm>
@@ -24,13 +24,13 @@ using Random = std::mt19937_64;
 
 enum Kind { put, get, accumulate, get_accumulate, fetch_and_op, compare_and_swap, kinds };
 enum Sync { fence, post_start, lock_shared, lock_exclusive, lock_all, flushes, syncs };
-enum Memory { created, born_shared, allocated, shared, dynamic, memories };
+enum Memory { created, arena_buffer, allocated, shared, dynamic, memories };
 
-constexpr int slots = 4; // of each origin, and one for all behind them
+constexpr int slots = 4; // per origin, followed by one for all
 
 uint64_t below(Random& random, uint64_t n) { return random() % n; }
 
-// --- types: what an operation does to one element, as bytes
+// --- types: the effect of an operation on one element, as bytes
 struct Type {
     MPI_Datatype handle;
     size_t bytes;
@@ -80,15 +80,15 @@ const Type types[] = {type<int8_t>(MPI_INT8_T),   type<uint16_t>(MPI_UINT16_T),
                       type<int32_t>(MPI_INT32_T), type<uint32_t>(MPI_UINT32_T),
                       type<int64_t>(MPI_INT64_T), type<uint64_t>(MPI_UINT64_T),
                       type<float>(MPI_FLOAT),     type<double>(MPI_DOUBLE)};
-constexpr uint64_t integer_types = 6; // the first ones
+constexpr uint64_t integer_types = 6; // the first types are integers
 const MPI_Op integer_ops[] = {MPI_SUM, MPI_MIN,  MPI_MAX,  MPI_PROD,    MPI_BAND,
                               MPI_BOR, MPI_BXOR, MPI_LAND, MPI_REPLACE, MPI_NO_OP};
 const MPI_Op other_ops[] = {MPI_SUM, MPI_MIN, MPI_MAX, MPI_REPLACE, MPI_NO_OP};
 
-// --- where elements lie: some of `room` places
+// --- layouts: some of `room` element positions
 struct Layout {
     std::vector<int> places;
-    int form = 0; // 0 side by side, 1 at equal distances, 2 anywhere
+    int form = 0; // 0: contiguous, 1: strided, 2: irregular
 
     Layout(Random& random, int room, int count) {
         form = count > 1 ? static_cast<int>(below(random, 3)) : 0;
@@ -106,7 +106,7 @@ struct Layout {
             next += form == 1 ? 2 : 1;
         }
     }
-    // Datatype, count and first place to say so.
+    // Datatype, count and first position that describe the layout.
     MPI_Datatype make(MPI_Datatype element, int& count, int& first) const {
         MPI_Datatype made = MPI_DATATYPE_NULL;
         count = 1;
@@ -135,34 +135,34 @@ void drop(MPI_Datatype made, MPI_Datatype element) {
 struct Step {
     Kind kind;
     int target;
-    int slot; // slots: the one for all
+    int slot; // slots: the shared one
     bool request;
     const Type* element;
     MPI_Op op;
     Layout there, here, result;
-    std::vector<char> data; // packed; compare_and_swap: what is compared with, and what is stored
+    std::vector<char> data; // packed; compare_and_swap: compare value, then new value
 };
 
-struct Player {
+struct Worker {
     MPI_Comm comm;
-    Random random; // the same on all ranks
+    Random random; // one seed for all ranks
     int rank = 0, size = 1;
     int slot_bytes = 0;
-    std::vector<std::vector<char>> model; // of each rank
+    std::vector<std::vector<char>> model; // window of each rank
     MPI_Win win = MPI_WIN_NULL;
     char* base = nullptr;
     std::vector<char> own;
     std::vector<MPI_Aint> addresses;
     Memory memory{};
-    bool together = true;               // on one host
-    std::deque<std::vector<char>> kept; // what an epoch sends
+    bool together = true;               // all ranks are on one host
+    std::deque<std::vector<char>> kept; // origin buffers of an epoch
     long operations = 0;                // of all ranks
 
     [[nodiscard]] size_t window_bytes() const {
         return static_cast<size_t>(size * slots + 1) * static_cast<size_t>(slot_bytes);
     }
 
-    // Bits of an integer may be no number: floating-point types have slots of their own.
+    // Integer bits may be no valid floating-point value: floating-point types have separate slots.
     const Type* type_in(int slot) {
         if (slot % 2 == 1) return &types[slot == 1 ? integer_types : integer_types + 1];
         return &types[below(random, integer_types)];
@@ -180,7 +180,7 @@ struct Player {
     }
 };
 
-void Player::open() {
+void Worker::open() {
     memory = static_cast<Memory>(below(random, memories));
     if (memory == shared && !together) memory = allocated;
     slot_bytes = below(random, 4) == 0 ? 48 * 1024 : 512;
@@ -190,7 +190,7 @@ void Player::open() {
     if (memory == created) {
         base = own.data();
         MPI_Win_create(base, bytes, 1, info, comm, &win);
-    } else if (memory == born_shared) {
+    } else if (memory == arena_buffer) {
         MPI_Alloc_mem(bytes + 65536, info, &base);
         MPI_Win_create(base, bytes, 1, info, comm, &win);
     } else if (memory == allocated) {
@@ -215,13 +215,13 @@ void Player::open() {
     MPI_Barrier(comm);
 }
 
-void Player::close() {
+void Worker::close() {
     if (memory == dynamic) MPI_Win_detach(win, base);
     CHECK(MPI_Win_free(&win) == MPI_SUCCESS);
-    if (memory == born_shared) MPI_Free_mem(base);
+    if (memory == arena_buffer) MPI_Free_mem(base);
 }
 
-Step Player::draw(int, bool for_all, int slot, MPI_Op common, const Type* common_type) {
+Step Worker::draw(int, bool for_all, int slot, MPI_Op common, const Type* common_type) {
     const Type* element = for_all ? common_type : type_in(slot);
     auto kind = for_all ? accumulate : static_cast<Kind>(below(random, kinds));
     if (kind == compare_and_swap && !element->integer) kind = fetch_and_op;
@@ -247,13 +247,13 @@ Step Player::draw(int, bool for_all, int slot, MPI_Op common, const Type* common
            {}};
     s.data.resize(element->bytes * static_cast<size_t>(std::max(count, 2)));
     for (size_t i = 0; i < s.data.size(); i += element->bytes) element->value(random, &s.data[i]);
-    if (kind == compare_and_swap && below(random, 2) == 0) // what is likely to be there
+    if (kind == compare_and_swap && below(random, 2) == 0) // the expected current value
         std::memset(s.data.data(), 0, element->bytes);
     return s;
 }
 
-// A slot is used by one put, get or swap, or by several accumulates of one type, whose order MPI keeps.
-std::vector<Step> Player::draw_all(int origin, uint64_t round_seed) {
+// A slot is used by one put, get or swap, or by several accumulates of one type, whose order MPI preserves.
+std::vector<Step> Worker::draw_all(int origin, uint64_t round_seed) {
     const Random saved = random;
     random.seed(round_seed);
     const Type* const common_type = &types[below(random, integer_types)];
@@ -277,7 +277,7 @@ std::vector<Step> Player::draw_all(int origin, uint64_t round_seed) {
     return steps;
 }
 
-void Player::simulate(const Step& s, int origin, std::vector<char>* fetched) {
+void Worker::simulate(const Step& s, int origin, std::vector<char>* fetched) {
     char* const slot = &model[static_cast<size_t>(s.target)][place(origin, s.slot)];
     const size_t bytes = s.element->bytes;
     for (size_t i = 0; i < s.there.places.size(); ++i) {
@@ -292,8 +292,8 @@ void Player::simulate(const Step& s, int origin, std::vector<char>* fetched) {
     }
 }
 
-// in: where what is fetched goes, as its layout says.
-void Player::run(const Step& s, Sync sync, std::vector<char>& in) {
+// in: destination of fetched data, in the given layout.
+void Worker::run(const Step& s, Sync sync, std::vector<char>& in) {
     const MPI_Datatype element = s.element->handle;
     const size_t bytes = s.element->bytes;
     int count = 0, first = 0, target_count = 0, target_first = 0, result_count = 0, result_first = 0;
@@ -343,7 +343,7 @@ void Player::run(const Step& s, Sync sync, std::vector<char>& in) {
     drop(result_type, element);
 }
 
-void Player::play_round() {
+void Worker::play_round() {
     const auto sync = static_cast<Sync>(below(random, syncs));
     const uint64_t round_seed = random();
     std::vector<char> expected, fetched;
@@ -392,8 +392,8 @@ void Player::play_round() {
 }
 
 // progress: rounds between two reports, 0: none.
-void play(MPI_Comm comm, uint64_t seed, int rounds, bool together, int progress) {
-    Player p{};
+void run_worker(MPI_Comm comm, uint64_t seed, int rounds, bool together, int progress) {
+    Worker p{};
     p.together = together;
     p.comm = comm;
     p.random.seed(seed);
@@ -431,10 +431,10 @@ int main(int argc, char** argv) {
     for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     std::vector<std::thread> others;
     for (int t = 1; t < threads; ++t)
-        others.emplace_back(play, comms[static_cast<size_t>(t)], seed + static_cast<uint64_t>(t), rounds,
-                            together, 0);
-    play(comms[0], seed, rounds, together,
-         rank_ == 0 ? static_cast<int>(argument(argc, argv, "progress", 0)) : 0);
+        others.emplace_back(run_worker, comms[static_cast<size_t>(t)], seed + static_cast<uint64_t>(t),
+                            rounds, together, 0);
+    run_worker(comms[0], seed, rounds, together,
+               rank_ == 0 ? static_cast<int>(argument(argc, argv, "progress", 0)) : 0);
     for (std::thread& t : others) t.join();
     for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
     session.end("random_windows");

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Whether reordering reorders: four ranks bind themselves to two CPUs in turns, so that neighbours by rank
-// are on different ones. Topologies in which neighbours talk must bring them together again, and everybody
-// must be told the neighbours of the rank that it has become.
+// Whether reordering has an effect: four ranks bind themselves to two CPUs round robin, so that consecutive
+// ranks are on different ones. Topologies in which neighbors communicate must bring them together again, and
+// every rank must get the neighbors of its new rank.
 #include "check.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 int cpu_ = -1; // of this process
 
-// Before MPI starts, so that it finds the process bound. False: there are too few CPUs.
-bool bind_in_turns() {
+// Before MPI starts, so that it finds the process bound. Returns false if there are too few CPUs.
+bool bind_round_robin() {
     const char* rank = std::getenv("PMI_RANK");
     cpu_set_t allowed;
     if (rank == nullptr || sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
@@ -27,7 +27,7 @@ bool bind_in_turns() {
     return sched_setaffinity(0, sizeof allowed, &allowed) == 0;
 }
 
-// The CPU of each rank of a communicator in which this process has this rank.
+// The CPU of each rank of a communicator in which this process has the given rank.
 std::vector<int> cpus_by_rank(int rank) {
     const int mine[2] = {rank, cpu_};
     std::vector<int> all(2 * static_cast<size_t>(size_));
@@ -40,7 +40,7 @@ std::vector<int> cpus_by_rank(int rank) {
     return cpus;
 }
 
-int crossings_of_line(const std::vector<int>& cpus) {
+int count_line_crossings(const std::vector<int>& cpus) {
     int n = 0;
     for (size_t r = 1; r < cpus.size(); ++r) n += cpus[r] != cpus[r - 1];
     return n;
@@ -51,7 +51,7 @@ void lines() {
     const int periods[1] = {0};
     int mapped = -1;
     CHECK(MPI_Cart_map(MPI_COMM_WORLD, 1, dims, periods, &mapped) == MPI_SUCCESS);
-    CHECK(crossings_of_line(cpus_by_rank(mapped)) == 1);
+    CHECK(count_line_crossings(cpus_by_rank(mapped)) == 1);
     MPI_Comm line = MPI_COMM_NULL;
     CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 1, &line) == MPI_SUCCESS);
     int rank = -1;
@@ -67,14 +67,14 @@ void lines() {
         index.push_back(static_cast<int>(edges.size()));
     }
     CHECK(MPI_Graph_map(MPI_COMM_WORLD, size_, index.data(), edges.data(), &mapped) == MPI_SUCCESS);
-    CHECK(crossings_of_line(cpus_by_rank(mapped)) == 1);
+    CHECK(count_line_crossings(cpus_by_rank(mapped)) == 1);
     const int one = 1;
     CHECK(MPI_Cart_map(MPI_COMM_WORLD, 1, &one, periods, &mapped) == MPI_SUCCESS);
-    CHECK(mapped == (rank_ == 0 ? 0 : MPI_UNDEFINED)); // nobody to be near to
+    CHECK(mapped == (rank_ == 0 ? 0 : MPI_UNDEFINED)); // no neighbor to be near to
 }
 
-// One process may ask without the others.
-void alone() {
+// One process may call it without the others.
+void on_self() {
     if (rank_ == size_ - 1) {
         const int dims[1] = {size_};
         const int periods[1] = {0};
@@ -85,8 +85,8 @@ void alone() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Pairs 2k, 2k + 1 talk much; everybody tells its successor a little. Weights name the edge. Returns how many
-// edges leave this process.
+// Pairs 2k, 2k + 1 communicate much; every rank sends a little to its successor. Weights identify the edge.
+// Returns the number of outgoing edges of this process.
 int check_pairs(MPI_Comm graph, bool weighted) {
     constexpr int most = 4;
     int rank = -1;
@@ -135,7 +135,7 @@ void pairs() {
                                          MPI_INFO_NULL, 1, &graph) == MPI_SUCCESS);
     CHECK(check_pairs(graph, true) == degree);
     MPI_Comm_free(&graph);
-    // without weights the pairs count twice only if they are named twice
+    // without weights the pairs count twice only if they are listed twice
     const int thrice[4] = {rank_ ^ 1, next, rank_ ^ 1, rank_ ^ 1};
     const int many = 4;
     CHECK(MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank_, &many, thrice, MPI_UNWEIGHTED, MPI_INFO_NULL, 1,
@@ -147,12 +147,12 @@ void pairs() {
 } // namespace
 
 int main(int argc, char** argv) {
-    const bool bound = bind_in_turns();
+    const bool bound = bind_round_robin();
     const Session session(&argc, &argv);
     int all_bound = bound ? 1 : 0; // on hosts that share CPUs some ranks may have had only one to begin with
     MPI_Allreduce(MPI_IN_PLACE, &all_bound, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (all_bound != 0 && size_ == 4 && on_one_host()) { // CPUs of different hosts are not near each other
-        alone();
+        on_self();
         lines();
         pairs();
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Completion of several requests with errors among them, looks at requests that complete nothing, and
-// exchanges as one request.
+// Completion of several requests with errors among them, MPI_Request_get_status, which completes nothing, and
+// MPI_Isendrecv.
 #include "check.hpp"
 
 namespace {
@@ -10,7 +10,7 @@ namespace {
 int next() { return (rank_ + 1) % size_; }
 int previous() { return (rank_ + size_ - 1) % size_; }
 
-struct Trio { // three receives from oneself; the second is too short for its message
+struct Trio { // three receives from this rank; the second is too short for its message
     int values[3][4] = {};
     MPI_Request requests[3];
     MPI_Status statuses[3];
@@ -23,7 +23,7 @@ struct Trio { // three receives from oneself; the second is too short for its me
         for (int i = 0; i < 3; ++i) MPI_Send(out, 4, MPI_INT, 0, i, MPI_COMM_SELF);
     }
     void check_errors() {
-        for (const int i : {0, 2}) { // the standard leaves it open whether they are waited for
+        for (const int i : {0, 2}) { // the standard does not require that they are complete
             const int error = class_of(statuses[i].MPI_ERROR);
             CHECK(error == MPI_SUCCESS || (error == MPI_ERR_PENDING && portable_));
             MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
@@ -70,7 +70,7 @@ void errors_in_some() {
 }
 
 #if HAVE_MPI_41
-void looks() {
+void status_queries() {
     int values[3] = {};
     MPI_Request requests[4];
     MPI_Status statuses[4];
@@ -88,7 +88,7 @@ void looks() {
     MPI_Send(&out, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
     MPI_Request_get_status_all(4, requests, &flag, statuses);
     CHECK(flag == 0);
-    for (int twice = 0; twice < 2; ++twice) { // a look changes nothing
+    for (int twice = 0; twice < 2; ++twice) { // the call changes nothing
         MPI_Request_get_status_any(4, requests, &index, &flag, statuses);
         CHECK(flag == 1 && index == 1 && statuses[0].MPI_TAG == 1);
         MPI_Request_get_status_some(4, requests, &count, indices, statuses);
@@ -100,7 +100,7 @@ void looks() {
     CHECK(flag == 1 && statuses[2].MPI_TAG == 2 && is_empty(statuses[3]));
     CHECK(requests[0] != MPI_REQUEST_NULL && requests[2] != MPI_REQUEST_NULL);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
-    statuses[0].MPI_ERROR = MPI_ERR_OTHER; // an empty status says success
+    statuses[0].MPI_ERROR = MPI_ERR_OTHER; // an empty status has MPI_SUCCESS
     MPI_Request_get_status_any(4, requests, &index, &flag, statuses);
     CHECK(flag == 1 && index == MPI_UNDEFINED && is_empty(statuses[0]) &&
           statuses[0].MPI_ERROR == MPI_SUCCESS);
@@ -128,7 +128,7 @@ void exchanges(int n) {
     CHECK(portable_ || (status.MPI_TAG == 2 && count_of(status) == n));
 }
 
-void exchanges_with_nobody() {
+void exchanges_with_proc_null() {
     int out = 5;
     int in = 3;
     MPI_Request request;
@@ -144,7 +144,7 @@ void exchanges_with_nobody() {
     CHECK(in == 5 && status.MPI_SOURCE == 0);
     MPI_Wait(&send, &status);
     CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
-    // Freed while it is under way.
+    // Freed while it is in flight.
     std::vector<int> big(50000, 2);
     MPI_Isendrecv_replace(big.data(), 50000, MPI_INT, 0, 5, 0, 5, MPI_COMM_SELF, &request);
     MPI_Request_free(&request);
@@ -158,11 +158,11 @@ int main(int argc, char** argv) {
     errors_in_waitall();
     errors_in_some();
 #if HAVE_MPI_41
-    looks();
+    status_queries();
 #endif
 #if MPI_VERSION >= 4
     for (const int n : lengths) exchanges(n);
-    if (!portable_) exchanges_with_nobody();
+    if (!portable_) exchanges_with_proc_null();
 #endif
     session.end("requests");
 }

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranks and those that they have started, or that have connected to them, recover together from the death of
-// some: agreement, revocation, shrinking and replacing across jobs. Started with mpiexec --keep-going.
-// usage: respawn CASE seed=N            starts its children
-//        respawn CASE seed=N serve|call NAME   two jobs that meet by the name of a service (connected.py)
+// Ranks and the processes that they have spawned, or that have connected to them, recover together from
+// failures: agreement, revocation, shrinking and replacing across jobs. Started with mpiexec --keep-going.
+// usage: respawn CASE seed=N            spawns its children
+//        respawn CASE seed=N serve|call NAME   two jobs connected by a service name (connected.py)
 #include "check.hpp"
-#include "deaths.hpp"
+#include "rank_failures.hpp"
 
 #include <algorithm>
 #include <random>
@@ -21,7 +21,7 @@ std::string program;
 std::string which;
 std::string seed;
 bool is_child = false;
-std::mt19937 dice; // the same in all processes
+std::mt19937 dice; // one seed for all processes
 
 int pick(int from, int to) { return std::uniform_int_distribution<int>(from, to)(dice); }
 
@@ -36,7 +36,7 @@ int size_of(MPI_Comm comm) {
     return size;
 }
 
-// Starts this program again; its main() meets us in join().
+// Spawns this program again; its main() calls join().
 MPI_Comm start(MPI_Comm comm, int n, const char* role) {
     std::vector<char*> arguments = {which.data(), seed.data(), const_cast<char*>(role), nullptr};
     MPI_Comm inter = MPI_COMM_NULL;
@@ -46,7 +46,7 @@ MPI_Comm start(MPI_Comm comm, int n, const char* role) {
     return inter;
 }
 
-// Two jobs of one size: the one that calls takes the part of the children.
+// Two jobs of one size: the calling one plays the children.
 MPI_Comm connect(const char* role, const char* service) {
     char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm inter = MPI_COMM_NULL;
@@ -69,7 +69,7 @@ MPI_Comm merge(MPI_Comm inter, bool high) {
     MPI_Comm all = MPI_COMM_NULL;
     CHECK(MPI_Intercomm_merge(inter, high ? 1 : 0, &all) == MPI_SUCCESS);
     MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
-    int flag = 1; // before that nobody dies
+    int flag = 1; // no process dies before this
     CHECK(MPIX_Comm_agree(all, &flag) == MPI_SUCCESS);
     return all;
 }
@@ -84,7 +84,7 @@ void compute(MPI_Comm comm) {
     }
 }
 
-// Works until somebody has died, then the usual way out.
+// Works until a process has died, then recovers.
 MPI_Comm recover(MPI_Comm comm, int living) {
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS) code = MPI_Barrier(comm);
@@ -99,7 +99,7 @@ MPI_Comm recover(MPI_Comm comm, int living) {
     return rest;
 }
 
-// Nobody dies.
+// Without failures.
 void agree(MPI_Comm inter, MPI_Comm all) {
     const int rank = rank_in(all);
     for (int i = 0; i < 10; ++i)
@@ -113,7 +113,7 @@ void agree(MPI_Comm inter, MPI_Comm all) {
             CHECK(MPIX_Comm_iagree(comm, &flag, &request) == MPI_SUCCESS);
             CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && (flag & 15) == 0);
         }
-    // One revokes, the others wait for something that never comes.
+    // One revokes, the others wait for a message that never arrives.
     if (rank == 1) {
         CHECK(MPIX_Comm_revoke(all) == MPI_SUCCESS);
     } else {
@@ -133,7 +133,7 @@ void agree(MPI_Comm inter, MPI_Comm all) {
     MPI_Comm_free(&copy);
 }
 
-// Failures on the merged communicator and the intercommunicator: known, acknowledged, agreed on.
+// Failures on the merged communicator and the intercommunicator: detected, acknowledged, agreed on.
 void acknowledge(MPI_Comm inter, MPI_Comm all) {
     const int victim = size_of(all) - 1;
     if (rank_in(all) == victim) die();
@@ -158,7 +158,7 @@ void acknowledge(MPI_Comm inter, MPI_Comm all) {
     MPI_Comm_free(&rest);
 }
 
-// A member dies, the others replace it by a process of a third job, and go on as many as before.
+// A member dies, the others replace it by a process of a third job, and continue with the original size.
 void replace(MPI_Comm all, int victim) {
     const int before = size_of(all);
     if (rank_in(all) == victim) die();
@@ -169,12 +169,12 @@ void replace(MPI_Comm all, int victim) {
     compute(whole);
     int flag = rank_in(whole) == 0 ? 4 : 12;
     CHECK(MPIX_Comm_agree(whole, &flag) == MPI_SUCCESS && flag == 4);
-    // Three jobs: now the replacement dies.
+    // Three jobs: the replacement dies.
     MPI_Comm again = recover(whole, before - 1);
     MPI_Comm_free(&again);
 }
 
-void be_replacement(MPI_Comm parent) {
+void run_replacement(MPI_Comm parent) {
     MPI_Comm whole = merge(parent, true);
     compute(whole);
     int flag = 12;
@@ -182,9 +182,9 @@ void be_replacement(MPI_Comm parent) {
     die();
 }
 
-// All of one job.
+// All processes of one job die.
 void lose_children(MPI_Comm inter, MPI_Comm all) {
-    MPI_Barrier(all); // who leaves it, with or without an error, knows that all have left the agreement
+    MPI_Barrier(all); // when it returns, with or without an error, all have left the agreement
     if (is_child) die();
     MPI_Comm rest = recover(all, size_);
     MPI_Comm none = MPI_COMM_NULL;
@@ -192,13 +192,13 @@ void lose_children(MPI_Comm inter, MPI_Comm all) {
     MPI_Comm_free(&rest);
 }
 
-// Several die at any time during a row of agreements: all that live see the same results.
+// Several die at random times during a sequence of agreements: all survivors get equal results.
 void random_deaths(MPI_Comm all) {
     const int rounds = 20;
     const int size = size_of(all);
     std::vector<int> dies_in(static_cast<size_t>(size), rounds);
     for (int i = 0; i < size / 2; ++i) dies_in[static_cast<size_t>(pick(1, size - 1))] = pick(0, rounds - 1);
-    MPI_Comm rest = agree_through_deaths(all, dies_in, rounds, pick(0, 3000));
+    MPI_Comm rest = agree_despite_failures(all, dies_in, rounds, pick(0, 3000));
     compute(rest);
     MPI_Comm_free(&rest);
 }
@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
     is_child = inter != MPI_COMM_NULL;
     if (argc > 3 && std::string(argv[3]) == "replacement") {
         MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
-        be_replacement(inter);
+        run_replacement(inter);
     }
     if (argc > 4)
         inter = connect(argv[3], argv[4]);
@@ -228,7 +228,7 @@ int main(int argc, char** argv) {
     if (which == "agree") agree(inter, all);
     if (which == "acknowledge") acknowledge(inter, all);
     if (which == "parent") replace(all, 1);
-    if (which == "root") replace(all, 0); // who has started the children
+    if (which == "root") replace(all, 0); // the rank that spawned the children
     if (which == "child") replace(all, size_of(all) - 1);
     if (which == "lose_children") lose_children(inter, all);
     if (which == "random") random_deaths(all);

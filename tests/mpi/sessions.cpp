@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Communicators out of sessions, without MPI_Init: process sets, groups, several at a time by tag, again
-// after the first session has ended.
+// Communicators from sessions, without MPI_Init: process sets, groups, several at a time by tag, again after
+// the first session was finalized.
 #include "check.hpp"
 
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// To be preloaded: the process makes the file SLOW_MACHINE_FLAG when it begins to read its machine by hwloc,
-// takes SLOW_MACHINE_MS milliseconds, and is killed then if SLOW_MACHINE_DIES is set. The call below is one
-// of those that read; it only leaves something out.
+// Preloaded: the process creates the file SLOW_MACHINE_FLAG when it begins to read the topology by hwloc,
+// takes SLOW_MACHINE_MS milliseconds, and is killed then if SLOW_MACHINE_DIES is set. The replaced call is
+// one of those that reading makes; it only excludes components.
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranks start others, which are this program again, and talk with them: messages of all lengths, collectives
-// over the intercommunicator and over a merged one, communicators and a window made of that one, and the end
-// of it all.
+// Ranks spawn others, which run this program, and communicate with them: messages of all lengths, collectives
+// over the intercommunicator and over a merged one, communicators and a window derived from that one, and the
+// disconnect.
 #include "check.hpp"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ void exchange_lengths(MPI_Comm comm, int remote, bool first) {
     }
 }
 
-// Every second int of a long piece of memory, both ways at once.
-void exchange_gaps(MPI_Comm comm, int remote) {
+// Every second int of a long buffer, in both directions at once.
+void exchange_noncontiguous(MPI_Comm comm, int remote) {
     constexpr int n = 100000;
     MPI_Datatype gaps = MPI_DATATYPE_NULL;
     MPI_Type_vector(n, 1, 2, MPI_INT, &gaps);
@@ -41,7 +41,7 @@ void exchange_gaps(MPI_Comm comm, int remote) {
     MPI_Type_free(&gaps);
 }
 
-// Each writes its rank into the memory of all, and adds to that of the first.
+// Each process writes its rank into the memory of all, and adds to that of the first.
 void use_window(MPI_Comm merged, int rank, int size) {
     int* memory = nullptr;
     MPI_Win win = MPI_WIN_NULL;
@@ -75,7 +75,7 @@ void use_merged(MPI_Comm merged, int parents) {
     MPI_Allgather(&rank, 1, MPI_INT, all.data(), 1, MPI_INT, merged);
     CHECK(all == numbers(size, 0));
     use_window(merged, rank, size);
-    // One of each job, then all again through an intercommunicator of halves that have members of both.
+    // One process of each job, then all again through an intercommunicator of halves with members of both.
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm again = MPI_COMM_NULL;
     MPI_Comm across = MPI_COMM_NULL;
@@ -95,17 +95,17 @@ void use_merged(MPI_Comm merged, int parents) {
     for (MPI_Comm* const comm : {&node, &again, &across, &half}) MPI_Comm_disconnect(comm);
 }
 
-void talk(MPI_Comm inter, bool parent) {
+void exchange_all(MPI_Comm inter, bool parent) {
     int remote = 0;
     int local = 0;
     MPI_Comm_remote_size(inter, &remote);
     MPI_Comm_size(inter, &local);
     if (rank_ < remote && rank_ < local) {
         exchange_lengths(inter, rank_, parent);
-        exchange_gaps(inter, rank_);
+        exchange_noncontiguous(inter, rank_);
     }
     int sum = 0;
-    MPI_Allreduce(&rank_, &sum, 1, MPI_INT, MPI_SUM, inter); // of the other group
+    MPI_Allreduce(&rank_, &sum, 1, MPI_INT, MPI_SUM, inter); // sum of the other group
     CHECK(sum == remote * (remote - 1) / 2);
     MPI_Comm merged = MPI_COMM_NULL;
     MPI_Comm copy = MPI_COMM_NULL;
@@ -117,7 +117,7 @@ void talk(MPI_Comm inter, bool parent) {
     MPI_Comm_disconnect(&merged);
 }
 
-void be_a_child(MPI_Comm parent, int argc, char** argv) {
+void run_child(MPI_Comm parent, int argc, char** argv) {
     CHECK(argc == 3 && std::strcmp(argv[1], "child") == 0);
     char name[MPI_MAX_OBJECT_NAME];
     int length = 0;
@@ -127,7 +127,7 @@ void be_a_child(MPI_Comm parent, int argc, char** argv) {
     int there = 0;
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &there);
     CHECK(there != 0 && *number == std::atoi(argv[2]));
-    talk(parent, false);
+    exchange_all(parent, false);
     MPI_Comm_disconnect(&parent);
     CHECK(parent == MPI_COMM_NULL);
     MPI_Comm_get_parent(&parent);
@@ -139,13 +139,13 @@ void all_start_two() {
     char number[] = "0";
     char* arguments[] = {word, number, nullptr};
     const int root = size_ - 1;
-    const bool here = rank_ == root; // what counts at the root only
+    const bool here = rank_ == root; // arguments significant at the root only
     MPI_Comm inter = MPI_COMM_NULL;
     int codes[2] = {-1, -1};
     CHECK(MPI_Comm_spawn(here ? program.c_str() : nullptr, here ? arguments : nullptr, here ? 2 : -1,
                          MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, codes) == MPI_SUCCESS);
     CHECK(codes[0] == MPI_SUCCESS && codes[1] == MPI_SUCCESS);
-    talk(inter, true);
+    exchange_all(inter, true);
     MPI_Comm_disconnect(&inter);
 }
 
@@ -161,12 +161,12 @@ void one_starts_two_programs() {
     MPI_Comm inter = MPI_COMM_NULL;
     CHECK(MPI_Comm_spawn_multiple(2, commands, arguments, processes, infos, 0, MPI_COMM_SELF, &inter,
                                   MPI_ERRCODES_IGNORE) == MPI_SUCCESS);
-    talk(inter, true);
+    exchange_all(inter, true);
     MPI_Comm_disconnect(&inter);
 }
 
-// A program that is no MPI program ends without ever having been met.
-void start_nobody() {
+// A program that does not use MPI ends without ever having connected.
+void failing_spawns() {
     int code = MPI_SUCCESS;
     MPI_Comm inter = MPI_COMM_NULL;
     FAILS(MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
@@ -186,13 +186,13 @@ int main(int argc, char** argv) {
     MPI_Comm parent = MPI_COMM_NULL;
     MPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) {
-        be_a_child(parent, argc, argv);
+        run_child(parent, argc, argv);
         MPI_Finalize();
         return 0;
     }
     all_start_two();
     if (rank_ == 0) one_starts_two_programs();
-    start_nobody();
+    failing_spawns();
     session.end("spawn");
     return 0;
 }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MPI_THREAD_MULTIPLE: four threads per rank, all at once. Each thread talks to its twin on the next rank
-// over its own tag, receives with a wildcard source, does collectives on a communicator of its own, and makes
-// and frees communicators; one more thread sits in a receive all the time that only ends when the others are
-// done.
+// MPI_THREAD_MULTIPLE: four threads per rank, all at once. Each thread exchanges messages with its peer
+// thread on the next rank over its own tag, receives with a wildcard source, does collectives on its own
+// communicator, and creates and frees communicators; one more thread waits all the time in a receive that
+// completes only after the others are done.
 #include <cstdio>
 #include <cstdlib>
 #include <mpi.h>
@@ -52,7 +52,7 @@ void collectives(MPI_Comm comm, int thread, int rounds) {
         if (i % 4 == 0) {
             MPI_Comm copy;
             MPI_Comm_dup(comm, &copy);
-            int own = thread; // two communicators that share a context would mix these up
+            int own = thread; // two communicators with one context would confuse these
             MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT, MPI_MAX, copy);
             CHECK(own == thread);
             MPI_Comm_free(&copy);

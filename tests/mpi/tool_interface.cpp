@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The tool interface before, within and after MPI: every function, and the code of every wrong call.
+// The tool interface before, within and after MPI: every function, and the error code of every invalid call.
 #include "check.hpp"
 
 #include <string>
 
 namespace {
 
-// Outside MPI_Init there is nobody to abort.
+// Outside MPI_Init there is no job to abort.
 void expect(int code, int want, const char* call, int line) {
     if (code == want) return;
     std::fprintf(stderr, "%s:%d: %s gave %d, not %d\n", __FILE__, line, call, code, want);
@@ -17,14 +17,14 @@ void expect(int code, int want, const char* call, int line) {
 #define GIVES(call, want) expect((call), (want), #call, __LINE__)
 #define GOOD(call) GIVES(call, MPI_SUCCESS)
 
-void before_anything() {
+void before_init() {
     int n = 0;
     GIVES(MPI_T_cvar_get_num(&n), MPI_T_ERR_NOT_INITIALIZED);
     GIVES(MPI_T_finalize(), MPI_T_ERR_NOT_INITIALIZED);
     GIVES(MPI_T_init_thread(17, &n), MPI_T_ERR_INVALID);
     GOOD(MPI_T_init_thread(MPI_THREAD_SINGLE, &n));
     GOOD(MPI_T_init_thread(MPI_THREAD_MULTIPLE, nullptr));
-    GOOD(MPI_T_finalize()); // counted: the first one still holds
+    GOOD(MPI_T_finalize()); // reference count: still initialized
     GOOD(MPI_T_cvar_get_num(&n));
 }
 
@@ -52,7 +52,7 @@ void enumerations() {
         expect(value == 1 && std::string(name) == "yes" && length == 4, 1, "item", __LINE__);
         GIVES(MPI_T_enum_get_item(words, 2, &value, nullptr, nullptr), MPI_T_ERR_INVALID_ITEM);
     }
-    expect(found > 0, 1, "some knobs are yes or no", __LINE__);
+    expect(found > 0, 1, "some parameters are boolean", __LINE__);
     GIVES(MPI_T_enum_get_info(MPI_T_ENUM_NULL, &n, nullptr, nullptr), MPI_T_ERR_INVALID_HANDLE);
 }
 
@@ -105,7 +105,7 @@ void categories() {
         expect(index == i && its_categories == 0 && events == 0, 1, name, __LINE__);
         std::vector<int> indices(static_cast<size_t>(its_cvars) + 1, -1);
         GOOD(MPI_T_category_get_cvars(i, its_cvars + 1, indices.data()));
-        expect(indices.back(), -1, "no more than there are", __LINE__);
+        expect(indices.back(), -1, "no more than the number of variables", __LINE__);
         GOOD(MPI_T_category_get_pvars(i, 0, nullptr));
         GOOD(MPI_T_category_get_categories(i, 1, indices.data()));
         GOOD(MPI_T_category_get_events(i, 1, indices.data()));
@@ -133,7 +133,7 @@ void events() {
     GOOD(MPI_Info_free(&info));
     GOOD(MPI_T_source_get_timestamp(0, &time));
     GOOD(MPI_T_source_get_timestamp(0, &later));
-    expect(time > 0 && later >= time, 1, "time goes on", __LINE__);
+    expect(time > 0 && later >= time, 1, "the time does not decrease", __LINE__);
     GIVES(MPI_T_source_get_timestamp(1, &time), MPI_T_ERR_INVALID_INDEX);
     GOOD(MPI_T_event_get_num(&n));
     expect(n, 0, "event types", __LINE__);
@@ -219,10 +219,10 @@ void waiting_messages() {
     CHECK(waiting.read() == before);
     GIVES(MPI_T_pvar_stop(waiting.session, waiting.handle), MPI_T_ERR_PVAR_NO_STARTSTOP);
     GIVES(MPI_T_pvar_reset(waiting.session, waiting.handle), MPI_T_ERR_PVAR_NO_WRITE);
-    GOOD(MPI_T_pvar_session_free(&waiting.session)); // with its handle
+    GOOD(MPI_T_pvar_session_free(&waiting.session)); // also frees its handle
 }
 
-// Bound to a communicator: one value for each of its ranks.
+// Bound to a communicator: one value per rank.
 void bound_variables() {
     MPI_Comm reversed = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, 0, size_ - rank_, &reversed);
@@ -255,7 +255,7 @@ void error_texts() {
 } // namespace
 
 int main(int argc, char** argv) {
-    before_anything();
+    before_init();
     enumerations();
     control_variables();
     categories();

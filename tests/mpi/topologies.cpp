@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Grids, graphs and distributed graphs: what they say of themselves, who gets which neighbours, what is
-// refused, and that copies keep them.
+// Grids, graphs and distributed graphs: queries, neighbors, invalid arguments, and duplication.
 #include "check.hpp"
 
 #include <algorithm>
@@ -54,7 +53,7 @@ void check_grid(MPI_Comm grid, const int dims[2], const int periods[2]) {
     MPI_Cart_shift(grid, 0, 1, &from, &to); // not periodic
     CHECK(to == (coords[0] + 1 < dims[0] ? rank + dims[1] : MPI_PROC_NULL));
     CHECK(from == (coords[0] > 0 ? rank - dims[1] : MPI_PROC_NULL));
-    MPI_Cart_shift(grid, 1, -2, &from, &to); // periodic, against the order
+    MPI_Cart_shift(grid, 1, -2, &from, &to); // periodic, negative displacement
     CHECK(to == coords[0] * dims[1] + (coords[1] - 2 + 2 * dims[1]) % dims[1]);
     FAILS(MPI_Cart_shift(grid, 2, 1, &from, &to), MPI_ERR_DIMS);
     const int outside[2] = {dims[0], 0};
@@ -93,7 +92,7 @@ void grids() {
     MPI_Cartdim_get(point, &n);
     CHECK(n == 0);
     for (MPI_Comm* c : {&grid, &copy, &row, &point}) MPI_Comm_free(c);
-    // a smaller grid leaves processes out
+    // a smaller grid leaves processes without a rank
     const int one[1] = {1};
     MPI_Cart_create(MPI_COMM_WORLD, 1, one, periods, 0, &grid);
     CHECK((grid == MPI_COMM_NULL) == (rank_ > 0));
@@ -103,7 +102,7 @@ void grids() {
     FAILS(MPI_Cartdim_get(MPI_COMM_WORLD, &n), MPI_ERR_TOPOLOGY);
 }
 
-// A ring in which everybody also knows rank 0.
+// A ring in which every rank also has rank 0 as a neighbor.
 void graphs() {
     std::vector<int> index;
     std::vector<int> edges;
@@ -124,10 +123,10 @@ void graphs() {
     std::vector<int> got_edges(edges.size());
     MPI_Graph_get(graph, nodes, count, got_index.data(), got_edges.data());
     CHECK(got_index == index && got_edges == edges);
-    int neighbours[2];
+    int neighbors[2];
     MPI_Graph_neighbors_count(graph, rank_, &count);
-    MPI_Graph_neighbors(graph, rank_, 2, neighbours);
-    CHECK(count == 2 && neighbours[0] == (rank_ + 1) % size_ && neighbours[1] == 0);
+    MPI_Graph_neighbors(graph, rank_, 2, neighbors);
+    CHECK(count == 2 && neighbors[0] == (rank_ + 1) % size_ && neighbors[1] == 0);
     MPI_Comm_free(&graph);
     edges[0] = size_;
     FAILS(MPI_Graph_create(MPI_COMM_WORLD, size_, index.data(), edges.data(), 0, &graph), MPI_ERR_ARG);
@@ -152,7 +151,7 @@ Lists lists_of(MPI_Comm comm) {
     return l;
 }
 
-// Everybody to everybody below itself, with weights that tell who; named by the last rank alone.
+// Edges from every rank to all lower ones, with weights that identify them; specified by the last rank alone.
 void distributed_graphs() {
     std::vector<int> sources;
     std::vector<int> degrees;
@@ -171,7 +170,7 @@ void distributed_graphs() {
                                 degrees.data(), destinations.data(),
                                 weights.empty() ? MPI_WEIGHTS_EMPTY : weights.data(), MPI_INFO_NULL, 1,
                                 &graph) == MPI_SUCCESS);
-    int rank = -1; // reordering may have given us another
+    int rank = -1; // reordering may have changed it
     MPI_Comm_rank(graph, &rank);
     const Lists general = lists_of(graph);
     CHECK(static_cast<int>(general.sources.size()) == size_ - 1 - rank);

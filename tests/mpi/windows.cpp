@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Windows of all flavours and all ways to synchronise, with their contents checked. usage: windows
+// Windows of all flavors and all synchronization modes, with their contents checked. usage: windows
 #include "check.hpp"
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace {
 enum class Flavor { create, allocate, dynamic, shared };
 constexpr Flavor flavors[] = {Flavor::create, Flavor::allocate, Flavor::dynamic, Flavor::shared};
 
-// A window of so many 64-bit integers on every rank, and where they are.
+// A window of 64-bit integers on every rank, and their addresses.
 struct Window {
     MPI_Win win = MPI_WIN_NULL;
     int64_t* base = nullptr;
     std::vector<int64_t> own;
-    std::vector<MPI_Aint> addresses; // dynamic: of the ranks' memory
+    std::vector<MPI_Aint> addresses; // dynamic windows: addresses of the ranks' memory
     Flavor flavor;
 
     Window(Flavor f, int count, MPI_Comm comm = MPI_COMM_WORLD, MPI_Info info = MPI_INFO_NULL)
@@ -82,7 +82,7 @@ void fences(Flavor flavor) {
     for (int r = 0; r < size_; ++r) CHECK(got[static_cast<size_t>(r)] == 1000 * rank_ + r);
 }
 
-// Everybody adds to everybody, under shared locks, and takes numbers from a counter.
+// All ranks add to all others, under shared locks, and draw numbers from a counter.
 void atomics(Flavor flavor) {
     constexpr int rounds = 200;
     Window w(flavor, 4);
@@ -97,7 +97,7 @@ void atomics(Flavor flavor) {
         CHECK(MPI_Fetch_and_op(&one, &number, MPI_INT64_T, 0, w.at(0, 1), MPI_SUM, w.win) == MPI_SUCCESS);
         MPI_Win_flush(0, w.win);
         numbers.push_back(number);
-        int64_t expected = number; // may be behind; then it is not taken
+        int64_t expected = number; // may be stale; then the swap fails
         const int64_t wanted = number + 1;
         int64_t found = -1;
         MPI_Compare_and_swap(&wanted, &expected, &found, MPI_INT64_T, 0, w.at(0, 2), w.win);
@@ -120,7 +120,7 @@ void atomics(Flavor flavor) {
     }
 }
 
-// A counter that is only whole if locks exclude each other.
+// A counter that is only correct if locks exclude each other.
 void exclusion(Flavor flavor) {
     constexpr int rounds = 100;
     Window w(flavor, 2);
@@ -149,7 +149,7 @@ void exclusion(Flavor flavor) {
     CHECK(mine == int64_t{size_} * ((rounds - rank_ + size_ - 1) / size_));
 }
 
-// Neighbours in a ring open their windows to each other.
+// Neighbors in a ring open their windows to each other.
 void post_start(Flavor flavor) {
     Window w(flavor, 2);
     set_all(w, 2, 0);
@@ -178,7 +178,7 @@ void post_start(Flavor flavor) {
     MPI_Group_free(&all);
 }
 
-// Every other element of a column goes to a block, and comes back.
+// Every other element of a column goes to a block, and back.
 void layouts(Flavor flavor) {
     constexpr int n = 600;
     Window w(flavor, n);
@@ -213,7 +213,7 @@ void layouts(Flavor flavor) {
     MPI_Type_free(&column);
 }
 
-// Pairs with a gap between their members, replaced, fetched and compared.
+// Pairs with padding between their members, replaced, fetched and compared.
 void pairs(Flavor flavor) {
     struct Pair {
         short value;
@@ -245,7 +245,7 @@ void pairs(Flavor flavor) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Long blocks, put right after the lock was asked for, and got back: several messages, each full.
+// Long blocks, put right after the lock request, and fetched: several full messages.
 void long_blocks(Flavor flavor) {
     constexpr int blocks = 300, length = 63, stride = 65;
     Window w(flavor, blocks * stride);
@@ -300,8 +300,8 @@ void shared_memory() {
     }
 }
 
-// The lowest rank that has memory is meant, not the lowest whose memory can be seen.
-void query_of_nobody() {
+// The result must be the lowest rank with memory, not the lowest whose memory is accessible.
+void query_proc_null() {
     std::vector<int64_t> memory(4 + static_cast<size_t>(rank_));
     MPI_Win win = MPI_WIN_NULL;
     const auto own = static_cast<MPI_Aint>(rank_ == 0 && size_ > 1 ? 0 : memory.size() * sizeof(int64_t));
@@ -332,6 +332,6 @@ int main(int argc, char** argv) {
         long_blocks(flavor);
     }
     if (together) shared_memory();
-    query_of_nobody();
+    query_proc_null();
     session.end("windows");
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What windows say of themselves, and which mistakes they notice. usage: windows_errors
+// Attributes of windows, and errors of window operations. usage: windows_errors
 #include "check.hpp"
 
 #include <cstdint>
@@ -70,7 +70,7 @@ void nested_epochs() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// known: the library has seen the memory of the targets already, and its short ways are open.
+// known: the library has accessed the targets before, and its fast paths are enabled.
 void ranges_and_types(bool known) {
     const Memory m(4);
     int64_t x[8] = {};
@@ -109,7 +109,7 @@ void ranges_and_types(bool known) {
     FAILS(MPI_Accumulate(x, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_BAND, m.win), MPI_ERR_OP);
     CHECK(MPI_Accumulate(x, 0, MPI_DOUBLE, 0, 0, 0, MPI_DOUBLE, MPI_BAND, m.win) == MPI_SUCCESS); // nothing
     FAILS(MPI_Compare_and_swap(x, x, x, MPI_DOUBLE, 0, 0, m.win), MPI_ERR_TYPE);
-    // what describes the origin does not count
+    // the origin arguments are not significant
     x[1] = -1;
     CHECK(MPI_Get_accumulate(nullptr, 0, MPI_DATATYPE_NULL, &x[1], 1, MPI_INT64_T, rank_, 0, 1, MPI_INT64_T,
                              MPI_NO_OP, m.win) == MPI_SUCCESS);
@@ -119,7 +119,7 @@ void ranges_and_types(bool known) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-void making() {
+void creation_errors() {
     MPI_Win win = MPI_WIN_NULL;
     int64_t memory[4];
     FAILS(MPI_Win_create(memory, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_SIZE);
@@ -139,7 +139,7 @@ void making() {
     int64_t x = 0;
     FAILS(MPI_Put(&x, 1, MPI_INT64_T, rank_, address, 1, MPI_INT64_T, win), MPI_ERR_RMA_RANGE);
     MPI_Win_unlock(rank_, win);
-    if (size_ > 1) { // address 64 belongs to nobody
+    if (size_ > 1) { // address 64 is not attached
         const int peer = (rank_ + 1) % size_;
         MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, win);
         const int at_once = class_of(MPI_Put(&x, 1, MPI_INT64_T, peer, 64, 1, MPI_INT64_T, win));
@@ -166,7 +166,7 @@ void attributes_of(MPI_Win win, const void* base, MPI_Aint size, int unit, int f
     CHECK(found && *static_cast<int*>(value) == MPI_WIN_UNIFIED);
 }
 
-void facts() {
+void window_attributes() {
     {
         const Memory m(3);
         attributes_of(m.win, m.base, 24, 8, MPI_WIN_FLAVOR_ALLOCATE);
@@ -211,7 +211,7 @@ int main(int argc, char** argv) {
     nested_epochs();
     ranges_and_types(false);
     ranges_and_types(true);
-    making();
-    facts();
+    creation_errors();
+    window_attributes();
     session.end("windows_errors");
 }

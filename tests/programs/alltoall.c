@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Every rank with every rank, 8 bytes and then 1 KiB for each pair, every byte checked. Prints one line on
-// rank 0.
+// All pairs of ranks exchange 8 bytes and then 1 KiB, every byte checked. Prints one line on rank 0.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -109,7 +109,7 @@ static void small_messages(int count) {
 }
 
 static void large_messages(size_t bytes) {
-    // one pair at a time keeps memory bounded whatever the number of ranks
+    // one pair at a time bounds memory for any number of ranks
     unsigned char* data = malloc(bytes);
     CHECK(data != NULL);
     for (int first = 0; first + 1 < size; first += 2) {

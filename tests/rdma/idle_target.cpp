@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One-sided operations on a rank that does nothing for them. The last rank is the target: after a short
-// acquaintance it is stopped by SIGSTOP ("stop"), or computes ("compute", with the knob rma.helper at no),
-// until it finds in its memory that all others are done.
+// One-sided operations on a target that takes no part in them. The last rank is the target: after the
+// connections are set up it is stopped by SIGSTOP ("stop"), or computes ("compute", with
+// rma.progress_thread=no), until it reads from its memory that all origins are done.
 //
 //   idle_target stop|compute
 #include "../mpi/check.hpp"
@@ -27,8 +27,8 @@ constexpr int most_origins = 16;
 constexpr int block = 3000;
 
 struct Memory {
-    int64_t done; // 1: all origins are
-    int64_t idle; // 1: the target is
+    int64_t done; // 1: all origins are done
+    int64_t idle; // 1: the target is idle
     int64_t sum;
     int64_t guarded; // read and written under an exclusive lock
     int64_t swapped[most_origins];
@@ -44,9 +44,9 @@ bool is_stopped(pid_t process) {
     return state == "T";
 }
 
-// Tells when its parent is stopped, and wakes it when the origins are done. Started before MPI is: nothing of
-// that is in it.
-void watch_over_parent(Memory& m) {
+// Reports that its parent is stopped, and continues it when the origins are done. Forked before MPI starts,
+// so that it has no MPI state.
+void exit_with_parent(Memory& m) {
     const pid_t parent = getpid();
     if (fork() != 0) return;
     for (; getppid() == parent; usleep(2000)) {
@@ -66,7 +66,7 @@ void increment(int target, MPI_Win win) {
     MPI_Win_unlock(target, win);
 }
 
-void work_on(int target, MPI_Win win, int64_t round) {
+void access_target(int target, MPI_Win win, int64_t round) {
     std::vector<unsigned char> out(block, static_cast<unsigned char>(round * 7 + rank_));
     std::vector<unsigned char> in(block);
     const int64_t one = 1;
@@ -89,8 +89,8 @@ void work_on(int target, MPI_Win win, int64_t round) {
     increment(target, win);
 }
 
-void be_origin(int target, MPI_Win win, MPI_Comm origins) {
-    for (int64_t i = 0; i < acquaintance; ++i) work_on(target, win, i);
+void run_origin(int target, MPI_Win win, MPI_Comm origins) {
+    for (int64_t i = 0; i < acquaintance; ++i) access_target(target, win, i);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int64_t idle = 0; idle != 1;) {
         MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win);
@@ -98,7 +98,7 @@ void be_origin(int target, MPI_Win win, MPI_Comm origins) {
         MPI_Win_unlock(target, win);
         if (idle != 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    for (int64_t i = 0; i < rounds; ++i) work_on(target, win, acquaintance + i);
+    for (int64_t i = 0; i < rounds; ++i) access_target(target, win, acquaintance + i);
     MPI_Barrier(origins);
     if (rank_ != 0) return;
     const int64_t yes = 1;
@@ -107,7 +107,7 @@ void be_origin(int target, MPI_Win win, MPI_Comm origins) {
     MPI_Win_unlock(target, win);
 }
 
-void be_target(Memory& m, bool stops) {
+void run_target(Memory& m, bool stops) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (stops) raise(SIGSTOP);
     std::atomic_ref(m.idle).store(1);
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
     void* const memory =
         mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     auto& m = *new (memory) Memory{};
-    if (stops) watch_over_parent(m);
+    if (stops) exit_with_parent(m);
     Session session(&argc, &argv);
     const int target = size_ - 1;
     CHECK(size_ <= most_origins);
@@ -133,9 +133,9 @@ int main(int argc, char** argv) {
     MPI_Win win = MPI_WIN_NULL;
     MPI_Win_create(&m, sizeof m, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     if (rank_ == target)
-        be_target(m, stops);
+        run_target(m, stops);
     else
-        be_origin(target, win, origins);
+        run_origin(target, win, origins);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_free(&win);
     if (origins != MPI_COMM_NULL) MPI_Comm_free(&origins);

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs of tests/mpi between two hosts that have RDMA devices, and proofs that these carried the messages.
+"""The programs of tests/mpi between two hosts with RDMA devices, and evidence that these carried the messages.
 
 Run by ci/softroce.sh inside its virtual machine. The hosts share a network with two devices, so packets are counted on both.
 """
@@ -11,16 +11,16 @@ import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cluster"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../multinode"))
 from harness import ClusterCase  # noqa: E402
 from test_mpi import FOLDER, RUNS  # noqa: E402
 
-# Nothing but verbs: with reliable connections, and datagrams to make those.
+# Only verbs: reliable connections, and datagrams to establish them.
 ONLY_RDMA = {"UCX_TLS": "rc"}
 
 
 def packets():
-    """That the RDMA devices have sent."""
+    """Packets sent by the RDMA devices."""
     sent = 0
     for name in glob.glob("/sys/class/infiniband/*/ports/*/hw_counters/sent_pkts"):
         with open(name, encoding="ascii") as f:
@@ -33,8 +33,8 @@ class Rdma(ClusterCase):
     SHARED_NETWORK = True
 
     def program(self, program, *arguments, ranks=1, **settings):
-        # An emulated machine is slow: daemons that come too late to a CPU would be taken for dead.
-        words = [f"{name}={value}" for name, value in {"ZIPMPI_NET_SPINS": 10, **settings}.items()]
+        # An emulated machine is slow: daemons that are not scheduled in time would be declared failed.
+        words = [f"{name}={value}" for name, value in {"ZIPMPI_WAIT_NET_SPINS": 10, **settings}.items()]
         return self.mpiexec("-n", str(2 * ranks), "--host", f"n1:{ranks},n2:{ranks}", "nice", "env", *words,
                             os.path.join(FOLDER, program), *arguments)
 
@@ -45,13 +45,13 @@ class Rdma(ClusterCase):
         self.assertNotIn("tcp/", r.out)
 
     def test_devices_are_found(self):
-        """Without any setting RDMA is used, though TCP could be, and is said to be."""
+        """By default RDMA is used although TCP is available, and reported."""
         r = self.mpiexec("-n", "2", "--host", "n1:1,n2:1", "zipmpi", "info", "--network")
         self.quiet(r)
         for rank in (0, 1):
             self.assertRegex(r.out, rf"rank {rank} on host n{rank + 1}: node {rank} of 2")
         self.assertRegex(r.out, r"devices .*v\d,rxe\d:1")
-        self.assertRegex(r.out, r"rxe\d:1 does RDMA on it")
+        self.assertRegex(r.out, r"rxe\d:1 provides RDMA on it")
         r = self.program("requests", UCX_LOG_LEVEL="info")
         self.quiet(r)
         self.assertRegex(r.out, r"ep_cfg\[\d+\]: .*\bam\(rc_verbs/rxe\d:1")
@@ -65,14 +65,14 @@ class Rdma(ClusterCase):
 
 
 class IdleTarget(ClusterCase):
-    """Windows of a rank that is stopped by SIGSTOP, with each kind of lock that needs nothing from it; cpu needs its helper."""
+    """Windows of a rank stopped by SIGSTOP, with each kind of lock that does not involve it; cpu needs its progress thread."""
     HOSTS = 2
     SHARED_NETWORK = True
 
     def idle_target(self, how, lock):
         before = packets()
-        r = self.mpiexec("-n", "2", "--host", "n1:1,n2:1", "nice", "env", "ZIPMPI_NET_SPINS=10", "ZIPMPI_RMA_ATOMICS=network",
-                         f"ZIPMPI_RMA_LOCK={lock}", os.path.join(FOLDER, "../rdma/idle_target"), how)
+        r = self.mpiexec("-n", "2", "--host", "n1:1,n2:1", "nice", "env", "ZIPMPI_WAIT_NET_SPINS=10", "ZIPMPI_RMA_ATOMICS=network",
+                         f"ZIPMPI_RMA_LOCK_MODE={lock}", os.path.join(FOLDER, "../rdma/idle_target"), how)
         self.quiet(r)
         self.assertIn("idle_target: ok", r.out)
         self.assertGreater(packets(), before + 500)
@@ -87,20 +87,20 @@ class IdleTarget(ClusterCase):
         self.idle_target("compute", "cpu")
 
 
-class Direct(unittest.TestCase):
+class DeviceAccess(unittest.TestCase):
     def test_stopped_target(self):
-        """Put, get, atomics and a lock on memory of a process that is stopped."""
+        """Put, get, atomics and a lock on memory of a stopped process."""
         before = packets()
-        p = subprocess.run([os.path.join(FOLDER, "../rdma/direct"), "rxe2:1", "rxe1:1"], capture_output=True, text=True,
+        p = subprocess.run([os.path.join(FOLDER, "../rdma/rdma_device"), "rxe2:1", "rxe1:1"], capture_output=True, text=True,
                            timeout=300, check=False)
         self.assertEqual((p.returncode, p.stderr), (0, ""), p.stdout)
         self.assertEqual(p.stdout.count("while the target was stopped"), 2)
-        self.assertIn("direct: ok", p.stdout)
+        self.assertIn("rdma_device: ok", p.stdout)
         self.assertGreater(packets(), before + 1000)
 
 
 def add_programs():
-    """One test for each program, so that the list of them is the summary."""
+    """Adds one test per program, so that the summary lists them."""
 
     def make(program, arguments, settings):
         def test(self):

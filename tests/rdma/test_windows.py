@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Windows over hosts by a device that stands in for those with RDMA (stand_in.cpp): every kind of lock and of atomics."""
+"""Windows over hosts with an emulated RDMA device (stub_device.cpp): every kind of lock and of atomics."""
 import os
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cluster"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../multinode"))
 from cluster import SKIP, CannotRun  # noqa: E402
 from harness import ClusterCase  # noqa: E402
 
 FOLDER = os.environ["TEST_MPI_FOLDER"]
-STAND_IN = os.environ["TEST_STAND_IN"]
+STUB_DEVICE = os.environ["TEST_STUB_DEVICE"]
 IDLE_TARGET = os.environ["TEST_IDLE_TARGET"]
 ROUNDS = os.environ.get("TEST_ROUNDS", "12")
 LOCKS = ("cpu", "network", "hybrid")
@@ -20,7 +20,7 @@ class Windows(ClusterCase):
     HOSTS = 2
 
     def program(self, path, *arguments, hosts="n1:2,n2:2", ranks=4, **settings):
-        settings = {"RMA_DEVICE_MODULE": STAND_IN, **settings}
+        settings = {"RMA_DEVICE_MODULE": STUB_DEVICE, **settings}
         words = [f"ZIPMPI_{name}={value}" for name, value in settings.items()]
         r = self.mpiexec("-n", str(ranks), "--host", hosts, "env", *words, path, *arguments)
         self.quiet(r)
@@ -34,7 +34,7 @@ class Windows(ClusterCase):
             with self.subTest(atomics=atomics):
                 self.mpi_program("windows", RMA_ATOMICS=atomics)
         self.mpi_program("windows_errors")
-        self.mpi_program("windows_alone", RMA_ATOMICS="network")
+        self.mpi_program("windows_busy_target", RMA_ATOMICS="network")
 
     def test_random(self):
         for number, lock in enumerate(LOCKS):
@@ -47,7 +47,7 @@ class Windows(ClusterCase):
         self.mpi_program("random_windows", "seed=41", f"rounds={int(ROUNDS) // 3}", "threads=3", RMA_ATOMICS="network", RMA_LOCK_TURNS=1)
 
     def test_target_computes(self):
-        """Nothing of the target's process but its device takes part."""
+        """Only the device of the target takes part."""
         for lock in ("network", "hybrid"):
             with self.subTest(lock=lock):
                 self.program(IDLE_TARGET, "compute", hosts="n1:2,n2:1", ranks=3, RMA_ATOMICS="network", RMA_LOCK=lock, RMA_HELPER="no")

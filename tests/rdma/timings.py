@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one-sided operations cost over RDMA devices with each kind of lock, at a target that waits and at one that computes, and
-how much of an epoch is hidden behind computing. Not a test: everything is emulated, only ratios mean something.
+"""Cost of one-sided operations over RDMA devices with each kind of lock, at a waiting and at a computing target, and the
+overlap of an epoch with computation. Not a test: everything is emulated, only ratios are meaningful.
 
     ci/softroce.sh python3 -B tests/rdma/timings.py
 """
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cluster"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../multinode"))
 from cluster import Cluster  # noqa: E402 pylint: disable=wrong-import-position
 
 MPIEXEC = os.environ["TEST_MPIEXEC"]
@@ -21,7 +21,7 @@ PIN = 'exec taskset -c $((PMI_RANK % 2)) "$@"'  # one of the two CPUs for each r
 
 def results(cluster, lock, program, *arguments):
     command = [MPIEXEC, "--launch-agent", cluster.agent, "-n", "2", "--host", "n1:1,n2:1", "--bind-to", "none", "env",
-               "ZIPMPI_NET_SPINS=10", "ZIPMPI_RMA_ATOMICS=network", f"ZIPMPI_RMA_LOCK={lock}", "sh", "-c", PIN, "pin",
+               "ZIPMPI_WAIT_NET_SPINS=10", "ZIPMPI_RMA_ATOMICS=network", f"ZIPMPI_RMA_LOCK_MODE={lock}", "sh", "-c", PIN, "pin",
                os.path.join(BENCH, "bench_" + program), *BRIEFLY, *arguments]
     run = cluster.run("n1", command, capture_output=True, text=True, timeout=300, check=False)
     if run.returncode != 0:

@@ -2,26 +2,26 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * usage: busy SECONDS
- * Ranks in every state that `zipmpi top` knows: 0 is outside MPI with three messages nobody receives, 1 waits
- * for 0, 2 and 3 send to each other without pause, all others sleep in a receive from the rank before. */
+ * Ranks in every state of `zipmpi top`: 0 is outside MPI with three unexpected messages, 1 waits for 0, 2 and
+ * 3 exchange messages continuously, all others sleep in a receive from the previous rank. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { tag_never = 5, tag_unexpected = 6, tag_rate = 7, tag_end = 8, unexpected = 3 };
 
-static void leave_messages(int rank) {
+static void leave_unexpected(int rank) {
     int flag, x = rank;
     if (rank == 3)
         for (int i = 0; i < unexpected; ++i) MPI_Send(&x, 1, MPI_INT, 0, tag_unexpected, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < 100 && rank == 0; ++i) /* they are seen, and stay */
+    for (int i = 0; i < 100 && rank == 0; ++i) /* received into the unexpected queue, where they stay */
         MPI_Iprobe(1, tag_never, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
 static void exchange(int other, double until) {
     int x = 0, y = 0, more = 1;
-    while (more) { /* rank 2 decides, so both do the same number */
+    while (more) { /* rank 2 decides, so that both do equally many */
         x = MPI_Wtime() < until;
         MPI_Sendrecv(&x, 1, MPI_INT, other, tag_rate, &y, 1, MPI_INT, other, tag_rate, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    leave_messages(rank);
+    leave_unexpected(rank);
     const double seconds = argc > 1 ? atof(argv[1]) : 5;
     if (rank == 0) {
         usleep((useconds_t)(seconds * 1e6));

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A terminal for tests (tmux): what a user types and sees."""
+"""A terminal for tests (tmux): sends keys and reads the screen."""
 import os
 import re
 import shutil
@@ -12,8 +12,8 @@ SKIP = 77
 
 
 class Terminal:
-    """Beside a TestCase: one terminal for all tests of a class."""
-    LOOKS = 100  # of 50 ms, for something to appear
+    """Mixin of a TestCase: one terminal for all tests of a class."""
+    MAX_POLLS = 100  # polls of 50 ms for a text to appear
 
     @classmethod
     def setUpClass(cls):
@@ -32,7 +32,7 @@ class Terminal:
         return p.stdout
 
     def screen_with(self, pattern):
-        for _ in range(self.LOOKS):
+        for _ in range(self.MAX_POLLS):
             screen = self.tmux("capture-pane", "-p")
             if re.search(pattern, screen, re.M):
                 return screen

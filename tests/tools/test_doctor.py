@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""zipmpi doctor with one planted problem at a time: exactly that one is named, with its remedy."""
+"""zipmpi doctor with one injected problem at a time: exactly that one is reported, with its fix."""
 import json
 import os
 import platform
@@ -13,7 +13,7 @@ import unittest
 
 BIN = os.environ["TEST_BIN"]
 LIB = os.path.join(os.path.dirname(BIN), "lib")
-REFUSE = os.environ["TEST_REFUSE"]
+DENY_SYSCALL = os.environ["TEST_DENY_SYSCALL"]
 CALLS = {"x86_64": {"process_vm_readv": 310, "memfd_create": 319}, "aarch64": {"process_vm_readv": 270, "memfd_create": 279}}
 ENVIRONMENT = {"PATH": BIN + ":/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/nonexistent"}
 KIB = 1024
@@ -53,7 +53,7 @@ class Doctor(unittest.TestCase):
         return path
 
     def install(self):
-        """A copy of the installation; links would be followed."""
+        """A copy of the installation; links would be resolved."""
         for part in ("bin", "lib/zipmpi"):
             os.makedirs(os.path.join(self.folder, part))
         for name in ("zipmpi", "zipmpi-noded", "mpiexec", "mpicc"):
@@ -67,43 +67,43 @@ class Doctor(unittest.TestCase):
 
 
 class Clean(Doctor):
-    def test_nothing_is_found(self):
+    def test_no_findings(self):
         self.assertEqual(self.run_doctor(), [])
 
-    def test_nothing_is_found_in_a_copy(self):
+    def test_no_findings_in_a_copy(self):
         self.assertEqual(self.run_doctor(**self.install()), [])
 
-    def test_nothing_is_found_on_a_good_host(self):
+    def test_no_findings_on_a_remote_host(self):
         agent = self.script("agent", 'shift; exec "$@"')
         self.assertEqual(self.run_doctor("--hosts", "a,b", "--launch-agent", agent), [])
 
-    def test_the_text_says_so(self):
+    def test_text_without_findings(self):
         p = subprocess.run([BIN + "/zipmpi", "doctor"], env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
         self.assertEqual((p.returncode, p.stderr), (0, ""))
-        self.assertIn("nothing to repair", p.stdout)
+        self.assertIn("no problem found", p.stdout)
 
-    def test_the_text_has_all_parts(self):
+    def test_text_has_all_parts(self):
         p = subprocess.run([BIN + "/zipmpi", "doctor"], env=dict(ENVIRONMENT, TMPDIR="/nonexistent"), capture_output=True,
                            text=True, timeout=60)
         self.assertEqual((p.returncode, p.stderr), (1, ""))
-        self.assertRegex(p.stdout, r"(?s)1 finding\n.*\[scratch\]\n    why: .*\n    do:  .*export TMPDIR=/var/tmp")
+        self.assertRegex(p.stdout, r"(?s)1 finding\n.*\[scratch\]\n    why: .*\n    fix: .*export TMPDIR=/var/tmp")
 
 
 class Kernel(Doctor):
-    def refuse(self, call, error):
+    def deny(self, call, error):
         number = CALLS.get(platform.machine(), {}).get(call)
         if number is None:
             self.skipTest("number of the call not known on this machine")
-        return [REFUSE, str(number), str(error)]
+        return [DENY_SYSCALL, str(number), str(error)]
 
-    def test_kernel_copy_refused(self):
-        self.finds("kernel-copy", "--security-opt seccomp=unconfined", before=self.refuse("process_vm_readv", 1))
+    def test_cma_denied(self):
+        self.finds("cma-copy", "--security-opt seccomp=unconfined", before=self.deny("process_vm_readv", 1))
 
-    def test_kernel_copy_missing(self):
-        self.finds("kernel-copy", "process_vm_readv", before=self.refuse("process_vm_readv", 38))
+    def test_cma_missing(self):
+        self.finds("cma-copy", "process_vm_readv", before=self.deny("process_vm_readv", 38))
 
-    def test_memory_files_refused(self):
-        self.finds("memory-file", "memfd_create", before=self.refuse("memfd_create", 38))
+    def test_memory_files_denied(self):
+        self.finds("memory-file", "memfd_create", before=self.deny("memfd_create", 38))
 
 
 class Limits(Doctor):
@@ -122,7 +122,7 @@ class Limits(Doctor):
     def test_cpu_time(self):
         self.limit(resource.RLIMIT_CPU, 3600, "cpu-time", "hard cpu")
 
-    def test_a_soft_limit_may_be_raised(self):
+    def test_soft_limit_may_be_raised(self):
         self.finds("cpu-time", "ulimit -t unlimited",
                    prepare=lambda: resource.setrlimit(resource.RLIMIT_CPU, (3600, resource.RLIM_INFINITY)))
 
@@ -193,32 +193,32 @@ class Environment(Doctor):
         shutil.copy(os.path.join(LIB, "zipmpi/zipmpi_topology.so"), library)  # anything that can be loaded
         self.finds("preload", "unset LD_PRELOAD", LD_PRELOAD=library)
 
-    def test_our_own_library_is_no_finding(self):
+    def test_own_library_is_accepted(self):
         self.assertEqual(self.run_doctor(LD_LIBRARY_PATH=LIB, LD_PRELOAD=LIB + "/libmpi_abi.so.1"), [])
 
-    def test_a_launcher_that_cannot_be_reached(self):
+    def test_unreachable_launcher(self):
         self.finds("launcher", "ZipMPI's mpiexec", OMPI_COMM_WORLD_SIZE="4")
 
-    def test_a_closed_descriptor(self):
+    def test_closed_descriptor(self):
         self.finds("pmi-descriptor", "unset PMI_FD", PMI_FD="57", PMI_RANK="0", PMI_SIZE="2")
 
-    def test_an_unknown_knob(self):
+    def test_unknown_parameter(self):
         self.finds("setting", "did you mean ZIPMPI_SHM_CELL_SIZE", ZIPMPI_SHM_CELL_SISE="1")
 
-    def test_a_value_out_of_range(self):
+    def test_value_out_of_range(self):
         self.finds("setting", "", ZIPMPI_SHM_CELL_SIZE="1")
 
-    def test_a_settings_file_that_is_not_there(self):
+    def test_missing_settings_file(self):
         self.finds("setting", "", ZIPMPI_CONFIG=self.folder + "/absent")
 
 
 class Installation(Doctor):
-    def test_a_module_is_missing(self):
+    def test_missing_module(self):
         copy = self.install()
         os.remove(os.path.join(self.folder, "lib/zipmpi/zipmpi_ucx.so"))
         self.finds("module", "libucx0", **copy)
 
-    def test_a_library_is_missing(self):
+    def test_missing_library(self):
         copy = self.install()
         module = os.path.join(self.folder, "lib/zipmpi/zipmpi_topology.so")
         with open(module, "rb") as f:
@@ -232,13 +232,13 @@ class Installation(Doctor):
     def test_no_daemon(self):
         copy = self.install()
         os.remove(os.path.join(self.folder, "bin/zipmpi-noded"))
-        self.finds("daemon", "install ZipMPI anew", **copy)
+        self.finds("daemon", "reinstall ZipMPI", **copy)
 
-    def test_an_old_daemon(self):
+    def test_old_daemon(self):
         copy = self.install()
         os.remove(os.path.join(self.folder, "bin/zipmpi-noded"))
         self.script("bin/zipmpi-noded", "echo 'zipmpi-noded (ZipMPI) 0.0.9'\n")
-        f = self.finds("version", "install ZipMPI anew", **copy)
+        f = self.finds("version", "reinstall ZipMPI", **copy)
         self.assertIn("0.0.9", f["what"])
 
 
@@ -250,7 +250,7 @@ class Hosts(Doctor):
     def test_unreachable(self):
         self.agent("host-unreachable", "getent hosts far", "echo 'ssh: connect to host far port 22: No route to host' >&2; exit 255\n")
 
-    def test_ssh_itself_without_such_a_host(self):
+    def test_ssh_to_unknown_host(self):
         if shutil.which("ssh") is None:
             self.skipTest("no ssh")
         self.finds("host-unreachable", "getent hosts", "--hosts", "no-such-host.invalid")
@@ -261,29 +261,29 @@ class Hosts(Doctor):
     def test_host_key(self):
         self.agent("agent-host-key", "ssh-keygen -R far", "echo 'Host key verification failed.' >&2; exit 255\n")
 
-    def test_asks(self):
+    def test_agent_that_prompts(self):
         self.agent("agent-silent", "ssh-copy-id far", "echo 'Password:' >&2; exec sleep 60\n", "--timeout", "0.5")
 
     def test_no_agent(self):
         self.finds("agent-missing", "--launch-agent", "--hosts", "far", "--launch-agent", "/nonexistent/rsh")
 
-    def test_not_installed_there(self):
-        self.agent("not-installed", "same version at the same place", 'shift; echo "sh: 1: $1: not found" >&2; exit 127\n')
+    def test_not_installed_on_remote_host(self):
+        self.agent("not-installed", "same version at the same path", 'shift; echo "sh: 1: $1: not found" >&2; exit 127\n')
 
     def peer(self, change):
         return f'shift; "$@" | sed \'{change}\'\n'
 
-    def test_another_version_there(self):
+    def test_other_version_on_remote_host(self):
         self.agent("version", "on far", self.peer('s/"zipmpi":"[^"]*"/"zipmpi":"9.9.9"/'))
 
-    def test_an_old_daemon_there(self):
+    def test_old_daemon_on_remote_host(self):
         self.agent("version", "on far", self.peer('s/"daemon":"[^"]*"/"daemon":"0.0.1"/'))
 
-    def test_the_clock_there(self):
+    def test_clock_of_remote_host(self):
         f = self.agent("clock", "systemd-timesyncd", self.peer('s/"clock":[0-9]*/"clock":1000000000/'))
         self.assertIn("behind", f["what"])
 
-    def test_a_finding_there(self):
+    def test_finding_on_remote_host(self):
         self.agent("scratch", "TMPDIR", 'shift; TMPDIR=/nonexistent exec "$@"\n')
 
     def test_no_network(self):

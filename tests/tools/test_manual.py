@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manual pages: one for every function and program, and no complaint of groff."""
+"""The manual pages: one for every function and program, and no groff warnings."""
 import glob
 import os
 import re
@@ -35,21 +35,21 @@ class Manual(unittest.TestCase):
             self.assertTrue(os.path.exists(f"{MANUAL}/man1/{name}.1"), name)
 
     @unittest.skipIf(shutil.which("groff") is None, "no groff")
-    def test_groff_has_nothing_to_say(self):
-        pages = [p for p in glob.glob(MANUAL + "/man?/*") if os.path.getsize(p) > 60]  # not those that name another
+    def test_no_groff_warnings(self):
+        pages = [p for p in glob.glob(MANUAL + "/man?/*") if os.path.getsize(p) > 60]  # not those that only include another
         self.assertGreater(len(pages), 500)
         p = subprocess.run(["groff", "-man", "-ww", "-z", "-Tascii", *pages], capture_output=True, text=True)
         self.assertEqual((p.returncode, p.stderr), (0, ""))
 
     @unittest.skipIf(shutil.which("man") is None, "no man")
-    def test_pages_read_well(self):
+    def test_rendered_page(self):
         text, complaints = shown("man3/MPI_Send.3")
         self.assertEqual(complaints, "")
         for words in ("MPI_Send, MPI_Send_c - sends a message", "MPI_Send_c(const void *buf, MPI_Count count",
                       "dest is not a rank in the communicator", "chapter 3"):
             self.assertIn(words, re.sub(r"\s+", " ", text))
         for page, words in (("man1/mpiexec.1", "--report-hang"), ("man1/zipmpi.1", "zipmpi top"),
-                            ("man7/zipmpi-knobs.7", "ZIPMPI_SHM_CELL_SIZE"), ("man1/mpicc.1", "-showme:link")):
+                            ("man7/zipmpi-parameters.7", "ZIPMPI_SHM_CELL_SIZE"), ("man1/mpicc.1", "-showme:link")):
             text, complaints = shown(page)
             self.assertEqual(complaints, "", page)
             self.assertIn(words, text)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""zipmpi top on a running job: one table for scripts, and the screen as a user sees it in a terminal (tmux)."""
+"""zipmpi top on a running job: one table for scripts, and the screen as shown in a terminal (tmux)."""
 import os
 import subprocess
 import sys
@@ -15,7 +15,7 @@ TOP = [BIN + "/zipmpi", "top"]
 
 
 class Job:
-    """Four ranks: one computes, one waits for it, two send to each other."""
+    """Four ranks: one computes, one waits for it, two exchange messages."""
 
     def __init__(self, ranks=4, seconds=40):
         self.process = subprocess.Popen([BIN + "/mpiexec", "-n", str(ranks), "--bind-to", "none", BUSY, str(seconds)],
@@ -30,8 +30,8 @@ class Job:
 
     def wait(self):
         for _ in range(100):
-            p = self.table("--delay", "0.1")
-            if p.returncode == 0 and "computing" in p.stdout and "waiting" in p.stdout and " 3 line" in p.stdout:
+            p = self.table("--interval", "0.1")
+            if p.returncode == 0 and "computing" in p.stdout and "waiting" in p.stdout and " 3 inline" in p.stdout:
                 return
             time.sleep(0.1)
         raise AssertionError(p.stdout + p.stderr)
@@ -61,11 +61,11 @@ class Once(Top):
         self.assertIn("4 ranks: 1 computing", lines[0])
         self.assertRegex(lines[1], r"rank.*state.*call.*peer.*msg/s.*byte/s.*unexp.*path")
         self.assertEqual(len(lines), 6)
-        self.assertRegex(lines[2], r"^ +0 computing +- +- +- +3 line$")
+        self.assertRegex(lines[2], r"^ +0 computing +- +- +- +3 inline$")
         self.assertRegex(lines[3], r"^ +1 waiting +MPI_Recv +0 ")
-        # The message of the partner may have come a moment before its receive.
+        # The message of the partner may have arrived just before its receive was posted.
         for line, other in ((lines[4], 3), (lines[5], 2)):
-            self.assertRegex(line, rf"^ +{5 - other} .*[0-9.]+[kM]? +[0-9.]+[kM]? +[-1] line$")
+            self.assertRegex(line, rf"^ +{5 - other} .*[0-9.]+[kM]? +[0-9.]+[kM]? +[-1] inline$")
 
     def test_sorted(self):
         lines = self.rows("--sort", "messages")
@@ -79,18 +79,18 @@ class Once(Top):
         self.assertEqual(sorted(line.split()[:2] for line in lines[3:]), [["2", "3"], ["3", "2"]])
         self.assertRegex(lines[3], r" [0-9.]+[kM]? +- +[0-9.]+[kM]? +node +#{20}$")
 
-    def test_nothing_to_see(self):
+    def test_no_such_job(self):
         p = subprocess.run([*TOP, "--once", "--job", "no such job"], capture_output=True, text=True, timeout=60)
         self.assertEqual((p.returncode, p.stdout), (1, ""))
-        self.assertIn("there is no job to look at", p.stderr)
-        self.assertIn("do:", p.stderr)
+        self.assertIn("no job was found", p.stderr)
+        self.assertIn("fix:", p.stderr)
 
 
 class Terminal(terminal.Terminal, Top):
     def test_keys_and_sizes(self):
         command = " ".join([*TOP, *self.job.choose()]) + "; echo ended with $?; sleep 30"
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "20", command)
-        screen = self.screen_with(r"^ +2 .*[0-9.]+[kM]? +[0-9.]+[kM]? +- line")
+        screen = self.screen_with(r"^ +2 .*[0-9.]+[kM]? +[0-9.]+[kM]? +- inline")
         self.assertRegex(screen, r"(?m)^ *r:rankv s:state")
         self.assertRegex(screen, r"(?m)^ +1 waiting +MPI_Recv +0 ")
         self.assertIn("q quit", screen)
@@ -101,7 +101,7 @@ class Terminal(terminal.Terminal, Top):
         self.screen_with(r"m:msg/")
         self.tmux("send-keys", "w")
         screen = self.screen_with("rank 1: waits in MPI_Recv for a message from rank 0, tag 5")
-        self.assertIn("rank 0: is in the program's own code", screen)
+        self.assertRegex(screen, r"rank 0: is in user code|ranks 0,[23,-]+: are in user code")
         self.tmux("send-keys", "l")
         self.screen_with(r"^ +2 +3 +[0-9.]+[kM]? .* node +#")
         self.tmux("send-keys", "l")

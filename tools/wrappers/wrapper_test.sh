@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: wrapper_test.sh BIN_DIR
-# What mpicc, mpicxx and mpifort pass on, seen by a compiler that only prints its arguments, one per line.
+# Checks the arguments that mpicc, mpicxx and mpifort pass, with a compiler that prints them, one per line.
 set -u
 bin=$(cd "$1" && pwd)
 scratch=$(mktemp -d)
@@ -19,7 +19,7 @@ unset MPICH_CC OMPI_CC MPICH_CXX OMPI_CXX MPICH_FC OMPI_FC
 ZIPMPI_CC=$scratch/fake_cc
 ZIPMPI_CXX=$scratch/fake_cc
 ZIPMPI_FC=$scratch/fake_cc
-ZIPMPI_FORTRAN_MODULES=$scratch/modules # nothing is built for a compiler that is none
+ZIPMPI_FORTRAN_MODULES=$scratch/modules # no modules are built for the fake compiler
 export ZIPMPI_CC ZIPMPI_CXX ZIPMPI_FC ZIPMPI_FORTRAN_MODULES
 
 complain() {
@@ -74,12 +74,12 @@ for wrapper in $wrappers; do
     has "$("$bin/$wrapper" -showme:libs)" mpi_abi
     has "$("$bin/$wrapper" -showme:version)" ZipMPI
     has "$("$bin/$wrapper" -showme:help)" usage
-    out=$("$bin/$wrapper" -showme:nonsense 2>&1) && complain "$wrapper takes -showme:nonsense"
-    for part in where: why: "do:"; do has "$out" $part; done
+    out=$("$bin/$wrapper" -showme:nonsense 2>&1) && complain "$wrapper accepts -showme:nonsense"
+    for part in where: why: "fix:"; do has "$out" $part; done
     "$bin/$wrapper" >/dev/null 2>&1 && complain "$wrapper without arguments succeeds"
 done
 
-# The static library of the installation, or why there is none; a program with it finds modules by its run path.
+# The static library of the installation, or the message that there is none; its programs find modules by run path.
 for wrapper in $wrappers; do
     for option in -static-mpi -static; do
         if [ -e "$bin/../lib/libmpi_abi.a" ]; then
@@ -101,17 +101,17 @@ for wrapper in $wrappers; do
 done
 [ ! -e "$bin/../lib/libmpi_abi.a" ] || has "$("$bin/mpicc" -static x.o -o x)" '<-static>'
 
-# Which compiler: option before ours before MPICH's before Open MPI's.
+# Choice of the compiler: the option, then the variables of ZipMPI, MPICH and Open MPI.
 has "$("$bin/mpicc" -cc=othercc -showme:command)" othercc
 has "$(ZIPMPI_CC='' MPICH_CC=mcc OMPI_CC=occ "$bin/mpicc" -showme:command)" mcc
 has "$(ZIPMPI_CC='' OMPI_CC=occ "$bin/mpicc" -showme:command)" occ
 has "$(ZIPMPI_CC='gcc -m64' "$bin/mpicc" -showme:command)" 'gcc -m64'
 has "$(ZIPMPI_CXX='' MPICH_CXX=mcxx "$bin/mpicxx" -showme:command)" mcxx
-out=$(ZIPMPI_CC=no-such-compiler "$bin/mpicc" x.c 2>&1) && complain "a missing compiler is no error"
+out=$(ZIPMPI_CC=no-such-compiler "$bin/mpicc" x.c 2>&1) && complain "a missing compiler is not reported"
 has "$out" 'no-such-compiler was not found'
-has "$out" 'do:'
+has "$out" 'fix:'
 
-# Fortran: modules and their library before ours; built once for a compiler that is not the one of the build.
+# Fortran: the modules and their library precede libmpi_abi; they are built once for another compiler.
 if [ -e "$bin/mpifort" ]; then
     has "$("$bin/mpifort" x.f90 -o x)" "<-I$scratch/modules>"
     has "$("$bin/mpifort" x.f90 -o x)" '<-lmpifort_modules>'
@@ -119,11 +119,11 @@ if [ -e "$bin/mpifort" ]; then
     has "$("$bin/mpifort" --fc=otherfc -showme:command)" otherfc
     has "$("$bin/mpifort" -showme:libs)" 'mpifort_modules mpifort_abi mpi_abi'
     out=$(ZIPMPI_FORTRAN_MODULES='' ZIPMPI_FORTRAN_CACHE=$scratch/cache "$bin/mpifort" -c x.f90 2>&1) &&
-        complain "modules were built by a compiler that is none"
+        complain "modules were built by the fake compiler"
     has "$out" 'modules could not be built'
-    has "$out" 'do:'
+    has "$out" 'fix:'
     [ -z "$(ls "$scratch/cache")" ] || complain "a failed build left $(ls "$scratch/cache")"
-    # A flag that gfortran needs and C does not know.
+    # A flag that gfortran needs and C rejects.
     cat > "$scratch/fake_gfortran" <<'TEXT'
 #!/bin/sh
 case $1 in
@@ -148,5 +148,5 @@ fi
 ln -s "$bin/mpicc" "$scratch/mpicc.link"
 [ "$("$scratch/mpicc.link" -showme:incdirs)" = "$("$bin/mpicc" -showme:incdirs)" ] || complain "link"
 
-[ "$failures" -eq 0 ] && echo "wrappers: all as expected"
+[ "$failures" -eq 0 ] && echo "wrappers: all checks passed"
 exit "$failures"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench.hpp"
 
-#include "base/problem.hpp"
+#include "base/diagnostic.hpp"
 #include "doctor/doctor.hpp"
 
 #include <cerrno>
@@ -13,22 +13,22 @@ namespace zipmpi::tool {
 namespace {
 
 // In an installation, or in the sources of a build folder.
-std::string program() {
-    for (std::string place :
+std::string compare_script() {
+    for (std::string path :
          {own_folder() + "/../" ZIPMPI_DATA_DIR "/zipmpi/bench/compare", std::string(ZIPMPI_BENCH_SOURCE)})
-        if (access(place.c_str(), R_OK) == 0) return place;
+        if (access(path.c_str(), R_OK) == 0) return path;
     return {};
 }
 
 } // namespace
 
 int run_bench(const std::vector<std::string>& arguments) {
-    const std::string compare = program();
-    std::vector<std::string> words{"python3", "-B", compare, "--bin", own_folder(), "--out", "zipmpi-bench"};
-    words.insert(words.end(), arguments.begin(), arguments.end()); // the last of two counts
+    const std::string compare = compare_script();
+    std::vector<std::string> args{"python3", "-B", compare, "--bin", own_folder(), "--out", "zipmpi-bench"};
+    args.insert(args.end(), arguments.begin(), arguments.end()); // later options override earlier ones
     std::vector<char*> argv;
-    argv.reserve(words.size() + 1);
-    for (std::string& w : words) argv.push_back(w.data());
+    argv.reserve(args.size() + 1);
+    for (std::string& w : args) argv.push_back(w.data());
     argv.push_back(nullptr);
     if (!compare.empty()) execvp(argv[0], argv.data());
     report({"the comparison cannot be started", "zipmpi bench",

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// `zipmpi bench`: starts the comparison with other libraries (bench/compare), which is installed beside.
+// `zipmpi bench`: runs the installed comparison with other libraries (bench/compare).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace zipmpi::tool {
 
-// Does not return if it can be started; else an exit status.
+// Returns an exit status only if it cannot be started.
 int run_bench(const std::vector<std::string>& arguments);
 
 } // namespace zipmpi::tool

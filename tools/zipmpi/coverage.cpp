@@ -42,7 +42,7 @@ std::string coverage_text(const Json& coverage, bool list_missing) {
     const int all = coverage.at("functions").get<int>();
     const int done = coverage.at("implemented").get<int>();
     return out + fmt::format("{:>11}{:>9}{:>6}  all chapters\n", done, all - done, all) +
-           "\nA function that is missing exists and returns MPI_ERR_UNSUPPORTED_OPERATION through the error "
+           "\nA missing function exists and returns MPI_ERR_UNSUPPORTED_OPERATION through the error "
            "handler.\n";
 }
 

@@ -21,15 +21,15 @@ std::string compiler() {
 
 std::string field(const Json& object, const char* key) { return object.at(key).get<std::string>(); }
 
-std::string knob_value(std::string_view name) {
+std::string param_value(std::string_view name) {
     for (const ParamBase* p : all_params())
         if (name == p->name()) return p->value_text();
     return "?";
 }
 
-std::string changed_knobs(const Json& knobs) {
+std::string changed_params(const Json& params) {
     std::string out;
-    for (const Json& k : knobs)
+    for (const Json& k : params)
         if (field(k, "origin") != "built in")
             out += fmt::format("\n  {} = {} (from the {}, default {})", field(k, "name"), field(k, "value"),
                                field(k, "origin"), field(k, "default"));
@@ -50,11 +50,11 @@ Json transport_facts() {
         {{{"peers", "a rank and itself"}, {"transport", "self"}, {"why", "copied once within the process"}},
          {{"peers", "ranks on this host"},
           {"transport", "shared memory"},
-          {"why", fmt::format("lines of {} bytes, cells of {}, copies through the kernel: see below",
-                              wire::line_size, knob_value("shm.cell_size"))}},
+          {"why", fmt::format("slots of {} bytes, cells of {}; CMA copies: see below", wire::cache_line,
+                              param_value("shm.cell_size"))}},
          {{"peers", "ranks on other hosts"},
           {"transport", "UCX"},
-          {"why", "loaded when a job has several hosts; see the section on the network"}}});
+          {"why", "loaded in multi-host jobs; see `zipmpi info --network`"}}});
 }
 
 std::string overview_text(const Json& facts) {
@@ -68,16 +68,16 @@ std::string overview_text(const Json& facts) {
     const Json& l = facts.at("launch");
     out += fmt::format("\nlaunch protocol of a program started here\n  {}: {}\n", field(l, "protocol"),
                        field(l, "why"));
-    if (l.contains("do")) out += fmt::format("  do: {}\n", field(l, "do"));
+    if (l.contains("fix")) out += fmt::format("  fix: {}\n", field(l, "fix"));
     out += "\ntransports\n";
     for (const Json& t : facts.at("transports"))
         out += fmt::format("  {:<22}{:<15}{}\n", field(t, "peers"), field(t, "transport"), field(t, "why"));
     out += paths_text(facts.at("paths"));
-    out += fmt::format("\n{} knobs{}\n  zipmpi info --knobs lists them with their help\n",
-                       facts.at("knobs").size(), changed_knobs(facts.at("knobs")));
+    out += fmt::format("\n{} parameters{}\n  zipmpi info --params lists them with their help\n",
+                       facts.at("parameters").size(), changed_params(facts.at("parameters")));
     const Json& c = facts.at("coverage");
     out +=
-        fmt::format("\n{} of {} MPI functions implemented\n  zipmpi info --coverage counts them by chapter\n",
+        fmt::format("\n{} of {} MPI functions implemented\n  zipmpi info --coverage lists them by chapter\n",
                     c.at("implemented").get<int>(), c.at("functions").get<int>());
     return out;
 }

@@ -120,8 +120,8 @@ Json Json::parse(const std::string& text) { return from_library(Library::parse(t
 
 std::string Json::dump(int indent) const { return to_library(*this).dump(indent); }
 
-void Json::need(Type type) const {
-    if (type_ != type) throw JsonError("a JSON value is not of the type that was asked for");
+void Json::require(Type type) const {
+    if (type_ != type) throw JsonError("a JSON value does not have the requested type");
 }
 
 size_t Json::size() const { return type_ == Type::object ? members_.size() : elements_.size(); }
@@ -129,18 +129,18 @@ size_t Json::size() const { return type_ == Type::object ? members_.size() : ele
 double Json::number() const {
     if (type_ == Type::negative) return static_cast<double>(negative_);
     if (type_ == Type::natural) return static_cast<double>(natural_);
-    need(Type::real);
+    require(Type::real);
     return real_;
 }
 
 template <>
 std::string Json::get<std::string>() const {
-    need(Type::text);
+    require(Type::text);
     return text_;
 }
 template <>
 bool Json::get<bool>() const {
-    need(Type::boolean);
+    require(Type::boolean);
     return boolean_;
 }
 template <>
@@ -161,13 +161,13 @@ double Json::get<double>() const {
 }
 
 void Json::push_back(Json value) {
-    need(Type::array);
+    require(Type::array);
     elements_.push_back(std::move(value));
 }
 
 Json& Json::at(size_t index) {
-    need(Type::array);
-    if (index >= elements_.size()) throw JsonError("a JSON array is shorter than was expected");
+    require(Type::array);
+    if (index >= elements_.size()) throw JsonError("a JSON array is shorter than expected");
     return elements_[index];
 }
 
@@ -188,7 +188,7 @@ const Json& Json::at(std::string_view key) const {
 
 Json& Json::operator[](std::string_view key) {
     if (type_ == Type::null) type_ = Type::object;
-    need(Type::object);
+    require(Type::object);
     for (Member& m : members_)
         if (m.key == key) return m.value;
     return members_.emplace_back(Member{std::string(key), {}}).value;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A JSON value: what `--json` prints and what the tool keeps in files. A plain class over a few standard
-// types; only json.cpp, which reads and writes the text, includes a JSON library. The keys of an object keep
-// their order.
+// A JSON value, for the output of `--json` and for files of the tool. A plain class over standard types; only
+// json.cpp, which parses and prints the text, includes a JSON library. The keys of an object keep their
+// order.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace zipmpi::tool {
 
-// A key that does not exist, or a value of another type.
+// Missing key, or value of another type.
 struct JsonError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -37,7 +37,7 @@ class Json {
     Json(std::string value);
     Json(const std::vector<int>& values);
     Json(const std::vector<std::string>& values);
-    // Pairs of a text and a value are the members of an object; anything else is an array.
+    // Pairs of a string and a value become the members of an object; anything else becomes an array.
     Json(std::initializer_list<Json> values);
     Json(const Json& other);
     Json(Json&& other) noexcept;
@@ -47,9 +47,9 @@ class Json {
 
     [[nodiscard]] static Json array(std::initializer_list<Json> values = {});
     [[nodiscard]] static Json object();
-    // A null if the text is not JSON.
+    // Returns null if the text is not JSON.
     [[nodiscard]] static Json parse(const std::string& text);
-    [[nodiscard]] std::string dump(int indent = -1) const; // -1: in one line
+    [[nodiscard]] std::string dump(int indent = -1) const; // -1: on one line
 
     [[nodiscard]] Type type() const { return type_; }
     [[nodiscard]] bool is_object() const { return type_ == Type::object; }
@@ -71,7 +71,7 @@ class Json {
     // Objects
     [[nodiscard]] bool contains(std::string_view key) const { return find(key) != nullptr; }
     [[nodiscard]] const Json& at(std::string_view key) const;
-    [[nodiscard]] Json& operator[](std::string_view key); // made if it does not exist
+    [[nodiscard]] Json& operator[](std::string_view key); // created if it does not exist
     [[nodiscard]] Json& operator[](const char* key) { return (*this)[std::string_view(key)]; }
     [[nodiscard]] std::string value(std::string_view key, const char* otherwise) const;
     [[nodiscard]] const std::vector<Member>& items() const { return members_; }
@@ -79,7 +79,7 @@ class Json {
   private:
     [[nodiscard]] const Json* find(std::string_view key) const;
     [[nodiscard]] double number() const;
-    void need(Type type) const;
+    void require(Type type) const;
 
     Type type_ = Type::null;
     union {

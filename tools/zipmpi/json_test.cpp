@@ -11,7 +11,7 @@ namespace {
 const char* const text =
     R"({"z":18446744073709551615,"a":-3,"real":0.5,"yes":true,"none":null,"list":[1,"two",{}]})";
 
-TEST(Json, TextComesBackAsItWas) { EXPECT_EQ(Json::parse(text).dump(), text); }
+TEST(Json, DumpReproducesText) { EXPECT_EQ(Json::parse(text).dump(), text); }
 
 TEST(Json, BuiltFromPairsIsAnObject) {
     const Json list = Json::array({1, "two", Json::object()});
@@ -24,7 +24,7 @@ TEST(Json, BuiltFromPairsIsAnObject) {
     EXPECT_EQ(value.size(), 6U);
 }
 
-TEST(Json, MembersAreMadeOnFirstUse) {
+TEST(Json, MembersAreCreatedOnFirstUse) {
     Json value;
     value["list"] = {std::string("one element")};
     value["inner"]["n"] = 1;
@@ -34,7 +34,7 @@ TEST(Json, MembersAreMadeOnFirstUse) {
     EXPECT_FALSE(value.contains("absent"));
 }
 
-TEST(Json, WrongUseIsAnErrorAndWrongTextIsNull) {
+TEST(Json, MisuseThrowsAndInvalidTextIsNull) {
     const Json value = Json::parse(text);
     EXPECT_THROW(static_cast<void>(value.at("absent")), JsonError);
     EXPECT_THROW(static_cast<void>(value.at("a").get<std::string>()), JsonError);

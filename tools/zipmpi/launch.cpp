@@ -8,9 +8,9 @@ namespace zipmpi::tool {
 
 Json launch_facts(const char* const* environ_like) {
     boot::Detection found;
-    Problem problem;
+    Diagnostic problem;
     if (!boot::detect(boot::Environment(environ_like), found, problem))
-        return {{"protocol", "none"}, {"why", problem.what + ": " + problem.why}, {"do", problem.todo}};
+        return {{"protocol", "none"}, {"why", problem.what + ": " + problem.why}, {"fix", problem.fix}};
     return {{"protocol", boot::protocol_name(found.protocol)}, {"why", found.how}};
 }
 

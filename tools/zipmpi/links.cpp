@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a rank of a job over several clusters reaches the others: the tool takes part in the job as any rank
-// does.
+// Connections of a rank of a multi-cluster job: the tool takes part in the job as a rank.
 #include "info.hpp"
 
 #include "bridge/routes.hpp"
-#include "core/state.hpp"
+#include "core/runtime_state.hpp"
 #include "os/host.hpp"
 
 #include <algorithm>
@@ -16,13 +15,13 @@
 namespace zipmpi::tool {
 namespace {
 
-Json names(const bridge::Grid& grid, const std::vector<int>& clusters) {
+Json names(const bridge::ClusterMap& map, const std::vector<int>& clusters) {
     Json list = Json::array();
-    for (const int c : clusters) list.push_back(grid.clusters[static_cast<size_t>(c)].name);
+    for (const int c : clusters) list.push_back(map.clusters[static_cast<size_t>(c)].name);
     return list;
 }
 
-Json gateway_facts(const core::Engine& e, const bridge::Grid& grid, const bridge::GatewayPlace& g) {
+Json gateway_facts(const core::Runtime& e, const bridge::ClusterMap& map, const bridge::GatewaySpec& g) {
     const int id = bridge::gateway_id(e.job.size, g.number);
     std::vector<int> clusters;
     Json devices = Json::object();
@@ -30,16 +29,16 @@ Json gateway_facts(const core::Engine& e, const bridge::Grid& grid, const bridge
         clusters.push_back(a.cluster);
         std::string found;
         if (e.job.launcher->get(id, "devices." + std::to_string(a.cluster), found))
-            devices[grid.clusters[static_cast<size_t>(a.cluster)].name] = found;
+            devices[map.clusters[static_cast<size_t>(a.cluster)].name] = found;
     }
     Json links = Json::array();
-    for (const bridge::Link& l : g.links)
-        links.push_back({{"to", grid.gateways[static_cast<size_t>(l.to_gateway)].host},
+    for (const bridge::GatewayLink& l : g.links)
+        links.push_back({{"to", map.gateways[static_cast<size_t>(l.to_gateway)].host},
                          {"listens", !l.listen.empty()},
                          {"untrusted", l.untrusted}});
     std::string starts = "0";
     static_cast<void>(e.job.launcher->get(id, "epoch", starts));
-    return {{"number", g.number}, {"host", g.host}, {"clusters", names(grid, clusters)},
+    return {{"number", g.number}, {"host", g.host}, {"clusters", names(map, clusters)},
             {"devices", devices}, {"links", links}, {"starts", std::atoi(starts.c_str())}};
 }
 
@@ -52,53 +51,54 @@ std::string joined(const Json& list, const char* between = ", ") {
 } // namespace
 
 Json link_facts() {
-    const char* const text = std::getenv(bridge::grid_variable);
-    bridge::Grid grid;
-    if (text == nullptr || !bridge::parse(text, grid)) return {{"grid", false}};
-    const core::Engine& e = core::start_engine(core::ThreadLevel::single);
-    const std::vector<int>& own = grid.nodes[e.segment.node()].clusters;
-    const bridge::Routes routes(grid);
+    const char* const text = std::getenv(bridge::cluster_map_variable);
+    bridge::ClusterMap map;
+    if (text == nullptr || !bridge::parse(text, map)) return {{"grid", false}};
+    const core::Runtime& e = core::start_runtime(core::ThreadLevel::single);
+    const std::vector<int>& own_clusters = map.nodes[e.segment.node()].clusters;
+    const bridge::RoutingTable routes(map);
     Json gateways = Json::array();
-    for (const bridge::GatewayPlace& g : grid.gateways) gateways.push_back(gateway_facts(e, grid, g));
-    Json lanes = Json::array();
-    for (int c = 0; c < static_cast<int>(grid.clusters.size()); ++c) {
-        if (std::find(own.begin(), own.end(), c) != own.end()) continue;
+    for (const bridge::GatewaySpec& g : map.gateways) gateways.push_back(gateway_facts(e, map, g));
+    Json paths = Json::array();
+    for (int c = 0; c < static_cast<int>(map.clusters.size()); ++c) {
+        if (std::find(own_clusters.begin(), own_clusters.end(), c) != own_clusters.end()) continue;
         const std::vector<int> to{c};
-        const std::vector<int> through = routes.lanes(own, to);
-        lanes.push_back({{"to", grid.clusters[static_cast<size_t>(c)].name},
+        const std::vector<int> through = routes.nearest_gateways(own_clusters, to);
+        paths.push_back({{"to", map.clusters[static_cast<size_t>(c)].name},
                          {"gateways", through},
                          {"relays", through.empty() ? 0 : routes.distance(through[0], to)}});
     }
     Json facts{{"grid", true},
                {"rank", e.job.rank},
                {"host", os::host_name()},
-               {"clusters", names(grid, own)},
+               {"clusters", names(map, own_clusters)},
                {"gateways", gateways},
-               {"lanes", lanes}};
-    core::leave_engine();
+               {"paths", paths}};
+    core::shut_down_runtime();
     return facts;
 }
 
 std::string links_text(const Json& facts) {
     if (!facts.at("grid").get<bool>())
-        return "links are looked at in a job over clusters: mpiexec --grid campus.toml zipmpi info --links\n";
+        return "links exist only in a multi-cluster job: mpiexec --clusters campus.toml zipmpi info "
+               "--links\n";
     std::string text =
         fmt::format("rank {} on host {}: cluster {}\n", facts.at("rank").get<int>(),
                     facts.at("host").get<std::string>(), joined(facts.at("clusters"), " and "));
-    for (const Json& lane : facts.at("lanes")) {
+    for (const Json& path : facts.at("paths")) {
         std::string through;
-        for (const Json& g : lane.at("gateways")) through += fmt::format(" {}", g.get<int>());
-        text += fmt::format("  to cluster {}: through gateway{}, {} on the way\n",
-                            lane.at("to").get<std::string>(), through, lane.at("relays").get<int>());
+        for (const Json& g : path.at("gateways")) through += fmt::format(" {}", g.get<int>());
+        text += fmt::format("  to cluster {}: through gateway{}, {} on the path\n",
+                            path.at("to").get<std::string>(), through, path.at("relays").get<int>());
     }
     for (const Json& g : facts.at("gateways")) {
         std::string devices;
         for (const auto& [cluster, names] : g.at("devices").items())
             devices += fmt::format(", {} by {}", cluster, names.get<std::string>());
         for (const Json& l : g.at("links"))
-            devices +=
-                fmt::format(", link {} {}{}", l.at("listens").get<bool>() ? "from" : "to",
-                            l.at("to").get<std::string>(), l.at("untrusted").get<bool>() ? " (sealed)" : "");
+            devices += fmt::format(", link {} {}{}", l.at("listens").get<bool>() ? "from" : "to",
+                                   l.at("to").get<std::string>(),
+                                   l.at("untrusted").get<bool>() ? " (encrypted)" : "");
         text += fmt::format("  gateway {} on {}: {}{}, started {} time{}\n", g.at("number").get<int>(),
                             g.at("host").get<std::string>(), joined(g.at("clusters"), " and "), devices,
                             g.at("starts").get<int>(), g.at("starts").get<int>() == 1 ? "" : "s");

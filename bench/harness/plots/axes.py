@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every picture is made of: lines with a band from quartile to quartile, axes, a legend."""
+"""Elements of every picture: lines with a band between quartiles, axes, a legend."""
 import math
 from typing import NamedTuple
 
 WIDTH, HEIGHT = 860, 540
 LEFT, RIGHT, TOP, BOTTOM = 76, 24, 52, 62
-# Colours that people who see few colours can tell apart; ours is drawn last and thickest.
-STYLES = {"ours": ("#d55e00", 3.2, ()), "openmpi": ("#0072b2", 1.8, ()), "openmpi_ucx": ("#56b4e9", 1.8, (7, 4)),
-          "mpich": ("#009e73", 1.8, ()), "bare": ("#777777", 1.6, (2, 4)), "bare, other": ("#cc79a7", 1.6, (2, 4))}
+# Colors that are safe for color-blind readers; zipmpi is drawn last and thickest.
+STYLES = {"zipmpi": ("#d55e00", 3.2, ()), "openmpi": ("#0072b2", 1.8, ()), "openmpi_ucx": ("#56b4e9", 1.8, (7, 4)),
+          "mpich": ("#009e73", 1.8, ()), "baseline": ("#777777", 1.6, (2, 4)), "baseline, other": ("#cc79a7", 1.6, (2, 4))}
 LEGEND_STEP, LEGEND_SIGN, LEGEND_GAP, CHARACTER, FEW_TICKS = 22, 38, 28, 7.6, 8
 GRID, FRAME = "#e4e4e4", "#888888"
 
@@ -17,11 +17,11 @@ class Series:
     def __init__(self, style, title, points):
         self.title, self.points = title, points  # size: (median, lower quartile, upper quartile)
         self.color, self.thick, self.dashes = STYLES[style] if isinstance(style, str) else style
-        self.bare = style in ("bare", "bare, other")
+        self.baseline = style in ("baseline", "baseline, other")
 
 
 class Box(NamedTuple):
-    """Where a pair of axes lies on the canvas."""
+    """Position of a pair of axes on the canvas."""
     left: float
     top: float
     right: float
@@ -32,7 +32,7 @@ WHOLE = Box(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM)
 
 
 class Axes:
-    """Sizes to x, logarithmically; size 0 stands one step left of 1. Values to y, logarithmically, or as shares of 100."""
+    """Maps sizes to x, logarithmically; size 0 is one step left of 1. Maps values to y, logarithmically, or as percentages."""
 
     def __init__(self, lines, box=WHOLE, shares=False):
         sizes = [size for line in lines for size in line.points]
@@ -76,7 +76,7 @@ def size_label(size):
 
 
 def draw_grid(canvas, axes, ticks, label=size_label, letters=12):
-    """ticks: sizes that are named along the axis."""
+    """ticks: sizes labeled along the axis."""
     box = axes.box
     for value in axes.value_ticks():
         canvas.chain([(box.left, axes.y(value)), (box.right, axes.y(value))], GRID)
@@ -89,17 +89,17 @@ def draw_grid(canvas, axes, ticks, label=size_label, letters=12):
 
 def draw_line(canvas, axes, line):
     places = [(axes.x(size), axes.y(point[0])) for size, point in line.points.items()]
-    if not line.bare and len(places) > 1:
+    if not line.baseline and len(places) > 1:
         low = [(axes.x(size), axes.y(point[1])) for size, point in line.points.items()]
         high = [(axes.x(size), axes.y(point[2])) for size, point in line.points.items()]
         canvas.area(low + high[::-1], line.color, 0.12)
     canvas.chain(places, line.color, line.thick, line.dashes)
-    for x, y in [] if line.bare else places:
+    for x, y in [] if line.baseline else places:
         canvas.disc(x, y, line.thick + 0.4, line.color)
 
 
 def legend(lines, width=WIDTH, height=HEIGHT):
-    """Below the picture, where no line can run through it: (x, y, line), and how high it is. Ours comes first."""
+    """Below the picture, clear of all lines: (x, y, line), and its height. ZipMPI comes first."""
     x, y, places = LEFT, height, []
     for line in reversed(lines):
         wide = LEGEND_SIGN + len(line.title) * CHARACTER

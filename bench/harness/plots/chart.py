@@ -1,27 +1,27 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Latency and bandwidth over the size of messages, all libraries in one picture: lines through the medians, a band from
-quartile to quartile. Where ours is compared with ours: each variant in parts of the default over the number of ranks, the
-mean of all patterns, a band from the best to the worst of them. All axes are logarithmic. From results.json alone:
+"""Latency and bandwidth over message size, all libraries in one picture: lines through the medians, a band between quartiles.
+For variants of zipmpi: each variant relative to the default over the number of ranks, the mean of all patterns, a band from the
+best to the worst of them. All axes are logarithmic. Uses results.json only:
 
-One-sided communication has pictures of its own (panels.py).
+One-sided communication has separate pictures (panels.py).
 
     python3 -m harness.plots.chart results.json DIR       (in bench/)"""
 import json
 import os
 import sys
 
-from ..figures import Figure, geometric_mean
-from ..plan import ONESIDED, OVER_HOSTS
+from ..stats import Figure, geometric_mean
+from ..suites import ONESIDED, OVER_HOSTS
 from . import panels, png, svg
 from .axes import BOTTOM, HEIGHT, LEFT, RIGHT, STYLES, TOP, WIDTH, Axes, Series, draw_grid, draw_legend, draw_line, legend
 
 OF_VARIANTS = (("#0072b2", 2.2, ()), ("#009e73", 2.2, (7, 4)), ("#cc79a7", 2.2, ()), ("#d55e00", 2.2, (2, 4)), ("#56b4e9", 2.2, ()))
-# Where ranks are, and the lines of the bare machine beside latency and bandwidth: library, figure, title.
-ONE_NODE = ("one node", [("bare", "line_ping_pong", "bare: one cache line to and fro")],
-            [("bare", "vm_readv", "bare: process_vm_readv"), ("bare", "memfd_copy", "bare: copy out of a memfd")])
-HOSTS = ("two hosts", [("ucx", "ucx_am_latency", "bare: active messages of UCX")],
-         [("ucx", "ucx_am_bandwidth", "bare: active messages of UCX")])
+# Location of the ranks, and the baseline lines for latency and bandwidth: library, figure, title.
+ONE_NODE = ("one node", [("baseline", "line_ping_pong", "baseline: cache-line ping-pong")],
+            [("baseline", "vm_readv", "baseline: process_vm_readv"), ("baseline", "memfd_copy", "baseline: copy from a memfd")])
+HOSTS = ("two hosts", [("ucx", "ucx_am_latency", "baseline: active messages of UCX")],
+         [("ucx", "ucx_am_bandwidth", "baseline: active messages of UCX")])
 
 
 def series_of(results, library, name, title, style):
@@ -32,25 +32,25 @@ def series_of(results, library, name, title, style):
             low, high = figure.quartiles() if len(figure.values) > 1 else (figure.median, figure.median)
             points[entry["size"]] = (figure.median, low, high)
     if list(points) == [40]:
-        points[0] = points[40]  # one cache line costs the same, however little is in it
+        points[0] = points[40]  # the cost of a cache line does not depend on its contents
     return Series(style, title, dict(sorted(points.items()))) if points else None
 
 
-def series(results, name, bare_lines):
-    lines = [series_of(results, library, bare, title, style)
-             for (library, bare, title), style in zip(bare_lines, ("bare", "bare, other"))]
-    peers = [library for library in results["libraries"] if library["key"] in STYLES and library["key"] not in ("ours", "bare")]
-    ours = [library for library in results["libraries"] if library["key"] == "ours"]
-    lines += [series_of(results, library["key"], name, library["title"], library["key"]) for library in peers + ours]
+def series(results, name, baseline_lines):
+    lines = [series_of(results, library, baseline, title, style)
+             for (library, baseline, title), style in zip(baseline_lines, ("baseline", "baseline, other"))]
+    peers = [library for library in results["libraries"] if library["key"] in STYLES and library["key"] not in ("zipmpi", "baseline")]
+    zipmpi = [library for library in results["libraries"] if library["key"] == "zipmpi"]
+    lines += [series_of(results, library["key"], name, library["title"], library["key"]) for library in peers + zipmpi]
     return [line for line in lines if line]
 
 
 def variant_series(results, variant, style):
-    """A variant's time in parts of the default's, by ranks: mean, best and worst pattern."""
+    """Time of a variant relative to the default, by ranks: mean, best and worst pattern."""
     medians = {(entry["library"], entry["ranks"], entry["name"], entry["size"]): entry["median"] for entry in results["figures"]}
     ratios = {}
     for (library, ranks, *what), value in medians.items():
-        default = medians.get(("ours", ranks, *what))
+        default = medians.get(("zipmpi", ranks, *what))
         if library == variant["key"] and default and value:
             ratios.setdefault(ranks, []).append(value / default)
     points = {ranks: (geometric_mean(found), min(found), max(found)) for ranks, found in sorted(ratios.items())}
@@ -58,7 +58,7 @@ def variant_series(results, variant, style):
 
 
 def variants(results):
-    others = [library for library in results["libraries"] if library["key"] != "ours"]
+    others = [library for library in results["libraries"] if library["key"] != "zipmpi"]
     lines = [variant_series(results, variant, style) for variant, style in zip(others, OF_VARIANTS)]
     return [line for line in lines if line]
 

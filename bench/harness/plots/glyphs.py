@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Letters as strokes, for pictures that are drawn without a font. A stroke is a chain of points, two digits each: x from 0
-to 4, y upwards from 0 (descenders) over 2 (base line) and 6 (small letters) to 8 (capitals)."""
+"""Letters as strokes, for pictures drawn without a font. A stroke is a chain of points, two digits each: x from 0 to 4, y
+upward from 0 (descenders) over 2 (base line) and 6 (lowercase letters) to 8 (capitals)."""
 
-UNITS_HIGH = 6  # of a capital above the base line
+UNITS_HIGH = 6  # height of a capital above the base line
 BASE = 2
 ADVANCE_GAP = 1.6  # units between two letters
 NARROW = {" ": 2, ".": 0, ",": 1, ":": 0, "i": 0, "l": 1, "I": 2, "j": 2, "(": 1, ")": 1, "1": 2, "t": 3, "f": 3, "r": 3}
@@ -31,12 +31,12 @@ STROKES = {
 
 
 def width(text):
-    """In units, without the gap behind the last letter."""
+    """In units, without the space after the last letter."""
     return sum(NARROW.get(c, FULL) + ADVANCE_GAP for c in text) - ADVANCE_GAP if text else 0
 
 
 def strokes(text):
-    """Chains of points (x, y) in units, from the left end of the base line; y upwards."""
+    """Chains of points (x, y) in units, from the left of the base line; y upward."""
     x = 0.0
     for c in text:
         for chain in STROKES.get(c, "").split():

@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""One-sided communication: pictures of several panels, each one figure over sizes, microseconds or ranks, with a line for
-each library."""
+"""One-sided communication: pictures of several panels, each one figure over sizes, microseconds or ranks, with a line per
+library."""
 import os
 from typing import NamedTuple, Tuple
 
-from ..figures import Figure
+from ..stats import Figure
 from . import svg
 from .axes import STYLES, Axes, Box, Series, draw_grid, draw_legend, draw_line, legend, size_label
 
-WIDE, HIGH, HEAD = 400, 300, 44  # of a panel; of the title above all
-LEFT, RIGHT, TOP, BOTTOM = 76, 28, 34, 52  # around the axes of a panel
+WIDE, HIGH, HEAD = 400, 300, 44  # size of a panel; height of the title
+LEFT, RIGHT, TOP, BOTTOM = 76, 28, 34, 52  # margins around the axes of a panel
 BYTES, MICROSECONDS, RANKS = "bytes", "microseconds of computing at a time", "ranks"
 UNITS = {"us": "us, less is better", "s": "s, less is better", "MB/s": "MB/s, more is better", "M/s": "millions/s, more is better",
          "k/s": "thousands/s, more is better", "%hidden": "% hidden, more is better", "x": "times as long, less is better"}
@@ -36,18 +36,18 @@ class Picture(NamedTuple):
 PICTURES = (
     Picture("epochs", "An epoch with one put", 2, tuple(Panel(title, f"epoch_{way}") for way, title in WAYS)),
     Picture("epoch_bandwidth", "Epochs of 64 puts", 2, tuple(Panel(title, f"epoch_bandwidth_{way}") for way, title in WAYS)),
-    Picture("epoch_overlap", "Share of an epoch that is hidden behind computing at the origin", 2,
+    Picture("epoch_overlap", "Fraction of an epoch hidden behind computation at the origin", 2,
             tuple(Panel(title, f"epoch_hidden_{way}") for way, title in WAYS)),
-    Picture("computing_targets", "Targets and neighbours that compute", 3,
+    Picture("busy_targets", "Targets and neighbors that compute", 3,
             (Panel("lock, get 8 bytes, unlock", "access_working", MICROSECONDS),
-             Panel("what the target loses", "slowed_working", MICROSECONDS),
-             Panel("a step of a ring beyond its computing", "ring_beyond", MICROSECONDS))),
-    Picture("lock_contention", "One lock, wanted by all ranks but one", 2,
+             Panel("slowdown of the target", "slowed_working", MICROSECONDS),
+             Panel("a ring step beyond its computation", "ring_beyond", MICROSECONDS))),
+    Picture("lock_contention", "One lock, contended by all ranks but one", 2,
             (Panel("exclusive", "locks_exclusive", RANKS), Panel("one in eight exclusive", "locks_mixed", RANKS))),
     Picture("fences", "Fences", 3, (Panel("alone", "fence_alone", RANKS), Panel("one put of 16 bytes", "fence_1", RANKS),
                                     Panel("puts to eight others", "fence_8", RANKS))),
-    Picture("halo", "Borders put to neighbours", 4,
-            tuple(Panel(f"{count} neighbours, {title}", f"halo_{way}_{count}") for count in (4, 8) for way, title in BORDERS)),
+    Picture("halo", "Borders put to neighbors", 4,
+            tuple(Panel(f"{count} neighbors, {title}", f"halo_{way}_{count}") for count in (4, 8) for way, title in BORDERS)),
     Picture("updates", "Random updates of a table", 4, tuple(Panel(title, f"updates_{form}", RANKS) for form, title in FORMS)),
     Picture("programs", "Programs", 3, (Panel("tasks, a counter for each two ranks", "tasks", RANKS),
                                         Panel("tasks, one counter", "tasks_flat", RANKS), Panel("LU factorisation", "lu", RANKS))),
@@ -55,7 +55,7 @@ PICTURES = (
 
 
 def points_of(results, library, panel):
-    """Along sizes: of the largest number of ranks that was measured."""
+    """Over sizes: for the largest measured number of ranks."""
     found = [e for e in results["figures"] if (e["library"], e["name"]) == (library, panel.figure) and e["values"]]
     most = max((e["ranks"] for e in results["figures"] if e["name"] == panel.figure), default=0)
     points = {}
@@ -71,8 +71,8 @@ def points_of(results, library, panel):
 
 
 def lines_of(results, panel):
-    libraries = sorted((library for library in results["libraries"] if library["key"] in STYLES and library["key"] != "bare"),
-                       key=lambda library: library["key"] == "ours")
+    libraries = sorted((library for library in results["libraries"] if library["key"] in STYLES and library["key"] != "baseline"),
+                       key=lambda library: library["key"] == "zipmpi")
     lines = [Series(library["key"], library["title"], points_of(results, library["key"], panel)) for library in libraries]
     return [line for line in lines if line.points]
 
@@ -96,7 +96,7 @@ def draw_panel(canvas, panel, lines, unit, corner, ranks):
 
 
 def draw(results, picture, where, path):
-    """Nothing is drawn if nothing was measured."""
+    """Draws nothing if nothing was measured."""
     units = {entry["name"]: entry["unit"] for entry in results["figures"]}
     found = [(panel, lines) for panel in picture.panels if (lines := lines_of(results, panel))]
     if not found:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A picture as PNG, drawn without any other package: lines, discs and letters made of strokes, with soft edges. Same
-methods as svg.Canvas."""
+"""A picture as PNG, drawn without any other package: antialiased lines, discs and letters made of strokes. Has the methods of
+svg.Canvas."""
 import math
 import struct
 import zlib
@@ -9,7 +9,7 @@ import zlib
 from . import glyphs
 
 SCALE = 1.5  # pixels per unit of the picture
-LETTER_HEIGHT = 0.72  # of a capital, in parts of the size of the text
+LETTER_HEIGHT = 0.72  # height of a capital relative to the text size
 
 
 def rgb(color):
@@ -28,7 +28,7 @@ class Canvas:
                 row[at + i] += round((color[i] - row[at + i]) * min(part, 1))
 
     def segment(self, a, b, radius, color):
-        """A line of pixels' coordinates with round ends: each pixel by its distance from it."""
+        """A line in pixel coordinates with round ends: each pixel by its distance from it."""
         (ax, ay), (bx, by) = a, b
         dx, dy = bx - ax, by - ay
         length2 = dx * dx + dy * dy
@@ -90,7 +90,7 @@ class Canvas:
 
 
 def dashed(points, dashes):
-    """The pieces of a chain that are drawn; dashes are lengths, drawn and left out in turns."""
+    """The visible segments of a chain; dashes are alternating lengths, drawn and left out."""
     index, left = 0, dashes[0]
     for (ax, ay), (bx, by) in zip(points, points[1:]):
         length, at = math.hypot(bx - ax, by - ay), 0.0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A picture as SVG. Same methods as png.Canvas."""
+"""A picture as SVG. Has the methods of png.Canvas."""
 from html import escape
 
 ANCHORS = {"left": "start", "middle": "middle", "right": "end"}

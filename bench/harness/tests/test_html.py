@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report as a page: whole by itself, and rendered by a browser if there is one."""
+"""The report as a page: self-contained, and rendered by a browser if there is one."""
 import os
 import re
 import shutil
@@ -17,7 +17,7 @@ from harness.plots import chart
 from .test_output import comparison
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-OURS = (0xd5, 0x5e, 0x00)  # the colour of our line
+ZIPMPI = (0xd5, 0x5e, 0x00)  # the color of ZipMPI's line
 
 
 def write_page(folder, made):
@@ -62,18 +62,18 @@ def pixels(path):
 
 
 class Pages(unittest.TestCase):
-    def test_it_is_whole(self):
+    def test_page_is_self_contained(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(write_page(folder, comparison()), encoding="utf-8") as file:
                 text = file.read()
         HTMLParser().feed(text)
-        self.assertIsNone(re.search(r'(src|href)="', text), "it must need nothing else")
+        self.assertIsNone(re.search(r'(src|href)="', text), "the page must be self-contained")
         self.assertEqual(text.count("<table>"), text.count("</table>"))
-        for part in ('<figure id="latency"><svg', "Half round trip", "1 Ki", "Open MPI", '<td class="number">', "not measured"):
+        for part in ('<figure id="latency"><svg', "Half round trip", "1 Ki", "Open MPI", '<td class="number">', "inconclusive"):
             self.assertIn(part, text)
 
     @unittest.skipIf(BROWSER is None, "no chromium")
-    def test_a_browser_shows_it(self):
+    def test_browser_renders_it(self):
         with tempfile.TemporaryDirectory() as folder:
             path, picture = write_page(folder, comparison()), os.path.join(folder, "page.png")
             command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=600,900",
@@ -82,9 +82,9 @@ class Pages(unittest.TestCase):
             rows = pixels(picture)
             if os.environ.get("KEEP_PICTURE"):
                 shutil.copy(picture, os.environ["KEEP_PICTURE"])
-        ours = sum(max(abs(a - b) for a, b in zip(p, OURS)) < 12 for row in rows for p in row)
+        zipmpi = sum(max(abs(a - b) for a, b in zip(p, ZIPMPI)) < 12 for row in rows for p in row)
         dark = sum(sum(p) < 300 for row in rows for p in row)
-        self.assertGreater(ours, 100, "our line is not drawn")
+        self.assertGreater(zipmpi, 100, "ZipMPI's line is not drawn")
         self.assertGreater(dark, 2000, "there is no text")
 
 

@@ -9,36 +9,36 @@ import unittest
 import xml.etree.ElementTree
 import zlib
 
-from harness import bars, plan, report, runner, variants
-from harness.figures import Line, Results
+from harness import targets, suites, report, runner, variants
+from harness.stats import Line, Results
 from harness.plots import chart, glyphs, png
 
 
 def comparison():
     results = Results()
     for _ in range(5):
-        for library, factor in (("ours", 1), ("openmpi", 2), ("openmpi_ucx", 3), ("mpich", 4)):
+        for library, factor in (("zipmpi", 1), ("openmpi", 2), ("openmpi_ucx", 3), ("mpich", 4)):
             for size in (0, 8, 1024):
                 results.add(library, 2, Line("latency", size, factor * (1 + size / 1000), "us"))
-        results.add("bare", 2, Line("line_ping_pong", 40, 0.9, "us"))
-    titles = {"ours": "ZipMPI", "openmpi": "Open MPI", "openmpi_ucx": "Open MPI ucx", "bare": "bare"}
+        results.add("baseline", 2, Line("line_ping_pong", 40, 0.9, "us"))
+    titles = {"zipmpi": "ZipMPI", "openmpi": "Open MPI", "openmpi_ucx": "Open MPI ucx", "baseline": "baseline"}
     libraries = [{"key": key, "title": title, "version": "1", "command": "run"} for key, title in titles.items()]
-    table = bars.load()
+    table = targets.load()
     host = {"processor": "p", "cores": 2, "memory": "m", "virtual": False, "kernel": "k", "system": "s", "load": 0.0}
     return {"date": "d", "commit": "c", "set": "quick", "rounds": 5, "seconds": 1.0, "host": host, "absent": {"mpich": "gone"},
             "failures": [{"library": "mpich", "run": "latency", "round": 1, "why": "a\nb"}], "libraries": libraries,
-            "results": results, "table": table, "vary": None, "verdicts": bars.judge_all(results, table, ("default",))}
+            "results": results, "table": table, "vary": None, "verdicts": targets.evaluate_all(results, table, ("default",))}
 
 
 def variation():
-    """Ours with two settings: one a tenth slower, one with figures too far apart."""
+    """ZipMPI with two settings: one a tenth slower, one with a large spread."""
     results = Results()
     for part in (0.5, 1, 1, 1, 2):
-        results.add("ours", 2, Line("pattern_cg", 0, 10, "us"))
+        results.add("zipmpi", 2, Line("pattern_cg", 0, 10, "us"))
         results.add("slow", 2, Line("pattern_cg", 0, 11, "us"))
         results.add("odd", 2, Line("pattern_cg", 0, 10 * part * part, "us"))
-    names = ("ours", "slow", "odd")
-    return comparison() | {"results": results, "vary": "KNOB=slow,odd", "verdicts": [], "failures": [], "absent": {},
+    names = ("zipmpi", "slow", "odd")
+    return comparison() | {"results": results, "vary": "PARAMETER=slow,odd", "verdicts": [], "failures": [], "absent": {},
                            "libraries": [{"key": name, "title": name, "version": "1", "command": "run"} for name in names]}
 
 
@@ -46,39 +46,39 @@ class Reports(unittest.TestCase):
     def test_text_and_markdown(self):
         for markdown in (False, True):
             text = report.Report(comparison(), markdown).whole()
-            for part in ("ZipMPI", "0.50", "1.11", "1 Ki", "not measured", "gone", "a b"):
+            for part in ("ZipMPI", "0.50", "1.11", "1 Ki", "inconclusive", "gone", "a b"):
                 self.assertIn(part, text)
 
-    def test_a_ratio_that_does_not_count_is_marked(self):
+    def test_inconclusive_ratio_is_marked(self):
         unsteady = comparison()
         for value in (0.1, 30.0, 0.2, 40.0, 0.3, 50.0, 0.4, 60.0):
             unsteady["results"].add("mpich", 2, Line("latency", 8, value, "us"))
         self.assertIn("0.50 ?", report.Report(unsteady, True).whole())
         self.assertNotIn("0.50 ?", report.Report(comparison(), True).whole())
 
-    def test_variants_in_parts_of_the_default(self):
+    def test_variants_relative_to_default(self):
         rows = variants.rows(variation())
         self.assertEqual(rows[0], ["pattern", "ranks", "default", "slow", "odd"])
         self.assertEqual(rows[1][:2] + rows[1][3:], ["cg", "2", "1.10", "1.00"])
         self.assertEqual(rows[2][3], "1.10")
         text = report.Report(variation(), False).whole()
-        self.assertIn("KNOB / default", text)
+        self.assertIn("PARAMETER / default", text)
         self.assertNotIn("best peer", text)
 
-    def test_columns_of_markdown_agree(self):
+    def test_markdown_columns(self):
         rows = [line for line in report.Report(comparison(), True).whole().splitlines() if line.startswith("|")]
         for first, second in zip(rows, rows[1:]):
             if second.startswith("|---"):
                 self.assertEqual(first.count("|"), second.count("|"))
 
-    def test_json_holds_all_rounds(self):
+    def test_json_has_all_rounds(self):
         data = json.loads(json.dumps(report.as_json(comparison())))
         self.assertEqual(len(data["figures"][0]["values"]), 5)
-        self.assertEqual(len(data["bars"]), sum(bar["set"] == "default" for bar in bars.load()["bar"]))
+        self.assertEqual(len(data["targets"]), sum(target["set"] == "default" for target in targets.load()["target"]))
 
 
 class Pictures(unittest.TestCase):
-    def test_both_forms_are_written(self):
+    def test_both_formats_are_written(self):
         with tempfile.TemporaryDirectory() as folder:
             chart.draw_all(report.as_json(comparison()), folder)
             xml.etree.ElementTree.parse(os.path.join(folder, "latency.svg"))
@@ -86,7 +86,7 @@ class Pictures(unittest.TestCase):
                 self.assertTrue(file.read().startswith(b"\x89PNG"))
             self.assertFalse(os.path.exists(os.path.join(folder, "bandwidth.svg")))  # nothing was measured
 
-    def test_the_bare_line_between_hosts(self):
+    def test_baseline_between_hosts(self):
         over_hosts = comparison() | {"set": "cluster"}
         for size in (8, 1024):
             over_hosts["results"].add("ucx", 2, Line("ucx_am_latency", size, 5.0, "us"))
@@ -106,7 +106,7 @@ class Pictures(unittest.TestCase):
     def test_one_sided_pictures(self):
         made = comparison() | {"set": "onesided_hosts"}
         for round_number in range(3):
-            for library in ("ours", "mpich"):
+            for library in ("zipmpi", "mpich"):
                 for size in (8, 4096):
                     made["results"].add(library, 2, Line("epoch_hidden_lock", size, 40 * round_number, "%hidden"))
                 for ranks in (4, 8):
@@ -114,7 +114,7 @@ class Pictures(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             chart.draw_all(report.as_json(made), folder)
             drawn = {name for name in os.listdir(folder) if name.endswith(".svg")}
-            self.assertEqual(drawn, {"latency.svg", "epoch_overlap.svg", "fences.svg"})  # what was measured
+            self.assertEqual(drawn, {"latency.svg", "epoch_overlap.svg", "fences.svg"})  # only measured pictures
             for name in drawn:
                 xml.etree.ElementTree.parse(os.path.join(folder, name))
             with open(os.path.join(folder, "fences.svg"), encoding="utf-8") as file:
@@ -134,7 +134,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual(row[1:4], b"\xff\xff\xff")
         self.assertEqual(row[1 + 15 * 3:4 + 15 * 3], b"\xff\x00\x00")
 
-    def test_letters_are_whole(self):
+    def test_letters_are_complete(self):
         for letter, chains in glyphs.STROKES.items():
             for chain in chains.split():
                 self.assertEqual(len(chain) % 2, 0, letter)
@@ -142,17 +142,17 @@ class Pictures(unittest.TestCase):
 
 
 class Running(unittest.TestCase):
-    def test_a_run_that_hangs_is_ended(self):
+    def test_hanging_run_is_ended(self):
         begin = time.monotonic()
         with self.assertRaises(runner.RunFailed):
             runner.output_of(["sleep", "60"], 0.2)
         self.assertLess(time.monotonic() - begin, 30)
 
-    def test_a_run_that_fails_says_why(self):
+    def test_failed_run_has_reason(self):
         with self.assertRaisesRegex(runner.RunFailed, "status 3: reason"):
             runner.output_of(["sh", "-c", "echo reason >&2; exit 3"], 20)
 
-    def test_progress_in_plain_lines(self):
+    def test_progress_without_terminal(self):
         stream = io.StringIO()
         progress = runner.Progress(4, stream)
         for number in (1, 1, 2, 2):
@@ -160,9 +160,9 @@ class Running(unittest.TestCase):
             progress.done += 1
         self.assertEqual(len(stream.getvalue().splitlines()), 2)
 
-    def test_every_set_has_runs(self):
-        for name in plan.SETS:
-            self.assertTrue(plan.runs_of(name))
+    def test_every_suite_has_runs(self):
+        for name in suites.SUITES:
+            self.assertTrue(suites.runs_of(name))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PMIx through libpmix, as a module. Nothing is collected in a fence; a value is fetched from its owner when
-// it is asked for.
-#include "boot/limits.hpp"
+// The module zipmpi_pmix_client.so: PMIx client based on libpmix. Fences collect no data; values are fetched
+// from their owner on demand.
 #include "boot/pmix/module.hpp"
 #include "boot/process_mapping.hpp"
+#include "boot/timeouts.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +15,7 @@
 namespace zipmpi::boot {
 namespace {
 
-// A value from PMIx_Get that releases itself.
+// Owning result of PMIx_Get.
 class Value {
   public:
     Value() = default;
@@ -24,7 +24,7 @@ class Value {
     ~Value() {
         if (value_ != nullptr) PMIX_VALUE_RELEASE(value_);
     }
-    // what_is_here: do not ask other servers; absent keys cost seconds otherwise.
+    // what_is_here: query only the local server; else absent keys cost seconds.
     pmix_status_t get(const pmix_proc_t& owner, const char* key, bool what_is_here) {
         bool yes = true;
         pmix_info_t optional{};
@@ -33,7 +33,7 @@ class Value {
         PMIX_INFO_DESTRUCT(&optional);
         return value_ == nullptr && rc == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : rc;
     }
-    // Servers disagree about the type of numbers (APPNUM is uint32 in one and int in another).
+    // The type of numbers differs between servers (APPNUM is uint32 in one and int in another).
     [[nodiscard]] int64_t number() const {
         switch (value_ != nullptr ? value_->type : PMIX_UNDEF) {
         case PMIX_INT:
@@ -76,14 +76,14 @@ int number_of(const pmix_proc_t& owner, const char* key) {
 class Pmix final : public Launcher {
   public:
     explicit Pmix(const pmix_proc_t& me)
-        : everybody_(peer(me, PMIX_RANK_WILDCARD)) {}
+        : all_ranks_(peer(me, PMIX_RANK_WILDCARD)) {}
 
     static pmix_proc_t peer(const pmix_proc_t& me, pmix_rank_t rank) {
         pmix_proc_t p{};
         PMIX_LOAD_PROCID(&p, me.nspace, rank);
         return p;
     }
-    [[nodiscard]] const pmix_proc_t& everybody() const { return everybody_; }
+    [[nodiscard]] const pmix_proc_t& all_ranks() const { return all_ranks_; }
 
     bool put(std::string_view key, std::string_view value) override {
         if (value.size() > value_limit) return false;
@@ -96,57 +96,58 @@ class Pmix final : public Launcher {
     }
     bool get(int from_rank, std::string_view key, std::string& value) override {
         Value v;
-        const auto owner = peer(everybody_, static_cast<pmix_rank_t>(from_rank));
+        const auto owner = peer(all_ranks_, static_cast<pmix_rank_t>(from_rank));
         if (v.get(owner, full_key(key).c_str(), false) != PMIX_SUCCESS || v.text() == nullptr) return false;
         value.assign(v.text(), strnlen(v.text(), value_limit));
         return true;
     }
-    bool fence() override { return PMIx_Fence(&everybody_, 1, nullptr, 0) == PMIX_SUCCESS; }
+    bool fence() override { return PMIx_Fence(&all_ranks_, 1, nullptr, 0) == PMIX_SUCCESS; }
     void abort(int exit_code, std::string_view text) override {
-        if (PMIx_Abort(exit_code, std::string(text).c_str(), nullptr, 0) == PMIX_SUCCESS) await_the_end();
+        if (PMIx_Abort(exit_code, std::string(text).c_str(), nullptr, 0) == PMIX_SUCCESS)
+            wait_for_termination();
     }
     int64_t node_of(int rank) override {
-        return number_of(peer(everybody_, static_cast<pmix_rank_t>(rank)), PMIX_NODEID);
+        return number_of(peer(all_ranks_, static_cast<pmix_rank_t>(rank)), PMIX_NODEID);
     }
     void finalize() override { PMIx_Finalize(nullptr, 0); }
 
   private:
     static std::string full_key(std::string_view key) { return "zipmpi." + std::string(key); }
-    pmix_proc_t everybody_;
+    pmix_proc_t all_ranks_;
 };
 
-bool identify(const pmix_proc_t& self, const pmix_proc_t& everybody, PmixIdentity& me, std::string& why) {
+bool identify(const pmix_proc_t& self, const pmix_proc_t& job_proc, PmixIdentity& me, std::string& why) {
     me.job_id = self.nspace;
     me.rank = static_cast<int>(self.rank);
-    me.size = number_of(everybody, PMIX_JOB_SIZE);
+    me.size = number_of(job_proc, PMIX_JOB_SIZE);
     if (me.size < 1 || me.rank < 0 || me.rank >= me.size) {
-        why = "the server says rank " + std::to_string(me.rank) + " of " + std::to_string(me.size);
+        why = "the server reports rank " + std::to_string(me.rank) + " of " + std::to_string(me.size);
         return false;
     }
-    me.universe_size = number_of(everybody, PMIX_UNIV_SIZE);
+    me.universe_size = number_of(job_proc, PMIX_UNIV_SIZE);
     me.app_number = number_of(self, PMIX_APPNUM);
     Value peers;
     if (me.size == 1) {
         me.node_ranks = {0};
-    } else if (peers.get(everybody, PMIX_LOCAL_PEERS, true) != PMIX_SUCCESS || peers.text() == nullptr ||
+    } else if (peers.get(job_proc, PMIX_LOCAL_PEERS, true) != PMIX_SUCCESS || peers.text() == nullptr ||
                !parse_rank_list(peers.text(), me.size, me.node_ranks)) {
-        why = "the server does not say which ranks are on this host (pmix.lpeers)";
+        why = "the server does not report which ranks are on this host (pmix.lpeers)";
         return false;
     }
     return true;
 }
 
-// A setting for libpmix that holds while this object lives, unless the user has made one. libpmix reads its
-// settings in PMIx_Init; what this rank starts later must not inherit them.
-class PassingSetting {
+// Environment variable set during the lifetime of this object, unless the user has set it. libpmix reads its
+// settings in PMIx_Init; child processes of this rank must not inherit them.
+class ScopedEnv {
   public:
-    PassingSetting(const char* name, const std::string& value)
+    ScopedEnv(const char* name, const std::string& value)
         : name_(std::getenv(name) == nullptr ? name : nullptr) {
         if (name_ != nullptr) setenv(name_, value.c_str(), 1);
     }
-    PassingSetting(const PassingSetting&) = delete;
-    PassingSetting& operator=(const PassingSetting&) = delete;
-    ~PassingSetting() {
+    ScopedEnv(const ScopedEnv&) = delete;
+    ScopedEnv& operator=(const ScopedEnv&) = delete;
+    ~ScopedEnv() {
         if (name_ != nullptr) unsetenv(name_);
     }
 
@@ -155,13 +156,13 @@ class PassingSetting {
 };
 
 pmix_status_t init_within(int limit_seconds, pmix_proc_t& self) {
-    // By default libpmix waits for ever for a server that accepts and says nothing.
-    const PassingSetting wait("PMIX_MCA_ptl_base_handshake_wait_time", std::to_string(limit_seconds));
-    const PassingSetting retries("PMIX_MCA_ptl_base_handshake_max_retries", "0");
+    // By default libpmix waits without limit for a server that accepts but does not reply.
+    const ScopedEnv wait("PMIX_MCA_ptl_base_handshake_wait_time", std::to_string(limit_seconds));
+    const ScopedEnv retries("PMIX_MCA_ptl_base_handshake_max_retries", "0");
     return PMIx_Init(&self, nullptr, 0);
 }
 
-// "OpenPMIx 4.2.2 (PMIx Standard: ...)" without what is in the brackets.
+// "OpenPMIx 4.2.2 (PMIx Standard: ...)" without the text in parentheses.
 std::string library_version() {
     const std::string full = PMIx_Get_version();
     return full.substr(0, full.find(" ("));
@@ -176,12 +177,12 @@ zipmpi_pmix_open_2(int limit_seconds, zipmpi::boot::PmixIdentity& me, std::strin
     pmix_proc_t self{};
     const pmix_status_t rc = init_within(limit_seconds, self);
     if (rc != PMIX_SUCCESS) {
-        // No PMIx_Finalize: after a failed start libpmix 4.2 crashes in it, and this process ends anyway.
-        why = "PMIx_Init of " + library_version() + " says " + PMIx_Error_string(rc);
+        // No PMIx_Finalize: libpmix 4.2 crashes in it after a failed PMIx_Init, and this process ends anyway.
+        why = "PMIx_Init of " + library_version() + " returned " + PMIx_Error_string(rc);
         return nullptr;
     }
     auto launcher = std::make_unique<Pmix>(self);
-    if (!identify(self, launcher->everybody(), me, why)) {
+    if (!identify(self, launcher->all_ranks(), me, why)) {
         launcher->finalize();
         return nullptr;
     }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The border between the library and the module zipmpi_pmix_client.so. libpmix brings threads, files and
-// tens of milliseconds; only a process that was started by a PMIx launcher loads it.
+// Interface of the module zipmpi_pmix_client.so. libpmix starts threads, creates files and takes tens of
+// milliseconds, so only processes started by a PMIx launcher load it.
 #pragma once
 
 #include "boot/job.hpp"
@@ -21,8 +21,8 @@ struct PmixIdentity {
     std::vector<int> node_ranks;
 };
 
-// The one function of the module; its name changes when this border changes. Null and `why` on failure.
-// The server must answer the first message within limit_seconds.
+// The only function of the module; its name changes with this interface. Null and `why` on failure. The
+// server must reply to the first message within limit_seconds.
 using PmixOpen = Launcher* (*)(int limit_seconds, PmixIdentity& me, std::string& why);
 inline constexpr const char* pmix_open_symbol = "zipmpi_pmix_open_2";
 inline constexpr const char* pmix_module_file = "zipmpi_pmix_client.so";

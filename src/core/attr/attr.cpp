@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/attr/attr.hpp"
 
-#include "core/state.hpp"
-#include "core/unlocked.hpp"
+#include "core/runtime_state.hpp"
+#include "core/runtime_unlock_guard.hpp"
 
 #include <algorithm>
 
@@ -16,17 +16,17 @@ Slab<Keyval>& slab() {
 }
 
 Keyval* share(Keyval& key) {
-    hold(key);
+    add_ref(key);
     return &key;
 }
 
 void release(Keyval& key) {
-    if (let_go(key)) slab().destroy(key);
+    if (release_ref(key)) slab().destroy(key);
 }
 
 Err call_delete(const Keyval& key, Object& owner, void* value) {
     if (key.delete_function == nullptr) return Err::success;
-    const Unlocked unlocked;
+    const RuntimeUnlockGuard unlocked;
     return key.calls->erase(key.delete_function, owner, key.index, value, key.extra_state);
 }
 
@@ -34,7 +34,7 @@ Err call_copy(const Keyval& key, Object& owner, void* value, void*& copied, bool
     wanted = key.copy != Keyval::Copy::never;
     copied = value;
     if (key.copy != Keyval::Copy::call) return Err::success;
-    const Unlocked unlocked;
+    const RuntimeUnlockGuard unlocked;
     wanted = false;
     return key.calls->copy(key.copy_function, owner, key.index, key.extra_state, value, copied, wanted);
 }
@@ -59,16 +59,16 @@ Err keyval_create(const KeyvalFunctions& functions, uint32_t& key) {
 
 Err keyval_free(Keyed keyed, uint32_t key) {
     Keyval* const found = keyval_by_index(key, keyed);
-    if (found == nullptr) return no_such_key();
-    if (found->freed) return Err::success; // a second time, while attributes keep it: nothing is left to do
+    if (found == nullptr) return invalid_keyval();
+    if (found->freed) return Err::success; // freed before, but kept alive by attributes: nothing to do
     found->freed = true;
     release(*found);
     return Err::success;
 }
 
-Err no_such_key() {
-    return fail(Err::keyval, "pass a key that was made for this kind of object and not freed",
-                "there is no such attribute key");
+Err invalid_keyval() {
+    return fail(Err::keyval, "pass a keyval created for this kind of object and not freed",
+                "the attribute key is not valid");
 }
 
 void* const* Attributes::find(const Keyval& key) const {
@@ -85,7 +85,7 @@ Err Attributes::set(Object& owner, Keyval& key, void* value) {
         return Err::success;
     }
     if (const Err e = call_delete(key, owner, old->value); e != Err::success) return e;
-    // the function may have changed the list
+    // the callback may have changed the list
     const auto now = std::find_if(entries_.begin(), entries_.end(), same);
     if (now != entries_.end())
         now->value = value;
@@ -97,7 +97,7 @@ Err Attributes::set(Object& owner, Keyval& key, void* value) {
 Err Attributes::erase(Object& owner, Keyval& key) {
     void* const* const value = find(key);
     if (value == nullptr) return Err::success;
-    share(key); // the function may free it
+    share(key); // the callback may free it
     const Err e = call_delete(key, owner, *value);
     if (e == Err::success) drop(key);
     release(key);
@@ -113,7 +113,7 @@ void Attributes::drop(Keyval& key) {
 }
 
 Err Attributes::copy_from(const Attributes& from, Object& old_owner, Object& new_owner) {
-    const std::vector<Entry> entries = from.entries_; // functions may change the original
+    const std::vector<Entry> entries = from.entries_; // callbacks may change the original
     for (const Entry& entry : entries) share(*entry.key);
     Err result = Err::success;
     for (const Entry& entry : entries) {

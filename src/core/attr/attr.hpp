@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Attributes: values that a program attaches to communicators, datatypes and windows, under keys that it has
-// made. The functions that copy and delete them are called unlocked: they may call MPI.
+// Attributes: values that the application attaches to communicators, datatypes and windows under keyvals.
+// User copy and delete callbacks run without the progress engine lock because they may call MPI.
 #pragma once
 
 #include "core/attr/keyval.hpp"
@@ -12,11 +12,11 @@
 namespace zipmpi::core {
 
 struct Keyval : Object, KeyvalFunctions {
-    static constexpr Class class_id = Class::keyval;
-    bool freed = false; // by the program; attributes under it keep it alive
+    static constexpr ObjectKind class_id = ObjectKind::keyval;
+    bool freed = false; // freed by the application; attributes still using it keep it alive
 };
 
-// What is attached to one object, in the order in which it was.
+// Attributes of one object, in the order in which they were set.
 class Attributes {
   public:
     Attributes() = default;
@@ -28,23 +28,23 @@ class Attributes {
     [[nodiscard]] void* const* find(const Keyval& key) const;
     Err set(Object& owner, Keyval& key, void* value);
     Err erase(Object& owner, Keyval& key);
-    // Calls the copy functions of `from` and attaches what they give. On failure nothing is left attached.
+    // Calls the copy callbacks of `from` and attaches the results. On failure nothing stays attached.
     Err copy_from(const Attributes& from, Object& old_owner, Object& new_owner);
-    // The last attached goes first. Stops at the first function that fails.
+    // Deletes in reverse order of attachment. Stops at the first callback that fails.
     Err erase_all(Object& owner);
 
   private:
     struct Entry {
-        Keyval* key; // counted
+        Keyval* key; // reference-counted
         void* value;
     };
     void drop(Keyval& key);
     std::vector<Entry> entries_;
 };
 
-// The key with that number, or null. One that the program has freed is there while attributes are under it:
-// they can still be looked up and deleted.
+// The keyval with this index, or null. A freed keyval remains valid while attributes use it, so that they can
+// still be read and deleted.
 Keyval* keyval_by_index(uint32_t index, Keyed keyed);
-[[gnu::cold]] Err no_such_key();
+[[gnu::cold]] Err invalid_keyval();
 
 } // namespace zipmpi::core

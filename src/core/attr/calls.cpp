@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The attribute calls of communicators, datatypes and windows: the same for all three.
+// The attribute calls of communicators, datatypes and windows, by one template.
 #include "core/attr/attr.hpp"
 #include "core/attr/type_attributes.hpp"
 #include "core/comm/comm.hpp"
 #include "core/datatype/datatype.hpp"
-#include "core/state.hpp"
+#include "core/runtime_state.hpp"
 #include "core/win/win.hpp"
 
 namespace zipmpi::core {
@@ -18,13 +18,13 @@ Attributes& attributes_of(Win& win) { return win.attributes; }
 template <Keyed keyed, class Owner>
 Err set(Owner& owner, uint32_t key, void* value) {
     Keyval* const found = keyval_by_index(key, keyed);
-    return found != nullptr ? attributes_of(owner).set(owner, *found, value) : no_such_key();
+    return found != nullptr ? attributes_of(owner).set(owner, *found, value) : invalid_keyval();
 }
 
 template <Keyed keyed, class Owner>
 Err get(Owner& owner, uint32_t key, void*& value, bool& found) {
     const Keyval* const keyval = keyval_by_index(key, keyed);
-    if (keyval == nullptr) return no_such_key();
+    if (keyval == nullptr) return invalid_keyval();
     void* const* const at = attributes_of(owner).find(*keyval);
     found = at != nullptr;
     if (found) value = *at;
@@ -34,9 +34,9 @@ Err get(Owner& owner, uint32_t key, void*& value, bool& found) {
 template <Keyed keyed, class Owner>
 Err erase(Owner& owner, uint32_t key) {
     Keyval* const found = keyval_by_index(key, keyed);
-    if (found == nullptr) return no_such_key();
+    if (found == nullptr) return invalid_keyval();
     if (attributes_of(owner).find(*found) == nullptr)
-        return fail(Err::keyval, "delete attributes that are set", "no attribute is set under this key");
+        return fail(Err::keyval, "delete only attributes that are set", "no attribute is set under this key");
     return attributes_of(owner).erase(owner, *found);
 }
 

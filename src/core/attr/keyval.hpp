@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Keys of attributes, as a face makes them. The functions that copy and delete attributes are of the face's
-// type: the engine calls them through AttributeCalls.
+// Keyvals (attribute keys) as an ABI binding creates them. The copy and delete callbacks have the ABI's
+// function types; core calls them through AttributeCalls.
 #pragma once
 
 #include "base/err.hpp"
@@ -14,14 +14,14 @@ namespace zipmpi::core {
 
 enum class Keyed : uint8_t { comm, type, win };
 
-// How a face calls the program's functions.
+// Binding functions that invoke the user's callbacks.
 struct AttributeCalls {
     Err (*copy)(void* function, Object& owner, uint32_t key, void* extra_state, void* value, void*& copied,
                 bool& wanted);
     Err (*erase)(void* function, Object& owner, uint32_t key, void* value, void* extra_state);
 };
 
-// What a face says about a key when the program makes it.
+// Callbacks that the binding passes when the application creates a keyval.
 struct KeyvalFunctions {
     Keyed keyed = Keyed::comm;
     enum class Copy : uint8_t { never, as_is, call } copy = Copy::never;
@@ -33,7 +33,7 @@ struct KeyvalFunctions {
 
 Err keyval_create(const KeyvalFunctions& functions, uint32_t& key);
 Err keyval_free(Keyed keyed, uint32_t key);
-// A key that the program has freed exists while attributes are under it.
+// A freed keyval exists while attributes use it.
 bool keyval_exists(Keyed keyed, uint32_t key) noexcept;
 
 } // namespace zipmpi::core

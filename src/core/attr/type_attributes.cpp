@@ -21,7 +21,7 @@ Attributes& attributes_of(Datatype& type) { return all()[&type]; }
 Err copy_type_attributes(Datatype& from, Datatype& to) {
     const auto at = all().find(&from);
     if (at == all().end() || at->second.empty()) return Err::success;
-    const Attributes& old = at->second; // stays where it is when the table grows
+    const Attributes& old = at->second; // reference remains valid when the table grows
     return attributes_of(to).copy_from(old, from, to);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Attributes of datatypes. Few programs have any: they are kept beside the types.
+// Attributes of datatypes, stored outside the datatype objects because few programs use them.
 #pragma once
 
 #include "core/attr/attr.hpp"
@@ -9,9 +9,9 @@
 namespace zipmpi::core {
 
 Attributes& attributes_of(Datatype& type);
-// For a type that is copied, before its handle is given out.
+// Copies attributes to a duplicated type before its handle is returned.
 Err copy_type_attributes(Datatype& from, Datatype& to);
-// For a type that is freed. On failure the type stays.
+// Deletes the attributes of a type that is being freed. On failure the type is kept.
 Err erase_type_attributes(Datatype& type);
 
 } // namespace zipmpi::core

@@ -2,62 +2,63 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Allgather.
-#include "core/coll/apart.hpp"
+#include "core/coll/alias_check.hpp"
 #include "core/coll/forms.hpp"
 
 namespace zipmpi::core {
 
 namespace coll = proto::coll;
 
-Err allgather(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
-              Datatype& rtype, Comm& comm) {
+Err allgather(const CallForm& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
+              int64_t rcount, Datatype& rtype, Comm& comm) {
     if (!comm.inter())
-        if (const Err e = check_apart(ElementRange{sbuf, scount, stype},
-                                      ElementRange{rbuf, rcount, &rtype, comm.team.rank * rcount});
+        if (const Err e = check_no_alias(ElementRange{sbuf, scount, stype},
+                                         ElementRange{rbuf, rcount, &rtype, comm.team.rank * rcount});
             e != Err::success)
             return e;
-    return collective(form, comm, [&](Plan& p) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         const size_t block = wire_bytes(rcount, rtype);
         const int64_t total = rcount * comm.team.size;
         coll::Schedule& s = p.schedule();
-        const size_t own_place = static_cast<size_t>(comm.team.rank) * block;
+        const size_t own_offset = static_cast<size_t>(comm.team.rank) * block;
         if (sbuf == in_place) {
             std::byte* both = p.in_and_out(rbuf, total, rtype);
-            return coll::allgather(s, p.team(), both + own_place, both, block);
+            return coll::allgather(s, p.team(), both + own_offset, both, block);
         }
-        const std::byte* mine = p.outgoing(sbuf, scount, *stype);
+        const std::byte* input = p.outgoing(sbuf, scount, *stype);
         std::byte* all = p.incoming(rbuf, total, rtype);
         if (comm.inter()) {
             coll::Block* blocks = p.blocks(comm.team.size);
             for (int r = 0; blocks != nullptr && r < comm.team.size; ++r)
                 blocks[r] = {all + static_cast<size_t>(r) * block, block};
-            const coll::Block own{const_cast<std::byte*>(mine), wire_bytes(scount, *stype)};
+            const coll::Block own_block{const_cast<std::byte*>(input), wire_bytes(scount, *stype)};
             if (blocks != nullptr)
-                coll::allgatherv(s, p.inter(), own, {blocks, static_cast<size_t>(comm.team.size)});
+                coll::allgatherv(s, p.inter(), own_block, {blocks, static_cast<size_t>(comm.team.size)});
             return;
         }
-        coll::allgather(s, p.team(), mine, all, block);
+        coll::allgather(s, p.team(), input, all, block);
     });
 }
 
-Err allgatherv(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
+Err allgatherv(const CallForm& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
                CountArray rcounts, CountArray displs, Datatype& rtype, Comm& comm) {
     if (!comm.inter())
         if (const Err e =
-                check_apart(ElementRange{sbuf, scount, stype},
-                            ElementRange{rbuf, rcounts[comm.team.rank], &rtype, displs[comm.team.rank]});
+                check_no_alias(ElementRange{sbuf, scount, stype},
+                               ElementRange{rbuf, rcounts[comm.team.rank], &rtype, displs[comm.team.rank]});
             e != Err::success)
             return e;
-    return collective(form, comm, [&](Plan& p) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         const int rank = comm.team.rank;
-        const bool kept = sbuf == in_place;
-        coll::Block mine;
-        if (!kept)
-            mine = {const_cast<std::byte*>(p.outgoing(sbuf, scount, *stype)), wire_bytes(scount, *stype)};
-        const coll::Blocks all = p.incoming(rbuf, rcounts, displs, rtype, comm.team.size, kept ? rank : -1);
+        const bool is_in_place = sbuf == in_place;
+        coll::Block input;
+        if (!is_in_place)
+            input = {const_cast<std::byte*>(p.outgoing(sbuf, scount, *stype)), wire_bytes(scount, *stype)};
+        const coll::Blocks all =
+            p.incoming(rbuf, rcounts, displs, rtype, comm.team.size, is_in_place ? rank : -1);
         if (p.schedule().state() != Err::success) return;
-        if (comm.inter()) return coll::allgatherv(p.schedule(), p.inter(), mine, all);
-        if (!kept) p.schedule().copy(all[static_cast<size_t>(rank)].data, mine.data, mine.bytes);
+        if (comm.inter()) return coll::allgatherv(p.schedule(), p.inter(), input, all);
+        if (!is_in_place) p.schedule().copy(all[static_cast<size_t>(rank)].data, input.data, input.bytes);
         coll::allgatherv(p.schedule(), p.team(), all);
     });
 }

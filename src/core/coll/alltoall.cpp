@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// All-to-all. In place, what is sent is copied first, because it will be overwritten.
-#include "core/coll/apart.hpp"
+// All-to-all. In-place send data is copied first because it will be overwritten.
+#include "core/coll/alias_check.hpp"
 #include "core/coll/forms.hpp"
 
 namespace zipmpi::core {
@@ -11,7 +11,7 @@ namespace coll = proto::coll;
 
 namespace {
 
-void exchange(Plan& p, coll::Blocks send, coll::Blocks recv) {
+void exchange(CollectiveBuilder& p, coll::Blocks send, coll::Blocks recv) {
     if (p.schedule().state() != Err::success) return;
     if (p.comm().inter())
         coll::alltoallv(p.schedule(), p.inter(), send, recv);
@@ -19,8 +19,8 @@ void exchange(Plan& p, coll::Blocks send, coll::Blocks recv) {
         coll::alltoallv(p.schedule(), p.team(), send, recv);
 }
 
-// Equal blocks side by side.
-coll::Blocks side_by_side(Plan& p, const std::byte* base, size_t block) {
+// Contiguous blocks of equal size.
+coll::Blocks contiguous_blocks(CollectiveBuilder& p, const std::byte* base, size_t block) {
     const int n = p.team().size;
     coll::Block* list = p.blocks(n);
     if (list == nullptr) return {};
@@ -31,13 +31,14 @@ coll::Blocks side_by_side(Plan& p, const std::byte* base, size_t block) {
 
 } // namespace
 
-Err alltoall(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
-             Datatype& rtype, Comm& comm) {
+Err alltoall(const CallForm& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
+             int64_t rcount, Datatype& rtype, Comm& comm) {
     if (!comm.inter())
-        if (const Err e = check_apart(ElementRange{sbuf, scount, stype}, ElementRange{rbuf, rcount, &rtype});
+        if (const Err e =
+                check_no_alias(ElementRange{sbuf, scount, stype}, ElementRange{rbuf, rcount, &rtype});
             e != Err::success)
             return e;
-    return collective(form, comm, [&](Plan& p) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         const int n = comm.team.size;
         const size_t block = wire_bytes(rcount, rtype);
         std::byte* in = nullptr;
@@ -53,41 +54,42 @@ Err alltoall(const Form& form, const void* sbuf, int64_t scount, Datatype* stype
         }
         if (p.schedule().state() != Err::success) return;
         if (!comm.inter()) return coll::alltoall(p.schedule(), p.team(), out, in, block);
-        exchange(p, side_by_side(p, out, wire_bytes(scount, *stype)), side_by_side(p, in, block));
+        exchange(p, contiguous_blocks(p, out, wire_bytes(scount, *stype)), contiguous_blocks(p, in, block));
     });
 }
 
-Err alltoallv(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls, Datatype* stype,
+Err alltoallv(const CallForm& form, const void* sbuf, CountArray scounts, CountArray sdispls, Datatype* stype,
               void* rbuf, CountArray rcounts, CountArray rdispls, Datatype& rtype, Comm& comm) {
     if (!comm.inter() && sbuf != in_place)
         if (const Err e =
-                check_apart(ElementRange{sbuf, scounts[comm.team.rank], stype, sdispls[comm.team.rank]},
-                            ElementRange{rbuf, rcounts[comm.team.rank], &rtype, rdispls[comm.team.rank]});
+                check_no_alias(ElementRange{sbuf, scounts[comm.team.rank], stype, sdispls[comm.team.rank]},
+                               ElementRange{rbuf, rcounts[comm.team.rank], &rtype, rdispls[comm.team.rank]});
             e != Err::success)
             return e;
-    return collective(form, comm, [&](Plan& p) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         const int n = comm.team.size;
-        const bool kept = sbuf == in_place;
-        const coll::Blocks send = kept ? p.copy_of(p.outgoing(rbuf, rcounts, rdispls, rtype, n))
-                                       : p.outgoing(sbuf, scounts, sdispls, *stype, n);
+        const bool is_in_place = sbuf == in_place;
+        const coll::Blocks send = is_in_place ? p.copy_of(p.outgoing(rbuf, rcounts, rdispls, rtype, n))
+                                              : p.outgoing(sbuf, scounts, sdispls, *stype, n);
         exchange(p, send, p.incoming(rbuf, rcounts, rdispls, rtype, n));
     });
 }
 
-Err alltoallw(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls, Datatype** stypes,
-              void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes, Comm& comm) {
+Err alltoallw(const CallForm& form, const void* sbuf, CountArray scounts, CountArray sdispls,
+              Datatype** stypes, void* rbuf, CountArray rcounts, CountArray rdispls, Datatype** rtypes,
+              Comm& comm) {
     if (!comm.inter() && sbuf != in_place) {
-        const int own = comm.team.rank; // displacements are in bytes
-        const ElementRange given{static_cast<const std::byte*>(sbuf) + sdispls[own], scounts[own],
-                                 stypes[own]};
-        const ElementRange result{static_cast<std::byte*>(rbuf) + rdispls[own], rcounts[own], rtypes[own]};
-        if (const Err e = check_apart(given, result); e != Err::success) return e;
+        const int rank = comm.team.rank; // displacements are in bytes
+        const ElementRange input{static_cast<const std::byte*>(sbuf) + sdispls[rank], scounts[rank],
+                                 stypes[rank]};
+        const ElementRange result{static_cast<std::byte*>(rbuf) + rdispls[rank], rcounts[rank], rtypes[rank]};
+        if (const Err e = check_no_alias(input, result); e != Err::success) return e;
     }
-    return collective(form, comm, [&](Plan& p) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         const int n = comm.team.size;
-        const bool kept = sbuf == in_place;
-        const coll::Blocks send = kept ? p.copy_of(p.outgoing(rbuf, rcounts, rdispls, rtypes, n))
-                                       : p.outgoing(sbuf, scounts, sdispls, stypes, n);
+        const bool is_in_place = sbuf == in_place;
+        const coll::Blocks send = is_in_place ? p.copy_of(p.outgoing(rbuf, rcounts, rdispls, rtypes, n))
+                                              : p.outgoing(sbuf, scounts, sdispls, stypes, n);
         exchange(p, send, p.incoming(rbuf, rcounts, rdispls, rtypes, n));
     });
 }

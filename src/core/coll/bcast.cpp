@@ -8,14 +8,14 @@ namespace zipmpi::core {
 
 namespace coll = proto::coll;
 
-Err barrier(const Form& form, Comm& comm) {
-    return collective(form, comm, [&](Plan& p) {
+Err barrier(const CallForm& form, Comm& comm) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         comm.inter() ? coll::barrier(p.schedule(), p.inter()) : coll::barrier(p.schedule(), p.team());
     });
 }
 
-Err bcast(const Form& form, void* buf, int64_t count, Datatype& type, int root, Comm& comm) {
-    return collective(form, comm, [&](Plan& p) {
+Err bcast(const CallForm& form, void* buf, int64_t count, Datatype& type, int root, Comm& comm) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         if (root == proc_null) return;
         const bool sends = comm.inter() ? root == root_here : root == comm.team.rank;
         std::byte* data =

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Gather and scatter. The root's own block is copied; in place, it lies where it belongs.
-#include "core/coll/apart.hpp"
+// Gather and scatter. The root copies its own block unless it is in place.
+#include "core/coll/alias_check.hpp"
 #include "core/coll/forms.hpp"
 
 namespace zipmpi::core {
@@ -11,54 +11,54 @@ namespace coll = proto::coll;
 
 namespace {
 
-std::byte* writable(const std::byte* p) { return const_cast<std::byte*>(p); } // where a Block is only read
+std::byte* writable(const std::byte* p) { return const_cast<std::byte*>(p); } // for Blocks that are only read
 
-// Equal blocks side by side, one per rank.
-coll::Blocks side_by_side(Plan& p, const std::byte* base, size_t block, int n) {
+// Contiguous blocks of equal size, one per rank.
+coll::Blocks contiguous_blocks(CollectiveBuilder& p, const std::byte* base, size_t block, int n) {
     coll::Block* list = p.blocks(n);
     if (list == nullptr) return {};
     for (int i = 0; i < n; ++i) list[i] = {writable(base) + static_cast<size_t>(i) * block, block};
     return {list, static_cast<size_t>(n)};
 }
 
-void gather_inter(Plan& p, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
-                  Datatype* rtype, const coll::InterRoot& root) {
-    coll::Block mine;
+void gather_inter(CollectiveBuilder& p, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
+                  int64_t rcount, Datatype* rtype, const coll::InterRoot& root) {
+    coll::Block own_block;
     coll::Blocks all;
     const int n = p.team().size;
-    if (root.part == coll::Part::root)
-        all = side_by_side(p, p.incoming(rbuf, rcount * n, *rtype), wire_bytes(rcount, *rtype), n);
-    else if (root.part == coll::Part::other_side)
-        mine = {writable(p.outgoing(sbuf, scount, *stype)), wire_bytes(scount, *stype)};
-    if (p.schedule().state() == Err::success) coll::gatherv(p.schedule(), p.inter(), mine, all, root);
+    if (root.role == coll::RootRole::root)
+        all = contiguous_blocks(p, p.incoming(rbuf, rcount * n, *rtype), wire_bytes(rcount, *rtype), n);
+    else if (root.role == coll::RootRole::remote)
+        own_block = {writable(p.outgoing(sbuf, scount, *stype)), wire_bytes(scount, *stype)};
+    if (p.schedule().state() == Err::success) coll::gatherv(p.schedule(), p.inter(), own_block, all, root);
 }
 
-void scatter_inter(Plan& p, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
-                   Datatype* rtype, const coll::InterRoot& root) {
-    coll::Block mine;
+void scatter_inter(CollectiveBuilder& p, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
+                   int64_t rcount, Datatype* rtype, const coll::InterRoot& root) {
+    coll::Block own_block;
     coll::Blocks all;
     const int n = p.team().size;
-    if (root.part == coll::Part::root)
-        all = side_by_side(p, p.outgoing(sbuf, scount * n, *stype), wire_bytes(scount, *stype), n);
-    else if (root.part == coll::Part::other_side)
-        mine = {p.incoming(rbuf, rcount, *rtype), wire_bytes(rcount, *rtype)};
-    if (p.schedule().state() == Err::success) coll::scatterv(p.schedule(), p.inter(), all, mine, root);
+    if (root.role == coll::RootRole::root)
+        all = contiguous_blocks(p, p.outgoing(sbuf, scount * n, *stype), wire_bytes(scount, *stype), n);
+    else if (root.role == coll::RootRole::remote)
+        own_block = {p.incoming(rbuf, rcount, *rtype), wire_bytes(rcount, *rtype)};
+    if (p.schedule().state() == Err::success) coll::scatterv(p.schedule(), p.inter(), all, own_block, root);
 }
 
 } // namespace
 
-Err gather(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
-           Datatype* rtype, int root, Comm& comm) {
+Err gather(const CallForm& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
+           int64_t rcount, Datatype* rtype, int root, Comm& comm) {
     if (!comm.inter() && comm.team.rank == root)
-        if (const Err e = check_apart(ElementRange{sbuf, scount, stype},
-                                      ElementRange{rbuf, rcount, rtype, root * rcount});
+        if (const Err e = check_no_alias(ElementRange{sbuf, scount, stype},
+                                         ElementRange{rbuf, rcount, rtype, root * rcount});
             e != Err::success)
             return e;
-    return collective(form, comm, [&](Plan& p) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         if (comm.inter()) return gather_inter(p, sbuf, scount, stype, rbuf, rcount, rtype, inter_root(root));
         if (comm.team.rank != root) {
-            const std::byte* mine = p.outgoing(sbuf, scount, *stype);
-            return coll::gather(p.schedule(), p.team(), mine, nullptr, wire_bytes(scount, *stype), root);
+            const std::byte* input = p.outgoing(sbuf, scount, *stype);
+            return coll::gather(p.schedule(), p.team(), input, nullptr, wire_bytes(scount, *stype), root);
         }
         const size_t block = wire_bytes(rcount, *rtype);
         const int64_t total = rcount * comm.team.size;
@@ -74,18 +74,18 @@ Err gather(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, 
     });
 }
 
-Err scatter(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf, int64_t rcount,
-            Datatype* rtype, int root, Comm& comm) {
+Err scatter(const CallForm& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
+            int64_t rcount, Datatype* rtype, int root, Comm& comm) {
     if (!comm.inter() && comm.team.rank == root)
-        if (const Err e = check_apart(ElementRange{sbuf, scount, stype, root * scount},
-                                      ElementRange{rbuf, rcount, rtype});
+        if (const Err e = check_no_alias(ElementRange{sbuf, scount, stype, root * scount},
+                                         ElementRange{rbuf, rcount, rtype});
             e != Err::success)
             return e;
-    return collective(form, comm, [&](Plan& p) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         if (comm.inter()) return scatter_inter(p, sbuf, scount, stype, rbuf, rcount, rtype, inter_root(root));
         if (comm.team.rank != root) {
-            std::byte* mine = p.incoming(rbuf, rcount, *rtype);
-            return coll::scatter(p.schedule(), p.team(), nullptr, mine, wire_bytes(rcount, *rtype), root);
+            std::byte* output = p.incoming(rbuf, rcount, *rtype);
+            return coll::scatter(p.schedule(), p.team(), nullptr, output, wire_bytes(rcount, *rtype), root);
         }
         const size_t block = wire_bytes(scount, *stype);
         const std::byte* all = p.outgoing(sbuf, scount * comm.team.size, *stype);
@@ -96,45 +96,47 @@ Err scatter(const Form& form, const void* sbuf, int64_t scount, Datatype* stype,
     });
 }
 
-Err gatherv(const Form& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
+Err gatherv(const CallForm& form, const void* sbuf, int64_t scount, Datatype* stype, void* rbuf,
             CountArray rcounts, CountArray displs, Datatype* rtype, int root, Comm& comm) {
     if (!comm.inter() && comm.team.rank == root)
-        if (const Err e = check_apart(ElementRange{sbuf, scount, stype},
-                                      ElementRange{rbuf, rcounts[root], rtype, displs[root]});
+        if (const Err e = check_no_alias(ElementRange{sbuf, scount, stype},
+                                         ElementRange{rbuf, rcounts[root], rtype, displs[root]});
             e != Err::success)
             return e;
-    return collective(form, comm, [&](Plan& p) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         const bool at_root = comm.inter() ? root == root_here : root == comm.team.rank;
-        coll::Block mine;
+        coll::Block own_block;
         coll::Blocks all;
-        const bool gives = comm.inter() ? root >= 0 : sbuf != in_place;
-        if (at_root) all = p.incoming(rbuf, rcounts, displs, *rtype, comm.team.size, gives ? -1 : root);
-        if (gives) mine = {writable(p.outgoing(sbuf, scount, *stype)), wire_bytes(scount, *stype)};
+        const bool contributes = comm.inter() ? root >= 0 : sbuf != in_place;
+        if (at_root) all = p.incoming(rbuf, rcounts, displs, *rtype, comm.team.size, contributes ? -1 : root);
+        if (contributes) own_block = {writable(p.outgoing(sbuf, scount, *stype)), wire_bytes(scount, *stype)};
         if (p.schedule().state() != Err::success) return;
-        if (comm.inter()) return coll::gatherv(p.schedule(), p.inter(), mine, all, inter_root(root));
-        if (at_root && gives) p.schedule().copy(all[static_cast<size_t>(root)].data, mine.data, mine.bytes);
-        coll::gatherv(p.schedule(), p.team(), mine, all, root);
+        if (comm.inter()) return coll::gatherv(p.schedule(), p.inter(), own_block, all, inter_root(root));
+        if (at_root && contributes)
+            p.schedule().copy(all[static_cast<size_t>(root)].data, own_block.data, own_block.bytes);
+        coll::gatherv(p.schedule(), p.team(), own_block, all, root);
     });
 }
 
-Err scatterv(const Form& form, const void* sbuf, CountArray scounts, CountArray displs, Datatype* stype,
+Err scatterv(const CallForm& form, const void* sbuf, CountArray scounts, CountArray displs, Datatype* stype,
              void* rbuf, int64_t rcount, Datatype* rtype, int root, Comm& comm) {
     if (!comm.inter() && comm.team.rank == root)
-        if (const Err e = check_apart(ElementRange{sbuf, scounts[root], stype, displs[root]},
-                                      ElementRange{rbuf, rcount, rtype});
+        if (const Err e = check_no_alias(ElementRange{sbuf, scounts[root], stype, displs[root]},
+                                         ElementRange{rbuf, rcount, rtype});
             e != Err::success)
             return e;
-    return collective(form, comm, [&](Plan& p) {
+    return collective(form, comm, [&](CollectiveBuilder& p) {
         const bool at_root = comm.inter() ? root == root_here : root == comm.team.rank;
-        coll::Block mine;
+        coll::Block own_block;
         coll::Blocks all;
         if (at_root) all = p.outgoing(sbuf, scounts, displs, *stype, comm.team.size);
-        const bool gets = comm.inter() ? root >= 0 : rbuf != in_place;
-        if (gets) mine = {p.incoming(rbuf, rcount, *rtype), wire_bytes(rcount, *rtype)};
+        const bool receives = comm.inter() ? root >= 0 : rbuf != in_place;
+        if (receives) own_block = {p.incoming(rbuf, rcount, *rtype), wire_bytes(rcount, *rtype)};
         if (p.schedule().state() != Err::success) return;
-        if (comm.inter()) return coll::scatterv(p.schedule(), p.inter(), all, mine, inter_root(root));
-        if (at_root && gets) p.schedule().copy(mine.data, all[static_cast<size_t>(root)].data, mine.bytes);
-        coll::scatterv(p.schedule(), p.team(), all, mine, root);
+        if (comm.inter()) return coll::scatterv(p.schedule(), p.inter(), all, own_block, inter_root(root));
+        if (at_root && receives)
+            p.schedule().copy(own_block.data, all[static_cast<size_t>(root)].data, own_block.bytes);
+        coll::scatterv(p.schedule(), p.team(), all, own_block, root);
     });
 }
 

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives with the neighbours in a topology: straight messages, one per edge, d * (a + n b) with d
-// neighbours; between clusters one for all edges.
+// Neighborhood collectives: direct messages, one per edge, cost d * (a + n b) with d neighbors; between
+// clusters one message for all edges.
 //
-// Two processes may be neighbours more than once. Messages between them are matched in the order in which
-// they are sent: that of the destinations. In a grid what is sent down a dimension comes from above, so there
-// each pair of receives is posted in the other order.
+// Two processes may be neighbors more than once. Messages between them match in send order, which is the
+// order of the destinations. In a grid, data sent in the negative direction arrives from the positive
+// direction, so each pair of receives is posted in reverse order.
 #include "core/coll/forms.hpp"
-#include "core/topo/topology.hpp"
+#include "core/topology/topology.hpp"
 
 #include <vector>
 
@@ -18,38 +18,39 @@ namespace coll = proto::coll;
 
 namespace {
 
-// Fills a plan when the neighbours are known.
+// Calls fill with the neighbors of this process.
 template <class Fill>
-Err with_neighbours(const Form& form, Comm& comm, const Fill& fill) {
-    Neighbours neighbours;
-    if (const Err e = neighbours_of(comm, neighbours); e != Err::success) return e;
-    return collective(form, comm, [&](Plan& p) { fill(p, neighbours); });
+Err with_neighbors(const CallForm& form, Comm& comm, const Fill& fill) {
+    Neighbors neighbors;
+    if (const Err e = neighbors_of(comm, neighbors); e != Err::success) return e;
+    return collective(form, comm, [&](CollectiveBuilder& p) { fill(p, neighbors); });
 }
 
-void exchange(Plan& p, const Neighbours& neighbours, coll::Blocks send, coll::Blocks recv) {
+void exchange(CollectiveBuilder& p, const Neighbors& neighbors, coll::Blocks send, coll::Blocks recv) {
     if (p.schedule().state() != Err::success) return;
-    const bool grid = p.comm().topology->kind == TopologyKind::cart;
-    std::vector<coll::Item> in;
-    std::vector<coll::Item> out;
-    for (size_t i = 0; i < neighbours.sources.size(); ++i) {
-        const size_t from = grid ? i ^ 1U : i;
-        if (neighbours.sources[from] != proc_null) in.push_back({neighbours.sources[from], recv[from]});
+    const bool is_cart = p.comm().topology->kind == TopologyKind::cart;
+    std::vector<coll::ExchangeItem> in;
+    std::vector<coll::ExchangeItem> out;
+    for (size_t i = 0; i < neighbors.sources.size(); ++i) {
+        const size_t from = is_cart ? i ^ 1U : i;
+        if (neighbors.sources[from] != proc_null) in.push_back({neighbors.sources[from], recv[from]});
     }
-    for (size_t i = 0; i < neighbours.destinations.size(); ++i)
-        if (neighbours.destinations[i] != proc_null) out.push_back({neighbours.destinations[i], send[i]});
+    for (size_t i = 0; i < neighbors.destinations.size(); ++i)
+        if (neighbors.destinations[i] != proc_null) out.push_back({neighbors.destinations[i], send[i]});
     coll::exchange(p.schedule(), p.team(), out, in);
 }
 
-// Blocks of one size with that distance between them; 0: all the same.
-coll::Blocks equal_blocks(Plan& p, const std::byte* base, size_t bytes, size_t distance, size_t n) {
+// Blocks of equal size at a constant distance; 0: all at one address.
+coll::Blocks equal_blocks(CollectiveBuilder& p, const std::byte* base, size_t bytes, size_t distance,
+                          size_t n) {
     coll::Block* list = p.blocks(static_cast<int>(n));
     if (list == nullptr) return {};
     for (size_t i = 0; i < n; ++i) list[i] = {const_cast<std::byte*>(base) + i * distance, bytes};
     return {list, n};
 }
 
-// Edges from nowhere leave their part of the receive buffer as it is: nothing may be unpacked there.
-coll::Blocks incoming_blocks(Plan& p, void* rbuf, int64_t rcount, Datatype& rtype,
+// Edges from MPI_PROC_NULL leave their part of the receive buffer unchanged: nothing may be unpacked there.
+coll::Blocks incoming_blocks(CollectiveBuilder& p, void* rbuf, int64_t rcount, Datatype& rtype,
                              const std::vector<int>& sources) {
     const size_t n = sources.size();
     coll::Block* list = p.blocks(static_cast<int>(n));
@@ -65,49 +66,49 @@ coll::Blocks incoming_blocks(Plan& p, void* rbuf, int64_t rcount, Datatype& rtyp
 }
 
 struct Counts {
-    std::vector<int64_t> values; // 0 for an edge from nowhere
-    Counts(CountArray given, const std::vector<int>& sources) {
+    std::vector<int64_t> values; // 0 for an edge from MPI_PROC_NULL
+    Counts(CountArray counts, const std::vector<int>& sources) {
         for (size_t i = 0; i < sources.size(); ++i)
-            values.push_back(sources[i] != proc_null ? given[static_cast<int64_t>(i)] : 0);
+            values.push_back(sources[i] != proc_null ? counts[static_cast<int64_t>(i)] : 0);
     }
     [[nodiscard]] CountArray array() const { return {values.data(), true}; }
 };
 
-int degree(const std::vector<int>& neighbours) { return static_cast<int>(neighbours.size()); }
+int degree(const std::vector<int>& neighbors) { return static_cast<int>(neighbors.size()); }
 
 } // namespace
 
 int sources_of(const Comm& comm) noexcept {
-    Neighbours neighbours;
-    return neighbours_of(comm, neighbours) == Err::success ? degree(neighbours.sources) : 0;
+    Neighbors neighbors;
+    return neighbors_of(comm, neighbors) == Err::success ? degree(neighbors.sources) : 0;
 }
 
 int destinations_of(const Comm& comm) noexcept {
-    Neighbours neighbours;
-    return neighbours_of(comm, neighbours) == Err::success ? degree(neighbours.destinations) : 0;
+    Neighbors neighbors;
+    return neighbors_of(comm, neighbors) == Err::success ? degree(neighbors.destinations) : 0;
 }
 
-Err neighbor_allgather(const Form& form, const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
+Err neighbor_allgather(const CallForm& form, const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
                        int64_t rcount, Datatype& rtype, Comm& comm) {
-    return with_neighbours(form, comm, [&](Plan& p, const Neighbours& nb) {
-        const std::byte* mine = p.outgoing(sbuf, scount, stype);
-        exchange(p, nb, equal_blocks(p, mine, wire_bytes(scount, stype), 0, nb.destinations.size()),
+    return with_neighbors(form, comm, [&](CollectiveBuilder& p, const Neighbors& nb) {
+        const std::byte* input = p.outgoing(sbuf, scount, stype);
+        exchange(p, nb, equal_blocks(p, input, wire_bytes(scount, stype), 0, nb.destinations.size()),
                  incoming_blocks(p, rbuf, rcount, rtype, nb.sources));
     });
 }
 
-Err neighbor_allgatherv(const Form& form, const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
+Err neighbor_allgatherv(const CallForm& form, const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
                         CountArray rcounts, CountArray displs, Datatype& rtype, Comm& comm) {
-    return with_neighbours(form, comm, [&](Plan& p, const Neighbours& nb) {
-        const std::byte* mine = p.outgoing(sbuf, scount, stype);
-        exchange(p, nb, equal_blocks(p, mine, wire_bytes(scount, stype), 0, nb.destinations.size()),
+    return with_neighbors(form, comm, [&](CollectiveBuilder& p, const Neighbors& nb) {
+        const std::byte* input = p.outgoing(sbuf, scount, stype);
+        exchange(p, nb, equal_blocks(p, input, wire_bytes(scount, stype), 0, nb.destinations.size()),
                  p.incoming(rbuf, Counts(rcounts, nb.sources).array(), displs, rtype, degree(nb.sources)));
     });
 }
 
-Err neighbor_alltoall(const Form& form, const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
+Err neighbor_alltoall(const CallForm& form, const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
                       int64_t rcount, Datatype& rtype, Comm& comm) {
-    return with_neighbours(form, comm, [&](Plan& p, const Neighbours& nb) {
+    return with_neighbors(form, comm, [&](CollectiveBuilder& p, const Neighbors& nb) {
         const size_t n = nb.destinations.size();
         const size_t bytes = wire_bytes(scount, stype);
         const std::byte* out = p.outgoing(sbuf, scount * static_cast<int64_t>(n), stype);
@@ -116,20 +117,20 @@ Err neighbor_alltoall(const Form& form, const void* sbuf, int64_t scount, Dataty
     });
 }
 
-Err neighbor_alltoallv(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls,
+Err neighbor_alltoallv(const CallForm& form, const void* sbuf, CountArray scounts, CountArray sdispls,
                        Datatype& stype, void* rbuf, CountArray rcounts, CountArray rdispls, Datatype& rtype,
                        Comm& comm) {
-    return with_neighbours(form, comm, [&](Plan& p, const Neighbours& nb) {
+    return with_neighbors(form, comm, [&](CollectiveBuilder& p, const Neighbors& nb) {
         const coll::Blocks out = p.outgoing(sbuf, scounts, sdispls, stype, degree(nb.destinations));
         exchange(p, nb, out,
                  p.incoming(rbuf, Counts(rcounts, nb.sources).array(), rdispls, rtype, degree(nb.sources)));
     });
 }
 
-Err neighbor_alltoallw(const Form& form, const void* sbuf, CountArray scounts, CountArray sdispls,
+Err neighbor_alltoallw(const CallForm& form, const void* sbuf, CountArray scounts, CountArray sdispls,
                        Datatype** stypes, void* rbuf, CountArray rcounts, CountArray rdispls,
                        Datatype** rtypes, Comm& comm) {
-    return with_neighbours(form, comm, [&](Plan& p, const Neighbours& nb) {
+    return with_neighbors(form, comm, [&](CollectiveBuilder& p, const Neighbors& nb) {
         const coll::Blocks out = p.outgoing(sbuf, scounts, sdispls, stypes, degree(nb.destinations));
         exchange(p, nb, out,
                  p.incoming(rbuf, Counts(rcounts, nb.sources).array(), rdispls, rtypes, degree(nb.sources)));

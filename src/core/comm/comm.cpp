@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Communicators as objects: their life, and what can be asked of them.
+// Communicator objects: creation, destruction and queries.
 #include "core/comm/comm.hpp"
 
 #include "base/recorder.hpp"
-#include "core/comm/make.hpp"
+#include "core/comm/comm_util.hpp"
+#include "core/dpm/connect.hpp"
 #include "core/fault/fault.hpp"
 #include "core/group/group.hpp"
-#include "core/info/at_launch.hpp"
+#include "core/info/launch_keys.hpp"
 #include "core/request/request.hpp"
-#include "core/state.hpp"
-#include "core/worlds/worlds.hpp"
+#include "core/runtime_state.hpp"
 #include "proto/coll/coll.hpp"
-#include "proto/p2p/lane.hpp"
+#include "proto/p2p/progress_engine.hpp"
 #include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {
@@ -25,36 +25,36 @@ Slab<Comm>& slab() {
 }
 
 Comparison compare_groups(const Comm& a, const Comm& b) {
-    const Comparison own = compare(own_members(a), own_members(b));
-    if (!a.inter()) return own;
+    const Comparison local = compare(own_members(a), own_members(b));
+    if (!a.inter()) return local;
     const Comparison remote = compare(members_of(a.team), members_of(b.team));
-    return own > remote ? own : remote;
+    return local > remote ? local : remote;
 }
 
 } // namespace
 
-Hints understood(const Hints& hints) {
-    Hints kept;
+Hints supported_hints(const Hints& hints) {
+    Hints supported;
     for (const char* const key : {"mpi_assert_no_any_tag", "mpi_assert_no_any_source",
                                   "mpi_assert_exact_length", "mpi_assert_allow_overtaking"})
-        if (const std::string* const value = hints.find(key); value != nullptr) kept.set(key, *value);
-    return kept;
+        if (const std::string* const value = hints.find(key); value != nullptr) supported.set(key, *value);
+    return supported;
 }
 
-Err no_comm() { return fail(Err::no_mem, "free memory", "no memory for another communicator"); }
+Err comm_alloc_error() { return fail(Err::no_mem, "free memory", "no memory for another communicator"); }
 
 Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler) {
     Comm* comm = slab().make();
     if (comm == nullptr) return nullptr;
     comm->refs.store(1, std::memory_order_relaxed);
     comm->team = team;
-    comm->peers = team.size;
+    comm->peer_count = team.size;
     comm->context = team.context;
     comm->name = std::move(name);
     comm->errhandler = share(handler);
     if (!comm->name.empty()) record_comm_name(recorder(), team.context, comm->name.c_str());
-    hold_foreign(team);
-    look_for_faults(*comm);
+    retain_external(team);
+    update_comm_faults(*comm);
     return comm;
 }
 
@@ -62,25 +62,25 @@ Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhan
     Comm* const comm = make_comm(across, "", handler);
     if (comm == nullptr) return nullptr;
     comm->local = std::make_unique<proto::Team>(local);
-    hold_foreign(local);
-    comm->failures_seen = 0; // those of the local group count as well
+    retain_external(local);
+    comm->failures_seen = 0; // includes failures in the local group
     comm->failed.clear();
-    look_for_faults(*comm);
+    update_comm_faults(*comm);
     return comm;
 }
 
 void release(Comm& comm) {
-    if (!let_go(comm)) return;
-    record_comm_gone(recorder(), comm.team.context);
-    lane().drop_messages(comm.team.context);
-    if (forget_faults(comm)) {
-        give_back_context(comm.team.context);
-        if (comm.local != nullptr) give_back_context(comm.local->context);
+    if (!release_ref(comm)) return;
+    record_comm_freed(recorder(), comm.team.context);
+    progress_engine().drop_unexpected(comm.team.context);
+    if (clear_comm_faults(comm)) {
+        release_context(comm.team.context);
+        if (comm.local != nullptr) release_context(comm.local->context);
     }
     release(comm.errhandler);
     if (comm.disconnected) {
-        let_go_foreign(comm.team);
-        if (comm.local != nullptr) let_go_foreign(*comm.local);
+        release_external(comm.team);
+        if (comm.local != nullptr) release_external(*comm.local);
     }
     slab().destroy(comm);
 }
@@ -90,16 +90,16 @@ void for_each_comm(void (*visit)(Comm& comm)) { slab().for_each(visit); }
 Comm* comm_by_index(uint32_t index) { return slab().find(index); }
 
 proto::Team make_team(const Members& members, int rank, uint32_t context) {
-    return {engine()->lane.get(), context, rank, members.size(), members.map(), 0};
+    return {runtime()->progress_engine.get(), context, rank, members.size(), members.map(), 0};
 }
 
 Members members_of(const proto::Team& team) { return {team.map, team.size}; }
 
-InterContexts draw_inter_contexts(int own_leader, int other_leader, int own_size, int other_size) {
-    InterContexts drawn;
-    drawn.local = draw_context(own_size);
-    if (goes_before(own_leader, other_leader)) drawn.across = draw_context(own_size + other_size);
-    return drawn;
+InterContexts allocate_inter_contexts(int own_leader, int other_leader, int own_size, int other_size) {
+    InterContexts contexts;
+    contexts.local = allocate_context(own_size);
+    if (precedes(own_leader, other_leader)) contexts.across = allocate_context(own_size + other_size);
+    return contexts;
 }
 
 bool is_inter(const Comm& comm) noexcept { return comm.inter(); }
@@ -116,7 +116,7 @@ Err comm_rank(Comm& comm, int& rank) {
 }
 
 Err comm_remote_size(Comm& comm, int& size) {
-    if (!comm.inter()) return not_inter(comm);
+    if (!comm.inter()) return intercomm_required(comm);
     size = comm.team.size;
     return Err::success;
 }
@@ -124,15 +124,15 @@ Err comm_remote_size(Comm& comm, int& size) {
 Err comm_group(Comm& comm, Group*& group) { return make_group(own_members(comm), comm.session, group); }
 
 Err comm_remote_group(Comm& comm, Group*& group) {
-    if (!comm.inter()) return not_inter(comm);
+    if (!comm.inter()) return intercomm_required(comm);
     return make_group(members_of(comm.team), comm.session, group);
 }
 
-Err not_inter(const Comm& comm) {
+Err intercomm_required(const Comm& comm) {
     return fail(Err::comm, "pass an intercommunicator", "%s is an intracommunicator", name_of(comm).c_str());
 }
 
-Err not_intra(const Comm& comm) {
+Err intracomm_required(const Comm& comm) {
     return fail(Err::comm, "pass an intracommunicator", "%s is an intercommunicator", name_of(comm).c_str());
 }
 
@@ -150,10 +150,10 @@ Err comm_compare(Comm& a, Comm& b, Comparison& result) {
 
 namespace {
 
-// Who draws the contexts of a communicator need not wait for anybody when it is made: it could run out of
-// them before ranks on other hosts have given any back. Now and then it waits for them here.
-Err keep_step(Comm& comm) {
-    if (engine()->segment.nodes() == 1 || comm.local != nullptr || !is_milestone(comm.team.context))
+// The process that allocates contexts does not wait for other ranks when it creates a communicator, and could
+// exhaust them before ranks on other hosts release any. At throttle points it waits for them here.
+Err throttle_allocation(Comm& comm) {
+    if (runtime()->segment.nodes() == 1 || comm.local != nullptr || !is_throttle_point(comm.team.context))
         return Err::success;
     return proto::coll::barrier(comm.team);
 }
@@ -162,11 +162,11 @@ Err keep_step(Comm& comm) {
 
 Err comm_free(Comm*& comm) {
     if (comm->permanent)
-        return fail(Err::comm, "free only communicators that the program has made", "%s cannot be freed",
+        return fail(Err::comm, "free only communicators that the application created", "%s cannot be freed",
                     comm->name.c_str());
     if (const Err e = comm->attributes.erase_all(*comm); e != Err::success) return e;
-    if (const Err e = keep_step(*comm); e != Err::success) return e;
-    if (comm == engine()->parent) engine()->parent = nullptr;
+    if (const Err e = throttle_allocation(*comm); e != Err::success) return e;
+    if (comm == runtime()->parent) runtime()->parent = nullptr;
     release(*comm);
     comm = nullptr;
     return Err::success;
@@ -176,16 +176,16 @@ Err comm_disconnect(Comm*& comm) {
     const proto::Operation nothing;
     if (!comm->permanent)
         proto::wait_until(
-            lane(), [&] { return !has_active_request(*comm); }, proto::note_on(nothing));
-    const bool foreign = proto::has_foreign(comm->team) || proto::has_foreign(comm->own_team());
-    if (foreign) // nobody leaves while others may still need it
+            progress_engine(), [&] { return !has_active_request(*comm); }, proto::wait_info_of(nothing));
+    const bool has_external = proto::has_external(comm->team) || proto::has_external(comm->own_team());
+    if (has_external) // other jobs may still need this process
         if (const Err e = barrier(*comm); e != Err::success) return e;
-    comm->disconnected = foreign;
+    comm->disconnected = has_external;
     return comm_free(comm);
 }
 
 Err comm_get_parent(Comm*& parent) {
-    parent = engine()->parent;
+    parent = runtime()->parent;
     return Err::success;
 }
 
@@ -207,8 +207,8 @@ Err comm_test_inter(Comm& comm, bool& flag) {
 
 Err comm_set_info(Comm& comm, Info* info) {
     if (info == nullptr) return fail(Err::info, "pass an info object", "info is MPI_INFO_NULL");
-    const Hints known = understood(hints_of(*info));
-    for (const auto& [key, value] : known.pairs()) comm.hints.set(key, value);
+    const Hints supported = supported_hints(hints_of(*info));
+    for (const auto& [key, value] : supported.pairs()) comm.hints.set(key, value);
     return Err::success;
 }
 

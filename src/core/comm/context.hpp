@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Contexts keep the messages of communicators apart. A context is drawn by one member, which tells the
-// others, from a pool that the node shares: two threads that make communicators at the same time, in whatever
-// order, never get the same one. It is free again when every member has given it back.
+// Contexts separate the messages of communicators. One member allocates a context from a pool shared by the
+// node and sends it to the others, so threads that create communicators concurrently, in any order, never
+// obtain equal ones. A context is free again when every member has released it.
 //
-//   bit 31 partitioned | 17 .. 30 node that drew it | 1 .. 16 id | bit 0 collective
+//   bit 31 partitioned | 17 .. 30 allocating node | 1 .. 16 id | bit 0 collective
 //
-// Communicators of one process have contexts of its own, without anybody else being asked.
+// Communicators with a single process allocate private contexts locally.
 //
-// A process that knows others of another job draws all bits of node and id at random, except that the highest
-// is set: two jobs cannot share a pool. 29 bits: that a process gets the same one from two others that have
-// drawn it for two of its communicators is as likely as one in 5 * 10^8.
+// A process connected to other jobs draws all bits of node and id at random, with the highest bit set,
+// because jobs do not share a pool. With 29 bits, the probability that a process receives the same context
+// from two others for two of its communicators is about 1 in 5 * 10^8.
 #pragma once
 
 #include "base/err.hpp"
@@ -19,24 +19,26 @@
 #include <cstdint>
 
 namespace zipmpi::proto {
-class Lane;
+class ProgressEngine;
 }
 
 namespace zipmpi::core {
 
-// Ids below the first that is drawn. 0 means none.
+// Fixed ids below the first allocated one. 0 means none.
 inline constexpr uint32_t world_context = 2;
 inline constexpr uint32_t self_context = 4;
-inline constexpr uint32_t creation_context = 6; // ranks of the job that make a communicator out of nothing
-inline constexpr uint32_t first_drawn_id = 4;
+inline constexpr uint32_t creation_context = 6; // creation of communicators without a parent communicator,
+                                                // between ranks of the job
+inline constexpr uint32_t first_dynamic_id = 4;
 
-// For so many holders, who are told of it; a single one draws for itself. 0: all are in use.
-uint32_t draw_context(int holders);
-void give_back_context(uint32_t context);
-// One in a thousand, if none are given back.
-bool is_milestone(uint32_t context);
-// From now on ranks on other hosts may give back contexts that were drawn here.
-void count_contexts_given_back(proto::Lane& lane);
-[[gnu::cold]] Err no_context();
+// Allocates a context for `holders` processes; a single one gets a private context. Returns 0 if none are
+// free.
+uint32_t allocate_context(int holders);
+void release_context(uint32_t context);
+// True for one context in a thousand, if none are released.
+bool is_throttle_point(uint32_t context);
+// Starts processing context releases from ranks on other hosts.
+void track_remote_releases(proto::ProgressEngine& engine);
+[[gnu::cold]] Err context_exhausted();
 
 } // namespace zipmpi::core

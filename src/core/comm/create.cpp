@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Communicators out of groups.
-#include "core/comm/link.hpp"
-#include "core/comm/make.hpp"
+// Creation of communicators from groups.
+#include "core/comm/comm_util.hpp"
+#include "core/comm/control_channel.hpp"
 #include "core/comm/split.hpp"
 #include "core/group/group.hpp"
-#include "core/state.hpp"
-#include "wire/foreign.hpp"
+#include "core/runtime_state.hpp"
+#include "wire/external_rank.hpp"
 
 namespace zipmpi::core {
 namespace {
 
-// The ranks of the group's members on the communicator.
+// Ranks of the group's members in the communicator.
 Err ranks_on(const Comm& comm, const Group& group, std::vector<int>& ranks) {
     const Members members = own_members(comm);
     const RankIndex index(members);
@@ -27,17 +27,18 @@ Err ranks_on(const Comm& comm, const Group& group, std::vector<int>& ranks) {
 }
 
 Err make_from(const Group& group, uint32_t context, Errhandler& handler, Session* session, Comm*& result) {
-    if (context == 0) return no_context();
+    if (context == 0) return context_exhausted();
     result = make_comm(make_team(group.members, group.rank, context), "", handler);
-    if (result == nullptr) return no_comm();
+    if (result == nullptr) return comm_alloc_error();
     result->session = session;
     return Err::success;
 }
 
-// The first member draws a context and tells the others, whose ranks on the link these are.
-Err agree_on_context(const Group& group, const Link& link, const std::vector<int>& ranks, uint32_t& context) {
-    if (group.rank == 0) context = draw_context(group.members.size());
-    return link.broadcast(ranks, group.rank, &context, sizeof context);
+// The first member allocates a context and sends it to the others, which have these ranks on the channel.
+Err agree_on_context(const Group& group, const ControlChannel& channel, const std::vector<int>& ranks,
+                     uint32_t& context) {
+    if (group.rank == 0) context = allocate_context(group.members.size());
+    return channel.broadcast(ranks, group.rank, &context, sizeof context);
 }
 
 std::vector<int> world_ranks(const Members& members) {
@@ -47,15 +48,15 @@ std::vector<int> world_ranks(const Members& members) {
     return ranks;
 }
 
-Err need_member(const Group& group) {
+Err require_member(const Group& group) {
     if (group.rank >= 0) return Err::success;
-    return fail(Err::group, "call it in members of the group only", "this process is not in the group");
+    return fail(Err::group, "call it only in members of the group", "this process is not in the group");
 }
 
-// Messages out of nothing know ranks of the job only.
-Err need_own_job(const Group& group) {
+// Messages without a communicator are limited to ranks of this job.
+Err require_own_job(const Group& group) {
     for (int r = 0; r < group.members.size(); ++r)
-        if (wire::is_foreign(group.members[r]))
+        if (wire::is_external(group.members[r]))
             return fail(Err::group, "use MPI_Comm_create_group on a communicator with all of them",
                         "member %d of the group is a process of another job", r);
     return Err::success;
@@ -63,7 +64,7 @@ Err need_own_job(const Group& group) {
 
 } // namespace
 
-// Members of one group share a colour: the rank of its first member. Groups of different calls are disjoint.
+// Members of one group share a color: the rank of its first member. Groups of different calls are disjoint.
 Err comm_create(Comm& comm, Group& group, Comm*& result) {
     std::vector<int> ranks;
     if (const Err e = ranks_on(comm, group, ranks); e != Err::success) return e;
@@ -74,12 +75,13 @@ Err comm_create(Comm& comm, Group& group, Comm*& result) {
 
 Err comm_create_group(Comm& comm, Group& group, int tag, Comm*& result) {
     result = nullptr;
-    if (comm.inter()) return not_intra(comm);
+    if (comm.inter()) return intracomm_required(comm);
     if (group.rank < 0) return Err::success;
     std::vector<int> ranks;
     if (const Err e = ranks_on(comm, group, ranks); e != Err::success) return e;
     uint32_t context = 0;
-    if (const Err e = agree_on_context(group, Link(comm.team, tag), ranks, context); e != Err::success)
+    if (const Err e = agree_on_context(group, ControlChannel(comm.team, tag), ranks, context);
+        e != Err::success)
         return e;
     return make_from(group, context, *comm.errhandler, comm.session, result);
 }
@@ -87,14 +89,15 @@ Err comm_create_group(Comm& comm, Group& group, int tag, Comm*& result) {
 Err comm_create_from_group(Group& group, const char* tag, Info* info, Errhandler& handler, Comm*& result) {
     result = nullptr;
     if (group.members.size() == 0) return Err::success;
-    if (const Err e = need_member(group); e != Err::success) return e;
-    if (const Err e = need_own_job(group); e != Err::success) return e;
+    if (const Err e = require_member(group); e != Err::success) return e;
+    if (const Err e = require_own_job(group); e != Err::success) return e;
     uint32_t context = 0;
-    if (const Err e = agree_on_context(group, Link::out_of_nothing(tag), world_ranks(group.members), context);
+    if (const Err e =
+            agree_on_context(group, ControlChannel::without_comm(tag), world_ranks(group.members), context);
         e != Err::success)
         return e;
     const Err e = make_from(group, context, handler, group.session, result);
-    if (e == Err::success && info != nullptr) result->hints = understood(hints_of(*info));
+    if (e == Err::success && info != nullptr) result->hints = supported_hints(hints_of(*info));
     return e;
 }
 
@@ -102,36 +105,37 @@ Err intercomm_create_from_groups(Group& here, int leader, Group& there, int othe
                                  Info* info, Errhandler& handler, Comm*& result) {
     result = nullptr;
     if (here.members.size() == 0 || there.members.size() == 0) return Err::success;
-    if (const Err e = need_member(here); e != Err::success) return e;
+    if (const Err e = require_member(here); e != Err::success) return e;
     for (const Group* const group : {&here, &there})
-        if (const Err e = need_own_job(*group); e != Err::success) return e;
+        if (const Err e = require_own_job(*group); e != Err::success) return e;
     if (leader < 0 || leader >= here.members.size() || other_leader < 0 ||
         other_leader >= there.members.size())
         return fail(Err::rank, "pass a rank of each group", "the leaders are %d of %d and %d of %d", leader,
                     here.members.size(), other_leader, there.members.size());
-    const Link link = Link::out_of_nothing(tag);
+    const ControlChannel channel = ControlChannel::without_comm(tag);
     InterContexts contexts;
     if (here.rank == leader) {
-        const int own = here.members[leader];
+        const int own_leader = here.members[leader];
         const int other = there.members[other_leader];
-        contexts = draw_inter_contexts(own, other, here.members.size(), there.members.size());
+        contexts = allocate_inter_contexts(own_leader, other, here.members.size(), there.members.size());
         uint32_t across = 0;
-        if (const Err e = link.exchange(other, &contexts.across, sizeof across, &across, sizeof across);
+        if (const Err e = channel.exchange(other, &contexts.across, sizeof across, &across, sizeof across);
             e != Err::success)
             return e;
-        if (own > other) contexts.across = across;
+        if (own_leader > other) contexts.across = across;
     }
-    // The leader goes first, as the root of the broadcast.
+    // The leader comes first as the root of the broadcast.
     std::vector<int> ranks = world_ranks(here.members);
     std::swap(ranks[0], ranks[static_cast<size_t>(leader)]);
-    const int place = here.rank == leader ? 0 : here.rank == 0 ? leader : here.rank;
-    if (const Err e = link.broadcast(ranks, place, &contexts, sizeof contexts); e != Err::success) return e;
-    if (contexts.across == 0 || contexts.local == 0) return no_context();
+    const int index = here.rank == leader ? 0 : here.rank == 0 ? leader : here.rank;
+    if (const Err e = channel.broadcast(ranks, index, &contexts, sizeof contexts); e != Err::success)
+        return e;
+    if (contexts.across == 0 || contexts.local == 0) return context_exhausted();
     result = make_intercomm(make_team(there.members, here.rank, contexts.across),
                             make_team(here.members, here.rank, contexts.local), handler);
-    if (result == nullptr) return no_comm();
+    if (result == nullptr) return comm_alloc_error();
     result->session = here.session;
-    if (info != nullptr) result->hints = understood(hints_of(*info));
+    if (info != nullptr) result->hints = supported_hints(hints_of(*info));
     return Err::success;
 }
 

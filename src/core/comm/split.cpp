@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Communicators out of parts of another. Everybody learns everybody's colour and key, sorts them, and takes
-// its own part; the first rank draws one context per part. O(p log p) work, two collectives; of an
-// intercommunicator the first ranks of both groups exchange colours and contexts besides.
+// MPI_Comm_split. All ranks gather all colors and keys, sort them and select their own group; the first rank
+// allocates one context per group. O(p log p) work and two collectives; for an intercommunicator the first
+// ranks of both groups also exchange colors and contexts.
 #include "core/comm/split.hpp"
 
-#include "core/comm/link.hpp"
-#include "core/comm/make.hpp"
-#include "core/state.hpp"
-#include "core/worlds/worlds.hpp"
+#include "core/comm/comm_util.hpp"
+#include "core/comm/control_channel.hpp"
+#include "core/dpm/connect.hpp"
+#include "core/runtime_state.hpp"
 #include "proto/coll/coll.hpp"
 
 #include <algorithm>
@@ -20,153 +20,157 @@ namespace {
 
 namespace coll = proto::coll;
 
-struct Choice {
+struct ColorKey {
     int color;
     int key;
 };
 
-struct Part {
+struct ColorGroup {
     int color = 0;
     std::vector<int> ranks; // in the order of the new communicator
 };
 
-// The parts, by colour. Ranks without a colour are in none.
-std::vector<Part> parts_of(const std::vector<Choice>& choices) {
-    std::vector<std::tuple<int, int, int>> sorted; // colour, key, rank
-    for (size_t r = 0; r < choices.size(); ++r)
-        if (choices[r].color != undefined)
-            sorted.emplace_back(choices[r].color, choices[r].key, static_cast<int>(r));
+// The groups by color. Ranks with an undefined color are in none.
+std::vector<ColorGroup> group_by_color(const std::vector<ColorKey>& color_keys) {
+    std::vector<std::tuple<int, int, int>> sorted; // color, key, rank
+    for (size_t r = 0; r < color_keys.size(); ++r)
+        if (color_keys[r].color != undefined)
+            sorted.emplace_back(color_keys[r].color, color_keys[r].key, static_cast<int>(r));
     std::sort(sorted.begin(), sorted.end());
-    std::vector<Part> parts;
+    std::vector<ColorGroup> groups;
     for (const auto& [color, key, rank] : sorted) {
-        if (parts.empty() || parts.back().color != color) parts.push_back({color, {}});
-        parts.back().ranks.push_back(rank);
+        if (groups.empty() || groups.back().color != color) groups.push_back({color, {}});
+        groups.back().ranks.push_back(rank);
     }
-    return parts;
+    return groups;
 }
 
-Members members_of_part(const Part& part, const proto::Team& team) {
+Members members_of_group(const ColorGroup& group, const proto::Team& team) {
     std::vector<int> world;
-    world.reserve(part.ranks.size());
-    for (const int r : part.ranks) world.push_back(team.map.world(r));
+    world.reserve(group.ranks.size());
+    for (const int r : group.ranks) world.push_back(team.map.world(r));
     return Members(std::move(world));
 }
 
-int own_place(const Part& part, int rank) {
-    return static_cast<int>(std::find(part.ranks.begin(), part.ranks.end(), rank) - part.ranks.begin());
+int rank_in_group(const ColorGroup& group, int rank) {
+    return static_cast<int>(std::find(group.ranks.begin(), group.ranks.end(), rank) - group.ranks.begin());
 }
 
-const Part* part_with(const std::vector<Part>& parts, int color) {
-    const auto at =
-        std::lower_bound(parts.begin(), parts.end(), color, [](const Part& p, int c) { return p.color < c; });
-    return at != parts.end() && at->color == color ? &*at : nullptr;
+const ColorGroup* find_group(const std::vector<ColorGroup>& groups, int color) {
+    const auto at = std::lower_bound(groups.begin(), groups.end(), color,
+                                     [](const ColorGroup& p, int c) { return p.color < c; });
+    return at != groups.end() && at->color == color ? &*at : nullptr;
 }
 
-// A process alone in its part draws its own context.
-uint32_t draw_for_others(int holders) { return holders > 1 ? draw_context(holders) : 0; }
+// A process alone in its group allocates a private context.
+uint32_t allocate_shared_context(int holders) { return holders > 1 ? allocate_context(holders) : 0; }
 
-Err gather_choices(proto::Team& team, Choice own, std::vector<Choice>& all) {
+Err gather_color_keys(proto::Team& team, ColorKey own, std::vector<ColorKey>& all) {
     all.resize(static_cast<size_t>(team.size));
     all[static_cast<size_t>(team.rank)] = own;
-    return coll::allgather(team, all.data(), sizeof(Choice));
+    return coll::allgather(team, all.data(), sizeof(ColorKey));
 }
 
-Err split_intra(Comm& comm, Choice own, Comm*& result) {
+Err split_intra(Comm& comm, ColorKey own, Comm*& result) {
     proto::Team& team = comm.team;
-    std::vector<Choice> all;
-    if (const Err e = gather_choices(team, own, all); e != Err::success) return e;
-    const std::vector<Part> parts = parts_of(all);
-    if (parts.empty()) return Err::success;
-    std::vector<uint32_t> contexts(parts.size());
+    std::vector<ColorKey> all;
+    if (const Err e = gather_color_keys(team, own, all); e != Err::success) return e;
+    const std::vector<ColorGroup> groups = group_by_color(all);
+    if (groups.empty()) return Err::success;
+    std::vector<uint32_t> contexts(groups.size());
     if (team.rank == 0)
-        for (size_t i = 0; i < parts.size(); ++i)
-            contexts[i] = draw_for_others(static_cast<int>(parts[i].ranks.size()));
+        for (size_t i = 0; i < groups.size(); ++i)
+            contexts[i] = allocate_shared_context(static_cast<int>(groups[i].ranks.size()));
     if (const Err e = coll::broadcast(team, contexts.data(), contexts.size() * sizeof(uint32_t), 0);
         e != Err::success)
         return e;
     if (own.color == undefined) return Err::success;
-    const Part& part = *part_with(parts, own.color);
-    uint32_t context = contexts[static_cast<size_t>(&part - parts.data())];
-    if (part.ranks.size() == 1) context = draw_context(1);
-    if (context == 0) return no_context();
-    const Members members = members_of_part(part, team);
-    result = make_comm(make_team(members, own_place(part, team.rank), context), "", *comm.errhandler);
-    if (result == nullptr) return no_comm();
+    const ColorGroup& group = *find_group(groups, own.color);
+    uint32_t context = contexts[static_cast<size_t>(&group - groups.data())];
+    if (group.ranks.size() == 1) context = allocate_context(1);
+    if (context == 0) return context_exhausted();
+    const Members members = members_of_group(group, team);
+    result = make_comm(make_team(members, rank_in_group(group, team.rank), context), "", *comm.errhandler);
+    if (result == nullptr) return comm_alloc_error();
     result->session = comm.session;
     return Err::success;
 }
 
-// A part that both groups have, and the contexts of its communicator.
-struct Pair {
-    const Part* here;
-    const Part* there;
+// A color that occurs in both groups, and the contexts of its communicator.
+struct GroupPair {
+    const ColorGroup* local;
+    const ColorGroup* remote;
     InterContexts contexts;
 };
 
-std::vector<Pair> pairs_of(const std::vector<Part>& here, const std::vector<Part>& there) {
-    std::vector<Pair> pairs;
-    for (const Part& part : here)
-        if (const Part* const other = part_with(there, part.color); other != nullptr)
-            pairs.push_back({&part, other, {}});
+std::vector<GroupPair> match_groups(const std::vector<ColorGroup>& here,
+                                    const std::vector<ColorGroup>& there) {
+    std::vector<GroupPair> pairs;
+    for (const ColorGroup& group : here)
+        if (const ColorGroup* const other = find_group(there, group.color); other != nullptr)
+            pairs.push_back({&group, other, {}});
     return pairs;
 }
 
-// Leaders tell each other the choices of their groups, and their groups those of the other.
-Err exchange_choices(Comm& comm, const Link& link, const std::vector<Choice>& here,
-                     std::vector<Choice>& there) {
+// Leaders exchange the colors and keys of their groups and broadcast those of the other group.
+Err exchange_color_keys(Comm& comm, const ControlChannel& channel, const std::vector<ColorKey>& here,
+                        std::vector<ColorKey>& there) {
     there.resize(static_cast<size_t>(comm.team.size));
-    const size_t bytes = there.size() * sizeof(Choice);
+    const size_t bytes = there.size() * sizeof(ColorKey);
     Err e = Err::success;
     if (comm.local->rank == 0)
-        e = link.exchange(0, here.data(), here.size() * sizeof(Choice), there.data(), bytes);
+        e = channel.exchange(0, here.data(), here.size() * sizeof(ColorKey), there.data(), bytes);
     return e != Err::success ? e : coll::broadcast(*comm.local, there.data(), bytes, 0);
 }
 
-Err agree_on_contexts(Comm& comm, const Link& link, std::vector<Pair>& pairs) {
-    std::vector<InterContexts> drawn(pairs.size());
+Err agree_on_contexts(Comm& comm, const ControlChannel& channel, std::vector<GroupPair>& pairs) {
+    std::vector<InterContexts> contexts(pairs.size());
     if (comm.local->rank == 0) {
         const int here = comm.local->map.world(0);
         const int there = comm.team.map.world(0);
         std::vector<uint32_t> out;
         for (size_t i = 0; i < pairs.size(); ++i) {
-            const int own = static_cast<int>(pairs[i].here->ranks.size());
-            drawn[i].local = draw_for_others(own);
-            if (goes_before(here, there))
-                drawn[i].across = draw_context(own + static_cast<int>(pairs[i].there->ranks.size()));
-            out.push_back(drawn[i].across);
+            const int local_size = static_cast<int>(pairs[i].local->ranks.size());
+            contexts[i].local = allocate_shared_context(local_size);
+            if (precedes(here, there))
+                contexts[i].across =
+                    allocate_context(local_size + static_cast<int>(pairs[i].remote->ranks.size()));
+            out.push_back(contexts[i].across);
         }
         std::vector<uint32_t> in(out.size());
         const size_t bytes = out.size() * sizeof(uint32_t);
-        if (const Err e = link.exchange(0, out.data(), bytes, in.data(), bytes); e != Err::success) return e;
-        if (goes_before(there, here))
-            for (size_t i = 0; i < in.size(); ++i) drawn[i].across = in[i];
+        if (const Err e = channel.exchange(0, out.data(), bytes, in.data(), bytes); e != Err::success)
+            return e;
+        if (precedes(there, here))
+            for (size_t i = 0; i < in.size(); ++i) contexts[i].across = in[i];
     }
-    const Err e = coll::broadcast(*comm.local, drawn.data(), drawn.size() * sizeof(InterContexts), 0);
-    for (size_t i = 0; i < pairs.size(); ++i) pairs[i].contexts = drawn[i];
+    const Err e = coll::broadcast(*comm.local, contexts.data(), contexts.size() * sizeof(InterContexts), 0);
+    for (size_t i = 0; i < pairs.size(); ++i) pairs[i].contexts = contexts[i];
     return e;
 }
 
-Err split_inter(Comm& comm, Choice own, Comm*& result) {
-    std::vector<Choice> here;
-    std::vector<Choice> there;
-    const Link link = Link::collective(comm.team);
-    if (const Err e = gather_choices(*comm.local, own, here); e != Err::success) return e;
-    if (const Err e = exchange_choices(comm, link, here, there); e != Err::success) return e;
-    const std::vector<Part> parts_here = parts_of(here);
-    const std::vector<Part> parts_there = parts_of(there);
-    std::vector<Pair> pairs = pairs_of(parts_here, parts_there);
+Err split_inter(Comm& comm, ColorKey own, Comm*& result) {
+    std::vector<ColorKey> here;
+    std::vector<ColorKey> there;
+    const ControlChannel channel = ControlChannel::collective(comm.team);
+    if (const Err e = gather_color_keys(*comm.local, own, here); e != Err::success) return e;
+    if (const Err e = exchange_color_keys(comm, channel, here, there); e != Err::success) return e;
+    const std::vector<ColorGroup> local_groups = group_by_color(here);
+    const std::vector<ColorGroup> remote_groups = group_by_color(there);
+    std::vector<GroupPair> pairs = match_groups(local_groups, remote_groups);
     if (pairs.empty()) return Err::success;
-    if (const Err e = agree_on_contexts(comm, link, pairs); e != Err::success) return e;
-    const auto mine =
-        std::find_if(pairs.begin(), pairs.end(), [&](const Pair& p) { return p.here->color == own.color; });
-    if (own.color == undefined || mine == pairs.end()) return Err::success;
-    if (mine->here->ranks.size() == 1) mine->contexts.local = draw_context(1);
-    if (mine->contexts.across == 0 || mine->contexts.local == 0) return no_context();
-    const int rank = own_place(*mine->here, comm.local->rank);
-    result = make_intercomm(make_team(members_of_part(*mine->there, comm.team), rank, mine->contexts.across),
-                            make_team(members_of_part(*mine->here, *comm.local), rank, mine->contexts.local),
-                            *comm.errhandler);
-    if (result == nullptr) return no_comm();
+    if (const Err e = agree_on_contexts(comm, channel, pairs); e != Err::success) return e;
+    const auto own_pair = std::find_if(pairs.begin(), pairs.end(),
+                                       [&](const GroupPair& p) { return p.local->color == own.color; });
+    if (own.color == undefined || own_pair == pairs.end()) return Err::success;
+    if (own_pair->local->ranks.size() == 1) own_pair->contexts.local = allocate_context(1);
+    if (own_pair->contexts.across == 0 || own_pair->contexts.local == 0) return context_exhausted();
+    const int rank = rank_in_group(*own_pair->local, comm.local->rank);
+    result = make_intercomm(
+        make_team(members_of_group(*own_pair->remote, comm.team), rank, own_pair->contexts.across),
+        make_team(members_of_group(*own_pair->local, *comm.local), rank, own_pair->contexts.local),
+        *comm.errhandler);
+    if (result == nullptr) return comm_alloc_error();
     result->session = comm.session;
     return Err::success;
 }
@@ -180,7 +184,7 @@ Err split(Comm& comm, int color, int key, Comm*& result) {
 
 Err comm_split(Comm& comm, int color, int key, Comm*& result) {
     if (color < 0 && color != undefined)
-        return fail(Err::arg, "pass a colour of 0 or more, or MPI_UNDEFINED", "color is %d", color);
+        return fail(Err::arg, "pass a color of 0 or more, or MPI_UNDEFINED", "color is %d", color);
     return split(comm, color, key, result);
 }
 

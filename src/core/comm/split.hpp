@@ -6,8 +6,8 @@
 
 namespace zipmpi::core {
 
-// One communicator per colour, ranks by key and then by rank in `comm`. Null for a process whose colour is
-// undefined, or which on an intercommunicator only its own group has. Collective.
+// One communicator per color, ordered by key and then by rank in `comm`. Null if the color is undefined, or,
+// on an intercommunicator, if the color occurs only in the local group. Collective.
 Err split(Comm& comm, int color, int key, Comm*& result);
 
 } // namespace zipmpi::core

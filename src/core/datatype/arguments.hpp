@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collects the arguments of a constructor in the order in which MPI_Type_get_contents gives them back: counts
-// and displacements of a large-count form are in an array of their own.
+// Collects the arguments of a datatype constructor in the order in which MPI_Type_get_contents returns them;
+// counts and displacements of a large-count form have a separate array.
 #pragma once
 
 #include "core/datatype/derived.hpp"
-#include "core/engine.hpp"
+#include "core/runtime.hpp"
 
 namespace zipmpi::core {
 
@@ -40,23 +40,23 @@ class Arguments {
         for (int64_t i = 0; i < n; ++i) address(values[i]);
         return *this;
     }
-    Contents of(Datatype& type) {
+    Contents with_types(Datatype& type) {
         contents_.types = {&type};
         return std::move(contents_);
     }
-    Contents of(Datatype** types, int64_t n) {
+    Contents with_types(Datatype** types, int64_t n) {
         contents_.types.assign(types, types + n);
         return std::move(contents_);
     }
-    Contents of_nothing() { return std::move(contents_); }
+    Contents without_types() { return std::move(contents_); }
 
   private:
     Contents contents_;
     bool large_;
 };
 
-// Some predefined types do not exist on every platform.
-Err usable(const Datatype& type);
-[[gnu::cold]] Err too_far();
+// Returns an error for predefined types that this platform does not support.
+Err check_usable(const Datatype& type);
+[[gnu::cold]] Err extent_overflow();
 
 } // namespace zipmpi::core

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Datatypes for parts of arrays: a box, and what one process has of a distributed array.
+// Datatypes of array sections: subarrays and distributed arrays.
 #include "core/datatype/arguments.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ Err check_order(int order) {
     return fail(Err::arg, "pass MPI_ORDER_C or MPI_ORDER_FORTRAN", "order is %d", order);
 }
 
-// Dimensions from the fastest to the slowest, with the distance in bytes of neighbours in each.
+// Dimensions from fastest to slowest varying, with the stride in bytes of each.
 class Dimensions {
   public:
     Dimensions(int64_t dims, CountArray sizes, int order, int64_t extent)
@@ -27,7 +27,7 @@ class Dimensions {
         }
         total_ = stride;
     }
-    // Which dimension of the caller's arrays is the i-th fastest.
+    // Index in the caller's arrays of the i-th fastest dimension.
     [[nodiscard]] int64_t at(int64_t i) const { return order_ == order_fortran ? i : dims_ - 1 - i; }
     [[nodiscard]] int64_t stride(int64_t i) const { return strides_[static_cast<size_t>(i)]; }
     [[nodiscard]] int64_t total() const { return total_; }
@@ -41,89 +41,92 @@ class Dimensions {
     bool too_large_ = false;
 };
 
-Shape moved(const Shape& shape, int64_t by) { return by == 0 ? shape : join({{by, shape}}); }
+TypeShape displaced(const TypeShape& shape, int64_t by) { return by == 0 ? shape : join({{by, shape}}); }
 
-Err check_box(int64_t dims, CountArray sizes, CountArray subsizes, CountArray starts) {
+Err check_subarray(int64_t dims, CountArray sizes, CountArray subsizes, CountArray starts) {
     for (int64_t i = 0; i < dims; ++i) {
         const bool fits = sizes[i] >= 1 && subsizes[i] >= 1 && subsizes[i] <= sizes[i] && starts[i] >= 0 &&
                           starts[i] <= sizes[i] - subsizes[i];
         if (fits) continue;
-        return fail(Err::arg, "keep the part within the array, with at least one element in each dimension",
-                    "in dimension %lld a part of %lld elements from %lld does not lie in an array of %lld",
-                    static_cast<long long>(i), static_cast<long long>(subsizes[i]),
-                    static_cast<long long>(starts[i]), static_cast<long long>(sizes[i]));
+        return fail(
+            Err::arg, "keep the subarray within the array, with at least one element per dimension",
+            "dimension %lld: a subarray of %lld elements starting at %lld exceeds the array size %lld",
+            static_cast<long long>(i), static_cast<long long>(subsizes[i]), static_cast<long long>(starts[i]),
+            static_cast<long long>(sizes[i]));
     }
     return Err::success;
 }
 
-// How one dimension is dealt out.
-struct Deal {
+// Distribution of one dimension.
+struct Distribution {
     int64_t size;
-    int distribution;
+    int kind;
     int64_t argument;
     int64_t processes;
-    int64_t place; // of this process
+    int64_t coordinate; // of this process
 };
 
-Err bad_deal(int64_t dimension, const char* why) {
-    return fail(Err::arg, "see MPI_Type_create_darray for what goes together", "in dimension %lld %s",
+Err invalid_distribution(int64_t dimension, const char* why) {
+    return fail(Err::arg, "see MPI_Type_create_darray for valid combinations", "dimension %lld: %s",
                 static_cast<long long>(dimension), why);
 }
 
-Err check_deal(int64_t dimension, Deal& deal) {
-    const bool given = deal.argument != distribute_default;
-    if (deal.size < 1) return bad_deal(dimension, "the array has no elements");
-    if (deal.distribution == distribute_none)
-        return deal.processes == 1 ? Err::success
-                                   : bad_deal(dimension, "MPI_DISTRIBUTE_NONE has several processes");
-    if (given && deal.argument < 1) return bad_deal(dimension, "the distribution argument is less than 1");
-    if (deal.distribution == distribute_cyclic) {
-        if (!given) deal.argument = 1;
+Err check_distribution(int64_t dimension, Distribution& dist) {
+    const bool has_argument = dist.argument != distribute_default;
+    if (dist.size < 1) return invalid_distribution(dimension, "the array has no elements");
+    if (dist.kind == distribute_none)
+        return dist.processes == 1
+                   ? Err::success
+                   : invalid_distribution(dimension, "MPI_DISTRIBUTE_NONE has several processes");
+    if (has_argument && dist.argument < 1)
+        return invalid_distribution(dimension, "the distribution argument is less than 1");
+    if (dist.kind == distribute_cyclic) {
+        if (!has_argument) dist.argument = 1;
         return Err::success;
     }
-    if (deal.distribution != distribute_block) return bad_deal(dimension, "the distribution is unknown");
-    const int64_t needed = (deal.size + deal.processes - 1) / deal.processes;
-    if (!given) deal.argument = needed;
-    return deal.argument >= needed ? Err::success
-                                   : bad_deal(dimension, "the blocks do not hold the whole array");
+    if (dist.kind != distribute_block) return invalid_distribution(dimension, "the distribution is unknown");
+    const int64_t needed = (dist.size + dist.processes - 1) / dist.processes;
+    if (!has_argument) dist.argument = needed;
+    return dist.argument >= needed ? Err::success
+                                   : invalid_distribution(dimension, "the blocks do not cover the array");
 }
 
-// What this process gets of the dimension, where an element is `what` and neighbours are `stride` apart.
-Shape dealt(const Shape& what, int64_t stride, const Deal& deal) {
-    if (deal.distribution == distribute_none) return repeat(what, deal.size, stride);
-    const int64_t block = std::min(deal.argument, deal.size);
-    if (deal.place > (deal.size - 1) / block)
-        return repeat(what, 0, stride); // dealt out before it is this one's turn
-    const int64_t first = block * deal.place;
-    const int64_t rest = deal.size - first; // 1 or more
-    if (deal.distribution == distribute_block)
-        return moved(repeat(what, std::min(block, rest), stride), first * stride);
+// The part of the dimension owned by this process, with elements `what` at distance `stride`.
+TypeShape distributed_shape(const TypeShape& what, int64_t stride, const Distribution& dist) {
+    if (dist.kind == distribute_none) return repeat(what, dist.size, stride);
+    const int64_t block = std::min(dist.argument, dist.size);
+    if (dist.coordinate > (dist.size - 1) / block)
+        return repeat(what, 0, stride); // no block left for this process
+    const int64_t first = block * dist.coordinate;
+    const int64_t rest = dist.size - first; // 1 or more
+    if (dist.kind == distribute_block)
+        return displaced(repeat(what, std::min(block, rest), stride), first * stride);
     int64_t round = 0; // elements from a block of this process to its next
-    if (__builtin_mul_overflow(block, deal.processes, &round)) round = deal.size;
+    if (__builtin_mul_overflow(block, dist.processes, &round)) round = dist.size;
     const int64_t whole = rest < block ? 0 : (rest - block) / round + 1;
     const int64_t left = rest > whole * round ? std::min(block, rest - whole * round) : 0;
-    const Shape blocks = repeat(repeat(what, block, stride), whole, round * stride);
-    if (left == 0) return moved(blocks, first * stride);
+    const TypeShape blocks = repeat(repeat(what, block, stride), whole, round * stride);
+    if (left == 0) return displaced(blocks, first * stride);
     return join({{first * stride, blocks}, {(first + whole * round) * stride, repeat(what, left, stride)}});
 }
 
-Err read_deals(int size, int rank, int64_t dims, CountArray sizes, const int* distributions,
-               const int* arguments, const int* grid, std::vector<Deal>& deals) {
+Err read_distributions(int size, int rank, int64_t dims, CountArray sizes, const int* distributions,
+                       const int* arguments, const int* psizes, std::vector<Distribution>& dists) {
     int64_t processes = 1;
     for (int64_t i = 0; i < dims; ++i)
-        if (grid[i] < 1 || __builtin_mul_overflow(processes, static_cast<int64_t>(grid[i]), &processes))
-            return bad_deal(i, "the process grid makes no sense");
+        if (psizes[i] < 1 || __builtin_mul_overflow(processes, static_cast<int64_t>(psizes[i]), &processes))
+            return invalid_distribution(i, "the number of processes is not positive or overflows");
     if (size < 1 || processes != size || rank < 0 || rank >= size)
         return fail(Err::arg, "pass a grid of `size` processes and a rank in it",
-                    "rank %d of %d does not fit a grid of %lld", rank, size,
+                    "rank %d of %d does not fit a process grid of %lld", rank, size,
                     static_cast<long long>(processes));
     int64_t left = rank;
-    for (int64_t i = 0; i < dims; ++i) { // ranks run along the last dimension first, whatever the order
-        processes /= grid[i];
-        Deal deal{sizes[i], distributions[i], arguments[i], grid[i], left / processes};
+    for (int64_t i = 0; i < dims; ++i) { // ranks are row-major in the process grid, whatever the order
+        processes /= psizes[i];
+        Distribution dist{sizes[i], distributions[i], arguments[i], psizes[i], left / processes};
         left %= processes;
-        if (const Err e = check_deal(i, deal); e != Err::success) return e;
-        deals.push_back(deal);
+        if (const Err e = check_distribution(i, dist); e != Err::success) return e;
+        dists.push_back(dist);
     }
     return Err::success;
 }
@@ -132,42 +135,43 @@ Err read_deals(int size, int rank, int64_t dims, CountArray sizes, const int* di
 
 Err type_create_subarray(int64_t dims, CountArray sizes, CountArray subsizes, CountArray starts, int order,
                          Datatype& old, Datatype*& type, bool large) {
-    if (const Err e = usable(old); e != Err::success) return e;
+    if (const Err e = check_usable(old); e != Err::success) return e;
     if (const Err e = check_order(order); e != Err::success) return e;
-    if (const Err e = check_box(dims, sizes, subsizes, starts); e != Err::success) return e;
+    if (const Err e = check_subarray(dims, sizes, subsizes, starts); e != Err::success) return e;
     const Dimensions d(dims, sizes, order, old.extent);
-    if (d.too_large()) return too_far();
-    Shape shape = shape_of(old);
+    if (d.too_large()) return extent_overflow();
+    TypeShape shape = shape_of(old);
     int64_t first = 0;
     for (int64_t i = 0; i < dims; ++i) {
         shape = repeat(shape, subsizes[d.at(i)], d.stride(i));
         first += starts[d.at(i)] * d.stride(i);
     }
-    shape = moved(shape, first);
+    shape = displaced(shape, first);
     set_bounds(shape, 0, d.total());
     Arguments a(Combiner::subarray, large);
     a.integer(dims).counts(sizes, dims).counts(subsizes, dims).counts(starts, dims).integer(order);
-    return make_type(std::move(shape), a.of(old), type);
+    return make_type(std::move(shape), a.with_types(old), type);
 }
 
 Err type_create_darray(int size, int rank, int64_t dims, CountArray sizes, const int* distributions,
-                       const int* arguments, const int* grid, int order, Datatype& old, Datatype*& type,
+                       const int* arguments, const int* psizes, int order, Datatype& old, Datatype*& type,
                        bool large) {
-    if (const Err e = usable(old); e != Err::success) return e;
+    if (const Err e = check_usable(old); e != Err::success) return e;
     if (const Err e = check_order(order); e != Err::success) return e;
-    std::vector<Deal> deals;
-    if (const Err e = read_deals(size, rank, dims, sizes, distributions, arguments, grid, deals);
+    std::vector<Distribution> dists;
+    if (const Err e = read_distributions(size, rank, dims, sizes, distributions, arguments, psizes, dists);
         e != Err::success)
         return e;
     const Dimensions d(dims, sizes, order, old.extent);
-    if (d.too_large()) return too_far();
-    Shape shape = shape_of(old);
-    for (int64_t i = 0; i < dims; ++i) shape = dealt(shape, d.stride(i), deals[static_cast<size_t>(d.at(i))]);
+    if (d.too_large()) return extent_overflow();
+    TypeShape shape = shape_of(old);
+    for (int64_t i = 0; i < dims; ++i)
+        shape = distributed_shape(shape, d.stride(i), dists[static_cast<size_t>(d.at(i))]);
     set_bounds(shape, 0, d.total());
     Arguments a(Combiner::darray, large);
     a.integer(size).integer(rank).integer(dims).counts(sizes, dims);
-    a.integers(distributions, dims).integers(arguments, dims).integers(grid, dims).integer(order);
-    return make_type(std::move(shape), a.of(old), type);
+    a.integers(distributions, dims).integers(arguments, dims).integers(psizes, dims).integer(order);
+    return make_type(std::move(shape), a.with_types(old), type);
 }
 
 } // namespace zipmpi::core

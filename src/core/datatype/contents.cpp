@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How a datatype was made.
+// Envelope and contents of a datatype.
 #include "core/datatype/derived.hpp"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ const Contents& contents_of(const Datatype& type) {
 
 int64_t length(const std::vector<int64_t>& values) { return static_cast<int64_t>(values.size()); }
 
-Err made_large() {
-    return fail(Err::type, "ask with the large-count form (_c) of this function",
-                "the datatype was made by the large-count form of its constructor");
+Err large_count_required() {
+    return fail(Err::type, "call the large-count form (_c) of this function",
+                "the datatype was created by the large-count form of its constructor");
 }
 
-Err too_short(const char* what, int64_t room, int64_t needed) {
-    return fail(Err::arg, "pass arrays as long as MPI_Type_get_envelope says",
-                "there is room for %lld %s of %lld", static_cast<long long>(room), what,
+Err too_short(const char* what, int64_t capacity, int64_t needed) {
+    return fail(Err::arg, "pass arrays of the lengths that MPI_Type_get_envelope returns",
+                "the array has space for %lld %s of %lld", static_cast<long long>(capacity), what,
                 static_cast<long long>(needed));
 }
 
@@ -44,7 +44,7 @@ Err type_get_envelope(Datatype& type, int64_t& integers, int64_t& addresses, int
                       Combiner& combiner) {
     int64_t large_counts = 0;
     const Err e = type_get_envelope(type, integers, addresses, large_counts, types, combiner);
-    return e == Err::success && large_counts != 0 ? made_large() : e;
+    return e == Err::success && large_counts != 0 ? large_count_required() : e;
 }
 
 Err type_get_contents(Datatype& type, int64_t max_integers, int64_t max_addresses, int64_t max_large_counts,
@@ -52,7 +52,7 @@ Err type_get_contents(Datatype& type, int64_t max_integers, int64_t max_addresse
                       Datatype** types) {
     const Contents& c = contents_of(type);
     if (c.combiner == Combiner::named)
-        return fail(Err::type, "ask MPI_Type_get_envelope first", "a named datatype has no contents");
+        return fail(Err::type, "call MPI_Type_get_envelope first", "a named datatype has no contents");
     if (max_integers < length(c.integers)) return too_short("integers", max_integers, length(c.integers));
     if (max_addresses < length(c.addresses))
         return too_short("addresses", max_addresses, length(c.addresses));
@@ -65,16 +65,16 @@ Err type_get_contents(Datatype& type, int64_t max_integers, int64_t max_addresse
     std::copy(c.addresses.begin(), c.addresses.end(), addresses);
     std::copy(c.large_counts.begin(), c.large_counts.end(), large_counts);
     std::copy(c.types.begin(), c.types.end(), types);
-    for (Datatype* part : c.types) { // the caller frees them
-        retain(*part);
-        if (part->derived != nullptr) ++part->derived->handles;
+    for (Datatype* subtype : c.types) { // the caller frees them
+        retain(*subtype);
+        if (subtype->derived != nullptr) ++subtype->derived->handles;
     }
     return Err::success;
 }
 
 Err type_get_contents(Datatype& type, int64_t max_integers, int64_t max_addresses, int64_t max_types,
                       int* integers, int64_t* addresses, Datatype** types) {
-    if (!contents_of(type).large_counts.empty()) return made_large();
+    if (!contents_of(type).large_counts.empty()) return large_count_required();
     return type_get_contents(type, max_integers, max_addresses, 0, max_types, integers, addresses, nullptr,
                              types);
 }

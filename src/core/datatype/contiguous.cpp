@@ -7,7 +7,7 @@
 
 namespace zipmpi::core {
 
-Span span_of(int64_t count, const Datatype& type) {
+MemoryExtent memory_extent_of(int64_t count, const Datatype& type) {
     if (count <= 0 || type.true_extent <= 0) return {};
     const int64_t last = (count - 1) * type.extent;
     return {type.true_lower + std::min<int64_t>(0, last), type.true_extent + std::abs(last)};
@@ -16,19 +16,19 @@ Span span_of(int64_t count, const Datatype& type) {
 void pack_all(void* out, const void* buffer, int64_t count, const Datatype& type) {
     const uint64_t bytes = packed_bytes(count, type);
     if (bytes == 0) return;
-    if (type.program == nullptr)
+    if (type.layout == nullptr)
         std::memcpy(out, buffer, bytes);
     else
-        layout::pack(*type.program, buffer, count, 0, out, bytes);
+        packing::pack(*type.layout, buffer, count, 0, out, bytes);
 }
 
 void unpack_first(void* buffer, int64_t count, const Datatype& type, const void* in, uint64_t bytes) {
     bytes = std::min(bytes, packed_bytes(count, type));
     if (bytes == 0) return;
-    if (type.program == nullptr)
+    if (type.layout == nullptr)
         std::memcpy(buffer, in, bytes);
     else
-        layout::unpack(*type.program, buffer, count, 0, in, bytes);
+        packing::unpack(*type.layout, buffer, count, 0, in, bytes);
 }
 
 Err copy_elements(void* to, int64_t to_count, const Datatype& to_type, const void* from, int64_t from_count,
@@ -36,8 +36,8 @@ Err copy_elements(void* to, int64_t to_count, const Datatype& to_type, const voi
     const uint64_t bytes = std::min(packed_bytes(to_count, to_type), packed_bytes(from_count, from_type));
     if (is_contiguous(to_count, to_type)) {
         void* const start = contiguous_start(to, to_type);
-        if (from_type.program != nullptr)
-            layout::pack(*from_type.program, from, from_count, 0, start, bytes);
+        if (from_type.layout != nullptr)
+            packing::pack(*from_type.layout, from, from_count, 0, start, bytes);
         else if (bytes != 0 && start != from)
             std::memmove(start, from, bytes);
         return Err::success;
@@ -48,19 +48,19 @@ Err copy_elements(void* to, int64_t to_count, const Datatype& to_type, const voi
     return e;
 }
 
-Bytes make_bytes(uint64_t n) { return Bytes(std::malloc(n != 0 ? n : 1)); }
+HeapBytes allocate_bytes(uint64_t n) { return HeapBytes(std::malloc(n != 0 ? n : 1)); }
 
-Err no_bytes(uint64_t n) {
-    return fail(Err::no_mem, "free memory, or use datatypes without gaps",
-                "no memory for %llu bytes of data that must be gathered", static_cast<unsigned long long>(n));
+Err buffer_alloc_error(uint64_t n) {
+    return fail(Err::no_mem, "free memory, or use contiguous datatypes",
+                "no memory to pack %llu bytes of noncontiguous data", static_cast<unsigned long long>(n));
 }
 
 Err PackedInput::open(const void* buffer, int64_t count, const Datatype& type) {
     bytes_ = packed_bytes(count, type);
     data_ = contiguous_start(buffer, type);
     if (is_contiguous(count, type)) return Err::success;
-    copy_ = make_bytes(bytes_);
-    if (copy_ == nullptr) return no_bytes(bytes_);
+    copy_ = allocate_bytes(bytes_);
+    if (copy_ == nullptr) return buffer_alloc_error(bytes_);
     pack_all(copy_.get(), buffer, count, type);
     data_ = copy_.get();
     return Err::success;
@@ -70,8 +70,8 @@ Err ContiguousOutput::open(void* buffer, int64_t count, const Datatype& type, bo
     bytes_ = packed_bytes(count, type);
     data_ = contiguous_start(buffer, type);
     if (is_contiguous(count, type)) return Err::success;
-    copy_ = make_bytes(bytes_);
-    if (copy_ == nullptr) return no_bytes(bytes_);
+    copy_ = allocate_bytes(bytes_);
+    if (copy_ == nullptr) return buffer_alloc_error(bytes_);
     buffer_ = buffer;
     count_ = count;
     type_ = &type;

@@ -5,7 +5,7 @@
 #include "core/api.hpp"
 #include "core/attr/type_attributes.hpp"
 #include "core/datatype/derived.hpp"
-#include "core/engine.hpp"
+#include "core/runtime.hpp"
 #include "core/slab.hpp"
 
 #include <array>
@@ -42,14 +42,14 @@ constexpr int64_t true_extent_of() { // up to the end of the last member
         return extent_of<T>;
 }
 
-struct Table {
+struct TypeTable {
     std::array<Datatype, static_cast<size_t>(TypeId::count_)> types;
-    constexpr Table() {
+    constexpr TypeTable() {
 #define ZIPMPI_X(id_, name_, ctype)                                                                          \
     {                                                                                                        \
         using T = typename Argument<void ctype>::type;                                                       \
         Datatype& d = types[static_cast<size_t>(TypeId::id_)];                                               \
-        d.cls = Class::datatype;                                                                             \
+        d.cls = ObjectKind::datatype;                                                                        \
         d.index = static_cast<uint32_t>(TypeId::id_);                                                        \
         d.id = TypeId::id_;                                                                                  \
         d.name = name_;                                                                                      \
@@ -63,58 +63,58 @@ struct Table {
     }
 };
 
-// Ready before any code runs: threads may meet here first.
-constinit Table table;
+// Constant-initialized: threads may use it before any code of this file runs.
+constinit TypeTable table;
 
 template <class T>
 void describe_pair(Datatype& type) {
     if constexpr (requires(T pair) { pair.index; }) {
-        static const layout::ProgramPtr program =
-            layout::compile(layout::sequence({layout::run(sizeof(T::value)),
-                                              {offsetof(T, index), layout::run(sizeof(T::index)).node}}),
-                            sizeof(T));
-        if (!program->contiguous(2)) type.program = program.get();
+        static const packing::LayoutPtr layout =
+            packing::compile(packing::sequence({packing::run(sizeof(T::value)),
+                                                {offsetof(T, index), packing::run(sizeof(T::index)).node}}),
+                             sizeof(T));
+        if (!layout->contiguous(2)) type.layout = layout.get();
     }
 }
 
 // Pairs with padding are the only predefined types with a layout.
-bool describe_pairs() {
+bool set_pair_layouts() {
 #define ZIPMPI_X(id, name, ctype)                                                                            \
     describe_pair<typename Argument<void ctype>::type>(builtin_type(TypeId::id));
     ZIPMPI_BUILTIN_TYPES(ZIPMPI_X)
 #undef ZIPMPI_X
     return true;
 }
-[[maybe_unused]] const bool pairs_described = describe_pairs();
+[[maybe_unused]] const bool pairs_described = set_pair_layouts();
 
 Slab<Datatype>& slab() {
-    static auto* s = new Slab<Datatype>; // types may be used until the very end
+    static auto* s = new Slab<Datatype>; // types may be used until the process exits
     return *s;
 }
 
-// The layout is compiled with the type, not at its commit: types are made of each other before they are
-// committed, and a compiled part makes the whole cheaper.
-void take_shape(Datatype& type) {
+// The layout is compiled at construction, not at commit: types are constructed from uncommitted types, and
+// compiled components make the whole cheaper.
+void apply_shape(Datatype& type) {
     Derived& d = *type.derived;
     type.size = d.shape.size;
     type.lower = d.shape.lower;
     type.extent = d.shape.extent();
     type.alignment = d.shape.alignment;
-    if (const layout::Node* node = d.shape.layout.node.get()) {
+    if (const packing::LayoutNode* node = d.shape.layout.node.get()) {
         type.true_lower = d.shape.layout.at + node->low;
         type.true_extent = node->high - node->low;
     }
-    d.program = layout::compile(d.shape.layout, type.extent);
-    const bool plain = d.program->contiguous(2) && d.program->first == 0;
-    type.program = plain ? nullptr : d.program.get();
+    d.layout = packing::compile(d.shape.layout, type.extent);
+    const bool plain = d.layout->contiguous(2) && d.layout->first == 0;
+    type.layout = plain ? nullptr : d.layout.get();
 }
 
 } // namespace
 
-Err make_type(Shape shape, Contents contents, Datatype*& type) {
+Err make_type(TypeShape shape, Contents contents, Datatype*& type) {
     if (shape.too_large)
         return fail(Err::arg, "use smaller counts or displacements",
-                    "the datatype would have more bytes, or reach further, than 63 bits can say");
+                    "the size or extent of the datatype exceeds 2^63 - 1 bytes");
     Datatype* made = slab().make();
     if (made != nullptr) made->derived = new (std::nothrow) Derived;
     if (made == nullptr || made->derived == nullptr) {
@@ -122,23 +122,23 @@ Err make_type(Shape shape, Contents contents, Datatype*& type) {
         return fail(Err::no_mem, "free datatypes", "no memory for another datatype");
     }
     made->refs.store(1, std::memory_order_relaxed);
-    for (Datatype* part : contents.types) retain(*part);
+    for (Datatype* subtype : contents.types) retain(*subtype);
     made->derived->contents = std::move(contents);
     made->derived->shape = std::move(shape);
-    take_shape(*made);
+    apply_shape(*made);
     type = made;
     return Err::success;
 }
 
 void retain(Datatype& type) {
-    if (type.derived != nullptr) hold(type);
+    if (type.derived != nullptr) add_ref(type);
 }
 
 void release(Datatype& type) {
-    if (type.derived == nullptr || !let_go(type)) return;
-    const std::unique_ptr<Derived> gone(type.derived);
+    if (type.derived == nullptr || !release_ref(type)) return;
+    const std::unique_ptr<Derived> derived(type.derived);
     slab().destroy(type);
-    for (Datatype* part : gone->contents.types) release(*part);
+    for (Datatype* subtype : derived->contents.types) release(*subtype);
 }
 
 Datatype* datatype_by_index(uint32_t index) { return slab().find(index); }
@@ -156,7 +156,7 @@ Err type_commit(Datatype*& type) {
 
 Err type_free(Datatype*& type) {
     if (type->derived == nullptr || type->derived->permanent)
-        return fail(Err::type, "free datatypes that were made by a constructor only",
+        return fail(Err::type, "free only datatypes created by a constructor",
                     "a predefined datatype cannot be freed");
     if (type->derived->handles == 1)
         if (const Err e = erase_type_attributes(*type); e != Err::success) return e;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Datatypes. The predefined ones are in a table, derived ones in a slab with what they are made of. A message
-// carries the bytes of data of its elements without the gaps between them.
+// Datatypes. Predefined ones are in a table, derived ones in a slab with their constructor arguments. A
+// message carries the data bytes of its elements without the holes.
 #pragma once
 
 #include "core/builtin.hpp"
 #include "core/object.hpp"
-#include "layout/program.hpp"
+#include "packing/layout.hpp"
 
 #include <complex>
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace zipmpi::core {
 
-// Types that stand for datatypes without a C type that reductions could use directly.
+// Element types for datatypes without a C type that reductions can use directly.
 template <class T>
 struct Logical {
     T value;
@@ -32,7 +32,7 @@ struct Pair {
     A value;
     B index;
 };
-struct Unsupported {}; // this platform has no such type: size MPI_UNDEFINED
+struct Unsupported {}; // no such type on this platform: size MPI_UNDEFINED
 
 // Strips the parentheses around a type in a list of builtin types: Argument<void (int)>::type is int.
 template <class>
@@ -45,8 +45,8 @@ struct Argument<void(T)> {
 struct Derived;
 
 struct Datatype : Object {
-    static constexpr Class class_id = Class::datatype;
-    TypeId id = TypeId::count_; // of a predefined type, named or not; count_: of a derived one
+    static constexpr ObjectKind class_id = ObjectKind::datatype;
+    TypeId id = TypeId::count_; // of a predefined type, named or not; count_: derived
     const char* name = "";      // of a named predefined type
     int64_t size = 0;           // bytes of data in one element; undefined if unsupported
     int64_t lower = 0;
@@ -54,15 +54,15 @@ struct Datatype : Object {
     int64_t true_lower = 0;
     int64_t true_extent = 0;
     int64_t alignment = 1;
-    const layout::Program* program = nullptr; // null: data without gaps, within and between elements
-    Derived* derived = nullptr;               // owned; null: a named predefined type
+    const packing::Layout* layout = nullptr; // null: contiguous, within and between elements
+    Derived* derived = nullptr;              // owned; null: a named predefined type
 };
 
-// A type that is used by a request, or by another type, lives on after the program has freed it.
+// A type used by a request or by another type lives on after the application has freed it.
 void retain(Datatype& type);
 void release(Datatype& type);
 
-// A counted share of a datatype.
+// A counted reference to a datatype.
 struct ReleaseType {
     void operator()(Datatype* type) const { release(*type); }
 };

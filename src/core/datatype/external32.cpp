@@ -11,16 +11,16 @@
 namespace zipmpi::core {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "swapping is only right on little-endian hosts");
+static_assert(std::endian::native == std::endian::little, "byte swapping requires a little-endian host");
 
-enum class Form { bytes, swapped, integer, extended };
+enum class Encoding { bytes, swapped, integer, extended };
 
-// One basic type: `parts` values of it one after the other.
+// A basic type, as `parts` consecutive values.
 struct Format {
-    Form form = Form::bytes;
+    Encoding encoding = Encoding::bytes;
     int64_t native = 1;
     int64_t external = 1;
-    int64_t parts = 1;
+    int64_t components = 1;
     bool is_signed = false;
 };
 
@@ -28,25 +28,25 @@ template <class T>
 constexpr Format format_of() {
     constexpr int64_t size = sizeof(T);
     if constexpr (std::is_same_v<T, long double>)
-        return {Form::extended, size, 16, 1, true};
+        return {Encoding::extended, size, 16, 1, true};
     else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::byte> || size == 1)
         return {};
     else if constexpr (requires(T c) { c.real(); }) {
-        Format part = format_of<typename T::value_type>();
-        part.parts = 2;
-        return part;
+        Format component = format_of<typename T::value_type>();
+        component.components = 2;
+        return component;
     } else
-        return {Form::swapped, size, size, 1, false};
+        return {Encoding::swapped, size, size, 1, false};
 }
 
 Format format_of(TypeId id) {
     switch (id) {
     case TypeId::LONG:
-        return {Form::integer, sizeof(long), 4, 1, true};
+        return {Encoding::integer, sizeof(long), 4, 1, true};
     case TypeId::UNSIGNED_LONG:
-        return {Form::integer, sizeof(long), 4, 1, false};
+        return {Encoding::integer, sizeof(long), 4, 1, false};
     case TypeId::WCHAR:
-        return {Form::integer, sizeof(wchar_t), 2, 1, false};
+        return {Encoding::integer, sizeof(wchar_t), 2, 1, false};
     default:
         break;
     }
@@ -66,9 +66,9 @@ void swap_each(const std::byte* from, std::byte* to, int64_t size, int64_t n) {
     for (int64_t i = 0; i < n; ++i) std::reverse_copy(from + i * size, from + (i + 1) * size, to + i * size);
 }
 
-Err does_not_fit(int64_t value) {
+Err value_overflow(int64_t value) {
     return fail(Err::conversion, "use a datatype of a fixed size such as MPI_INT64_T",
-                "the value %lld does not fit into external32, where this type is shorter",
+                "the value %lld does not fit into the external32 size of this type",
                 static_cast<long long>(value));
 }
 
@@ -88,7 +88,7 @@ bool fits(int64_t value, const Format& f) {
 Err integers_to_external(const std::byte* from, std::byte* to, const Format& f, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
         const int64_t value = load_native(from + i * f.native, f);
-        if (!fits(value, f)) return does_not_fit(value);
+        if (!fits(value, f)) return value_overflow(value);
         for (int64_t k = 0; k < f.external; ++k)
             to[i * f.external + k] = static_cast<std::byte>(value >> (8 * (f.external - 1 - k)));
     }
@@ -105,7 +105,7 @@ void integers_from_external(const std::byte* from, std::byte* to, const Format& 
     }
 }
 
-// IEEE binary128; a type of that format exists on every platform we know, if not as long double.
+// IEEE binary128, available on all supported platforms, if not as long double.
 #if __LDBL_MANT_DIG__ == 113
 using Binary128 = long double;
 #else
@@ -139,16 +139,16 @@ void extended_from_external(const std::byte* from, std::byte* to, int64_t n) {
 
 struct ToExternal {
     static Err convert(const Format& f, const std::byte* from, std::byte* to, int64_t n) {
-        switch (f.form) {
-        case Form::bytes:
+        switch (f.encoding) {
+        case Encoding::bytes:
             std::memcpy(to, from, static_cast<size_t>(n));
             break;
-        case Form::swapped:
+        case Encoding::swapped:
             swap_each(from, to, f.native, n);
             break;
-        case Form::integer:
+        case Encoding::integer:
             return integers_to_external(from, to, f, n);
-        case Form::extended:
+        case Encoding::extended:
             extended_to_external(from, to, n);
             break;
         }
@@ -158,17 +158,17 @@ struct ToExternal {
 
 struct FromExternal {
     static Err convert(const Format& f, const std::byte* from, std::byte* to, int64_t n) {
-        switch (f.form) {
-        case Form::bytes:
+        switch (f.encoding) {
+        case Encoding::bytes:
             std::memcpy(to, from, static_cast<size_t>(n));
             break;
-        case Form::swapped:
+        case Encoding::swapped:
             swap_each(from, to, f.native, n);
             break;
-        case Form::integer:
+        case Encoding::integer:
             integers_from_external(from, to, f, n);
             break;
-        case Form::extended:
+        case Encoding::extended:
             extended_from_external(from, to, n);
             break;
         }
@@ -176,23 +176,23 @@ struct FromExternal {
     }
 };
 
-int64_t external_bytes(const Term& t) {
-    if (t.what != nullptr) return external_bytes(*t.what);
+int64_t external_bytes(const SignatureTerm& t) {
+    if (t.signature != nullptr) return external_bytes(*t.signature);
     const Format f = format_of(t.basic);
-    return f.external * f.parts;
+    return f.external * f.components;
 }
 
 template <class Way>
 Err walk(const Signature& signature, int64_t count, const std::byte*& from, std::byte*& to) {
     constexpr bool out = std::is_same_v<Way, ToExternal>;
     for (int64_t i = 0; i < count; ++i) {
-        for (const Term& t : signature.terms) {
-            if (t.what != nullptr) {
-                if (const Err e = walk<Way>(*t.what, t.count, from, to); e != Err::success) return e;
+        for (const SignatureTerm& t : signature.terms) {
+            if (t.signature != nullptr) {
+                if (const Err e = walk<Way>(*t.signature, t.count, from, to); e != Err::success) return e;
                 continue;
             }
             const Format f = format_of(t.basic);
-            const int64_t n = t.count * f.parts;
+            const int64_t n = t.count * f.components;
             if (const Err e = Way::convert(f, from, to, n); e != Err::success) return e;
             from += n * (out ? f.native : f.external);
             to += n * (out ? f.external : f.native);
@@ -205,7 +205,7 @@ Err walk(const Signature& signature, int64_t count, const std::byte*& from, std:
 
 int64_t external_bytes(const Signature& signature) {
     int64_t bytes = 0;
-    for (const Term& t : signature.terms) bytes += t.count * external_bytes(t);
+    for (const SignatureTerm& t : signature.terms) bytes += t.count * external_bytes(t);
     return bytes;
 }
 

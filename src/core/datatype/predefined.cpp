@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Predefined datatypes by what they can hold: the parameterised ones of Fortran, by class and size, and
-// pairs.
+// Lookup of predefined datatypes: parameterized Fortran types, types by class and size, and pairs.
 #include "core/datatype/arguments.hpp"
 
 #include <map>
@@ -30,13 +29,13 @@ struct IntegerKind {
 constexpr IntegerKind integer_kinds[] = {
     {2, TypeId::INTEGER1}, {4, TypeId::INTEGER2}, {9, TypeId::INTEGER4}, {18, TypeId::INTEGER8}};
 
-struct Sized {
+struct SizedType {
     TypeClass type_class;
     int size;
     TypeId id;
 };
-// A long double of 16 bytes is no REAL*16: what it holds has another form.
-constexpr Sized sized_types[] = {
+// A long double of 16 bytes is not a REAL*16: its format differs.
+constexpr SizedType sized_types[] = {
     {TypeClass::integer, 1, TypeId::INTEGER1}, {TypeClass::integer, 2, TypeId::INTEGER2},
     {TypeClass::integer, 4, TypeId::INTEGER4}, {TypeClass::integer, 8, TypeId::INTEGER8},
     {TypeClass::real, 4, TypeId::REAL4},       {TypeClass::real, 8, TypeId::REAL8},
@@ -45,62 +44,63 @@ constexpr Sized sized_types[] = {
     {TypeClass::logical, 4, TypeId::LOGICAL4}, {TypeClass::logical, 8, TypeId::LOGICAL8},
 };
 
-bool holds(int has, int wanted) { return wanted == undefined || wanted <= has; }
+bool satisfies(int has, int wanted) { return wanted == undefined || wanted <= has; }
 
-Err no_kind() {
-    return fail(Err::arg, "ask for less precision or range", "no type of this platform holds so many digits");
+Err no_matching_type() {
+    return fail(Err::arg, "pass a smaller precision or range",
+                "no type of this platform has this precision and range");
 }
 
-// The same arguments give the same type each time; it is never freed.
-Err unnamed(TypeId id, Combiner combiner, int first, int second, Datatype*& type) {
+// Equal arguments return the same type each time; it is never freed.
+Err make_f90_type(TypeId id, Combiner combiner, int first, int second, Datatype*& type) {
     static auto* made = new std::map<std::tuple<Combiner, int, int>, Datatype*>;
-    Datatype*& known = (*made)[{combiner, first, second}];
-    if (known == nullptr) {
+    Datatype*& cached = (*made)[{combiner, first, second}];
+    if (cached == nullptr) {
         Arguments a(combiner, false);
         a.integer(first);
         if (combiner != Combiner::f90_integer) a.integer(second);
-        if (const Err e = make_type(shape_of(builtin_type(id)), a.of_nothing(), known); e != Err::success)
+        if (const Err e = make_type(shape_of(builtin_type(id)), a.without_types(), cached); e != Err::success)
             return e;
-        known->id = id; // reductions work on it like on the named one
-        known->derived->committed = known->derived->permanent = true;
+        cached->id = id; // reductions treat it like the named type
+        cached->derived->committed = cached->derived->permanent = true;
     }
-    type = known;
+    type = cached;
     return Err::success;
 }
 
-Err floating(Combiner combiner, int precision, int range, Datatype*& type) {
+Err make_f90_floating(Combiner combiner, int precision, int range, Datatype*& type) {
     if (precision == undefined && range == undefined)
         return fail(Err::arg, "pass a precision or a range", "both are MPI_UNDEFINED");
     for (const RealKind& kind : real_kinds)
-        if (holds(kind.precision, precision) && holds(kind.range, range))
-            return unnamed(combiner == Combiner::f90_real ? kind.real : kind.complex, combiner, precision,
-                           range, type);
-    return no_kind();
+        if (satisfies(kind.precision, precision) && satisfies(kind.range, range))
+            return make_f90_type(combiner == Combiner::f90_real ? kind.real : kind.complex, combiner,
+                                 precision, range, type);
+    return no_matching_type();
 }
 
 } // namespace
 
 Err type_create_f90_real(int precision, int range, Datatype*& type) {
-    return floating(Combiner::f90_real, precision, range, type);
+    return make_f90_floating(Combiner::f90_real, precision, range, type);
 }
 
 Err type_create_f90_complex(int precision, int range, Datatype*& type) {
-    return floating(Combiner::f90_complex, precision, range, type);
+    return make_f90_floating(Combiner::f90_complex, precision, range, type);
 }
 
 Err type_create_f90_integer(int range, Datatype*& type) {
     for (const IntegerKind& kind : integer_kinds)
-        if (range <= kind.range) return unnamed(kind.integer, Combiner::f90_integer, range, 0, type);
-    return no_kind();
+        if (range <= kind.range) return make_f90_type(kind.integer, Combiner::f90_integer, range, 0, type);
+    return no_matching_type();
 }
 
 Err type_match_size(TypeClass type_class, int size, Datatype*& type) {
-    for (const Sized& row : sized_types) {
+    for (const SizedType& row : sized_types) {
         if (row.type_class != type_class || row.size != size) continue;
         type = &builtin_type(row.id);
         return Err::success;
     }
-    return fail(Err::arg, "pass the size of a variable of this class", "there is no such type with %d bytes",
+    return fail(Err::arg, "pass the size of a variable of this class", "this class has no type of %d bytes",
                 size);
 }
 

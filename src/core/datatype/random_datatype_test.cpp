@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random datatypes, made by the constructors of MPI and nested up to depth 6, against a model that lists the
-// place of every byte. The seed of a failing run is printed; DATATYPE_TEST_SEED repeats it.
+// Random datatypes, built by the MPI constructors and nested up to depth 6, against a model that lists the
+// displacement of every byte. A failing run prints its seed; DATATYPE_TEST_SEED repeats it.
 #include "core/api.hpp"
 #include "core/datatype/contiguous.hpp"
 #include "core/datatype/derived.hpp"
-#include "core/engine.hpp"
+#include "core/runtime.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,36 +18,36 @@ namespace zipmpi::core {
 namespace {
 
 #if defined(__SANITIZE_THREAD__)
-constexpr int types_to_try = 2000; // one thread: nothing to race with
+constexpr int types_to_try = 2000; // single-threaded: no races to detect
 #elif defined(__SANITIZE_ADDRESS__)
 constexpr int types_to_try = 20000;
 #else
 constexpr int types_to_try = 100000;
 #endif
-constexpr size_t most_bytes = 1200;
-constexpr int64_t most_reach = 100000;
+constexpr size_t max_bytes = 1200;
+constexpr int64_t max_reach = 100000;
 
-// The typemap of the standard by brute force: every byte, and the marks that MPI_Type_create_resized leaves.
+// The typemap of the standard by brute force: every byte, and the bounds set by MPI_Type_create_resized.
 struct Model {
-    std::vector<int64_t> bytes;    // place of each in packed order
-    std::vector<int64_t> elements; // packed byte after each basic element
-    std::optional<int64_t> low_mark;
-    std::optional<int64_t> high_mark;
-    int64_t low = 0; // of what is there, padding included
+    std::vector<int64_t> bytes;    // displacement of each, in packed order
+    std::vector<int64_t> elements; // packed offset after each basic element
+    std::optional<int64_t> lower_bound;
+    std::optional<int64_t> upper_bound;
+    int64_t low = 0; // lower bound, padding included
     int64_t high = 0;
     bool any = false;
     int64_t alignment = 1;
 
-    [[nodiscard]] int64_t lower() const { return low_mark.value_or(low); }
-    [[nodiscard]] int64_t upper() const { return high_mark.value_or(high); }
+    [[nodiscard]] int64_t lower() const { return lower_bound.value_or(low); }
+    [[nodiscard]] int64_t upper() const { return upper_bound.value_or(high); }
     [[nodiscard]] int64_t extent() const { return upper() - lower(); }
 
     void add(const Model& m, int64_t at) {
         for (const int64_t e : m.elements) elements.push_back(static_cast<int64_t>(bytes.size()) + e);
         for (const int64_t b : m.bytes) bytes.push_back(b + at);
         if (!m.any) return;
-        if (m.low_mark) low_mark = std::min(low_mark.value_or(INT64_MAX), at + *m.low_mark);
-        if (m.high_mark) high_mark = std::max(high_mark.value_or(INT64_MIN), at + *m.high_mark);
+        if (m.lower_bound) lower_bound = std::min(lower_bound.value_or(INT64_MAX), at + *m.lower_bound);
+        if (m.upper_bound) upper_bound = std::max(upper_bound.value_or(INT64_MIN), at + *m.upper_bound);
         low = any ? std::min(low, at + m.lower()) : at + m.lower();
         high = any ? std::max(high, at + m.upper()) : at + m.upper();
         any = true;
@@ -63,8 +63,8 @@ struct Sample {
     Model model;
 };
 
-// Arrays as narrow or wide ones, whatever the constructor then stores.
-struct Numbers {
+// Count arrays as int or MPI_Count, independent of what the constructor stores.
+struct CountList {
     std::vector<int64_t> wide;
     std::vector<int32_t> narrow;
     [[nodiscard]] CountArray array(bool use_wide) {
@@ -73,9 +73,9 @@ struct Numbers {
     }
 };
 
-class Maker {
+class TypeGenerator {
   public:
-    explicit Maker(uint64_t seed)
+    explicit TypeGenerator(uint64_t seed)
         : random_(seed) {}
     int64_t pick(int64_t low, int64_t high) {
         return std::uniform_int_distribution<int64_t>(low, high)(random_);
@@ -86,8 +86,8 @@ class Maker {
         for (;;) {
             Sample s = depth == 0 ? basic() : derived(depth);
             const int64_t reach = std::max(std::abs(s.model.lower()), std::abs(s.model.upper()));
-            if (s.model.bytes.size() <= most_bytes && reach <= most_reach) return s;
-            --depth; // too much: something simpler
+            if (s.model.bytes.size() <= max_bytes && reach <= max_reach) return s;
+            --depth; // too large: use a simpler type
         }
     }
 
@@ -148,10 +148,10 @@ class Maker {
         return {TypeShare(type), std::move(model)};
     }
 
-    // How many of something so large may still be used.
-    int64_t some(const Sample& s, int64_t most) {
-        const auto room = static_cast<int64_t>(most_bytes / std::max<size_t>(1, s.model.bytes.size()));
-        return pick(0, std::clamp<int64_t>(room, 1, most));
+    // Number of repetitions allowed for a sample of this size.
+    int64_t some(const Sample& s, int64_t max_count) {
+        const auto limit = static_cast<int64_t>(max_bytes / std::max<size_t>(1, s.model.bytes.size()));
+        return pick(0, std::clamp<int64_t>(limit, 1, max_count));
     }
 
     Sample contiguous(const Sample& old) {
@@ -172,7 +172,7 @@ class Maker {
         const bool in_bytes = maybe();
         const int64_t stride = in_bytes ? pick(-100, 200) : pick(-3, 6);
         Model m;
-        for (int64_t i = 0; i < count && m.bytes.size() <= most_bytes; ++i)
+        for (int64_t i = 0; i < count && m.bytes.size() <= max_bytes; ++i)
             m.add_row(old.model, i * stride * (in_bytes ? 1 : old.model.extent()), block);
         Datatype* type = nullptr;
         const Err e = in_bytes ? type_create_hvector(count, block, stride, *old.type, type, maybe())
@@ -185,20 +185,20 @@ class Maker {
         const bool in_bytes = maybe();
         const bool equal = maybe();
         const int64_t block = some(old, 3);
-        Numbers blocks;
-        Numbers places;
+        CountList blocks;
+        CountList displs;
         Model m;
         for (int64_t i = 0; i < count; ++i) {
             blocks.wide.push_back(equal ? block : some(old, 3));
-            places.wide.push_back(in_bytes ? pick(-200, 400) : pick(-5, 30));
-            if (m.bytes.size() <= most_bytes)
-                m.add_row(old.model, places.wide.back() * (in_bytes ? 1 : old.model.extent()),
+            displs.wide.push_back(in_bytes ? pick(-200, 400) : pick(-5, 30));
+            if (m.bytes.size() <= max_bytes)
+                m.add_row(old.model, displs.wide.back() * (in_bytes ? 1 : old.model.extent()),
                           blocks.wide.back());
         }
         Datatype* type = nullptr;
         const bool wide = maybe();
         const CountArray b = blocks.array(wide);
-        const CountArray p = places.array(in_bytes || wide);
+        const CountArray p = displs.array(in_bytes || wide);
         Err e;
         if (equal)
             e = in_bytes ? type_create_hindexed_block(count, block, p, *old.type, type, wide)
@@ -210,113 +210,113 @@ class Maker {
     }
 
     Sample structure(int depth) {
-        std::vector<Sample> parts;
+        std::vector<Sample> members;
         std::vector<Datatype*> types;
-        Numbers blocks;
-        Numbers places;
+        CountList blocks;
+        CountList displs;
         Model m;
         const int64_t count = pick(0, 4);
         for (int64_t i = 0; i < count; ++i) {
-            parts.push_back(make(static_cast<int>(pick(0, depth - 1))));
-            types.push_back(parts.back().type.get());
-            blocks.wide.push_back(some(parts.back(), 3));
-            places.wide.push_back(maybe() && i > 0 ? m.upper() : pick(-100, 300));
-            m.add_row(parts.back().model, places.wide.back(), blocks.wide.back());
+            members.push_back(make(static_cast<int>(pick(0, depth - 1))));
+            types.push_back(members.back().type.get());
+            blocks.wide.push_back(some(members.back(), 3));
+            displs.wide.push_back(maybe() && i > 0 ? m.upper() : pick(-100, 300));
+            m.add_row(members.back().model, displs.wide.back(), blocks.wide.back());
         }
-        if (m.any && !m.high_mark) {
+        if (m.any && !m.upper_bound) {
             while ((m.upper() - m.lower()) % m.alignment != 0) ++m.high;
         }
         Datatype* type = nullptr;
         const Err e =
-            type_create_struct(count, blocks.array(maybe()), places.array(true), types.data(), type, maybe());
+            type_create_struct(count, blocks.array(maybe()), displs.array(true), types.data(), type, maybe());
         return finish(e, type, std::move(m));
     }
 
-    // Elements of an array that the test takes, in the order of memory.
+    // Elements of an array selected by `takes`, in memory order.
     template <class Takes>
     static Model array(const Model& old, const std::vector<int64_t>& sizes, bool fortran,
-                       const Takes& takes) {
+                       const Takes& contains) {
         std::vector<int64_t> at(sizes.size(), 0);
         int64_t total = 1;
         for (const int64_t s : sizes) total *= s;
         Model m;
-        for (int64_t i = 0; i < total && m.bytes.size() <= most_bytes; ++i) {
+        for (int64_t i = 0; i < total && m.bytes.size() <= max_bytes; ++i) {
             int64_t rest = i;
             for (size_t k = 0; k < sizes.size(); ++k) {
                 const size_t d = fortran ? k : sizes.size() - 1 - k;
                 at[d] = rest % sizes[d];
                 rest /= sizes[d];
             }
-            if (takes(at)) m.add(old, i * old.extent());
+            if (contains(at)) m.add(old, i * old.extent());
         }
         m.any = true;
-        m.low_mark = 0;
-        m.high_mark = total * old.extent();
+        m.lower_bound = 0;
+        m.upper_bound = total * old.extent();
         m.alignment = std::max(m.alignment, old.alignment);
         return m;
     }
 
     Sample subarray(const Sample& old) {
-        Numbers sizes;
-        Numbers parts;
-        Numbers starts;
+        CountList sizes;
+        CountList subsizes;
+        CountList starts;
         const int64_t dims = pick(1, 3);
         for (int64_t i = 0; i < dims; ++i) {
             sizes.wide.push_back(pick(1, 5));
-            parts.wide.push_back(pick(1, sizes.wide.back()));
-            starts.wide.push_back(pick(0, sizes.wide.back() - parts.wide.back()));
+            subsizes.wide.push_back(pick(1, sizes.wide.back()));
+            starts.wide.push_back(pick(0, sizes.wide.back() - subsizes.wide.back()));
         }
         const bool fortran = maybe();
         Model m = array(old.model, sizes.wide, fortran, [&](const std::vector<int64_t>& at) {
             for (size_t d = 0; d < at.size(); ++d)
-                if (at[d] < starts.wide[d] || at[d] >= starts.wide[d] + parts.wide[d]) return false;
+                if (at[d] < starts.wide[d] || at[d] >= starts.wide[d] + subsizes.wide[d]) return false;
             return true;
         });
         Datatype* type = nullptr;
         const bool wide = maybe();
-        const Err e = type_create_subarray(dims, sizes.array(wide), parts.array(wide), starts.array(wide),
+        const Err e = type_create_subarray(dims, sizes.array(wide), subsizes.array(wide), starts.array(wide),
                                            fortran ? order_fortran : order_c, *old.type, type, wide);
         return finish(e, type, std::move(m));
     }
 
     Sample darray(const Sample& old) {
-        Numbers sizes;
+        CountList sizes;
         std::vector<int> how;
         std::vector<int> arguments;
-        std::vector<int> grid;
+        std::vector<int> psizes;
         int size = 1;
         const int64_t dims = pick(1, 3);
         for (int64_t i = 0; i < dims; ++i) {
             sizes.wide.push_back(pick(1, 7));
             how.push_back(static_cast<int>(pick(distribute_none, distribute_cyclic)));
-            grid.push_back(how.back() == distribute_none ? 1 : static_cast<int>(pick(1, 3)));
+            psizes.push_back(how.back() == distribute_none ? 1 : static_cast<int>(pick(1, 3)));
             const int least = how.back() == distribute_block
-                                  ? static_cast<int>((sizes.wide.back() + grid.back() - 1) / grid.back())
+                                  ? static_cast<int>((sizes.wide.back() + psizes.back() - 1) / psizes.back())
                                   : 1;
             arguments.push_back(maybe() ? distribute_default : static_cast<int>(pick(least, least + 2)));
-            size *= grid.back();
+            size *= psizes.back();
         }
         const int rank = static_cast<int>(pick(0, size - 1));
         const bool fortran = maybe();
-        const auto mine = [&](const std::vector<int64_t>& at) {
+        const auto is_local = [&](const std::vector<int64_t>& at) {
             int64_t left = rank;
             int64_t processes = size;
             for (size_t d = 0; d < at.size(); ++d) {
-                processes /= grid[d];
-                const int64_t place = left / processes;
+                processes /= psizes[d];
+                const int64_t coordinate = left / processes;
                 left %= processes;
                 int64_t block = arguments[d];
                 if (arguments[d] == distribute_default)
-                    block = how[d] == distribute_block ? (sizes.wide[d] + grid[d] - 1) / grid[d] : 1;
-                if (how[d] != distribute_none && at[d] / block % grid[d] != place) return false;
+                    block = how[d] == distribute_block ? (sizes.wide[d] + psizes[d] - 1) / psizes[d] : 1;
+                if (how[d] != distribute_none && at[d] / block % psizes[d] != coordinate) return false;
             }
             return true;
         };
-        Model m = array(old.model, sizes.wide, fortran, mine);
+        Model m = array(old.model, sizes.wide, fortran, is_local);
         Datatype* type = nullptr;
         const Err e =
             type_create_darray(size, rank, dims, sizes.array(maybe()), how.data(), arguments.data(),
-                               grid.data(), fortran ? order_fortran : order_c, *old.type, type, maybe());
+                               psizes.data(), fortran ? order_fortran : order_c, *old.type, type, maybe());
         return finish(e, type, std::move(m));
     }
 
@@ -326,8 +326,8 @@ class Maker {
         Model m;
         m.add(old.model, 0);
         m.any = true;
-        m.low_mark = lower;
-        m.high_mark = lower + extent;
+        m.lower_bound = lower;
+        m.upper_bound = lower + extent;
         Datatype* type = nullptr;
         return finish(type_create_resized(*old.type, lower, extent, type, maybe()), type, std::move(m));
     }
@@ -349,7 +349,7 @@ void check_bounds(const Sample& s) {
     ASSERT_EQ(low + extent, *last + 1);
 }
 
-void check_elements(Maker& maker, const Sample& s) {
+void check_elements(TypeGenerator& maker, const Sample& s) {
     Status status;
     const auto size = static_cast<int64_t>(s.model.bytes.size());
     const int64_t whole = maker.pick(0, 3);
@@ -376,60 +376,61 @@ struct Memory {
     std::byte* base() { return bytes.data() - low; }
 };
 
-void check_pieces(const layout::Program& p, std::byte* base, int64_t count,
-                  const std::vector<int64_t>& places, uint64_t from, uint64_t bytes) {
-    std::vector<iovec> pieces(9);
+void check_iov(const packing::Layout& p, std::byte* base, int64_t count, const std::vector<int64_t>& offsets,
+               uint64_t from, uint64_t bytes) {
+    std::vector<iovec> iov(9);
     for (uint64_t at = from; at < from + bytes;) {
         uint64_t covered = 0;
         const size_t n =
-            layout::list_pieces(p, base, count, at, from + bytes - at, pieces.data(), pieces.size(), covered);
+            packing::list_iov(p, base, count, at, from + bytes - at, iov.data(), iov.size(), covered);
         ASSERT_GT(covered, 0U);
         for (size_t i = 0; i < n; ++i)
-            for (size_t k = 0; k < pieces[i].iov_len; ++k)
-                ASSERT_EQ(static_cast<std::byte*>(pieces[i].iov_base) + k, base + places[at++]);
+            for (size_t k = 0; k < iov[i].iov_len; ++k)
+                ASSERT_EQ(static_cast<std::byte*>(iov[i].iov_base) + k, base + offsets[at++]);
     }
 }
 
-void check_copies(Maker& maker, const Sample& s) {
+void check_copies(TypeGenerator& maker, const Sample& s) {
     if (s.model.bytes.empty()) return;
     const int64_t count = maker.pick(1, 3);
-    std::vector<int64_t> places;
+    std::vector<int64_t> offsets;
     for (int64_t i = 0; i < count; ++i)
-        for (const int64_t b : s.model.bytes) places.push_back(b + i * s.model.extent());
-    const auto [low, high] = std::minmax_element(places.begin(), places.end());
-    const Span span = span_of(count, *s.type);
+        for (const int64_t b : s.model.bytes) offsets.push_back(b + i * s.model.extent());
+    const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
+    const MemoryExtent span = memory_extent_of(count, *s.type);
     ASSERT_EQ(span.low, *low);
     ASSERT_EQ(span.low + span.bytes, *high + 1);
     Memory memory{*low, std::vector<std::byte>(static_cast<size_t>(span.bytes))};
     for (std::byte& b : memory.bytes) b = static_cast<std::byte>(maker.pick(1, 255));
 
-    std::vector<std::byte> packed(places.size());
+    std::vector<std::byte> packed(offsets.size());
     pack_all(packed.data(), memory.base(), count, *s.type);
-    for (size_t i = 0; i < places.size(); ++i) ASSERT_EQ(packed[i], memory.base()[places[i]]);
+    for (size_t i = 0; i < offsets.size(); ++i) ASSERT_EQ(packed[i], memory.base()[offsets[i]]);
 
-    const layout::ProgramPtr keep = layout::compile(shape_of(*s.type).layout, s.type->extent);
-    const auto from = static_cast<uint64_t>(maker.pick(0, static_cast<int64_t>(places.size()) - 1));
-    const auto bytes = static_cast<uint64_t>(maker.pick(0, static_cast<int64_t>(places.size() - from)));
-    std::vector<std::byte> part(bytes);
-    ASSERT_EQ(layout::pack(*keep, memory.base(), count, from, part.data(), bytes), bytes);
-    ASSERT_TRUE(std::equal(part.begin(), part.end(), packed.begin() + static_cast<int64_t>(from)));
+    const packing::LayoutPtr layout = packing::compile(shape_of(*s.type).layout, s.type->extent);
+    const auto from = static_cast<uint64_t>(maker.pick(0, static_cast<int64_t>(offsets.size()) - 1));
+    const auto bytes = static_cast<uint64_t>(maker.pick(0, static_cast<int64_t>(offsets.size() - from)));
+    std::vector<std::byte> range(bytes);
+    ASSERT_EQ(packing::pack(*layout, memory.base(), count, from, range.data(), bytes), bytes);
+    ASSERT_TRUE(std::equal(range.begin(), range.end(), packed.begin() + static_cast<int64_t>(from)));
 
     Memory copy{*low, std::vector<std::byte>(static_cast<size_t>(span.bytes))};
     std::vector<bool> written(copy.bytes.size());
-    for (uint64_t i = from; i < from + bytes; ++i) written[static_cast<size_t>(places[i] - *low)] = true;
-    ASSERT_EQ(layout::unpack(*keep, copy.base(), count, from, part.data(), bytes), bytes);
+    for (uint64_t i = from; i < from + bytes; ++i) written[static_cast<size_t>(offsets[i] - *low)] = true;
+    ASSERT_EQ(packing::unpack(*layout, copy.base(), count, from, range.data(), bytes), bytes);
     for (size_t i = 0; i < written.size(); ++i)
         ASSERT_EQ(copy.bytes[i], written[i] ? memory.bytes[i] : std::byte{0});
-    check_pieces(*keep, memory.base(), count, places, from, bytes);
+    check_iov(*layout, memory.base(), count, offsets, from, bytes);
 }
 
 TEST(RandomDatatype, MatchesTheModel) {
-    const char* const given = std::getenv("DATATYPE_TEST_SEED");
-    const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    const char* const seed_text = std::getenv("DATATYPE_TEST_SEED");
+    const uint64_t seed =
+        seed_text != nullptr ? std::strtoull(seed_text, nullptr, 10) : std::random_device{}();
     SCOPED_TRACE("DATATYPE_TEST_SEED=" + std::to_string(seed));
-    const size_t before = layout::nodes_alive();
+    const size_t before = packing::live_node_count();
     {
-        Maker maker(seed);
+        TypeGenerator maker(seed);
         for (int i = 0; i < types_to_try && !HasFatalFailure(); ++i) {
             const Sample s = maker.make(static_cast<int>(maker.pick(0, 6)));
             check_bounds(s);
@@ -438,7 +439,7 @@ TEST(RandomDatatype, MatchesTheModel) {
             ASSERT_FALSE(HasFatalFailure()) << "type " << i;
         }
     }
-    EXPECT_EQ(layout::nodes_alive(), before) << "freed datatypes leave nothing behind";
+    EXPECT_EQ(packing::live_node_count(), before) << "freed datatypes leak layout nodes";
 }
 
 } // namespace

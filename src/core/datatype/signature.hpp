@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The basic types of a datatype in packed order, without their places: what MPI_Get_elements counts and what
-// external32 converts. Repetitions are kept as such, so that a signature is about as long as the declaration
-// of the datatype.
+// The basic types of a datatype in packed order, without displacements: used by MPI_Get_elements and
+// external32. Repetitions are stored as such, so a signature is about as long as the declaration of the
+// datatype.
 #pragma once
 
 #include "core/builtin.hpp"
@@ -17,31 +17,32 @@ namespace zipmpi::core {
 struct Signature;
 using SignaturePtr = std::shared_ptr<const Signature>;
 
-struct Term {
-    SignaturePtr what; // null: the basic type
+struct SignatureTerm {
+    SignaturePtr signature; // null: the basic type
     TypeId basic{};
     int64_t count = 0;
 };
 
 struct Signature {
-    std::vector<Term> terms;
+    std::vector<SignatureTerm> terms;
     int64_t bytes = 0;
-    int64_t elements = 0; // basic ones
+    int64_t elements = 0; // basic elements
 };
 
-int64_t bytes_of(const Term& term);    // of one
-int64_t elements_of(const Term& term); // of one
+int64_t bytes_of(const SignatureTerm& term);    // of one repetition
+int64_t elements_of(const SignatureTerm& term); // of one repetition
 
-// Of a named predefined type. Pairs have two basic types.
+// Signature of a named predefined type. Pairs have two basic types.
 const SignaturePtr& signature_of(TypeId id);
-// A pair of these two.
+// True if `id` is the pair of these two types.
 bool is_pair(TypeId id, TypeId value, TypeId index);
 SignaturePtr repeated(const SignaturePtr& what, int64_t count);
-SignaturePtr joined(const std::vector<SignaturePtr>& parts);
+SignaturePtr joined(const std::vector<SignaturePtr>& signatures);
 
-// How many basic elements the first `bytes` bytes of so many datatypes hold; false: the last one is cut.
+// Number of basic elements in the first `bytes` bytes of consecutive datatypes. Returns false if the last
+// element is incomplete.
 bool elements_in(const Signature& signature, int64_t bytes, int64_t& elements);
-// How many bytes the first `elements` basic elements have, if datatypes follow without end.
+// Bytes of the first `elements` basic elements of consecutive datatypes.
 int64_t bytes_in(const Signature& signature, int64_t elements);
 
 } // namespace zipmpi::core

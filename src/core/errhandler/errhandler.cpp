@@ -4,9 +4,9 @@
 // Error handlers.
 #include "core/errhandler/errhandler.hpp"
 
-#include "core/info/at_launch.hpp"
+#include "core/info/launch_keys.hpp"
 #include "core/io/file.hpp"
-#include "core/state.hpp"
+#include "core/runtime_state.hpp"
 #include "core/win/win.hpp"
 
 namespace zipmpi::core {
@@ -19,59 +19,59 @@ Slab<Errhandler, std::mutex>& slab() {
 
 struct Permanent : Errhandler {
     constexpr explicit Permanent(Kind k) {
-        cls = Class::errhandler;
+        cls = ObjectKind::errhandler;
         index = static_cast<uint32_t>(k);
         kind = k;
     }
 };
-// Ready before any code runs: threads may meet here first.
+// Constant-initialized: threads may use it before any code of this file runs.
 constinit Permanent permanent[] = {Permanent(Errhandler::Kind::fatal), Permanent(Errhandler::Kind::abort),
-                                   Permanent(Errhandler::Kind::give_back)};
+                                   Permanent(Errhandler::Kind::return_error)};
 
 bool is_permanent(const Errhandler& h) { return h.kind != Errhandler::Kind::user; }
 
-Err make_user_handler(void* face_function, Errhandler*& handler) {
+Err make_user_handler(void* user_function, Errhandler*& handler) {
     handler = slab().make();
     if (handler == nullptr) return fail(Err::no_mem, "free memory", "no memory for another error handler");
     handler->kind = Errhandler::Kind::user;
-    handler->face_function = face_function;
+    handler->user_function = user_function;
     handler->refs.store(1, std::memory_order_relaxed);
     return Err::success;
 }
 
-// Of MPI_FILE_NULL: what files that are opened start with.
-Errhandler*& files_start_with() {
+// Handler of MPI_FILE_NULL, the initial handler of files.
+Errhandler*& default_file_handler() {
     static Errhandler* handler = share(errors_return());
     return handler;
 }
 
-// A file that was just closed has none any more.
+// A closed file has no handler.
 Errhandler*& handler_of_file(File* file) {
-    return file != nullptr && file->cls == Class::file ? file->errhandler : files_start_with();
+    return file != nullptr && file->cls == ObjectKind::file ? file->errhandler : default_file_handler();
 }
 
 } // namespace
 
 void replace(Errhandler*& current, Errhandler& handler) {
-    Errhandler* const fresh = share(handler); // first: both may be the same
+    Errhandler* const fresh = share(handler); // retained first: both may be the same
     release(current);
     current = fresh;
 }
 
 Errhandler* share(Errhandler& handler) {
-    hold(handler);
+    add_ref(handler);
     return &handler;
 }
 
 void release(Errhandler*& handler) {
     Errhandler* h = handler;
     handler = nullptr;
-    if (let_go(*h) && !is_permanent(*h)) slab().destroy(*h);
+    if (release_ref(*h) && !is_permanent(*h)) slab().destroy(*h);
 }
 
 Errhandler* errhandler_by_index(uint32_t index) { return slab().find(index); }
 
-Errhandler& handler_of_new_files() { return *files_start_with(); }
+Errhandler& default_file_errhandler() { return *default_file_handler(); }
 Errhandler& errors_are_fatal() noexcept { return permanent[0]; }
 Errhandler& errors_abort() noexcept { return permanent[1]; }
 Errhandler& errors_return() noexcept { return permanent[2]; }
@@ -88,23 +88,24 @@ HandlerAction action_of(const Errhandler& handler) noexcept {
         return {HandlerAction::fatal, nullptr};
     case Errhandler::Kind::abort:
         return {HandlerAction::abort, nullptr};
-    case Errhandler::Kind::give_back:
-        return {HandlerAction::give_back, nullptr};
+    case Errhandler::Kind::return_error:
+        return {HandlerAction::return_error, nullptr};
     case Errhandler::Kind::user:
         break;
     }
-    return {HandlerAction::call, handler.face_function};
+    return {HandlerAction::call, handler.user_function};
 }
 
-Comm* comm_of_stray_errors() noexcept {
-    const Engine* const e = engine();
+Comm* default_error_comm() noexcept {
+    const Runtime* const e = runtime();
     if (e == nullptr) return nullptr;
     return e->self_handler_set ? e->self : e->world;
 }
 
 HandlerAction handler_of(const Comm* comm) noexcept {
-    if (comm == nullptr) comm = comm_of_stray_errors();
-    return action_of(comm != nullptr && comm->cls != Class::none ? *comm->errhandler : initial_errhandler());
+    if (comm == nullptr) comm = default_error_comm();
+    return action_of(comm != nullptr && comm->cls != ObjectKind::none ? *comm->errhandler
+                                                                      : initial_errhandler());
 }
 
 HandlerAction handler_of(const Session& session) noexcept { return action_of(*session.errhandler); }
@@ -114,20 +115,20 @@ Err errhandler_free(Errhandler*& handler) {
     return Err::success;
 }
 
-Err comm_create_errhandler(void* face_function, Errhandler*& handler) {
-    return make_user_handler(face_function, handler);
+Err comm_create_errhandler(void* user_function, Errhandler*& handler) {
+    return make_user_handler(user_function, handler);
 }
 
-Err session_create_errhandler(void* face_function, Errhandler*& handler) {
-    return make_user_handler(face_function, handler);
+Err session_create_errhandler(void* user_function, Errhandler*& handler) {
+    return make_user_handler(user_function, handler);
 }
 
-Err win_create_errhandler(void* face_function, Errhandler*& handler) {
-    return make_user_handler(face_function, handler);
+Err win_create_errhandler(void* user_function, Errhandler*& handler) {
+    return make_user_handler(user_function, handler);
 }
 
-Err file_create_errhandler(void* face_function, Errhandler*& handler) {
-    return make_user_handler(face_function, handler);
+Err file_create_errhandler(void* user_function, Errhandler*& handler) {
+    return make_user_handler(user_function, handler);
 }
 
 Err win_set_errhandler(Win& win, Errhandler& handler) {
@@ -154,7 +155,7 @@ HandlerAction handler_of(const Win& win) noexcept { return action_of(*win.errhan
 HandlerAction handler_of(File* file) noexcept { return action_of(*handler_of_file(file)); }
 
 Err comm_set_errhandler(Comm& comm, Errhandler& handler) {
-    if (&comm == engine()->self) engine()->self_handler_set = true;
+    if (&comm == runtime()->self) runtime()->self_handler_set = true;
     replace(comm.errhandler, handler);
     return Err::success;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Error handlers. A handler is shared by what uses it; the last user destroys one that the program has made.
+// Error handlers, reference-counted; the last user destroys a handler that the application created.
 #pragma once
 
 #include "core/object.hpp"
@@ -9,14 +9,14 @@
 namespace zipmpi::core {
 
 struct Errhandler : Object {
-    static constexpr Class class_id = Class::errhandler;
-    enum class Kind { fatal, abort, give_back, user } kind = Kind::fatal;
-    void* face_function = nullptr; // user: a function of the face's own type
+    static constexpr ObjectKind class_id = ObjectKind::errhandler;
+    enum class Kind { fatal, abort, return_error, user } kind = Kind::fatal;
+    void* user_function = nullptr; // user: a function with a type of the ABI
 };
 
 Errhandler* share(Errhandler& handler);
 void release(Errhandler*& handler);
-// What holds a handler gets another one.
+// Replaces the handler of an object.
 void replace(Errhandler*& current, Errhandler& handler);
 
 } // namespace zipmpi::core

@@ -1,37 +1,39 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What communicators know of failed members. News come through the lane (proto/p2p/faults.hpp).
+// Failed members of communicators. Fault notifications arrive through the progress engine
+// (proto/p2p/fault_table.hpp).
 #pragma once
 
 #include "core/comm/comm.hpp"
 
 namespace zipmpi::core {
 
-struct Engine;
+struct Runtime;
 
-// From now on communicators are told of faults.
-void listen_for_faults(Engine& e);
-// A communicator that has just been made may have members that are known to have failed.
-void look_for_faults(Comm& comm);
-// It is gone, and its context may be another's soon. False: the context was revoked and is not used again.
-bool forget_faults(const Comm& comm);
+// Starts delivering fault notifications to communicators.
+void enable_fault_notification(Runtime& e);
+// Adds members of a new communicator that are already known to have failed.
+void update_comm_faults(Comm& comm);
+// Called when a communicator is destroyed and its context may be reused. Returns false if the context was
+// revoked and must not be reused.
+bool clear_comm_faults(const Comm& comm);
 
-// Of both groups, as ranks of the job.
+// World ranks of the members of both groups.
 std::vector<int> all_members(const Comm& comm);
 void add_members(const proto::Team& team, std::vector<int>& ranks);
 
-// This job has a launcher that knows more than how to start ranks.
-bool launcher_helps();
+// True if the job runs under ZipMPI's own launcher, which distributes faults.
+bool has_native_launcher();
 
-// The launcher tells all ranks of the job that the communicator with this context is revoked. False: it
+// Asks the launcher to distribute the revocation of the communicator with this context. Returns false if it
 // cannot.
-bool tell_of_revocation(uint32_t key);
+bool notify_revocation(uint32_t key);
 
-// A process of another job counts as failed from now on, and is not heard any more.
-void lose_foreign(int world_rank);
+// Marks an external process as failed; its messages are ignored from now on.
+void mark_external_failed(int world_rank);
 
-// Waits until all members that live have called it.
-Err meet_the_living(Comm& comm);
+// Waits until all live members have called it.
+Err fault_tolerant_barrier(Comm& comm);
 
 } // namespace zipmpi::core

@@ -3,39 +3,40 @@
 #include "core/fault/recovery.hpp"
 
 #include "core/p2p.hpp"
-#include "core/state.hpp"
-#include "proto/p2p/lane.hpp"
+#include "core/runtime_state.hpp"
+#include "proto/p2p/progress_engine.hpp"
 #include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {
 
 Err Recovery::run() {
     begin();
-    proto::WaitNote note{
-        [](const void* recovery, uint32_t) { return static_cast<const Recovery*>(recovery)->shown(); }, this,
-        1};
-    const auto look = [](void* recovery) {
+    proto::WaitInfo wait_info{[](const void* recovery, uint32_t) {
+                                  return static_cast<const Recovery*>(recovery)->pending_operation();
+                              },
+                              this, 1};
+    const auto poll_decisions = [](void* recovery) {
         Agreement::take_decisions();
         return static_cast<Recovery*>(recovery)->finished_;
     };
-    note.last_look = look;
-    note.waiter = this;
+    wait_info.final_check = poll_decisions;
+    wait_info.waiter = this;
     proto::wait_until(
-        lane(), [&] { return finished_ || look(this); }, note);
+        progress_engine(), [&] { return finished_ || poll_decisions(this); }, wait_info);
     return error_;
 }
 
-void Recovery::run_for(Request& request) {
+void Recovery::start_for(Request& request) {
     request_ = &request;
     begin();
 }
 
-void Recovery::agree_on(const Word& said) {
+void Recovery::agree_on(const Vote& vote) {
     agreement_.start(
-        said,
+        vote,
         [](void* subject) {
             auto& self = *static_cast<Recovery*>(subject);
-            self.agreement_.error() == Err::success ? self.decided() : self.end(self.agreement_.error());
+            self.agreement_.error() == Err::success ? self.on_decision() : self.end(self.agreement_.error());
         },
         this);
 }
@@ -46,18 +47,18 @@ void Recovery::end(Err error) {
     finished_ = true;
     if (request_ != nullptr) {
         request_->error = error;
-        complete_whole(*request_); // this may be gone now
+        complete_request(*request_); // may have destroyed this object
     }
-    lane().wake_threads(); // another thread may wait for it
+    progress_engine().wake_waiters(); // another thread may wait for it
 }
 
 Err start_recovery(Comm& comm, std::unique_ptr<Recovery> recovery, Request*& request) {
     request = make_request(&comm, builtin_type(TypeId::BYTE));
-    if (request == nullptr) return no_request();
-    Recovery& under_way = *recovery;
+    if (request == nullptr) return request_alloc_error();
+    Recovery& active = *recovery;
     request->role = Request::composed;
     request->compound = std::move(recovery);
-    under_way.run_for(*request);
+    active.start_for(*request);
     return Err::success;
 }
 

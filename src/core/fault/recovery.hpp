@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A call of the program that takes some agreements in turn, waited for or left to progress.
+// A user call that takes several agreements in sequence, blocking or nonblocking.
 #pragma once
 
 #include "core/fault/agreement.hpp"
@@ -9,23 +9,25 @@
 
 namespace zipmpi::core {
 
-class Recovery : public Compound {
+class Recovery : public CompoundRequest {
   public:
     explicit Recovery(Comm& comm)
         : comm_(comm)
         , agreement_(comm) {}
 
-    [[nodiscard]] const proto::Operation* shown() const override { return agreement_.shown(); }
-    // Begins, and waits for the end.
+    [[nodiscard]] const proto::Operation* pending_operation() const override {
+        return agreement_.pending_operation();
+    }
+    // Starts and waits for completion.
     Err run();
-    // Begins; it may be finished on return.
-    void run_for(Request& request);
+    // Starts; may be complete on return.
+    void start_for(Request& request);
 
   protected:
     virtual void begin() = 0;
-    virtual void decided() = 0; // of one agreement, without an error
-    virtual void undo() {}      // the call ends with an error
-    void agree_on(const Word& said);
+    virtual void on_decision() = 0; // one agreement succeeded
+    virtual void undo() {}          // the call ends with an error
+    void agree_on(const Vote& vote);
     void end(Err error);
     [[nodiscard]] Comm& comm() { return comm_; }
     [[nodiscard]] const Agreement& agreement() const { return agreement_; }
@@ -38,7 +40,7 @@ class Recovery : public Compound {
     Err error_ = Err::success;
 };
 
-// Makes the recovery the business of a request and begins it.
+// Attaches the recovery to a new request and starts it.
 Err start_recovery(Comm& comm, std::unique_ptr<Recovery> recovery, Request*& request);
 
 } // namespace zipmpi::core

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Group calls. Each takes time proportional to the groups and lists it is given.
+// Group calls. Each takes time linear in the groups and lists passed.
 #include "core/group/group.hpp"
 
-#include "core/state.hpp"
+#include "core/runtime_state.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ Slab<Group>& slab() {
 }
 
 struct Empty : Group {
-    Empty() { cls = Class::group; }
+    Empty() { cls = ObjectKind::group; }
 };
 
 Err copy_marked(const Group& group, const std::vector<bool>& marked, bool wanted, Group*& result) {
@@ -27,7 +27,7 @@ Err copy_marked(const Group& group, const std::vector<bool>& marked, bool wanted
     return make_group(Members(std::move(ranks)), group.session, result);
 }
 
-// The ranks of a list, each of which must be in the group and appear once.
+// The ranks of a list, which must be distinct and in the group.
 class RankList {
   public:
     explicit RankList(const Group& group)
@@ -36,8 +36,8 @@ class RankList {
 
     Err add(int rank) {
         if (rank < 0 || rank >= group_.members.size())
-            return fail(Err::rank, "pass ranks of the group", "rank %d is not in the group, which has %d",
-                        rank, group_.members.size());
+            return fail(Err::rank, "pass ranks of the group",
+                        "rank %d is not in the group, which has %d ranks", rank, group_.members.size());
         if (marked_[static_cast<size_t>(rank)])
             return fail(Err::rank, "pass each rank once", "rank %d appears twice", rank);
         marked_[static_cast<size_t>(rank)] = true;
@@ -67,7 +67,7 @@ class RankList {
   private:
     Err add_range(int first, int last, int64_t stride) {
         if (stride == 0 || (stride > 0 && first > last) || (stride < 0 && first < last))
-            return fail(Err::arg, "pass first, last and a stride that leads from one to the other",
+            return fail(Err::arg, "pass a first rank, a last rank, and a stride that leads to it",
                         "the range is %d to %d by %lld", first, last, static_cast<long long>(stride));
         for (int64_t r = first; stride > 0 ? r <= last : r >= last; r += stride)
             if (const Err e = add(static_cast<int>(r)); e != Err::success) return e;
@@ -75,10 +75,10 @@ class RankList {
     }
     const Group& group_;
     std::vector<bool> marked_;
-    std::vector<int> ranks_; // in the job
+    std::vector<int> ranks_; // world ranks
 };
 
-// Which members of a are in b.
+// Marks the members of a that are in b.
 std::vector<bool> shared_members(const Group& a, const Group& b) {
     const RankIndex in_b(b.members);
     std::vector<bool> shared(static_cast<size_t>(a.members.size()));
@@ -102,7 +102,7 @@ Err make_group(Members members, Session* session, Group*& group) {
     }
     group = slab().make();
     if (group == nullptr) return fail(Err::no_mem, "free memory", "no memory for another group");
-    group->rank = members.find(engine()->job.rank);
+    group->rank = members.find(runtime()->job.rank);
     group->members = std::move(members);
     group->session = session;
     return Err::success;
@@ -150,7 +150,7 @@ Err group_translate_ranks(Group& a, int n, const int* ranks_a, Group& b, int* ra
         }
         if (ranks_a[i] < 0 || ranks_a[i] >= a.members.size())
             return fail(Err::rank, "pass ranks of the first group, or MPI_PROC_NULL",
-                        "rank %d is not in the group, which has %d", ranks_a[i], a.members.size());
+                        "rank %d is not in the group, which has %d ranks", ranks_a[i], a.members.size());
         const int found = in_b[a.members[ranks_a[i]]];
         ranks_b[i] = found >= 0 ? found : undefined;
     }
@@ -185,9 +185,9 @@ Err group_union(Group& a, Group& b, Group*& result) {
     std::vector<int> ranks;
     ranks.reserve(static_cast<size_t>(a.members.size()));
     for (int r = 0; r < a.members.size(); ++r) ranks.push_back(a.members[r]);
-    const std::vector<bool> known = shared_members(b, a);
+    const std::vector<bool> in_both = shared_members(b, a);
     for (int r = 0; r < b.members.size(); ++r)
-        if (!known[static_cast<size_t>(r)]) ranks.push_back(b.members[r]);
+        if (!in_both[static_cast<size_t>(r)]) ranks.push_back(b.members[r]);
     return make_group(Members(std::move(ranks)), a.session != nullptr ? a.session : b.session, result);
 }
 

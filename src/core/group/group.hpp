@@ -9,10 +9,10 @@
 namespace zipmpi::core {
 
 struct Group : Object {
-    static constexpr Class class_id = Class::group;
+    static constexpr ObjectKind class_id = ObjectKind::group;
     Members members;
-    int rank = -1;              // own, -1: no member
-    Session* session = nullptr; // whose process set it comes from; null: none
+    int rank = -1;              // rank of this process; -1: not a member
+    Session* session = nullptr; // session of its process set; null: none
 };
 
 // The empty group is always the predefined one.

@@ -9,13 +9,13 @@
 namespace zipmpi::core {
 namespace {
 
-bool at_equal_distances(const std::vector<int>& ranks) {
+bool has_constant_stride(const std::vector<int>& ranks) {
     for (size_t i = 2; i < ranks.size(); ++i)
         if (ranks[i] - ranks[i - 1] != ranks[1] - ranks[0]) return false;
     return true;
 }
 
-// What a map without a table has at `world`, or -1.
+// Index of `world` in a strided set without a table, or -1.
 int find_strided(const Members& members, int world) {
     if (members.size() == 0) return -1;
     const int distance = world - members[0];
@@ -30,7 +30,7 @@ int find_strided(const Members& members, int world) {
 Members::Members(std::vector<int> ranks)
     : size_(static_cast<int>(ranks.size())) {
     if (ranks.empty()) return;
-    if (at_equal_distances(ranks))
+    if (has_constant_stride(ranks))
         map_ = proto::RankMap(ranks[0], size_ > 1 ? ranks[1] - ranks[0] : 1);
     else
         map_ = proto::RankMap(std::make_shared<const std::vector<int>>(std::move(ranks)));
@@ -60,9 +60,9 @@ RankIndex::RankIndex(const Members& members)
         lowest_ = std::min(lowest_, members[r]);
         highest = std::max(highest, members[r]);
     }
-    constexpr int64_t worth_a_table = 8; // entries per member; beyond, hashing takes less memory
+    constexpr int64_t max_dense_ratio = 8; // entries per member; above, hashing takes less memory
     const int64_t span = int64_t{highest} - lowest_ + 1;
-    if (span <= worth_a_table * members.size()) {
+    if (span <= max_dense_ratio * members.size()) {
         dense_.assign(static_cast<size_t>(span), -1);
         for (int r = 0; r < members.size(); ++r) dense_[static_cast<size_t>(members[r] - lowest_)] = r;
     } else {

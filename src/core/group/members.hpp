@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An ordered set of processes, by their ranks in the job. Constant; tables are shared between copies, and
-// with the communicators made of it.
+// An immutable ordered set of processes, by world rank. Copies and the communicators created from it share
+// its tables.
 #pragma once
 
 #include "proto/team.hpp"
@@ -19,15 +19,15 @@ class Members {
     Members(proto::RankMap map, int size)
         : map_(std::move(map))
         , size_(size) {}
-    // Ranks at equal distances become a map without a table.
+    // Ranks at a constant stride are stored without a table.
     explicit Members(std::vector<int> ranks);
 
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] int operator[](int rank) const { return map_.world(rank); }
     [[nodiscard]] const proto::RankMap& map() const { return map_; }
-    // The rank of a process of the job, -1 if it is no member. Takes time: many are looked up with RankIndex.
+    // The rank of a world rank, or -1 if it is not a member. Linear time; use RankIndex for many lookups.
     [[nodiscard]] int find(int world) const;
-    // The same processes in the same order.
+    // True if both have equal processes in equal order.
     [[nodiscard]] bool operator==(const Members& other) const;
 
   private:
@@ -35,16 +35,16 @@ class Members {
     int size_ = 0;
 };
 
-// Rank in the job -> rank among the members, in constant time. Made in time proportional to the members.
+// Maps world rank to member rank in constant time. Construction is linear in the number of members.
 class RankIndex {
   public:
     explicit RankIndex(const Members& members);
-    [[nodiscard]] int operator[](int world) const; // -1: no member
+    [[nodiscard]] int operator[](int world) const; // -1: not a member
 
   private:
     const Members& members_;
     int lowest_ = 0;
-    std::vector<int> dense_; // by rank in the job less the lowest; -1: no member
+    std::vector<int> dense_; // by world rank minus the lowest one; -1: not a member
     std::unordered_map<int, int> sparse_;
 };
 

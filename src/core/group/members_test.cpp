@@ -9,7 +9,7 @@
 namespace zipmpi::core {
 namespace {
 
-TEST(Members, EqualDistancesNeedNoTable) {
+TEST(Members, ConstantStrideNeedsNoTable) {
     EXPECT_TRUE(Members({4, 5, 6}).map().strided());
     EXPECT_TRUE(Members({9, 6, 3, 0}).map().strided());
     EXPECT_TRUE(Members({7}).map().strided());
@@ -17,7 +17,7 @@ TEST(Members, EqualDistancesNeedNoTable) {
     EXPECT_FALSE(Members({0, 1, 3}).map().strided());
 }
 
-TEST(Members, EqualityIsOfRanksNotOfForms) {
+TEST(Members, EqualityIgnoresRepresentation) {
     const Members shared({0, 2, 3});
     const Members copy = shared; // one table
     EXPECT_TRUE(shared == copy);
@@ -39,7 +39,7 @@ void expect_found(const std::vector<int>& ranks) {
     }
 }
 
-TEST(Members, AreFoundInEveryForm) {
+TEST(Members, FindsRanksInEveryRepresentation) {
     expect_found({});
     expect_found({17});
     expect_found({3, 5, 7, 9});
@@ -48,7 +48,7 @@ TEST(Members, AreFoundInEveryForm) {
     expect_found({2900, 1, 7, 1500}); // sparse
 }
 
-TEST(Members, RandomListsAreFound) {
+TEST(Members, FindsRanksOfRandomLists) {
     std::mt19937 random(5);
     for (int round = 0; round < 20; ++round) {
         std::vector<int> ranks;

@@ -3,8 +3,8 @@
 //
 // MPI_INFO_ENV: how this process was started.
 #include "core/comm/cluster.hpp"
-#include "core/info/at_launch.hpp"
-#include "core/state.hpp"
+#include "core/info/launch_keys.hpp"
+#include "core/runtime_state.hpp"
 #include "os/host.hpp"
 
 #include <climits>
@@ -15,32 +15,32 @@
 namespace zipmpi::core {
 namespace {
 
-struct Environment : Info {
-    Environment() { cls = Class::info; }
+struct EnvInfo : Info {
+    EnvInfo() { cls = ObjectKind::info; }
     bool filled = false;
 };
 
-Environment& environment() {
-    static Environment env;
+EnvInfo& environment_info() {
+    static EnvInfo env;
     return env;
 }
 
-// The words of the command line: the kernel keeps them, each ended by a zero.
+// Words of the command line from /proc, each terminated by a zero byte.
 std::vector<std::string> command_line() {
-    std::vector<std::string> words;
+    std::vector<std::string> args;
     FILE* const file = std::fopen("/proc/self/cmdline", "re");
-    if (file == nullptr) return words;
-    std::string word;
+    if (file == nullptr) return args;
+    std::string arg;
     for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) {
         if (c != 0) {
-            word.push_back(static_cast<char>(c));
+            arg.push_back(static_cast<char>(c));
             continue;
         }
-        words.push_back(std::move(word));
-        word.clear();
+        args.push_back(std::move(arg));
+        arg.clear();
     }
     std::fclose(file);
-    return words;
+    return args;
 }
 
 const char* name_of(ThreadLevel level) {
@@ -50,11 +50,11 @@ const char* name_of(ThreadLevel level) {
 }
 
 void add_command(Hints& hints) {
-    const std::vector<std::string> words = command_line();
-    if (!words.empty()) {
-        hints.set("command", words[0]);
+    const std::vector<std::string> args = command_line();
+    if (!args.empty()) {
+        hints.set("command", args[0]);
         std::string rest;
-        for (size_t i = 1; i < words.size(); ++i) rest += (i > 1 ? " " : "") + words[i];
+        for (size_t i = 1; i < args.size(); ++i) rest += (i > 1 ? " " : "") + args[i];
         if (!rest.empty()) hints.set("argv", rest);
     }
     hints.set("host", os::host_name());
@@ -64,7 +64,7 @@ void add_command(Hints& hints) {
 }
 
 void add_job(Hints& hints) {
-    const Engine* const e = engine();
+    const Runtime* const e = runtime();
     if (e == nullptr) return;
     hints.set("maxprocs", std::to_string(e->job.size));
     hints.set("soft", std::to_string(e->job.size));
@@ -77,19 +77,19 @@ void add_job(Hints& hints) {
 
 } // namespace
 
-Info& info_env() noexcept { return environment(); }
+Info& info_env() noexcept { return environment_info(); }
 
 const Hints& hints_of(Info& info) {
-    Environment& env = environment();
+    EnvInfo& env = environment_info();
     if (&info == &env && !env.filled) {
-        env.filled = engine() != nullptr; // before MPI_Init only a part is known
+        env.filled = runtime() != nullptr; // before MPI_Init only a subset is known
         add_command(env.hints);
         add_job(env.hints);
     }
     return info.hints;
 }
 
-// The same whether MPI runs or not.
+// Does not depend on MPI being initialized.
 Err info_create_env(int, char**, Info*& info) {
     Hints hints;
     add_command(hints);

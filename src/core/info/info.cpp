@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/info/info.hpp"
 
-#include "core/state.hpp"
+#include "core/runtime_state.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +27,7 @@ Err check_key(const char* key) {
     return Err::success;
 }
 
-Err may_change(const Info& info) {
+Err check_mutable(const Info& info) {
     if (&info != &info_env()) return Err::success;
     return fail(Err::info, "change a copy: MPI_Info_dup", "MPI_INFO_ENV cannot be changed");
 }
@@ -70,14 +70,14 @@ Err info_create(Info*& info) { return make_info({}, info); }
 Err info_dup(Info& info, Info*& copy) { return make_info(hints_of(info), copy); }
 
 Err info_free(Info*& info) {
-    if (const Err e = may_change(*info); e != Err::success) return e;
+    if (const Err e = check_mutable(*info); e != Err::success) return e;
     slab().destroy(*info);
     info = nullptr;
     return Err::success;
 }
 
 Err info_set(Info& info, const char* key, const char* value) {
-    if (const Err e = may_change(info); e != Err::success) return e;
+    if (const Err e = check_mutable(info); e != Err::success) return e;
     if (const Err e = check_key(key); e != Err::success) return e;
     if (strnlen(value, value_max + 1) > value_max)
         return fail(Err::info_value, "pass a shorter value", "the value has more than %zu characters",
@@ -87,10 +87,10 @@ Err info_set(Info& info, const char* key, const char* value) {
 }
 
 Err info_delete(Info& info, const char* key) {
-    if (const Err e = may_change(info); e != Err::success) return e;
+    if (const Err e = check_mutable(info); e != Err::success) return e;
     if (const Err e = check_key(key); e != Err::success) return e;
     if (info.hints.erase(key)) return Err::success;
-    return fail(Err::info_nokey, "delete keys that are there", "the info object has no key %s", key);
+    return fail(Err::info_nokey, "delete only existing keys", "the info object has no key %s", key);
 }
 
 Err info_find(Info& info, const char* key, const std::string*& value) {
@@ -107,7 +107,7 @@ Err info_get_nkeys(Info& info, int& count) {
 Err info_get_nthkey(Info& info, int n, std::string& key) {
     const auto& pairs = hints_of(info).pairs();
     if (n < 0 || static_cast<size_t>(n) >= pairs.size())
-        return fail(Err::arg, "pass a number below what MPI_Info_get_nkeys gives",
+        return fail(Err::arg, "pass a number below the result of MPI_Info_get_nkeys",
                     "n is %d, the info object has %zu keys", n, pairs.size());
     key = pairs[static_cast<size_t>(n)].first;
     return Err::success;

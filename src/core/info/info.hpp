@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Info objects: pairs of texts, in the order in which their keys were first set. They are short: looked
-// through from the front.
+// Info objects: key-value pairs of strings in the order of first insertion. They are short and searched
+// linearly.
 #pragma once
 
 #include "base/err.hpp"
@@ -27,11 +27,11 @@ class Hints {
 };
 
 struct Info : Object {
-    static constexpr Class class_id = Class::info;
+    static constexpr ObjectKind class_id = ObjectKind::info;
     Hints hints;
 };
 
-// What is in it. That of MPI_INFO_ENV is found out when somebody asks.
+// The pairs of an info object. Those of MPI_INFO_ENV are determined on first use.
 const Hints& hints_of(Info& info);
 
 Err make_info(Hints hints, Info*& info);

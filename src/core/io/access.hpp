@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads and writes of files. What a call wants is an Access; how it is done, by each process or together, is
-// the same for all ways to say where.
+// Reads and writes of files. An Access describes a call; its execution, independent or collective, does not
+// depend on how the offset was given.
 #pragma once
 
 #include "core/io/file.hpp"
-#include "core/io/store.hpp"
+#include "core/io/posix_file.hpp"
 
 namespace zipmpi::core::io {
 
 struct Access {
     bool writes = false;
     Where where = Where::at_offset;
-    bool together = false; // all processes call it, and wait for each other
-    int64_t offset = 0;    // at_offset: in etypes
+    bool collective = false; // all processes call it and wait for each other
+    int64_t offset = 0;      // at_offset: in etypes
     void* buffer = nullptr;
     int64_t count = 0;
     Datatype* type = nullptr;
@@ -22,16 +22,19 @@ struct Access {
 
 Err perform(File& file, const Access& access, Status& status);
 
-// Bytes as they are in the file, and where they belong in the row of the view.
-struct Row {
+// Data in file representation, and its position in the data stream of the view.
+struct ViewRange {
     uint64_t from = 0;
     uint64_t bytes = 0;
     std::byte* data = nullptr;
 };
 
-// `moved`: how many bytes, from the first on, are there; a file may end before.
-Err move_alone(File& file, const View& view, const Row& row, bool writes, uint64_t& moved);
-// The same, with all processes of the file. Who cannot take part passes its error, and an empty row.
-Err move_together(File& file, const View& view, const Row& row, bool writes, Err mine, uint64_t& moved);
+// Moves data of one process. `moved`: bytes transferred, counted from the first; less than requested at end
+// of file.
+Err independent_access(File& file, const View& view, const ViewRange& range, bool writes, uint64_t& moved);
+// Moves data of all processes of the file (two-phase). A process that cannot take part passes its error and
+// an empty range.
+Err collective_access(File& file, const View& view, const ViewRange& range, bool writes, Err own_error,
+                      uint64_t& moved);
 
 } // namespace zipmpi::core::io

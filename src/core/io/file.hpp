@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An open file. Its processes have a communicator of their own.
+// An open file. Each file has its own communicator.
 #pragma once
 
 #include "core/comm/comm.hpp"
 #include "core/errhandler/errhandler.hpp"
-#include "core/io/calls.hpp"
+#include "core/io/io_calls.hpp"
 #include "core/io/shared_pointer.hpp"
 #include "core/io/view.hpp"
 
@@ -16,9 +16,9 @@ namespace zipmpi::core {
 
 namespace io {
 
-enum class Where { at_offset, own_pointer, shared_pointer, ordered };
+enum class Where { at_offset, individual_pointer, shared_pointer, ordered };
 
-// What a file does between the two halves of a split collective.
+// State of a split collective between begin and end.
 struct Split {
     bool active = false;
     bool writes = false;
@@ -26,10 +26,10 @@ struct Split {
     Status status;
 };
 
-// Hints in the form in which they are used.
-struct Tuning {
+// Hints, parsed.
+struct IoHints {
     enum class Buffering { automatic, always, never };
-    int64_t aggregators = 0; // 0: as many as seem right
+    int64_t aggregators = 0; // 0: chosen automatically
     int64_t buffer_bytes = 0;
     Buffering reads = Buffering::automatic;
     Buffering writes = Buffering::automatic;
@@ -38,30 +38,30 @@ struct Tuning {
 } // namespace io
 
 struct File : Object {
-    static constexpr Class class_id = Class::file;
+    static constexpr ObjectKind class_id = ObjectKind::file;
 
-    Comm* comm = nullptr;             // the file's own
-    Errhandler* errhandler = nullptr; // counted
+    Comm* comm = nullptr;             // private to the file
+    Errhandler* errhandler = nullptr; // reference-counted
     os::Fd fd;
     std::string name;
     int amode = 0;
-    bool gaps_can_be_read = true; // before they are written again
+    bool readable = true; // holes can be read before they are rewritten
     bool atomic = false;
-    bool on_one_host = false; // all its processes
+    bool single_host = false; // all processes are on one host
     io::ViewPtr view;
-    int64_t position = 0; // the own pointer, in etypes
+    int64_t position = 0; // individual file pointer, in etypes
     io::SharedPointer shared;
     io::Split split;
     Hints hints;
-    io::Tuning tuning;
-    std::vector<int> aggregators; // who writes and reads for the others, by preference
-    std::mutex atomic_accesses;   // of threads of this process: locks of files are the process's
+    io::IoHints io_hints;
+    std::vector<int> aggregators; // ranks of the aggregators, by preference
+    std::mutex atomic_mutex;      // between threads: file locks belong to the process
 
     [[nodiscard]] proto::Team& team() { return comm->team; }
 };
 
 File* make_file();
 void destroy(File& file);
-Errhandler& handler_of_new_files();
+Errhandler& default_file_errhandler();
 
 } // namespace zipmpi::core

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Hints for files: which are understood, and what they mean.
+// Hints for files: the supported keys and their meaning.
 #pragma once
 
 #include "core/io/file.hpp"
 
 namespace zipmpi::core::io {
 
-// Takes what is understood of hints that the program gives, null: none. Hints that make no sense are ignored.
-void take_hints(File& file, Info* info);
-// Permissions of a file that is created.
+// Applies the supported hints; null: none. Invalid values are ignored.
+void apply_hints(File& file, Info* info);
+// Permissions of a created file.
 unsigned permissions_of(Info* info);
 
 } // namespace zipmpi::core::io

@@ -6,7 +6,7 @@
 #include "core/datatype/contiguous.hpp"
 #include "core/datatype/derived.hpp"
 #include "core/datatype/external32.hpp"
-#include "core/unlocked.hpp"
+#include "core/runtime_unlock_guard.hpp"
 
 #include <cstring>
 #include <list>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t name_max = 127; // MPI_MAX_DATAREP_STRING less the final zero
 
-std::list<Representation>& all() {
+std::list<Representation>& representations() {
     using Kind = Representation::Kind;
     static auto* const list = new std::list<Representation>{
         {"native", Kind::native, {}}, {"internal", Kind::native, {}}, {"external32", Kind::external32, {}}};
@@ -27,16 +27,16 @@ Err basic_bytes_in_file(const Representation& r, TypeId id, int64_t& bytes) {
     Datatype& type = builtin_type(id);
     bytes = type.size;
     if (r.kind == Representation::Kind::external32) bytes = external_bytes(*signature_of(id));
-    if (r.kind != Representation::Kind::users) return Err::success;
-    const Unlocked unlocked;
+    if (r.kind != Representation::Kind::user_defined) return Err::success;
+    const RuntimeUnlockGuard unlocked;
     const Conversion& c = r.conversion;
     return c.calls->extent(c.extent, type, bytes, c.extra_state);
 }
 
 Err add_bytes(const Representation& r, const Signature& signature, int64_t times, int64_t& bytes) {
-    for (const Term& t : signature.terms) {
-        if (t.what != nullptr) {
-            if (const Err e = add_bytes(r, *t.what, times * t.count, bytes); e != Err::success) return e;
+    for (const SignatureTerm& t : signature.terms) {
+        if (t.signature != nullptr) {
+            if (const Err e = add_bytes(r, *t.signature, times * t.count, bytes); e != Err::success) return e;
             continue;
         }
         int64_t each = 0;
@@ -46,11 +46,11 @@ Err add_bytes(const Representation& r, const Signature& signature, int64_t times
     return Err::success;
 }
 
-// Every basic type of it has as many bytes in the file as in memory.
-Err keeps_sizes(const Representation& r, const Signature& signature, bool& keeps) {
-    for (const Term& t : signature.terms) {
-        if (t.what != nullptr) {
-            if (const Err e = keeps_sizes(r, *t.what, keeps); e != Err::success) return e;
+// True if every basic type has equal size in file and memory.
+Err preserves_sizes(const Representation& r, const Signature& signature, bool& keeps) {
+    for (const SignatureTerm& t : signature.terms) {
+        if (t.signature != nullptr) {
+            if (const Err e = preserves_sizes(r, *t.signature, keeps); e != Err::success) return e;
             continue;
         }
         int64_t each = 0;
@@ -60,10 +60,10 @@ Err keeps_sizes(const Representation& r, const Signature& signature, bool& keeps
     return Err::success;
 }
 
-// The arguments of a constructor one after the other, wherever Contents keeps them.
-class Reader {
+// Reads the arguments of a constructor in sequence from Contents.
+class ArgumentReader {
   public:
-    explicit Reader(const Contents& c)
+    explicit ArgumentReader(const Contents& c)
         : c_(c)
         , large_(!c.large_counts.empty()) {}
     int64_t count() { return large_ ? next_large() : c_.integers[integers_++]; }
@@ -92,19 +92,19 @@ class Reader {
     size_t large_counts_ = 0;
 };
 
-Err remake_darray(Reader& a, Datatype& old, Datatype*& made) {
+Err remake_darray(ArgumentReader& a, Datatype& old, Datatype*& made) {
     const auto size = static_cast<int>(a.integer());
     const auto rank = static_cast<int>(a.integer());
     const int64_t dims = a.integer();
     const CountArray sizes = a.counts(dims);
     const std::vector<int> distributions = a.integers(dims);
     const std::vector<int> arguments = a.integers(dims);
-    const std::vector<int> grid = a.integers(dims);
-    return type_create_darray(size, rank, dims, sizes, distributions.data(), arguments.data(), grid.data(),
+    const std::vector<int> psizes = a.integers(dims);
+    return type_create_darray(size, rank, dims, sizes, distributions.data(), arguments.data(), psizes.data(),
                               static_cast<int>(a.integer()), old, made, true);
 }
 
-Err remake_subarray(Reader& a, Datatype& old, Datatype*& made) {
+Err remake_subarray(ArgumentReader& a, Datatype& old, Datatype*& made) {
     const int64_t dims = a.integer();
     const CountArray sizes = a.counts(dims);
     const CountArray subsizes = a.counts(dims);
@@ -113,9 +113,9 @@ Err remake_subarray(Reader& a, Datatype& old, Datatype*& made) {
                                 true);
 }
 
-// The same constructor with other types.
+// Repeats the constructor call with other types.
 Err remake(const Contents& c, Datatype** types, Datatype*& made) {
-    Reader a(c);
+    ArgumentReader a(c);
     Datatype& old = *types[0];
     switch (c.combiner) {
     case Combiner::contiguous:
@@ -158,14 +158,14 @@ Err remake(const Contents& c, Datatype** types, Datatype*& made) {
     return type_create_struct(n, blocks, a.addresses(n), types, made, true);
 }
 
-bool has_parts(const Datatype& type) {
+bool has_component_types(const Datatype& type) {
     return type.derived != nullptr && !type.derived->contents.types.empty() &&
            type.derived->contents.combiner != Combiner::value_index;
 }
 
 Err remade_type(const Representation& r, Datatype& type, TypeShare& result) {
     Datatype* made = nullptr;
-    if (!has_parts(type)) {
+    if (!has_component_types(type)) {
         int64_t bytes = 0;
         if (const Err e = bytes_in_file(r, type, bytes); e != Err::success) return e;
         if (const Err e = type_contiguous(bytes, builtin_type(TypeId::BYTE), made, true); e != Err::success)
@@ -174,11 +174,11 @@ Err remade_type(const Representation& r, Datatype& type, TypeShare& result) {
         return Err::success;
     }
     const Contents& c = type.derived->contents;
-    std::vector<TypeShare> parts(c.types.size());
+    std::vector<TypeShare> components(c.types.size());
     std::vector<Datatype*> types;
-    for (size_t i = 0; i < parts.size(); ++i) {
-        if (const Err e = remade_type(r, *c.types[i], parts[i]); e != Err::success) return e;
-        types.push_back(parts[i].get());
+    for (size_t i = 0; i < components.size(); ++i) {
+        if (const Err e = remade_type(r, *c.types[i], components[i]); e != Err::success) return e;
+        types.push_back(components[i].get());
     }
     const Err e = remake(c, types.data(), made);
     if (e == Err::success) result = TypeShare(made);
@@ -187,46 +187,46 @@ Err remade_type(const Representation& r, Datatype& type, TypeShare& result) {
 
 Err convert(const Representation& r, void* function, void* user, int64_t count, Datatype& type, void* file) {
     const Conversion& c = r.conversion;
-    const Unlocked unlocked;
+    const RuntimeUnlockGuard unlocked;
     return c.calls->convert(function, user, type, count, file, 0, c.extra_state);
 }
 
 } // namespace
 
 const Representation* find_representation(const char* name) {
-    for (const Representation& r : all())
+    for (const Representation& r : representations())
         if (r.name == name) return &r;
     return nullptr;
 }
 
 Err add_representation(const char* name, const Conversion& conversion) {
     if (std::strlen(name) > name_max || *name == '\0')
-        return fail(Err::arg, "pass a name of 1 to 127 characters", "the name of the representation has %zu",
-                    std::strlen(name));
+        return fail(Err::arg, "pass a name of 1 to 127 characters",
+                    "the name of the representation has %zu characters", std::strlen(name));
     if (find_representation(name) != nullptr)
-        return fail(Err::dup_datarep, "choose another name", "the representation %s exists", name);
-    all().push_back({name, Representation::Kind::users, conversion});
+        return fail(Err::dup_datarep, "choose another name", "the representation %s already exists", name);
+    representations().push_back({name, Representation::Kind::user_defined, conversion});
     return Err::success;
 }
 
 Err bytes_in_file(const Representation& r, const Datatype& type, int64_t& bytes) {
     bytes = type.size;
-    if (r.plain()) return Err::success;
+    if (r.is_native()) return Err::success;
     bytes = 0;
     return add_bytes(r, *signature_of(type), 1, bytes);
 }
 
 Err type_in_file(const Representation& r, Datatype& type, TypeShare& result) {
     bool keeps = true;
-    if (!r.plain())
-        if (const Err e = keeps_sizes(r, *signature_of(type), keeps); e != Err::success) return e;
+    if (!r.is_native())
+        if (const Err e = preserves_sizes(r, *signature_of(type), keeps); e != Err::success) return e;
     if (!keeps) return remade_type(r, type, result);
     result = share(type);
     return Err::success;
 }
 
 Err to_file(const Representation& r, const void* buffer, int64_t count, Datatype& type, void* file) {
-    if (r.kind == Representation::Kind::users && r.conversion.write != nullptr)
+    if (r.kind == Representation::Kind::user_defined && r.conversion.write != nullptr)
         return convert(r, r.conversion.write, const_cast<void*>(buffer), count, type, file);
     if (r.kind != Representation::Kind::external32) {
         pack_all(file, buffer, count, type);
@@ -239,7 +239,7 @@ Err to_file(const Representation& r, const void* buffer, int64_t count, Datatype
 }
 
 Err from_file(const Representation& r, void* buffer, int64_t count, Datatype& type, const void* file) {
-    if (r.kind == Representation::Kind::users && r.conversion.read != nullptr)
+    if (r.kind == Representation::Kind::user_defined && r.conversion.read != nullptr)
         return convert(r, r.conversion.read, buffer, count, type, const_cast<void*>(file));
     if (r.kind != Representation::Kind::external32) {
         unpack_first(buffer, count, type, file, packed_bytes(count, type));

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The file pointer that all processes of a file share, in etypes. On one node it is a word in the memory of
-// the node. Over several it is in a hidden file beside the data, under a lock: a process that computes needs
-// not serve the others, and who can write the one file can write the other.
+// The shared file pointer, in etypes. On one node it is a word in the node segment. Over several nodes it is
+// stored in a hidden file next to the data file and protected by a file lock, so computing processes do not
+// have to serve others, and the directory permissions are those of the data file.
 //
-// Threads: under the engine lock.
+// Threads: called with the progress engine lock held.
 #pragma once
 
 #include "base/err.hpp"
@@ -19,9 +19,9 @@ namespace zipmpi::core::io {
 
 class SharedPointer {
   public:
-    // On all processes of a file. Nothing is made on disk before the first use.
+    // Collective over the processes of the file. The hidden file is created on first use.
     Err open(proto::Team& team, const std::string& file_name);
-    // Nobody uses it any more; the first process removes it.
+    // Called after the last use; rank 0 removes the hidden file.
     void close(const proto::Team& team);
     Err add(int64_t etypes, int64_t& before);
     Err get(int64_t& etypes) { return add(0, etypes); }
@@ -29,10 +29,10 @@ class SharedPointer {
 
   private:
     template <class Change>
-    Err change_file(const Change& change);
-    int64_t alone_ = 0;  // of a file of one process
-    uint64_t board_ = 0; // in the node's memory; 0: not there
-    std::string path_;   // of the hidden file
+    Err update_file(const Change& change);
+    int64_t local_value_ = 0;  // for a file of one process
+    uint64_t word_offset_ = 0; // in the node segment; 0: not allocated
+    std::string path_;         // hidden file
     os::Fd fd_;
 };
 

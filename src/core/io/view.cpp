@@ -3,57 +3,56 @@
 #include "core/io/view.hpp"
 
 #include "core/datatype/contiguous.hpp"
-#include "core/engine.hpp"
+#include "core/runtime.hpp"
 
 #include <algorithm>
 
 namespace zipmpi::core::io {
 namespace {
 
-constexpr size_t listed_at_once = 64;
+constexpr size_t extents_per_call = 64;
 
-// Layouts speak of memory: a place in the file is an address there.
-const void* as_address(int64_t place) {
+// Layouts use memory addresses: a file offset is represented as an address.
+const void* as_address(int64_t file_offset) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): nothing is read there
-    return reinterpret_cast<const void*>(place);
+    return reinterpret_cast<const void*>(file_offset);
 }
-int64_t as_place(const void* address) { return reinterpret_cast<int64_t>(address); }
+int64_t as_file_offset(const void* address) { return reinterpret_cast<int64_t>(address); }
 
 int64_t elements_up_to(const Datatype& tile, uint64_t byte) {
     return static_cast<int64_t>(byte / static_cast<uint64_t>(tile.size)) + 2;
 }
 
 Err check_types(const Datatype& etype, const Datatype& filetype) {
-    if (etype.size <= 0) return fail(Err::type, "pass an etype that has data", "the etype has no data");
+    if (etype.size <= 0) return fail(Err::type, "pass an etype with a size above 0", "the etype has size 0");
     if (filetype.size % etype.size != 0)
-        return fail(Err::type, "make the filetype out of whole etypes",
-                    "the filetype has %lld bytes of data, the etype %lld",
+        return fail(Err::type, "build the filetype from whole etypes",
+                    "the size of the filetype, %lld bytes, is not a multiple of the etype size, %lld bytes",
                     static_cast<long long>(filetype.size), static_cast<long long>(etype.size));
     return Err::success;
 }
 
-// Places may not go back from one stretch to the next, nor overlap if the file is written. Cost: O(stretches
-// of the datatype), for one with gaps.
-Err check_places(const Datatype& type, bool may_overlap) {
+// Displacements must not decrease from one extent to the next, nor overlap if the file is written. Cost:
+// O(extents of the datatype) if it is noncontiguous.
+Err check_displacements(const Datatype& type, bool may_overlap) {
     if (type.size > 0 && (type.true_lower < 0 || type.extent < 0))
         return fail(Err::io, "use displacements of 0 or more",
-                    "a type of the view begins before its address");
-    if (type.program == nullptr || type.program->runs <= 1) return Err::success;
+                    "a type of the view has a negative lower bound");
+    if (type.layout == nullptr || type.layout->runs <= 1) return Err::success;
     int64_t least = 0;
     for (uint64_t at = 0; at < static_cast<uint64_t>(type.size);) {
-        iovec found[listed_at_once];
+        iovec found[extents_per_call];
         uint64_t covered = 0;
         const size_t n =
-            layout::list_pieces(*type.program, nullptr, 1, at, static_cast<uint64_t>(type.size) - at, found,
-                                listed_at_once, covered);
+            packing::list_iov(*type.layout, nullptr, 1, at, static_cast<uint64_t>(type.size) - at, found,
+                              extents_per_call, covered);
         at += covered;
         for (size_t i = 0; i < n; ++i) {
-            const int64_t place = as_place(found[i].iov_base);
-            if (place < least)
-                return fail(Err::io,
-                            "list the parts of etype and filetype in the order of the file, each once",
-                            "the displacements of a type of the view decrease, or its parts overlap");
-            least = may_overlap ? place : place + static_cast<int64_t>(found[i].iov_len);
+            const int64_t file_offset = as_file_offset(found[i].iov_base);
+            if (file_offset < least)
+                return fail(Err::io, "use ascending displacements without overlap in etype and filetype",
+                            "the displacements of a type of the view decrease or overlap");
+            least = may_overlap ? file_offset : file_offset + static_cast<int64_t>(found[i].iov_len);
         }
     }
     return Err::success;
@@ -61,27 +60,28 @@ Err check_places(const Datatype& type, bool may_overlap) {
 
 } // namespace
 
-uint64_t View::mean_stretch() const {
-    if (whole()) return ~uint64_t{0};
-    return static_cast<uint64_t>(tile->size / std::max<int64_t>(tile->program->runs, 1));
+uint64_t View::mean_extent() const {
+    if (is_dense()) return ~uint64_t{0};
+    return static_cast<uint64_t>(tile->size / std::max<int64_t>(tile->layout->runs, 1));
 }
 
-int64_t View::place_of(uint64_t byte) const {
+int64_t View::file_offset_of(uint64_t byte) const {
     if (empty()) return displacement;
-    if (whole()) return first() + static_cast<int64_t>(byte);
+    if (is_dense()) return first() + static_cast<int64_t>(byte);
     iovec found{};
     uint64_t covered = 0;
-    layout::list_pieces(*tile->program, as_address(displacement), elements_up_to(*tile, byte), byte, 1,
-                        &found, 1, covered);
-    return as_place(found.iov_base);
+    packing::list_iov(*tile->layout, as_address(displacement), elements_up_to(*tile, byte), byte, 1, &found,
+                      1, covered);
+    return as_file_offset(found.iov_base);
 }
 
-uint64_t View::bytes_before(int64_t place, uint64_t from, uint64_t to) const {
+uint64_t View::bytes_before(int64_t file_offset, uint64_t from, uint64_t to) const {
     if (empty() || from >= to) return from;
-    if (whole()) return std::clamp(static_cast<uint64_t>(std::max<int64_t>(place - first(), 0)), from, to);
-    while (from < to) { // the first byte at or behind the place
+    if (is_dense())
+        return std::clamp(static_cast<uint64_t>(std::max<int64_t>(file_offset - first(), 0)), from, to);
+    while (from < to) { // binary search for the first byte at or after the offset
         const uint64_t middle = from + (to - from) / 2;
-        if (place_of(middle) < place)
+        if (file_offset_of(middle) < file_offset)
             from = middle + 1;
         else
             to = middle;
@@ -89,30 +89,32 @@ uint64_t View::bytes_before(int64_t place, uint64_t from, uint64_t to) const {
     return from;
 }
 
-uint64_t View::bytes_before(int64_t place) const {
-    if (empty() || place <= displacement || tile->extent <= 0) return 0;
-    const int64_t tiles = (place - displacement) / tile->extent + 1;
-    return bytes_before(place, 0, static_cast<uint64_t>(tiles * tile->size));
+uint64_t View::bytes_before(int64_t file_offset) const {
+    if (empty() || file_offset <= displacement || tile->extent <= 0) return 0;
+    const int64_t tiles = (file_offset - displacement) / tile->extent + 1;
+    return bytes_before(file_offset, 0, static_cast<uint64_t>(tiles * tile->size));
 }
 
-uint64_t View::list(uint64_t from, uint64_t bytes, std::vector<Stretch>& stretches, size_t room) const {
+uint64_t View::list_extents(uint64_t from, uint64_t bytes, std::vector<FileExtent>& extents,
+                            size_t max_extents) const {
     if (empty() || bytes == 0) return 0;
-    if (whole()) {
-        stretches.push_back({first() + static_cast<int64_t>(from), bytes});
+    if (is_dense()) {
+        extents.push_back({first() + static_cast<int64_t>(from), bytes});
         return bytes;
     }
     uint64_t all = 0;
-    while (bytes > 0 && room > 0) {
-        iovec found[listed_at_once];
+    while (bytes > 0 && max_extents > 0) {
+        iovec found[extents_per_call];
         uint64_t covered = 0;
         const size_t n =
-            layout::list_pieces(*tile->program, as_address(displacement), elements_up_to(*tile, from + bytes),
-                                from, bytes, found, std::min(room, listed_at_once), covered);
-        for (size_t i = 0; i < n; ++i) stretches.push_back({as_place(found[i].iov_base), found[i].iov_len});
+            packing::list_iov(*tile->layout, as_address(displacement), elements_up_to(*tile, from + bytes),
+                              from, bytes, found, std::min(max_extents, extents_per_call), covered);
+        for (size_t i = 0; i < n; ++i)
+            extents.push_back({as_file_offset(found[i].iov_base), found[i].iov_len});
         from += covered;
         bytes -= covered;
         all += covered;
-        room -= n;
+        max_extents -= n;
     }
     return all;
 }
@@ -125,14 +127,15 @@ Err make_view(int64_t displacement, Datatype& etype, Datatype& filetype, const c
     made->filetype = share(filetype);
     made->representation = find_representation(representation);
     if (made->representation == nullptr)
-        return fail(Err::unsupported_datarep, "pass native, internal, external32 or what was registered",
-                    "the data representation %s is not known", representation);
+        return fail(Err::unsupported_datarep,
+                    "pass native, internal, external32 or a registered representation",
+                    "the data representation %s is unknown", representation);
     if (const Err e = type_in_file(*made->representation, filetype, made->tile); e != Err::success) return e;
     if (const Err e = bytes_in_file(*made->representation, etype, made->etype_bytes); e != Err::success)
         return e;
     if (const Err e = check_types(etype, filetype); e != Err::success) return e;
     for (const Datatype* const type : {&etype, &filetype})
-        if (const Err e = check_places(*type, !writable); e != Err::success) return e;
+        if (const Err e = check_displacements(*type, !writable); e != Err::success) return e;
     view = std::move(made);
     return Err::success;
 }

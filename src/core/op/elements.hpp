@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a predefined operation does to two elements of a C++ type. Which operation works on which kind of type
-// follows the table in the standard's chapter on reductions.
+// Predefined reduction operations on two elements of a C++ type. The valid combinations follow the table in
+// the MPI chapter on collectives.
 #pragma once
 
 #include "core/builtin.hpp"
@@ -50,7 +50,7 @@ inline constexpr bool defined = [] {
     case OpId::MAXLOC:
         return is_pair<T>;
     default:
-        return false; // REPLACE and NO_OP belong to one-sided communication
+        return false; // REPLACE and NO_OP are valid for RMA only
     }
 }();
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reductions of arrays.
-#include "core/op/by_type.hpp"
+// Reduction kernels on arrays.
+#include "core/op/dispatch.hpp"
 #include "core/op/elements.hpp"
 #include "core/op/op.hpp"
 
@@ -21,7 +21,7 @@ void kernel(const void* in, void* inout, int64_t count) {
     combine_all<op, T>(in, inout, count);
 }
 
-// The same for CPUs with wider vectors than every CPU of the architecture has. Results are bitwise the same:
+// Variants for CPUs with wider vectors than the baseline of the architecture. Results are bitwise equal:
 // there is one operation per element, so nothing can be contracted.
 #if defined(__x86_64__)
 template <OpId op, class T>
@@ -50,7 +50,7 @@ Kernel choose() {
     }
 }
 
-struct Choose {
+struct ChooseKernel {
     template <OpId op, class T>
     static Kernel of() {
         return choose<op, T>();
@@ -59,6 +59,8 @@ struct Choose {
 
 } // namespace
 
-Kernel kernel_of(OpId op, TypeId type) noexcept { return choose_by_op_and_type<Kernel, Choose>(op, type); }
+Kernel kernel_of(OpId op, TypeId type) noexcept {
+    return choose_by_op_and_type<Kernel, ChooseKernel>(op, type);
+}
 
 } // namespace zipmpi::core

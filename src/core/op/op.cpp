@@ -3,25 +3,25 @@
 #include "core/op/op.hpp"
 
 #include "core/datatype/datatype.hpp"
-#include "core/engine.hpp"
+#include "core/runtime.hpp"
+#include "core/runtime_state.hpp"
 #include "core/slab.hpp"
-#include "core/state.hpp"
 
 #include <array>
 
 namespace zipmpi::core {
 namespace {
 
-struct Table {
+struct OpTable {
     std::array<Op, static_cast<size_t>(OpId::count_)> ops;
-    constexpr Table() {
+    constexpr OpTable() {
         constexpr const char* names[] = {
 #define ZIPMPI_X(id, name) name,
             ZIPMPI_BUILTIN_OPS(ZIPMPI_X)
 #undef ZIPMPI_X
         };
         for (size_t i = 0; i < ops.size(); ++i) {
-            ops[i].cls = Class::op;
+            ops[i].cls = ObjectKind::op;
             ops[i].index = static_cast<uint32_t>(i);
             ops[i].id = static_cast<OpId>(i);
             ops[i].name = names[i];
@@ -30,8 +30,8 @@ struct Table {
     }
 };
 
-// Ready before any code runs: threads may meet here first.
-constinit Table table;
+// Constant-initialized: threads may use it before any code of this file runs.
+constinit OpTable table;
 
 Slab<Op>& slab() {
     static auto* const s = new Slab<Op>; // never destroyed: see slab.hpp
@@ -42,7 +42,7 @@ Slab<Op>& slab() {
 
 Op& builtin_op(OpId id) noexcept { return table.ops[static_cast<size_t>(id)]; }
 
-bool op_takes(const Op& op, const Datatype& type) noexcept {
+bool op_supports(const Op& op, const Datatype& type) noexcept {
     return !op.predefined() || kernel_of(op.id, type.id) != nullptr;
 }
 
@@ -57,20 +57,20 @@ void release(Op& op) {
     if (op.refs.fetch_sub(1, std::memory_order_acq_rel) == 1 && !op.predefined()) slab().destroy(op);
 }
 
-Err op_create(void* face_function, UserReduction call, bool commutes, Op*& op) {
+Err op_create(void* user_function, UserReduction call, bool commutes, Op*& op) {
     op = slab().make();
     if (op == nullptr) return fail(Err::no_mem, "free memory", "no memory for another operation");
     op->refs.store(1, std::memory_order_relaxed);
-    op->name = "an operation of the program";
+    op->name = "a user-defined operation";
     op->commutative = commutes;
-    op->face_function = face_function;
+    op->user_function = user_function;
     op->call = call;
     return Err::success;
 }
 
 Err op_free(Op*& op) {
     if (op->predefined())
-        return fail(Err::op, "free only operations that the program has made", "%s cannot be freed",
+        return fail(Err::op, "free only operations that the application created", "%s cannot be freed",
                     op->name);
     release(*op);
     op = nullptr;

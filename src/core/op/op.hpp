@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reduction operations: the predefined ones, with one kernel per operation and C++ type, and those of the
-// program.
+// Reduction operations: predefined ones, with one kernel per operation and C++ type, and user-defined ones.
 #pragma once
 
 #include "core/api.hpp"
@@ -14,17 +13,17 @@
 namespace zipmpi::core {
 
 struct Op : Object {
-    static constexpr Class class_id = Class::op;
+    static constexpr ObjectKind class_id = ObjectKind::op;
     OpId id{};
     const char* name = "";
     bool commutative = true;
-    void* face_function = nullptr; // of the program, of the face's own type; null: predefined
-    UserReduction call = nullptr;  // the face's way to call it
+    void* user_function = nullptr; // user function with the ABI's type; null: predefined
+    UserReduction call = nullptr;  // binding function that calls it
 
-    [[nodiscard]] bool predefined() const { return face_function == nullptr; }
+    [[nodiscard]] bool predefined() const { return user_function == nullptr; }
 };
 
-// An operation of the program lives while its handle or a collective that uses it does.
+// A user operation lives while its handle or a collective that uses it exists.
 Op* share(Op& op);
 void release(Op& op);
 
@@ -33,10 +32,11 @@ using Kernel = void (*)(const void* in, void* inout, int64_t count);
 // Null if the standard does not define this operation for this type.
 Kernel kernel_of(OpId op, TypeId type) noexcept;
 
-// The same on memory that other processes change as well, each element in one step; also for REPLACE and
-// NO_OP. fetched, if it is not null, gets what was there before. Elements at inout are aligned.
-using Step = void (*)(const void* in, void* inout, void* fetched, int64_t count);
-// Null if the type is not an integer of 4 or 8 bytes, or the operation not defined for it.
-Step step_of(OpId op, TypeId type) noexcept;
+// Atomic variant for memory that other processes update concurrently: each element is updated by one atomic
+// instruction; also for REPLACE and NO_OP. A non-null `fetched` receives the previous values. Elements at
+// inout are aligned.
+using AtomicKernel = void (*)(const void* in, void* inout, void* fetched, int64_t count);
+// Null if the type is not an integer of 4 or 8 bytes, or the operation is not defined for it.
+AtomicKernel atomic_kernel_of(OpId op, TypeId type) noexcept;
 
 } // namespace zipmpi::core

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Generalized requests: operations of the program behind a request of MPI. Its functions are of the face's
-// type; the engine calls them through these, unlocked, because they may call MPI.
+// Generalized requests: user-defined operations behind an MPI request. The callbacks have the ABI's types;
+// core calls them through the functions below, without the progress engine lock because they may call MPI.
 #pragma once
 
 #include "core/api.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Persistent requests: made once, started many times.
+// Persistent requests: created once, started many times.
 #include "core/p2p.hpp"
 
 namespace zipmpi::core {
@@ -10,39 +10,39 @@ namespace {
 Err make_persistent(const proto::Operation& op, Request::Role role, Comm& comm, Datatype& type,
                     Request*& request) {
     request = make_request(op, &comm, type);
-    if (request == nullptr) return no_request();
+    if (request == nullptr) return request_alloc_error();
     request->role = role;
     request->persistent = true;
     request->active = false;
     return Err::success;
 }
 
-Err persistent_to_nobody(Comm& comm, Datatype& type, Request*& request) {
+Err make_persistent_proc_null(Comm& comm, Datatype& type, Request*& request) {
     const Err e = make_persistent({}, Request::single, comm, type, request);
-    if (e == Err::success) request->to_nobody = true;
+    if (e == Err::success) request->is_proc_null = true;
     return e;
 }
 
 Err persistent_send(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm,
                     bool synchronous, Request::Role role, Request*& request) {
-    if (dest == proc_null) return persistent_to_nobody(comm, type, request);
-    proto::Operation op = send_of(buf, count, type, dest, tag, comm);
+    if (dest == proc_null) return make_persistent_proc_null(comm, type, request);
+    proto::Operation op = make_send_op(buf, count, type, dest, tag, comm);
     op.synchronous = synchronous;
     return make_persistent(op, role, comm, type, request);
 }
 
-Err may_start(const Request* request) {
-    constexpr const char* what_to_do =
-        "start requests made by an _init function, and complete each start before the next";
-    if (request == nullptr) return fail(Err::request, what_to_do, "the request is MPI_REQUEST_NULL");
-    if (!request->persistent) return fail(Err::request, what_to_do, "the request is not persistent");
-    if (request->active) return fail(Err::request, what_to_do, "the request is active already");
+Err check_startable(const Request* request) {
+    constexpr const char* advice =
+        "start only requests created by an _init function, and complete each start before the next";
+    if (request == nullptr) return fail(Err::request, advice, "the request is MPI_REQUEST_NULL");
+    if (!request->persistent) return fail(Err::request, advice, "the request is not persistent");
+    if (request->active) return fail(Err::request, advice, "the request is already active");
     return Err::success;
 }
 
-Err start_again(Request& request) {
+Err start_persistent(Request& request) {
     request.reset();
-    if (request.to_nobody) {
+    if (request.is_proc_null) {
         request.complete = true;
     } else if (request.role == Request::buffered) {
         if (const Err e = send_buffered(request, *request.comm); e != Err::success) return e;
@@ -75,21 +75,21 @@ Err bsend_init(const void* buf, int64_t count, Datatype& type, int dest, int tag
 }
 
 Err recv_init(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request) {
-    if (source == proc_null) return persistent_to_nobody(comm, type, request);
-    return make_persistent(recv_of(buf, count, type, source, tag, comm), Request::single, comm, type,
+    if (source == proc_null) return make_persistent_proc_null(comm, type, request);
+    return make_persistent(make_recv_op(buf, count, type, source, tag, comm), Request::single, comm, type,
                            request);
 }
 
 Err start(Request*& request) {
-    const Err e = may_start(request);
-    return e == Err::success ? start_again(*request) : e;
+    const Err e = check_startable(request);
+    return e == Err::success ? start_persistent(*request) : e;
 }
 
 Err startall(int64_t n, Request** requests) {
     for (int64_t i = 0; i < n; ++i)
-        if (const Err e = may_start(requests[i]); e != Err::success) return e;
+        if (const Err e = check_startable(requests[i]); e != Err::success) return e;
     for (int64_t i = 0; i < n; ++i)
-        if (const Err e = start_again(*requests[i]); e != Err::success) return e;
+        if (const Err e = start_persistent(*requests[i]); e != Err::success) return e;
     return Err::success;
 }
 

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Completion of requests in all its forms. A null request counts as inactive.
+// Completion of requests. A null request counts as inactive.
 #include "core/request/request.hpp"
 
 #include "core/comm/comm.hpp"
 #include "core/datatype/datatype.hpp"
-#include "core/errhandler/kept_comm.hpp"
+#include "core/errhandler/error_comm.hpp"
 #include "core/p2p.hpp"
-#include "core/state.hpp"
-#include "proto/p2p/lane.hpp"
+#include "core/runtime_state.hpp"
+#include "proto/p2p/progress_engine.hpp"
 #include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {
@@ -17,30 +17,32 @@ namespace {
 
 constinit Slab<Request> slab;
 
-// Waits for `done` while the report shows those of the requests that are not.
+// Waits for `done`; reports show the incomplete requests.
 template <class Done>
 void wait_on(int64_t n, Request** requests, const Done& done) {
-    const proto::WaitNote note{[](const void* subject, uint32_t i) -> const proto::Operation* {
-                                   const Request* r = static_cast<Request* const*>(subject)[i];
-                                   if (inactive(r)) return nullptr;
-                                   if (r->compound != nullptr) return r->compound->shown();
-                                   return r->kind != proto::Operation::Kind::none ? r : nullptr;
-                               },
-                               requests, static_cast<uint32_t>(n), 0};
-    proto::wait_until(lane(), done, note);
+    const proto::WaitInfo wait_info{[](const void* subject, uint32_t i) -> const proto::Operation* {
+                                        const Request* r = static_cast<Request* const*>(subject)[i];
+                                        if (is_inactive(r)) return nullptr;
+                                        if (r->compound != nullptr) return r->compound->pending_operation();
+                                        return r->kind != proto::Operation::Kind::none ? r : nullptr;
+                                    },
+                                    requests, static_cast<uint32_t>(n), 0};
+    proto::wait_until(progress_engine(), done, wait_info);
 }
 
-// Done, or there is something to say about it: it may wait for a rank that has failed.
-bool settled(const Request& r) { return r.done() || (r.compound == nullptr && waits_in_vain(r)); }
+// Complete, or blocked by a failed rank, which a completion call must report.
+bool is_completable(const Request& r) {
+    return r.done() || (r.compound == nullptr && is_blocked_by_failure(r));
+}
 
-// Takes the result of a settled request; frees it, or leaves it ready for the next start. One that is not
-// done goes on.
+// Takes the result of a completable request; frees it, or makes it inactive for the next start. An incomplete
+// one continues.
 Err collect(Request*& request, Status* status) {
     Status ignored;
     Status& s = status != nullptr ? *status : ignored;
     if (!request->done()) [[unlikely]] {
         s = empty_status();
-        s.error = lane().no_message_from(request->context, any_source, -1);
+        s.error = progress_engine().source_failure(request->context, any_source, -1);
         return s.error;
     }
     if (status != nullptr || request->compound != nullptr)
@@ -51,11 +53,11 @@ Err collect(Request*& request, Status* status) {
         request->active = false;
         return s.error;
     }
-    const Err e = request->compound != nullptr ? request->compound->freed() : Err::success;
+    const Err e = request->compound != nullptr ? request->compound->on_free() : Err::success;
     if (s.error == Err::success) s.error = e;
     const Err result = s.error;
     if (result != Err::success) [[unlikely]]
-        keep_for_error(request->comm);
+        retain_error_comm(request->comm);
     destroy(*request);
     request = nullptr;
     return result;
@@ -65,7 +67,7 @@ Err collect_all(int64_t n, Request** requests, Status* statuses) {
     Err result = Err::success;
     for (int64_t i = 0; i < n; ++i) {
         Status* status = statuses != nullptr ? &statuses[i] : nullptr;
-        if (inactive(requests[i])) {
+        if (is_inactive(requests[i])) {
             if (status != nullptr) *status = empty_status();
         } else if (collect(requests[i], status) != Err::success) {
             result = Err::in_status;
@@ -76,19 +78,19 @@ Err collect_all(int64_t n, Request** requests, Status* statuses) {
 
 bool all_done(int64_t n, Request* const* requests) {
     for (int64_t i = 0; i < n; ++i)
-        if (!inactive(requests[i]) && !settled(*requests[i])) return false;
+        if (!is_inactive(requests[i]) && !is_completable(*requests[i])) return false;
     return true;
 }
 
 bool none_active(int64_t n, Request* const* requests) {
     for (int64_t i = 0; i < n; ++i)
-        if (!inactive(requests[i])) return false;
+        if (!is_inactive(requests[i])) return false;
     return true;
 }
 
 int64_t first_done(int64_t n, Request* const* requests) {
     for (int64_t i = 0; i < n; ++i)
-        if (!inactive(requests[i]) && settled(*requests[i])) return i;
+        if (!is_inactive(requests[i]) && is_completable(*requests[i])) return i;
     return -1;
 }
 
@@ -96,7 +98,7 @@ Err collect_some(int64_t n, Request** requests, int& outcount, int* indices, Sta
     Err result = Err::success;
     outcount = 0;
     for (int64_t i = 0; i < n; ++i) {
-        if (inactive(requests[i]) || !settled(*requests[i])) continue;
+        if (is_inactive(requests[i]) || !is_completable(*requests[i])) continue;
         if (collect(requests[i], statuses != nullptr ? &statuses[outcount] : nullptr) != Err::success)
             result = Err::in_status;
         indices[outcount++] = static_cast<int>(i);
@@ -104,7 +106,7 @@ Err collect_some(int64_t n, Request** requests, int& outcount, int* indices, Sta
     return result;
 }
 
-Err nothing_active(Status* status) {
+Err return_inactive(Status* status) {
     if (status != nullptr) *status = empty_status();
     return Err::success;
 }
@@ -115,7 +117,7 @@ Request* make_request(Comm* comm, Datatype& type) {
     Request* r = slab.make(comm, type);
     if (r == nullptr) return nullptr;
     retain(type);
-    if (comm != nullptr) hold(*comm);
+    if (comm != nullptr) add_ref(*comm);
     return r;
 }
 
@@ -125,8 +127,8 @@ Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
     return r;
 }
 
-Request* request_of_done_send() {
-    static Request* done = nullptr; // under the engine lock
+Request* completed_send_request() {
+    static Request* done = nullptr; // protected by the progress engine lock
     if (done != nullptr) return done;
     done = make_request(nullptr, builtin_type(TypeId::BYTE));
     if (done == nullptr) return nullptr;
@@ -144,7 +146,7 @@ void destroy(Request& request) {
     if (comm != nullptr) release(*comm);
 }
 
-void complete_whole(Request& request) {
+void complete_request(Request& request) {
     request.complete = true;
     if (request.on_done != nullptr) request.on_done(request);
 }
@@ -166,8 +168,8 @@ Status status_of(const proto::Operation& op) {
 }
 
 void set_status(Status& status, const Request& request) {
-    if (request.to_nobody) {
-        status = status_to_nobody();
+    if (request.is_proc_null) {
+        status = proc_null_status();
         status.error = request.error;
         return;
     }
@@ -176,37 +178,37 @@ void set_status(Status& status, const Request& request) {
 }
 
 Err wait(Request*& request, Status* status) {
-    if (inactive(request)) return nothing_active(status);
-    wait_on(1, &request, [&] { return settled(*request); });
+    if (is_inactive(request)) return return_inactive(status);
+    wait_on(1, &request, [&] { return is_completable(*request); });
     return collect(request, status);
 }
 
 Err test(Request*& request, bool& flag, Status* status) {
     flag = true;
-    if (inactive(request)) return nothing_active(status);
-    if (!request->done()) proto::poll(lane());
-    flag = settled(*request);
+    if (is_inactive(request)) return return_inactive(status);
+    if (!request->done()) proto::poll(progress_engine());
+    flag = is_completable(*request);
     return flag ? collect(request, status) : Err::success;
 }
 
 Err waitall(int64_t n, Request** requests, Status* statuses) {
-    int64_t done = 0; // so many from the first on: they are not looked at again
+    int64_t done = 0; // length of the completed prefix, which is not checked again
     wait_on(n, requests, [&] {
-        while (done < n && (inactive(requests[done]) || settled(*requests[done]))) ++done;
+        while (done < n && (is_inactive(requests[done]) || is_completable(*requests[done]))) ++done;
         return done == n;
     });
     return collect_all(n, requests, statuses);
 }
 
 Err testall(int64_t n, Request** requests, bool& flag, Status* statuses) {
-    if (!all_done(n, requests)) proto::poll(lane());
+    if (!all_done(n, requests)) proto::poll(progress_engine());
     flag = all_done(n, requests);
     return flag ? collect_all(n, requests, statuses) : Err::success;
 }
 
 Err waitany(int64_t n, Request** requests, int& index, Status* status) {
     index = undefined;
-    if (none_active(n, requests)) return nothing_active(status);
+    if (none_active(n, requests)) return return_inactive(status);
     wait_on(n, requests, [&] { return first_done(n, requests) >= 0; });
     index = static_cast<int>(first_done(n, requests));
     return collect(requests[index], status);
@@ -215,8 +217,8 @@ Err waitany(int64_t n, Request** requests, int& index, Status* status) {
 Err testany(int64_t n, Request** requests, int& index, bool& flag, Status* status) {
     index = undefined;
     flag = true;
-    if (none_active(n, requests)) return nothing_active(status);
-    if (first_done(n, requests) < 0) proto::poll(lane());
+    if (none_active(n, requests)) return return_inactive(status);
+    if (first_done(n, requests) < 0) proto::poll(progress_engine());
     const int64_t done = first_done(n, requests);
     flag = done >= 0;
     if (!flag) return Err::success;
@@ -234,7 +236,7 @@ Err waitsome(int64_t n, Request** requests, int& outcount, int* indices, Status*
 Err testsome(int64_t n, Request** requests, int& outcount, int* indices, Status* statuses) {
     outcount = undefined;
     if (none_active(n, requests)) return Err::success;
-    proto::poll(lane());
+    proto::poll(progress_engine());
     return collect_some(n, requests, outcount, indices, statuses);
 }
 

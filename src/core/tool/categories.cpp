@@ -8,27 +8,31 @@
 namespace zipmpi::core::tool {
 namespace {
 
-struct Known {
+struct CategoryText {
     std::string_view name;
     const char* help;
 };
-constexpr Known known[] = {
-    {"boot", "how a rank finds its launcher and its peers"},
-    {"bridge", "messages between clusters that share no network"},
+constexpr CategoryText category_texts[] = {
+    {"cma", "single-copy messages (CMA)"},
     {"coll", "collective operations"},
-    {"counter", "what this rank has done, counted"},
-    {"kcopy", "messages copied by the kernel"},
-    {"matrix", "who sends how much to whom"},
+    {"counter", "event counters of this rank"},
+    {"dpm", "dynamic process management"},
+    {"gateway", "messages between clusters without a common network"},
+    {"initial", "initial error handler"},
+    {"install", "installation directories"},
+    {"launch", "launcher and startup"},
+    {"matrix", "communication matrix"},
+    {"memory", "memory allocation kinds"},
     {"net", "messages between hosts"},
     {"p2p", "point-to-point messages"},
     {"rma", "one-sided communication"},
     {"shm", "messages within a host"},
     {"tune", "measured costs"},
-    {"wait", "how a rank waits"},
+    {"wait", "blocking waits"},
 };
 
 std::string help_of(std::string_view name) {
-    for (const Known& k : known)
+    for (const CategoryText& k : category_texts)
         if (k.name == name) return k.help;
     return "variables whose names begin with " + std::string(name);
 }
@@ -38,7 +42,7 @@ struct Categories {
     int seen_cvars = 0;
     int changes = 0;
 
-    Category& of(std::string_view variable) {
+    Category& find_or_add(std::string_view variable) {
         const std::string_view name = variable.substr(0, variable.find('.'));
         const auto found =
             std::find_if(list.begin(), list.end(), [&](const Category& c) { return c.name == name; });
@@ -48,24 +52,25 @@ struct Categories {
     }
 };
 
-Categories& up_to_date() {
+Categories& current_categories() {
     static auto* const all = new Categories;
     Variable variable;
     if (all->list.empty()) {
-        PvarMarks marks;
-        for (int i = 0; pvar_info(i, variable, marks); ++i) all->of(variable.name).pvars.push_back(i);
+        PvarFlags flags;
+        for (int i = 0; pvar_info(i, variable, flags); ++i)
+            all->find_or_add(variable.name).pvars.push_back(i);
     }
     const int before = all->seen_cvars;
     CvarScope scope{};
     for (; cvar_info(all->seen_cvars, variable, scope); ++all->seen_cvars)
-        all->of(variable.name).cvars.push_back(all->seen_cvars);
+        all->find_or_add(variable.name).cvars.push_back(all->seen_cvars);
     if (all->seen_cvars != before) ++all->changes;
     return *all;
 }
 
 } // namespace
 
-const std::vector<Category>& categories() { return up_to_date().list; }
-int category_changes() { return up_to_date().changes; }
+const std::vector<Category>& categories() { return current_categories().list; }
+int category_changes() { return current_categories().changes; }
 
 } // namespace zipmpi::core::tool

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The communication matrix of the job, collected when it ends. The file is described in docs/guide/matrix.md.
+// The communication matrix of the job, collected in MPI_Finalize. File format: docs/guide/matrix.md.
 #pragma once
 
 #include "boot/traffic.hpp"
@@ -10,22 +10,22 @@
 #include <vector>
 
 namespace zipmpi::core {
-struct Engine;
+struct Runtime;
 
 namespace tool {
 
-// One rank's part. It may be missing if the rank is gone.
+// The row of one rank. May be missing if the rank has failed.
 struct MatrixRow {
-    bool there = false;
-    std::vector<boot::Sent> sent;
+    bool present = false;
+    std::vector<boot::PeerTotals> sent;
 };
 
-// The file, rows by rank. Sorts them.
+// Content of the file, rows by rank. Sorts them.
 std::string matrix_text(std::vector<MatrixRow>& rows);
 
-// If the knob matrix.file is set: all ranks send their rows to rank 0, which writes the file. Collective over
-// MPI_COMM_WORLD; what cannot be done is reported and ends nothing.
-void write_matrix(Engine& engine);
+// If the parameter matrix.file is set: all ranks send their rows to rank 0, which writes the file. Collective
+// over MPI_COMM_WORLD; failures are reported and are not fatal.
+void write_matrix(Runtime& runtime);
 
 } // namespace tool
 } // namespace zipmpi::core

@@ -4,8 +4,8 @@
 
 #include "base/counters.hpp"
 #include "boot/traffic.hpp"
-#include "core/state.hpp"
-#include "proto/p2p/lane.hpp"
+#include "core/runtime_state.hpp"
+#include "proto/p2p/progress_engine.hpp"
 
 #include <iterator>
 #include <mutex>
@@ -16,19 +16,19 @@ namespace {
 using Source = PvarEntry::Source;
 
 // In the order of traffic_value().
-constexpr CounterText traffic_texts[] = {
+constexpr CounterInfo traffic_texts[] = {
     {"matrix.sent", "point-to-point messages sent to each rank of the communicator"},
     {"matrix.sent_bytes", "bytes of point-to-point messages sent to each rank of the communicator"},
     {"matrix.coll_sent", "messages of collectives sent to each rank of the communicator"},
     {"matrix.coll_sent_bytes", "bytes of messages of collectives sent to each rank of the communicator"},
 };
 
-uint64_t traffic_value(const boot::Sent& s, uint32_t which) {
-    const boot::Sent::Part& part = which < 2 ? s.point_to_point : s.collective;
-    return which % 2 == 0 ? part.messages : part.bytes;
+uint64_t traffic_value(const boot::PeerTotals& s, uint32_t which) {
+    const boot::PeerTotals::Totals& count = which < 2 ? s.point_to_point : s.collective;
+    return which % 2 == 0 ? count.messages : count.bytes;
 }
 
-// Bytes are summed up, events are counted.
+// Bytes are aggregates, events are counters.
 PvarClass class_of(std::string_view name) {
     return name.ends_with("_bytes") ? PvarClass::aggregate : PvarClass::counter;
 }
@@ -36,7 +36,7 @@ PvarClass class_of(std::string_view name) {
 std::vector<PvarEntry> make_list() {
     std::vector<PvarEntry> list;
     for (uint32_t i = 0; i < static_cast<uint32_t>(Counter::count_); ++i) {
-        const CounterText& c = counter_texts[i];
+        const CounterInfo& c = counter_infos[i];
         list.push_back({"counter." + std::string(c.name),
                         std::string(c.text),
                         {class_of(c.name)},
@@ -45,13 +45,13 @@ std::vector<PvarEntry> make_list() {
                         i});
     }
     list.push_back({"p2p.waiting",
-                    "messages that wait for their receive now",
+                    "current length of the unexpected message queue",
                     {PvarClass::level, true, true, false},
                     Binding::none,
-                    Source::waiting,
+                    Source::unexpected,
                     0});
     for (uint32_t i = 0; i < std::size(traffic_texts); ++i) {
-        const CounterText& t = traffic_texts[i];
+        const CounterInfo& t = traffic_texts[i];
         list.push_back({std::string(t.name),
                         std::string(t.text),
                         {class_of(t.name)},
@@ -62,9 +62,10 @@ std::vector<PvarEntry> make_list() {
     return list;
 }
 
-std::vector<uint64_t> traffic_to(const Engine& e, uint32_t which, const std::vector<int>& ranks) {
+std::vector<uint64_t> traffic_to(const Runtime& e, uint32_t which, const std::vector<int>& ranks) {
     std::vector<uint64_t> by_rank(static_cast<size_t>(e.job.size));
-    for (const boot::Sent& s : boot::TrafficReader(e.segment).row(static_cast<uint32_t>(e.job.local_index)))
+    for (const boot::PeerTotals& s :
+         boot::TrafficReader(e.segment).row(static_cast<uint32_t>(e.job.local_index)))
         by_rank[static_cast<size_t>(s.to)] = traffic_value(s, which);
     std::vector<uint64_t> values;
     values.reserve(ranks.size());
@@ -81,15 +82,15 @@ const std::vector<PvarEntry>& pvar_list() {
 
 std::vector<uint64_t> values_of(const PvarEntry& variable, const std::vector<int>& ranks) {
     std::vector<uint64_t> values(variable.binding == Binding::none ? 1 : ranks.size());
-    Engine* const e = engine();
+    Runtime* const e = runtime();
     if (e == nullptr) return values;
-    const std::lock_guard guard(*e->lane); // another thread may be sending
+    const std::lock_guard guard(*e->progress_engine); // another thread may be sending
     switch (variable.source) {
     case Source::counter:
-        values[0] = e->lane->counters().get(static_cast<Counter>(variable.which));
+        values[0] = e->progress_engine->counters().get(static_cast<Counter>(variable.which));
         break;
-    case Source::waiting:
-        values[0] = e->lane->messages_waiting();
+    case Source::unexpected:
+        values[0] = e->progress_engine->unexpected_count();
         break;
     case Source::traffic:
         values = traffic_to(*e, variable.which, ranks);

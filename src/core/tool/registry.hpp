@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Objects that a tool holds by their addresses: an address that is none of them is found out.
+// Objects that a tool references by address; an invalid address is detected.
 #pragma once
 
 #include <memory>

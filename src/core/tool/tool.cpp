@@ -3,7 +3,7 @@
 #include "core/tool/tool.hpp"
 
 #include "base/param.hpp"
-#include "core/engine.hpp"
+#include "core/runtime.hpp"
 #include "os/clock.hpp"
 
 #include <cstdarg>
@@ -13,8 +13,8 @@
 namespace zipmpi::core::tool {
 namespace {
 
-// Never destroyed: destructors of the program's statics may still use the interface.
-std::mutex& the_mutex() {
+// Never destroyed: destructors of static application objects may still use the interface.
+std::mutex& tool_mutex() {
     static auto* const mutex = new std::mutex;
     return *mutex;
 }
@@ -23,7 +23,7 @@ int users = 0;
 
 } // namespace
 
-ToolErr refuse(ToolErr code, const char* why, ...) {
+ToolErr set_error(ToolErr code, const char* why, ...) {
     char text[256];
     va_list arguments;
     va_start(arguments, why);
@@ -33,17 +33,17 @@ ToolErr refuse(ToolErr code, const char* why, ...) {
     return code;
 }
 
-Use::Use()
-    : guard_(the_mutex()) {}
+ToolLock::ToolLock()
+    : guard_(tool_mutex()) {}
 
-ToolErr Use::allowed() const {
+ToolErr ToolLock::check_initialized() const {
     return users > 0 ? ToolErr::success
-                     : refuse(ToolErr::not_initialized, "MPI_T_init_thread has not been called");
+                     : set_error(ToolErr::not_initialized, "MPI_T_init_thread has not been called");
 }
 
 ToolErr init(ThreadLevel& provided) {
-    const std::lock_guard guard(the_mutex());
-    // Before MPI_Init nobody has read the settings; what is wrong with them is said there.
+    const std::lock_guard guard(tool_mutex());
+    // Before MPI_Init the settings have not been read; MPI_Init reports their errors.
     if (users == 0 && phase() == Phase::before_init) static_cast<void>(load_params(environ));
     ++users;
     provided = ThreadLevel::multiple;
@@ -57,12 +57,12 @@ ToolErr finalize() {
     return ToolErr::success;
 }
 
-const Enumeration& yes_or_no() {
-    static const auto* const words = new Enumeration{"yes_or_no", {{0, "no"}, {1, "yes"}}};
-    return *words;
+const Enumeration& boolean_enumeration() {
+    static const auto* const enumeration = new Enumeration{"yes_or_no", {{0, "no"}, {1, "yes"}}};
+    return *enumeration;
 }
 
-bool is_enumeration(const void* handle) { return handle == &yes_or_no(); }
+bool is_enumeration(const void* handle) { return handle == &boolean_enumeration(); }
 
 int64_t ticks() { return static_cast<int64_t>(os::now_ns()); }
 

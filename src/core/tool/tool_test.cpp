@@ -10,7 +10,7 @@
 namespace zipmpi::core::tool {
 namespace {
 
-// The interface is used as in one process after another: each test initialises it and ends it.
+// Each test initializes and finalizes the interface, as consecutive processes would.
 class Tool : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -19,27 +19,27 @@ class Tool : public ::testing::Test {
         EXPECT_EQ(provided, ThreadLevel::multiple);
     }
     void TearDown() override {
-        const Use use;
+        const ToolLock lock;
         EXPECT_EQ(finalize(), ToolErr::success);
-        EXPECT_EQ(use.allowed(), ToolErr::not_initialized);
+        EXPECT_EQ(lock.check_initialized(), ToolErr::not_initialized);
     }
 };
 
-TEST_F(Tool, EveryKnobIsAControlVariable) {
-    const Use use;
+TEST_F(Tool, EveryParameterIsAControlVariable) {
+    const ToolLock lock;
     EXPECT_EQ(static_cast<size_t>(cvars()), all_params().size());
-    for (const ParamBase* knob : all_params()) {
+    for (const ParamBase* param : all_params()) {
         Variable v;
         CvarScope scope{};
-        ASSERT_TRUE(cvar_info(find_cvar(knob->name()), v, scope)) << knob->name();
-        EXPECT_EQ(v.name, knob->name());
-        EXPECT_EQ(scope != CvarScope::read_only, knob->changeable());
+        ASSERT_TRUE(cvar_info(find_cvar(param->name()), v, scope)) << param->name();
+        EXPECT_EQ(v.name, param->name());
+        EXPECT_EQ(scope != CvarScope::read_only, param->is_mutable());
     }
-    EXPECT_EQ(find_cvar("no.such_knob"), -1);
+    EXPECT_EQ(find_cvar("no.such_param"), -1);
 }
 
-TEST_F(Tool, WordsThatMayChangeAreWrittenOthersNever) {
-    const Use use;
+TEST_F(Tool, OnlyMutableStringsAreWritable) {
+    const ToolLock lock;
     Cvar* file = nullptr;
     int count = 0;
     ASSERT_EQ(open_cvar(find_cvar("matrix.file"), file, count), ToolErr::success);
@@ -62,7 +62,7 @@ TEST_F(Tool, WordsThatMayChangeAreWrittenOthersNever) {
 }
 
 TEST_F(Tool, HandlesBelongToTheirSession) {
-    const Use use;
+    const ToolLock lock;
     PvarSession* one = nullptr;
     PvarSession* two = nullptr;
     Pvar* handle = nullptr;
@@ -75,7 +75,7 @@ TEST_F(Tool, HandlesBelongToTheirSession) {
     EXPECT_EQ(read_pvar(two, handle, &value), ToolErr::invalid_handle);
     EXPECT_EQ(read_pvar(one, all_handles, &value), ToolErr::invalid_handle);
     EXPECT_EQ(read_pvar(one, handle, &value), ToolErr::success);
-    EXPECT_EQ(value, 0U); // there is no engine
+    EXPECT_EQ(value, 0U); // the runtime has not started
     value = 5;
     EXPECT_EQ(write_pvar(one, handle, &value), ToolErr::success);
     EXPECT_EQ(start_pvar(one, all_handles), ToolErr::success);
@@ -89,7 +89,7 @@ TEST_F(Tool, HandlesBelongToTheirSession) {
 }
 
 TEST_F(Tool, LevelsCannotBeStoppedOrWritten) {
-    const Use use;
+    const ToolLock lock;
     PvarSession* session = nullptr;
     Pvar* handle = nullptr;
     int count = 0;
@@ -110,7 +110,7 @@ TEST_F(Tool, LevelsCannotBeStoppedOrWritten) {
 }
 
 TEST_F(Tool, EveryVariableIsInOneCategory) {
-    const Use use;
+    const ToolLock lock;
     std::vector<int> cvar_seen(static_cast<size_t>(cvars()));
     std::vector<int> pvar_seen(static_cast<size_t>(pvars()));
     for (const Category& c : categories()) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the calls that access a window share: checks, places, and how an operation by messages ends.
+// Helpers shared by RMA calls: checks, target addresses, and completion of operations by active messages.
 #pragma once
 
 #include "core/datatype/contiguous.hpp"
@@ -11,68 +11,68 @@
 
 namespace zipmpi::core {
 
-// Calls whose short way needs no lock take it for the long one.
-class Locked {
+// Takes the lock for the slow path of calls whose fast path runs without it.
+class RuntimeLockGuard {
   public:
-    Locked() { lock_engine(); }
-    ~Locked() { unlock_engine(); }
-    Locked(const Locked&) = delete;
-    Locked& operator=(const Locked&) = delete;
+    RuntimeLockGuard() { lock_runtime(); }
+    ~RuntimeLockGuard() { unlock_runtime(); }
+    RuntimeLockGuard(const RuntimeLockGuard&) = delete;
+    RuntimeLockGuard& operator=(const RuntimeLockGuard&) = delete;
 };
 
-// The target's side of a call.
-struct TargetSide {
+// The target arguments of a call.
+struct TargetSpec {
     int rank;
     int64_t disp;
     int64_t count;
     Datatype& type;
 };
 
-inline proto::rma::Data data_of(const void* buffer, int64_t count, const Datatype& type) {
+inline proto::rma::TypedBuffer typed_buffer_of(const void* buffer, int64_t count, const Datatype& type) {
     if (is_contiguous(count, type))
         return {static_cast<std::byte*>(contiguous_start(buffer, type)), nullptr, 0,
                 packed_bytes(count, type)};
-    return {static_cast<std::byte*>(const_cast<void*>(buffer)), type.program, count,
+    return {static_cast<std::byte*>(const_cast<void*>(buffer)), type.layout, count,
             packed_bytes(count, type)};
 }
 
-// Checks that the process may access the target and that the elements lie in its window.
-Err find_place(Win& win, const TargetSide& place, proto::rma::Data& there);
-[[gnu::cold]] Err not_in_range(const proto::rma::Target& t, const TargetSide& place);
-[[gnu::cold]] Err different_sizes(uint64_t here, uint64_t there);
+// Checks that the process may access the target and that the elements are within its window.
+Err resolve_target(Win& win, const TargetSpec& spec, proto::rma::TypedBuffer& there);
+[[gnu::cold]] Err not_in_range(const proto::rma::Target& t, const TargetSpec& spec);
+[[gnu::cold]] Err size_mismatch(uint64_t here, uint64_t there);
 
-// Where whole elements lie if they are in the window of a target that is seen here; null: look closer.
-[[gnu::always_inline]] inline std::byte* quick_place(Win& win, int target, int64_t disp, int64_t count,
-                                                     const Datatype& type, int64_t target_count,
-                                                     const Datatype& target_type, uint64_t& bytes) {
-    if (target < 0 || type.program != nullptr || target_type.program != nullptr) return nullptr;
-    const Near& near = win.near_of(target);
+// Address of contiguous elements in the window of a target with mapped memory; null: use resolve_target().
+[[gnu::always_inline]] inline std::byte* fast_address(Win& win, int target, int64_t disp, int64_t count,
+                                                      const Datatype& type, int64_t target_count,
+                                                      const Datatype& target_type, uint64_t& bytes) {
+    if (target < 0 || type.layout != nullptr || target_type.layout != nullptr) return nullptr;
+    const TargetCache& cache = win.cache_of(target);
     bytes = packed_bytes(count, type);
     const bool same =
         (&type == &target_type && count == target_count) || bytes == packed_bytes(target_count, target_type);
-    return same && win.may_access(near) ? near.place(disp, bytes) : nullptr;
+    return same && win.may_access(cache) ? cache.address_of(disp, bytes) : nullptr;
 }
 
-// Makes the exchange of a call that goes by messages, and its request if it has one.
-class Sending {
+// Creates the exchange of an active-message operation, and its request if the call has one.
+class RmaCall {
   public:
-    Sending(Win& win, Request** request)
+    RmaCall(Win& win, Request** request)
         : win_(win)
         , request_(request) {}
-    // Types that must live until the replies are there.
-    void keep(Datatype& type) { type_ = &type; }
-    [[nodiscard]] proto::rma::Window::Maker maker() {
-        return {[](void* s) { return static_cast<Sending*>(s)->make(); }, this, request_ != nullptr};
+    // Keeps a type alive until the replies have arrived.
+    void keep_alive(Datatype& type) { type_ = &type; }
+    [[nodiscard]] proto::rma::Window::FetchFactory fetch_factory() {
+        return {[](void* s) { return static_cast<RmaCall*>(s)->make_fetch(); }, this, request_ != nullptr};
     }
-    // Gives out the request of an operation that is done, unless it went by messages.
+    // Returns the request of an operation that has completed without active messages.
     Err finish(Err result);
 
   private:
-    proto::rma::Exchange* make();
+    proto::rma::FetchOp* make_fetch();
     Win& win_;
     Request** request_;
     Datatype* type_ = nullptr;
-    bool sent_ = false;
+    bool has_fetch_ = false;
 };
 
 } // namespace zipmpi::core

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Windows as objects: their life, and what can be asked of them.
+// Window objects: creation, destruction and queries.
 #include "core/win/win.hpp"
 
-#include "core/comm/make.hpp"
+#include "core/comm/comm_util.hpp"
 #include "core/group/group.hpp"
-#include "core/state.hpp"
+#include "core/runtime_state.hpp"
 
 namespace zipmpi::core {
 namespace {
@@ -18,14 +18,14 @@ Slab<Win>& slab() {
 
 struct Hint {
     const char* key;
-    const char* preset;
+    const char* default_value;
 };
-constexpr Hint known[] = {{"no_locks", "false"},
-                          {"accumulate_ordering", "rar,raw,war,waw"},
-                          {"accumulate_ops", "same_op_no_op"},
-                          {"same_size", "false"},
-                          {"same_disp_unit", "false"},
-                          {"alloc_shared_noncontig", "false"}};
+constexpr Hint default_hints[] = {{"no_locks", "false"},
+                                  {"accumulate_ordering", "rar,raw,war,waw"},
+                                  {"accumulate_ops", "same_op_no_op"},
+                                  {"same_size", "false"},
+                                  {"same_disp_unit", "false"},
+                                  {"alloc_shared_noncontig", "false"}};
 
 } // namespace
 
@@ -33,11 +33,11 @@ Win* make_win() { return slab().make(); }
 void destroy(Win& win) { slab().destroy(win); }
 Win* win_by_index(uint32_t index) { return slab().find(index); }
 
-Hints window_hints(const Hints& given) {
+Hints window_hints(const Hints& user_hints) {
     Hints hints;
-    for (const Hint& h : known) {
-        const std::string* const value = given.find(h.key);
-        hints.set(h.key, value != nullptr ? value->c_str() : h.preset);
+    for (const Hint& h : default_hints) {
+        const std::string* const value = user_hints.find(h.key);
+        hints.set(h.key, value != nullptr ? value->c_str() : h.default_value);
     }
     return hints;
 }
@@ -69,7 +69,7 @@ Err win_get_group(Win& win, Group*& group) { return make_group(members_of(win.te
 
 Err win_get_info(Win& win, Info*& info) { return make_info(win.hints, info); }
 
-// Hints about the memory of the window count when it is made.
+// Hints about window memory take effect only at creation.
 Err win_set_info(Win& win, Info* info) {
     if (info == nullptr) return Err::success;
     for (const char* const key : {"no_locks", "accumulate_ordering", "accumulate_ops"})

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A window: memory that processes open to each other, with the epochs in which this process may access it.
+// A window: memory that processes expose to each other, and the epochs in which this process may access it.
 //
-// Which targets are accessible, and what a short operation needs to know of them: near.hpp.
+// Accessible targets and cached data for short operations: win/target_cache.hpp.
 #pragma once
 
 #include "core/api.hpp"
@@ -11,7 +11,7 @@
 #include "core/comm/comm.hpp"
 #include "core/errhandler/errhandler.hpp"
 #include "core/info/info.hpp"
-#include "core/near.hpp"
+#include "core/win/target_cache.hpp"
 #include "proto/rma/window.hpp"
 
 #include <memory>
@@ -20,25 +20,25 @@
 
 namespace zipmpi::core {
 
-struct Win : WinFace {
-    static constexpr Class class_id = Class::win;
+struct Win : WinHeader {
+    static constexpr ObjectKind class_id = ObjectKind::win;
 
-    Comm* comm = nullptr; // the window's own
+    Comm* comm = nullptr; // private to the window
     std::unique_ptr<proto::rma::Window> window;
     std::vector<proto::rma::Region> regions; // of all members
     WinFlavor flavor = WinFlavor::create;
     void* base = nullptr;
     int64_t bytes = 0;
     int unit = 1;
-    uint64_t control = 0; // what the members share, in the node segment
-    int leader = 0;       // the first member on this node: has made it
+    uint64_t control = 0; // offset in the node segment of the state shared by the members
+    int leader = 0;       // first member on this node, which allocated it
 
-    bool helped = false; // others need this process to serve them
+    bool needs_progress_thread = false; // other ranks need this process to serve active messages
 
-    // Memory that the window has made: one block for all members, or private memory of this one.
+    // Memory allocated by the window: one block for all members, or private memory of this process.
     std::byte* block = nullptr;
     uint64_t block_bytes = 0;
-    bool block_is_mapped = false; // it belongs to the first member
+    bool block_is_mapped = false; // owned by the first member
     void* private_memory = nullptr;
 
     // --- epochs
@@ -49,31 +49,31 @@ struct Win : WinFace {
     std::vector<int> start_targets;
     bool posted = false;
     uint32_t post_origins = 0;
-    Err failure = Err::success; // of an operation that went by messages, until the next synchronisation
+    Err failure = Err::success; // of an active-message operation, until the next synchronization
 
     std::string name;
-    Errhandler* errhandler = nullptr; // counted
+    Errhandler* errhandler = nullptr; // reference-counted
     Attributes attributes;
     Hints hints;
 
     [[nodiscard]] proto::Team& team() { return comm->team; }
-    [[nodiscard]] Near& near_of(int rank) { return near[static_cast<size_t>(rank)]; }
-    void make_records(int targets) {
-        records_ = std::make_unique<Near[]>(static_cast<size_t>(targets));
-        near = records_.get();
+    [[nodiscard]] TargetCache& cache_of(int rank) { return target_caches[static_cast<size_t>(rank)]; }
+    void make_caches(int targets) {
+        caches_ = std::make_unique<TargetCache[]>(static_cast<size_t>(targets));
+        target_caches = caches_.get();
     }
 
   private:
-    std::unique_ptr<Near[]> records_;
+    std::unique_ptr<TargetCache[]> caches_;
 };
 
 Win* make_win();
 void destroy(Win& win);
 
-// What is understood of hints for a window.
-Hints window_hints(const Hints& given);
+// The subset of hints that windows support.
+Hints window_hints(const Hints& user_hints);
 
 [[gnu::cold]] Err not_in_epoch(int target);
-[[gnu::cold]] Err wrong_synchronisation(const char* todo, const char* why);
+[[gnu::cold]] Err wrong_synchronization(const char* fix, const char* why);
 
 } // namespace zipmpi::core

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The module zipmpi_graphs.so: what it offers of the libraries that it was built with.
+// Entry point of the module zipmpi_graphs.so: functions of the libraries it was built with.
 #include "mapping/module/parts.hpp"
 
 extern "C" [[gnu::visibility("default")]] const zipmpi::mapping::GraphTools zipmpi_graph_tools_1;

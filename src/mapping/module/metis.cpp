@@ -8,7 +8,7 @@
 
 namespace zipmpi::mapping {
 
-bool separate_by_metis(const RawGraph& graph, int32_t* side_of) {
+bool separate_by_metis(const CsrGraph& graph, int32_t* side_of) {
     const auto edges = static_cast<size_t>(graph.first[graph.vertices]);
     std::vector<idx_t> first(graph.first, graph.first + graph.vertices + 1);
     std::vector<idx_t> to(graph.to, graph.to + edges);

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the module zipmpi_graphs.so is made of: a file for each library that it was built with.
+// Functions of the module zipmpi_graphs.so, one file per library.
 #pragma once
 
-#include "mapping/module.hpp"
+#include "mapping/graph_module.hpp"
 
 namespace zipmpi::mapping {
 
-inline constexpr int graph_seed = 20061; // one version of a library gives one answer
+inline constexpr int graph_seed = 20061; // fixed, for reproducible results
 
-bool partition_by_scotch(const RawGraph& graph, int32_t parts, const int32_t* sizes, int32_t* part_of);
-bool separate_by_metis(const RawGraph& graph, int32_t* side_of);
+bool partition_by_scotch(const CsrGraph& graph, int32_t parts, const int32_t* sizes, int32_t* part_of);
+bool separate_by_metis(const CsrGraph& graph, int32_t* side_of);
 
 } // namespace zipmpi::mapping

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Scotch keeps state of its own: one thread at a time, and its random numbers are set back before each call.
+// Partition by Scotch. Scotch has global state: one thread at a time, and its random state is reset before
+// each call.
 #include "mapping/module/parts.hpp"
 
 #include <cstddef>
@@ -16,7 +17,7 @@ std::vector<SCOTCH_Num> numbers(const int32_t* from, size_t count) { return {fro
 
 } // namespace
 
-bool partition_by_scotch(const RawGraph& graph, int32_t parts, const int32_t* sizes, int32_t* part_of) {
+bool partition_by_scotch(const CsrGraph& graph, int32_t parts, const int32_t* sizes, int32_t* part_of) {
     const auto edges = static_cast<size_t>(graph.first[graph.vertices]);
     const auto first = numbers(graph.first, static_cast<size_t>(graph.vertices) + 1);
     const auto to = numbers(graph.to, edges);

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Allgather of small blocks in ceil(log2 p) rounds: in each, a rank passes on all that it has so far, and has
-// twice as much afterwards; its own block is first, so the order is that of ranks from itself on.
+// Allgather of small blocks in ceil(log2 p) rounds. In each round a rank forwards all blocks it has, which
+// doubles their number. Blocks are kept in rank order starting with the rank's own block.
 #include "proto/coll/algorithms.hpp"
 
 #include <algorithm>
 
 namespace zipmpi::proto::coll::allgather_dissemination {
 
-double cost(const Shape& shape, const Constants& c) {
+double cost(const CollShape& shape, const CostModel& c) {
     return rounds_of(shape.ranks) * c.message +
            3 * (shape.ranks - 1) * static_cast<double>(shape.bytes) * c.byte;
 }
@@ -25,9 +25,9 @@ void build(Schedule& s, Team& t, void* all, size_t block) {
         s.send(t, have, bytes, (t.rank - distance + t.size) % t.size);
         s.wait();
     }
-    const size_t to_end = static_cast<size_t>(t.size - t.rank) * block;
-    s.copy(at(all, own), have, to_end);
-    s.copy(all, at(have, to_end), own);
+    const size_t tail_bytes = static_cast<size_t>(t.size - t.rank) * block;
+    s.copy(at(all, own), have, tail_bytes);
+    s.copy(all, at(have, tail_bytes), own);
 }
 
 } // namespace zipmpi::proto::coll::allgather_dissemination

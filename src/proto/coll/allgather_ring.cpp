@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Allgather around a ring: p - 1 steps, in each of which every rank passes on the block it got last.
+// Ring allgather: in each of p - 1 steps every rank forwards the block it received last.
 #include "proto/coll/algorithms.hpp"
 
 namespace zipmpi::proto::coll::allgather_ring {
 
-double cost(const Shape& shape, const Constants& c) {
+double cost(const CollShape& shape, const CostModel& c) {
     return (shape.ranks - 1) * (c.message + static_cast<double>(shape.bytes) * c.byte);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// All-to-all straight between all pairs, a number of partners at a time: with the ones k ahead and k behind.
+// All-to-all by direct messages between all pairs, coll.alltoall_window partners at a time: step k sends to
+// the rank k ahead and receives from the rank k behind.
 #include "base/param.hpp"
 #include "proto/coll/algorithms.hpp"
 
@@ -14,15 +15,15 @@ Param<int64_t> window{"coll.alltoall_window",
                       Unit::none,
                       Level::tuner,
                       Scope::local,
-                      "partners that a rank exchanges messages with at a time in MPI_Alltoall and its kin"};
+                      "concurrent partners per rank in MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw"};
 
 } // namespace
 
-double cost(const Shape& shape, const Constants& c) {
+double cost(const CollShape& shape, const CostModel& c) {
     return (shape.ranks - 1) * (c.message + static_cast<double>(shape.bytes) * c.byte);
 }
 
-// An exchange of nothing needs no message: both sides know.
+// Empty blocks need no message: both sides pass the size.
 void build(Schedule& s, Team& t, Blocks send, Blocks recv) {
     for (int k = 1; k < t.size; ++k) {
         const int to = (t.rank + k) % t.size;
@@ -34,7 +35,7 @@ void build(Schedule& s, Team& t, Blocks send, Blocks recv) {
         if (k % window.get() == 0) s.wait();
     }
     const auto own = static_cast<size_t>(t.rank);
-    s.copy(recv[own].data, send[own].data, recv[own].bytes); // partners find what is there for them meanwhile
+    s.copy(recv[own].data, send[own].data, recv[own].bytes); // last, so that it overlaps with the messages
 }
 
 } // namespace zipmpi::proto::coll::alltoall_direct

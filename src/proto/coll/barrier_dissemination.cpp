@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Barrier by dissemination: in round k every rank signals the one 2^k ahead.
+// Dissemination barrier: in round k every rank signals the rank 2^k ahead.
 #include "proto/coll/algorithms.hpp"
 
 namespace zipmpi::proto::coll::barrier_dissemination {
 
-double cost(const Shape& shape, const Constants& c) { return rounds_of(shape.ranks) * c.message; }
+double cost(const CollShape& shape, const CostModel& c) { return rounds_of(shape.ranks) * c.message; }
 
 void build(Schedule& s, Team& t) {
     for (int distance = 1; distance < t.size; distance *= 2) {

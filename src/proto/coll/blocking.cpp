@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives on a team that are waited for at once: for the library's own use.
+// Blocking collectives on a team, for internal use.
 #include "proto/coll/coll.hpp"
 
 namespace zipmpi::proto::coll {
@@ -18,29 +18,29 @@ Err broadcast(Team& team, void* data, size_t bytes, int root) {
     return s.run();
 }
 
-Err reduce(Team& team, void* data, const Combine& combine, int root) {
+Err reduce(Team& team, void* data, const ReduceOp& combine, int root) {
     Schedule s(team);
-    s.use(combine);
+    s.set_op(combine);
     reduce(s, team, data, data, root);
     return s.run();
 }
 
-Err allreduce(Team& team, void* data, const Combine& combine) {
+Err allreduce(Team& team, void* data, const ReduceOp& combine) {
     Schedule s(team);
-    s.use(combine);
+    s.set_op(combine);
     allreduce(s, team, data, data);
     return s.run();
 }
 
-Err gather(Team& team, const void* mine, void* all, size_t block, int root) {
+Err gather(Team& team, const void* input, void* all, size_t block, int root) {
     Schedule s(team);
-    gather(s, team, mine, all, block, root);
+    gather(s, team, input, all, block, root);
     return s.run();
 }
 
-Err scatter(Team& team, const void* all, void* mine, size_t block, int root) {
+Err scatter(Team& team, const void* all, void* output, size_t block, int root) {
     Schedule s(team);
-    scatter(s, team, all, mine, block, root);
+    scatter(s, team, all, output, block, root);
     return s.run();
 }
 

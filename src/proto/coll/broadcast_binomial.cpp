@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Broadcast down a binomial tree, the largest subtree first.
+// Binomial-tree broadcast, largest subtree first.
 #include "proto/coll/algorithms.hpp"
 
 namespace zipmpi::proto::coll::broadcast_binomial {
 
-double cost(const Shape& shape, const Constants& c) {
+double cost(const CollShape& shape, const CostModel& c) {
     return rounds_of(shape.ranks) * (c.message + static_cast<double>(shape.bytes) * c.byte);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A list that needs no memory of its own while it is short.
+// List of trivially copyable elements with inline storage for the first N of them.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class InlineList {
   private:
     size_t size_ = 0;
     T first_[Inline];
-    std::vector<T> more_; // all of them, once there are more than Inline
+    std::vector<T> more_; // all elements, once there are more than Inline
 };
 
 } // namespace zipmpi::proto::coll

@@ -1,38 +1,38 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives between two groups, on bytes. Each side gets what the other one gives. `local` is the own
-// group, `across` reaches the other one: its size is the other group's, its rank the own rank in the local
-// group. What has to be reduced is reduced inside a group first; its rank 0 speaks to that of the other
-// group.
+// Collectives between the two groups of an intercommunicator, on bytes. Each group receives the data of the
+// other one. `local` is the group of this process; `remote` addresses the other group: its size is that of
+// the other group, its rank the rank of this process in the local group. Reductions run within a group
+// first; then the ranks 0 of both groups exchange the results.
 #pragma once
 
 #include "proto/coll/coll.hpp"
 
 namespace zipmpi::proto::coll {
 
-struct Inter {
+struct InterTeams {
     Team& local;
-    Team& across;
+    Team& remote;
 };
 
-// Who a process is in a collective with a root.
-enum class Part { root, bystander, other_side }; // a bystander is in the root's group
+// Role of this process in a rooted collective.
+enum class RootRole { root, bystander, remote }; // bystander: in the group of the root
 struct InterRoot {
-    Part part = Part::bystander;
-    int rank = 0; // other_side: of the root, across
+    RootRole role = RootRole::bystander;
+    int rank = 0; // of the root in the remote group, if role is remote
 };
 
-void barrier(Schedule& s, const Inter& i);
-void broadcast(Schedule& s, const Inter& i, void* data, size_t bytes, const InterRoot& root);
-void reduce(Schedule& s, const Inter& i, const void* mine, void* result, const InterRoot& root);
-void allreduce(Schedule& s, const Inter& i, const void* mine, void* result);
-// counts: of the own group; the vector is as long on both sides
-void reduce_scatter(Schedule& s, const Inter& i, const void* mine, void* result,
+void barrier(Schedule& s, const InterTeams& i);
+void broadcast(Schedule& s, const InterTeams& i, void* data, size_t bytes, const InterRoot& root);
+void reduce(Schedule& s, const InterTeams& i, const void* input, void* result, const InterRoot& root);
+void allreduce(Schedule& s, const InterTeams& i, const void* input, void* result);
+// counts: of the local group; the vector has equal length in both groups
+void reduce_scatter(Schedule& s, const InterTeams& i, const void* input, void* result,
                     std::span<const int64_t> counts);
-void gatherv(Schedule& s, const Inter& i, Block mine, Blocks all, const InterRoot& root);
-void scatterv(Schedule& s, const Inter& i, Blocks all, Block mine, const InterRoot& root);
-void allgatherv(Schedule& s, const Inter& i, Block mine, Blocks all);
-void alltoallv(Schedule& s, const Inter& i, Blocks send, Blocks recv);
+void gatherv(Schedule& s, const InterTeams& i, Block input, Blocks all, const InterRoot& root);
+void scatterv(Schedule& s, const InterTeams& i, Blocks all, Block output, const InterRoot& root);
+void allgatherv(Schedule& s, const InterTeams& i, Block input, Blocks all);
+void alltoallv(Schedule& s, const InterTeams& i, Blocks send, Blocks recv);
 
 } // namespace zipmpi::proto::coll

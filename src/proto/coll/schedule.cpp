@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/coll/schedule.hpp"
 
-#include "proto/p2p/lane.hpp"
+#include "proto/p2p/progress_engine.hpp"
 #include "proto/progress/wait.hpp"
 
 #include <algorithm>
@@ -12,47 +12,47 @@
 namespace zipmpi::proto::coll {
 namespace {
 
-[[gnu::cold]] Err too_short(const Operation& op) {
+[[gnu::cold]] Err short_message_error(const Operation& op) {
     return fail(Err::not_same,
                 "call the same collective with the same count and datatype on all ranks of the communicator",
                 "rank %d has sent %llu bytes in this collective, this rank expects %llu", op.matched_source,
                 static_cast<unsigned long long>(op.received), static_cast<unsigned long long>(op.bytes));
 }
 
-// A message that is too long is found on the way; one that is too short here.
+// Detects messages that are too short; matching detects those that are too long.
 Err result_of(const Operation& op) {
     const bool short_of = op.kind == Operation::Kind::recv && op.received != op.bytes;
-    return op.error == Err::success && short_of ? too_short(op) : op.error;
+    return op.error == Err::success && short_of ? short_message_error(op) : op.error;
 }
 
-// Who takes part is not complete any more: nothing is sent on that would be made of what did not come.
+// A failed rank or a revoked communicator: the schedule must not send results computed from missing data.
 bool is_fault(Err e) { return e == Err::proc_failed || e == Err::revoked; }
 
 } // namespace
 
 Schedule::Schedule(Team& team, Form form)
-    : Schedule(team, Part{++team.collectives}) {
+    : Schedule(team, SubSchedule{++team.collectives}) {
     form_ = form;
-    lane_.counters().add(Counter::collectives);
+    engine_.counters().add(Counter::collectives);
 }
 
-Schedule::Schedule(Team& team, Part part)
-    : lane_(*team.lane)
+Schedule::Schedule(Team& team, SubSchedule sub)
+    : engine_(*team.engine)
     , form_(Form::blocking)
     , context_(team.context)
-    , sequence_(part.sequence) {
-    Deferred::run = [](Deferred& d) { static_cast<Schedule&>(d).advance(); };
+    , sequence_(sub.sequence) {
+    DeferredTask::run = [](DeferredTask& d) { static_cast<Schedule&>(d).advance(); };
 }
 
-Schedule::~Schedule() { lane_.forget(*this); }
+Schedule::~Schedule() { engine_.cancel_deferred(*this); }
 
-// The messages of a part of a team are those of the whole.
+// Messages of a subteam carry the ranks of the whole team.
 void Schedule::add(const Team& team, Operation op, Kind kind) {
-    if (team.part != Team::Part::whole) {
-        op.source = team.in_whole.world(op.source);
-        op.peer = team.in_whole.world(op.peer);
+    if (team.scope != Team::TeamScope::whole) {
+        op.source = team.parent_ranks.world(op.source);
+        op.peer = team.parent_ranks.world(op.peer);
     }
-    Message& m = messages_.emplace_back();
+    ScheduledMessage& m = messages_.emplace_back();
     static_cast<Operation&>(m) = op;
     m.context = op.context + 1;
     m.on_done = on_message;
@@ -111,15 +111,15 @@ void Schedule::wait() {
 std::byte* Schedule::scratch(size_t bytes) {
     constexpr size_t alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
     if (bytes <= sizeof first_scratch_ - first_scratch_used_) {
-        std::byte* place = first_scratch_ + first_scratch_used_;
+        std::byte* address = first_scratch_ + first_scratch_used_;
         first_scratch_used_ = std::min(sizeof first_scratch_,
                                        (first_scratch_used_ + bytes + alignment - 1) / alignment * alignment);
-        return place;
+        return address;
     }
     std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[bytes != 0 ? bytes : 1]);
     if (memory == nullptr) {
-        refuse(fail(Err::no_mem, "use smaller counts or free memory",
-                    "no memory for %zu bytes of scratch space", bytes));
+        fail_build(fail(Err::no_mem, "use smaller counts or free memory",
+                        "cannot allocate %zu bytes of scratch memory", bytes));
         return nullptr;
     }
     scratch_.push_back(std::move(memory));
@@ -127,42 +127,42 @@ std::byte* Schedule::scratch(size_t bytes) {
 }
 
 void Schedule::start() {
-    next_step_ = started_ = settled_ = under_way_ = 0;
-    done_ = broken_ = false;
-    error_ = is_fault(earlier_) ? earlier_ : state_;
+    next_step_ = started_ = completed_before_ = in_flight_ = 0;
+    done_ = aborted_ = false;
+    error_ = is_fault(earlier_error_) ? earlier_error_ : state_;
     if (error_ != Err::success) next_step_ = static_cast<uint32_t>(steps_.size());
     advance();
 }
 
 Err Schedule::run() {
-    if (steps_.empty()) return state_ != Err::success ? state_ : earlier_;
+    if (steps_.empty()) return state_ != Err::success ? state_ : earlier_error_;
     start();
-    const WaitNote note{
+    const WaitInfo note{
         [](const void* subject, uint32_t i) { return static_cast<const Schedule*>(subject)->message_at(i); },
         this, static_cast<uint32_t>(messages_.size()), sequence_};
     if (!done_)
         wait_until(
-            lane_, [this] { return done_; }, note);
-    return earlier_ != Err::success ? earlier_ : error_;
+            engine_, [this] { return done_; }, note);
+    return earlier_error_ != Err::success ? earlier_error_ : error_;
 }
 
-void Schedule::settle_steps() {
+void Schedule::run_pending_steps() {
     if (state_ != Err::success) return;
-    record(run());
+    record_error(run());
     steps_.clear();
     messages_.clear();
 }
 
 void Schedule::start_message(const Step& step) {
-    Message& m = messages_[step.message];
+    ScheduledMessage& m = messages_[step.message];
     m.reset();
     ++started_;
     if (m.open && m.bytes == 0) {
         m.complete = true;
         return;
     }
-    ++under_way_;
-    step.kind == Kind::send ? lane_.start_send(m) : lane_.start_recv(m);
+    ++in_flight_;
+    step.kind == Kind::send ? engine_.start_send(m) : engine_.start_recv(m);
 }
 
 void Schedule::perform(const Step& step) {
@@ -175,63 +175,63 @@ void Schedule::perform(const Step& step) {
         std::memcpy(step.to, step.from, static_cast<size_t>(step.amount));
         break;
     case Kind::combine:
-        combine_(step.from, step.to, step.amount);
+        op_(step.from, step.to, step.amount);
         break;
     case Kind::call:
         if (const Err e = step.function(step.to); e != Err::success && error_ == Err::success) error_ = e;
         break;
     case Kind::wait:
-        settled_ = started_;
+        completed_before_ = started_;
         break;
     }
 }
 
 void Schedule::advance() {
     advancing_ = true;
-    while (next_step_ < steps_.size() && !broken_) {
+    while (next_step_ < steps_.size() && !aborted_) {
         const Step& step = steps_[next_step_];
-        if (step.kind == Kind::wait && under_way_ != 0) break;
+        if (step.kind == Kind::wait && in_flight_ != 0) break;
         ++next_step_;
         perform(step);
     }
     advancing_ = false;
-    if (broken_) give_up();
-    if (under_way_ == 0 && (broken_ || next_step_ == steps_.size())) end();
+    if (aborted_) abandon_receives();
+    if (in_flight_ == 0 && (aborted_ || next_step_ == steps_.size())) finish();
 }
 
-void Schedule::end() {
+void Schedule::finish() {
     done_ = true;
-    lane_.wake_threads();
+    engine_.wake_waiters();
     if (on_end_ != nullptr) on_end_(on_end_argument_);
 }
 
-void Schedule::give_up() {
-    for (uint32_t i = settled_; i < started_; ++i) {
-        Message& m = messages_[i];
+void Schedule::abandon_receives() {
+    for (uint32_t i = completed_before_; i < started_; ++i) {
+        ScheduledMessage& m = messages_[i];
         if (m.done() || m.kind != Operation::Kind::recv) continue;
-        lane_.give_up_recv(m);
-        --under_way_;
+        engine_.abandon_recv(m);
+        --in_flight_;
     }
 }
 
 void Schedule::on_message(Operation& op) {
-    auto& m = static_cast<Message&>(op);
+    auto& m = static_cast<ScheduledMessage&>(op);
     m.schedule->message_done(m);
 }
 
-void Schedule::message_done(Message& m) {
-    --under_way_;
+void Schedule::message_done(ScheduledMessage& m) {
+    --in_flight_;
     if (const Err e = result_of(m); e != Err::success) {
         if (error_ == Err::success) error_ = e;
-        if (m.kind == Operation::Kind::send || is_fault(e)) broken_ = true;
+        if (m.kind == Operation::Kind::send || is_fault(e)) aborted_ = true;
     }
-    if ((under_way_ == 0 || broken_) && !advancing_) lane_.defer(*this);
+    if ((in_flight_ == 0 || aborted_) && !advancing_) engine_.defer(*this);
 }
 
 const Operation* Schedule::message_at(uint32_t i) const { return i < started_ ? &messages_[i] : nullptr; }
 
-const Operation* Schedule::shown() const {
-    for (uint32_t i = settled_; i < started_; ++i)
+const Operation* Schedule::pending_operation() const {
+    for (uint32_t i = completed_before_; i < started_; ++i)
         if (!messages_[i].done()) return &messages_[i];
     return nullptr;
 }

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operations that do not go the usual way: messages taken out of matching, and cancelled operations.
+// Matched probes (extract) and cancellation.
 //
-// A receive is cancelled here alone. A send is too while it waits for room in a ring, or for a receive of the
-// same process. One whose envelope has left is asked back from the receiver, who answers if the message still
-// lies unmatched; otherwise the answer that the send waits for anyway (cts, ack) comes and it ends as usual.
+// A receive is canceled locally, and so is a send that is queued for space in a ring or waits for a receive
+// of this process. For a send whose envelope has left, the receiver gets a `cancel`. It replies `cancelled`
+// if the message is unmatched; otherwise the cts or ack that is due completes the send normally.
 //
-// The network ends a long send by itself, in the same way whether its receiver has taken the bytes or dropped
-// them, and at any time before or after the receiver's words. So a receiver on another host always answers,
-// and a send that was asked back waits for that as well.
-#include "proto/p2p/lane.hpp"
+// The network completes a long send identically whether the receiver fetched or dropped the data, before or
+// after the receiver's reply. So a receiver on another host always replies, and a canceled send waits for the
+// reply too.
+#include "proto/p2p/progress_engine.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -18,15 +18,15 @@
 namespace zipmpi::proto {
 namespace {
 
-// The operation of the sender that a waiting message belongs to; 0: the sender waits for nothing.
-wire::OperationId operation_behind(const Incoming& m) {
-    if (m.envelope.kind == wire::Kind::rts) return m.sender;
+// The sender's operation of an unexpected message; 0: the sender does not wait for a reply.
+wire::OperationId sender_operation(const IncomingMessage& m) {
+    if (m.envelope.kind == wire::MessageKind::rts) return m.sender;
     return (m.envelope.flags & wire::flag_synchronous) != 0 ? m.envelope.sync_id : 0;
 }
 
-constexpr uint32_t too_late = 1; // note on a `withdrawn`: the message is not there any more
+constexpr uint32_t too_late = 1; // tag field of `cancelled`: the message was matched already
 
-bool read_withdraw(const transport::Arrival& a, wire::Withdraw& w) {
+bool read_cancel(const transport::Arrival& a, wire::Cancel& w) {
     if (a.envelope.inline_bytes != sizeof w) return false;
     std::memcpy(&w, a.payload, sizeof w);
     return w.sender != 0;
@@ -34,83 +34,86 @@ bool read_withdraw(const transport::Arrival& a, wire::Withdraw& w) {
 
 } // namespace
 
-Unexpected* Lane::take(uint32_t context, int source, int tag) {
-    Unexpected* u = matcher_.find_unexpected(context, source, tag);
-    if (u != nullptr) matcher_.take(*u);
+UnexpectedMessage* ProgressEngine::extract(uint32_t context, int source, int tag) {
+    UnexpectedMessage* u = matcher_.find_unexpected(context, source, tag);
+    if (u != nullptr) matcher_.extract(*u);
     return u;
 }
 
-void Lane::receive_taken(Operation& op, Unexpected& message) {
+void ProgressEngine::recv_extracted(Operation& op, UnexpectedMessage& message) {
     accept(op, message.message);
     matcher_.release(message);
 }
 
-void Lane::drop_messages(uint32_t context) {
-    shm_.read_all([this](const transport::Arrival& a) { arrived(a); }); // some may lie in a ring unread
-    matcher_.discard_if(context,
-                        [](const Incoming& m) { return m.local == nullptr && operation_behind(m) == 0; });
+void ProgressEngine::drop_unexpected(uint32_t context) {
+    shm_.poll_all(
+        [this](const transport::Arrival& a) { handle_arrival(a); }); // also messages that are still in a ring
+    matcher_.discard_if(context, [](const IncomingMessage& m) {
+        return m.local_send == nullptr && sender_operation(m) == 0;
+    });
 }
 
-void Lane::cancel(Operation& op) {
+void ProgressEngine::cancel(Operation& op) {
     if (op.complete) return;
     if (op.kind == Operation::Kind::send) return cancel_send(op);
     if (op.kind != Operation::Kind::recv || op.matched_source != any_source) return;
-    matcher_.withdraw(op);
+    matcher_.unpost(op);
     finish_cancelled(op);
 }
 
-void Lane::finish_cancelled(Operation& op) {
-    op.cancelled = op.error == Err::success; // else it was hopeless
+void ProgressEngine::finish_cancelled(Operation& op) {
+    op.cancelled = op.error == Err::success; // else it failed
     finish(op);
 }
 
-void Lane::cancel_send(Operation& op) {
+void ProgressEngine::cancel_send(Operation& op) {
     const auto waiting =
-        std::find_if(pending_.begin(), pending_.end(), [&](const Pending& p) { return p.op == &op; });
+        std::find_if(pending_.begin(), pending_.end(), [&](const QueuedSend& p) { return p.op == &op; });
     if (waiting != pending_.end()) {
         --pending_of_peer_[waiting->peer];
         pending_.erase(waiting);
         return finish_cancelled(op);
     }
     if (op.world_peer == world_rank_) {
-        Unexpected* u = matcher_.find_if(op.context, [&](const Incoming& m) { return m.local == &op; });
-        if (u == nullptr) return; // mprobed: it will be received
+        UnexpectedMessage* u =
+            matcher_.find_if(op.context, [&](const IncomingMessage& m) { return m.local_send == &op; });
+        if (u == nullptr) return; // extracted by a matched probe: it will be received
         matcher_.discard(*u);
         return finish_cancelled(op);
     }
-    if (op.own_id == 0 || op.asked_back) return; // its bytes are on their way
-    op.asked_back = true;
-    if (is_remote(op.transport_peer) && !op.awaits_ack) ++op.wanted;
-    const wire::Withdraw w{op.own_id, op.context};
-    post_line(op.transport_peer, wire::Kind::withdraw, &w, sizeof w);
+    if (op.own_id == 0 || op.cancel_pending) return; // matched, or canceled before
+    op.cancel_pending = true;
+    if (is_remote(op.transport_peer) && !op.ack_pending) ++op.expected;
+    const wire::Cancel w{op.own_id, op.context};
+    send_control(op.transport_peer, wire::MessageKind::cancel, &w, sizeof w);
 }
 
-void Lane::take_withdraw(const transport::Arrival& a) {
-    wire::Withdraw w{};
-    if (!read_withdraw(a, w)) return;
-    Unexpected* u = matcher_.find_if(w.context, [&](const Incoming& m) {
-        return m.local == nullptr && m.from == a.from && operation_behind(m) == w.sender;
+void ProgressEngine::on_cancel(const transport::Arrival& a) {
+    wire::Cancel w{};
+    if (!read_cancel(a, w)) return;
+    UnexpectedMessage* u = matcher_.find_if(w.context, [&](const IncomingMessage& m) {
+        return m.local_send == nullptr && m.from == a.from && sender_operation(m) == w.sender;
     });
     if (u == nullptr) {
-        if (is_remote(a.from)) post_line(a.from, wire::Kind::withdrawn, &w, sizeof w, too_late);
+        if (is_remote(a.from)) send_control(a.from, wire::MessageKind::cancelled, &w, sizeof w, too_late);
         return;
     }
-    transport::ucx::Arriving* const arriving = u->message.arriving;
+    transport::ucx::IncomingBulk* const bulk = u->message.bulk;
     matcher_.discard(*u);
-    post_line(a.from, wire::Kind::withdrawn, &w, sizeof w);
-    if (arriving != nullptr) network_->drop(*arriving); // which ends the send
+    send_control(a.from, wire::MessageKind::cancelled, &w, sizeof w);
+    if (bulk != nullptr) network_->drop(*bulk); // completes the send
 }
 
-void Lane::take_withdrawn(const transport::Arrival& a) {
-    wire::Withdraw w{};
-    if (!read_withdraw(a, w)) return;
-    Operation* op = named_by(a, w.sender, Operation::Kind::send);
-    if (op == nullptr || !op->asked_back) return;
+void ProgressEngine::on_cancelled(const transport::Arrival& a) {
+    wire::Cancel w{};
+    if (!read_cancel(a, w)) return;
+    Operation* op = find_peer_operation(a, w.sender, Operation::Kind::send);
+    if (op == nullptr || !op->cancel_pending) return;
     const bool dropped = static_cast<uint32_t>(a.envelope.tag) != too_late;
-    if (!dropped && op->awaits_ack) return; // the ack comes
+    if (!dropped && op->ack_pending) return; // the ack completes it
     if (is_remote(a.from)) {
         op->cancelled = dropped && op->error == Err::success;
-        return part_of_remote_send_done(*op);
+        return complete_send_event(*op);
     }
     table_.remove(*op);
     finish_cancelled(*op);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Many first-in-first-out queues, found by key in constant time, through links in the elements themselves: no
-// allocation per element. The first element of each queue stands for it in a hash table.
+// FIFO queues by key, found in constant time. Intrusive: links are in the elements, so there is no allocation
+// per element. A hash table holds the first element of each queue.
 #pragma once
 
 #include <cstddef>
@@ -26,15 +26,15 @@ struct MatchKey {
 
 template <class T>
 struct QueueLink {
-    T* next = nullptr; // in the same queue
+    T* next = nullptr; // in the queue
     T* previous = nullptr;
-    T* chain = nullptr; // first elements: the first element of another queue of the same bucket
+    T* chain = nullptr; // first elements: the first element of the next queue in the bucket
     T* last = nullptr;  // first elements: the last element of the queue
     uint64_t hash = 0;  // of the key
 };
 
-// How: static MatchKey key(const T&); static QueueLink<T>& link(T&).
-template <class T, class How>
+// Traits: static MatchKey key(const T&); static QueueLink<T>& link(T&).
+template <class T, class Traits>
 class KeyedQueues {
   public:
     [[nodiscard]] bool empty() const { return queues_ == 0; }
@@ -43,25 +43,25 @@ class KeyedQueues {
         return queues_ == 0 ? nullptr : find(key, key.hash());
     }
 
-    // An element that passes a test, or null. Takes time with their number.
+    // An element that satisfies the predicate, or null. Linear in the number of elements.
     template <class Test>
     [[nodiscard]] T* find_if(const Test& test) const {
         for (T* head : buckets_)
-            for (; head != nullptr; head = How::link(*head).chain)
-                for (T* e = head; e != nullptr; e = How::link(*e).next)
+            for (; head != nullptr; head = Traits::link(*head).chain)
+                for (T* e = head; e != nullptr; e = Traits::link(*e).next)
                     if (test(*e)) return e;
         return nullptr;
     }
 
     void push_back(T& element) {
-        const MatchKey key = How::key(element);
-        QueueLink<T>& link = How::link(element);
+        const MatchKey key = Traits::key(element);
+        QueueLink<T>& link = Traits::link(element);
         link = {};
         link.hash = key.hash();
         if (T* head = queues_ == 0 ? nullptr : find(key, link.hash); head != nullptr) {
-            T*& last = How::link(*head).last;
+            T*& last = Traits::link(*head).last;
             link.previous = last;
-            How::link(*last).next = &element;
+            Traits::link(*last).next = &element;
             last = &element;
             return;
         }
@@ -74,13 +74,13 @@ class KeyedQueues {
     }
 
     void remove(T& element) {
-        QueueLink<T>& link = How::link(element);
+        QueueLink<T>& link = Traits::link(element);
         if (link.previous == nullptr) return remove_head(element, link);
-        How::link(*link.previous).next = link.next;
+        Traits::link(*link.previous).next = link.next;
         if (link.next != nullptr)
-            How::link(*link.next).previous = link.previous;
+            Traits::link(*link.next).previous = link.previous;
         else
-            How::link(*find(How::key(element), link.hash)).last = link.previous;
+            Traits::link(*find(Traits::key(element), link.hash)).last = link.previous;
     }
 
   private:
@@ -88,19 +88,19 @@ class KeyedQueues {
 
     [[nodiscard]] T* find(const MatchKey& key, uint64_t hash) const {
         T* head = buckets_[hash & mask_];
-        while (head != nullptr && !(How::key(*head) == key)) head = How::link(*head).chain;
+        while (head != nullptr && !(Traits::key(*head) == key)) head = Traits::link(*head).chain;
         return head;
     }
 
     void remove_head(T& element, const QueueLink<T>& link) {
         T** at = &buckets_[link.hash & mask_];
-        while (*at != &element) at = &How::link(**at).chain;
+        while (*at != &element) at = &Traits::link(**at).chain;
         if (link.next == nullptr) {
             *at = link.chain;
             --queues_;
             return;
         }
-        QueueLink<T>& next = How::link(*link.next);
+        QueueLink<T>& next = Traits::link(*link.next);
         next.previous = nullptr;
         next.chain = link.chain;
         next.last = link.last;
@@ -113,9 +113,9 @@ class KeyedQueues {
         mask_ = buckets_.size() - 1;
         for (T* head : old)
             while (head != nullptr) {
-                T* const chain = How::link(*head).chain;
-                T*& bucket = buckets_[How::link(*head).hash & mask_];
-                How::link(*head).chain = bucket;
+                T* const chain = Traits::link(*head).chain;
+                T*& bucket = buckets_[Traits::link(*head).hash & mask_];
+                Traits::link(*head).chain = bucket;
                 bucket = head;
                 head = chain;
             }

@@ -11,13 +11,13 @@ namespace zipmpi::proto {
 Matcher::~Matcher() {
     while (unexpected_.first() != nullptr) discard(*unexpected_.first());
     while (spare_ != nullptr) {
-        Unexpected* const next = spare_->next;
+        UnexpectedMessage* const next = spare_->next;
         std::free(spare_);
         spare_ = next;
     }
 }
 
-Operation* Matcher::older_wild(Operation* first, const wire::Envelope& e) const {
+Operation* Matcher::oldest_wildcard(Operation* first, const wire::Envelope& e) const {
     const MatchKey patterns[] = {
         {}, {e.context, e.source, any_tag}, {e.context, any_source, e.tag}, {e.context, any_source, any_tag}};
     for (int form = 1; form < 4; ++form) {
@@ -28,7 +28,7 @@ Operation* Matcher::older_wild(Operation* first, const wire::Envelope& e) const 
     return first;
 }
 
-Unexpected* Matcher::first_of_form(int form, const MatchKey& key) const {
+UnexpectedMessage* Matcher::first_of_form(int form, const MatchKey& key) const {
     switch (form) {
     case 1:
         return by_source_.first(key);
@@ -39,20 +39,21 @@ Unexpected* Matcher::first_of_form(int form, const MatchKey& key) const {
     }
 }
 
-void Matcher::index(int form) {
+void Matcher::build_index(int form) {
     indexed_[form] = true;
-    for (Unexpected* u = unexpected_.first(); u != nullptr; u = u->next) {
+    for (UnexpectedMessage* u = unexpected_.first(); u != nullptr; u = u->next) {
         if (form == 1) by_source_.push_back(*u);
         if (form == 2) by_tag_.push_back(*u);
         if (form == 3) by_context_.push_back(*u);
     }
 }
 
-const Incoming* Matcher::near_miss(const Operation& recv, transport::Peer from) const {
-    const Incoming* elsewhere = nullptr;
-    int looks = 256;
-    for (const Unexpected* u = unexpected_.first(); u != nullptr && looks > 0; u = u->next, --looks) {
-        const Incoming& m = u->message;
+const IncomingMessage* Matcher::near_miss(const Operation& recv, transport::Peer from) const {
+    const IncomingMessage* elsewhere = nullptr;
+    int budget = 256;
+    for (const UnexpectedMessage* u = unexpected_.first(); u != nullptr && budget > 0;
+         u = u->next, --budget) {
+        const IncomingMessage& m = u->message;
         const bool internal = (m.envelope.context & (1U | partitioned_context)) != 0;
         if (internal || (recv.source != any_source && m.from != from)) continue;
         if (m.envelope.context == recv.context) return &m;
@@ -61,25 +62,25 @@ const Incoming* Matcher::near_miss(const Operation& recv, transport::Peer from) 
     return elsewhere;
 }
 
-Unexpected* Matcher::keep(const Incoming& message) {
+UnexpectedMessage* Matcher::store(const IncomingMessage& message) {
     const size_t data = message.data_bytes;
-    const size_t room = data > short_room ? data : short_room;
+    const size_t capacity = data > short_capacity ? data : short_capacity;
     void* memory = spare_;
-    if (room == short_room && spare_ != nullptr) {
+    if (capacity == short_capacity && spare_ != nullptr) {
         spare_ = spare_->next;
-        --spares_;
+        --spare_count_;
     } else {
-        memory = std::malloc(sizeof(Unexpected) + room);
+        memory = std::malloc(sizeof(UnexpectedMessage) + capacity);
     }
     if (memory == nullptr) return nullptr;
-    auto* u = new (memory) Unexpected{message, nullptr, nullptr, {}, room};
+    auto* u = new (memory) UnexpectedMessage{message, nullptr, nullptr, {}, capacity};
     if (message.data != nullptr) {
         auto* copy = reinterpret_cast<std::byte*>(u + 1);
         std::memcpy(copy, message.data, data);
         u->message.data = copy;
     }
-    ++waiting_;
-    if (shown_ != nullptr) shown_->set(Counter::unexpected_now, waiting_);
+    ++unexpected_count_;
+    if (counters_ != nullptr) counters_->set(Counter::unexpected_length, unexpected_count_);
     unexpected_.push_back(*u);
     exact_.push_back(*u);
     if (indexed_[1]) by_source_.push_back(*u);
@@ -88,9 +89,9 @@ Unexpected* Matcher::keep(const Incoming& message) {
     return u;
 }
 
-void Matcher::take(Unexpected& u) {
-    --waiting_;
-    if (shown_ != nullptr) shown_->set(Counter::unexpected_now, waiting_);
+void Matcher::extract(UnexpectedMessage& u) {
+    --unexpected_count_;
+    if (counters_ != nullptr) counters_->set(Counter::unexpected_length, unexpected_count_);
     unexpected_.remove(u);
     exact_.remove(u);
     if (indexed_[1]) by_source_.remove(u);
@@ -98,11 +99,11 @@ void Matcher::take(Unexpected& u) {
     if (indexed_[3]) by_context_.remove(u);
 }
 
-void Matcher::release(Unexpected& u) {
-    if (u.room != short_room || spares_ >= most_spare) return std::free(&u);
+void Matcher::release(UnexpectedMessage& u) {
+    if (u.capacity != short_capacity || spare_count_ >= max_spare) return std::free(&u);
     u.next = spare_;
     spare_ = &u;
-    ++spares_;
+    ++spare_count_;
 }
 
 } // namespace zipmpi::proto

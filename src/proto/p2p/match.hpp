@@ -1,135 +1,133 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which receive takes which message: communicator context, source and tag, with both wildcards, in the order
-// the standard asks for. Every step takes constant time, whatever the number of receives and messages: a
-// posted receive lies in one queue, by its pattern; a message looks at the first receive of the (at most
-// four) patterns that it fits and takes the oldest. A waiting message lies in a queue by its exact envelope,
-// and in one per form of wildcard once a receive of that form has been seen.
+// Matcher: matches messages and receives by context, source and tag, with both wildcards, in the order that
+// MPI requires. Every step takes constant time. A posted receive is in one queue, keyed by its pattern; a
+// message compares the first receives of the up to four patterns that it matches and takes the oldest. An
+// unexpected message is in a queue keyed by its envelope, and in one more per form of wildcard after the
+// first receive of that form.
 #pragma once
 
 #include "base/counters.hpp"
-#include "proto/p2p/expecting.hpp"
+#include "proto/p2p/expected_peers.hpp"
 #include "proto/p2p/keyed_queues.hpp"
 #include "proto/p2p/operation.hpp"
-#include "transport/concept.hpp"
+#include "transport/transport.hpp"
 #include "transport/ucx/network.hpp"
 
 namespace zipmpi::proto {
 
-// A message as the receiving side knows it before it is in the user's buffer.
-struct Incoming {
+// A message at the receiver before it is in the user's buffer.
+struct IncomingMessage {
     wire::Envelope envelope{};
     transport::Peer from = 0;
     uint64_t bytes = 0;
-    const std::byte* data = nullptr; // eager: the bytes; rendezvous: the first of them, or a note, or null
-    uint64_t data_bytes = 0;         // how many there are at data
+    const std::byte* data = nullptr; // eager: the bytes; rendezvous: the first bytes, a LayoutRecord, or null
+    uint64_t data_bytes = 0;         // bytes at data
     wire::OperationId sender = 0;    // rendezvous: the sender's operation
-    uint64_t address = 0;            // and where the message is in the sender's memory, if in one piece
-    uint64_t place = 0;              // and in the sender's part of the node segment's file, plus 1
-    Operation* local = nullptr;      // from this process itself: the send that waits
-    transport::ucx::Arriving* arriving = nullptr; // from another host, its bytes still there
-    bool noted = false; // rendezvous: data is a note on where the message lies from address on
+    uint64_t address = 0;            // rendezvous: of the message in the sender's memory; 0: not given
+    uint64_t arena_offset = 0;       // rendezvous: offset in the sender's shared arena plus 1; 0: not there
+    Operation* local_send = nullptr; // message of this process to itself: the pending send
+    transport::ucx::IncomingBulk* bulk = nullptr; // message from another host, not fetched yet
+    bool has_layout = false;                      // rendezvous: data is a LayoutRecord relative to address
 };
 
-// A message that came before its receive.
-struct Unexpected {
-    Incoming message;
-    Unexpected* next = nullptr; // in the order of arrival, over all contexts
-    Unexpected* previous = nullptr;
-    QueueLink<Unexpected> links[4]; // one per form
-    size_t room = 0;                // for the bytes that came with it, which follow
+// A message that arrived before its receive was posted. The bytes that came with it follow the object.
+struct UnexpectedMessage {
+    IncomingMessage message;
+    UnexpectedMessage* next = nullptr; // in order of arrival, over all contexts
+    UnexpectedMessage* previous = nullptr;
+    QueueLink<UnexpectedMessage> links[4]; // one per form of pattern
+    size_t capacity = 0;                   // for the bytes that follow
 };
 
 class Matcher {
   public:
-    explicit Matcher(const Expecting& expecting = {})
-        : expecting_(expecting)
-        , special_posted_(expecting.counts() ? 1 : 0) {}
+    explicit Matcher(const ExpectedPeers& expecting = {})
+        : expected_peers_(expecting)
+        , wildcards_posted_(expecting.is_enabled() ? 1 : 0) {}
     Matcher(const Matcher&) = delete;
     Matcher& operator=(const Matcher&) = delete;
     ~Matcher();
 
     void post(Operation& recv) {
         recv.order = ++posts_;
-        count_wild(recv, 1);
+        count_wildcard(recv, 1);
         posted_.push_back(recv);
-        expecting_.receive(recv.source, recv.world_peer, 1);
+        expected_peers_.count_recv(recv.source, recv.world_peer, 1);
     }
-    void withdraw(Operation& recv) {
-        count_wild(recv, -1);
+    void unpost(Operation& recv) {
+        count_wildcard(recv, -1);
         posted_.remove(recv);
-        expecting_.receive(recv.source, recv.world_peer, -1);
+        expected_peers_.count_recv(recv.source, recv.world_peer, -1);
     }
 
-    // A posted receive that passes a test, or null. Takes time with their number.
+    // A posted receive that satisfies the predicate, or null. Linear in the number of receives.
     template <class Test>
     [[nodiscard]] Operation* find_posted(const Test& test) const {
         return posted_.find_if(test);
     }
 
-    // The receive this message is for, taken off the list; or null.
+    // Removes and returns the receive that matches the envelope, or returns null.
     Operation* take_posted(const wire::Envelope& e) {
         Operation* first = posted_.first({e.context, e.source, e.tag});
-        if (special_posted_ == 0) [[likely]] {
+        if (wildcards_posted_ == 0) [[likely]] {
             if (first != nullptr) posted_.remove(*first);
             return first;
         }
-        first = older_wild(first, e);
-        if (first != nullptr) withdraw(*first);
+        first = oldest_wildcard(first, e);
+        if (first != nullptr) unpost(*first);
         return first;
     }
 
-    // The first waiting message that fits, left where it is; or null.
-    [[nodiscard]] Unexpected* find_unexpected(uint32_t context, int source, int tag) {
+    // The first unexpected message that matches, or null. It stays in the queues.
+    [[nodiscard]] UnexpectedMessage* find_unexpected(uint32_t context, int source, int tag) {
         if (unexpected_.empty()) return nullptr;
         const int form = form_of(source, tag);
         if (form == 0) return exact_.first({context, source, tag});
-        if (!indexed_[form]) index(form);
+        if (!indexed_[form]) build_index(form);
         return first_of_form(form, {context, source, tag});
     }
-    // A waiting message that nearly fits this receive: its tag or its communicator is another. From this
-    // peer, or from anybody if the receive takes any source. For reports: looks at a bounded number of
-    // messages.
-    [[nodiscard]] const Incoming* near_miss(const Operation& recv, transport::Peer from) const;
-    // Keeps a message, with a copy of its bytes. Null if memory is exhausted.
-    Unexpected* keep(const Incoming& message);
-    // Off the list, for a receive that will name it; release() frees it.
-    void take(Unexpected& u);
-    void release(Unexpected& u);
-    void discard(Unexpected& u) {
-        take(u);
+    // For reports: an unexpected message from the source of this receive whose tag or communicator differs,
+    // or null. Searches a bounded number of messages.
+    [[nodiscard]] const IncomingMessage* near_miss(const Operation& recv, transport::Peer from) const;
+    // Stores an unexpected message with a copy of its bytes. Returns null if memory is exhausted.
+    UnexpectedMessage* store(const IncomingMessage& message);
+    // Removes a message from the queues, for a matched receive; release() frees it.
+    void extract(UnexpectedMessage& u);
+    void release(UnexpectedMessage& u);
+    void discard(UnexpectedMessage& u) {
+        extract(u);
         release(u);
     }
-    // The first waiting message of a context that passes a test, or null. Takes time with their number.
+    // The first unexpected message of a context that satisfies the predicate, or null. Linear search.
     template <class Test>
-    [[nodiscard]] Unexpected* find_if(uint32_t context, const Test& test) const {
-        Unexpected* u = unexpected_.first();
+    [[nodiscard]] UnexpectedMessage* find_if(uint32_t context, const Test& test) const {
+        UnexpectedMessage* u = unexpected_.first();
         while (u != nullptr && !(u->message.envelope.context == context && test(u->message))) u = u->next;
         return u;
     }
     template <class Test>
     void discard_if(uint32_t context, const Test& test) {
-        for (Unexpected *u = unexpected_.first(), *next = nullptr; u != nullptr; u = next) {
+        for (UnexpectedMessage *u = unexpected_.first(), *next = nullptr; u != nullptr; u = next) {
             next = u->next;
             if (u->message.envelope.context == context && test(u->message)) discard(*u);
         }
     }
-    // Messages that wait for a receive.
-    [[nodiscard]] uint64_t waiting() const { return waiting_; }
-    // Where others can read how many that are.
-    void show_waiting_in(Counters& counters) { shown_ = &counters; }
+    [[nodiscard]] uint64_t unexpected_count() const { return unexpected_count_; }
+    // Counters in which unexpected_count() is published.
+    void set_counters(Counters& counters) { counters_ = &counters; }
 
   private:
-    // Forms of a pattern: 0 exact, 1 any tag, 2 any source, 3 both.
+    // Forms of a pattern: 0 exact, 1 any tag, 2 any source, 3 any tag and any source.
     static int form_of(int source, int tag) {
         return (tag == any_tag ? 1 : 0) + (source == any_source ? 2 : 0);
     }
-    void count_wild(const Operation& recv, int change) {
+    void count_wildcard(const Operation& recv, int change) {
         const int form = form_of(recv.source, recv.tag);
         if (form == 0) [[likely]]
             return;
-        special_posted_ += change;
+        wildcards_posted_ += change;
         posted_of_form_[form] += change;
     }
     struct ByPattern {
@@ -138,36 +136,36 @@ class Matcher {
     };
     template <int form>
     struct ByEnvelope {
-        static MatchKey key(const Unexpected& u) {
+        static MatchKey key(const UnexpectedMessage& u) {
             const wire::Envelope& e = u.message.envelope;
             return {e.context, (form & 2) != 0 ? any_source : e.source, (form & 1) != 0 ? any_tag : e.tag};
         }
-        static QueueLink<Unexpected>& link(Unexpected& u) { return u.links[form]; }
+        static QueueLink<UnexpectedMessage>& link(UnexpectedMessage& u) { return u.links[form]; }
     };
 
-    [[nodiscard]] Operation* older_wild(Operation* first, const wire::Envelope& e) const;
-    [[nodiscard]] Unexpected* first_of_form(int form, const MatchKey& key) const;
-    [[gnu::cold]] void index(int form);
+    [[nodiscard]] Operation* oldest_wildcard(Operation* first, const wire::Envelope& e) const;
+    [[nodiscard]] UnexpectedMessage* first_of_form(int form, const MatchKey& key) const;
+    [[gnu::cold]] void build_index(int form);
 
-    Expecting expecting_;
+    ExpectedPeers expected_peers_;
     KeyedQueues<Operation, ByPattern> posted_;
     uint64_t posts_ = 0;
-    int64_t special_posted_;         // posted receives with wildcards; one more where all are counted
-    int64_t posted_of_form_[4] = {}; // the same for each form but the exact one
+    int64_t wildcards_posted_;       // posted receives with wildcards; plus 1 if expected peers are counted
+    int64_t posted_of_form_[4] = {}; // posted receives per wildcard form
 
-    IntrusiveList<Unexpected> unexpected_;
-    uint64_t waiting_ = 0;
-    Counters* shown_ = nullptr;
-    KeyedQueues<Unexpected, ByEnvelope<0>> exact_;
-    KeyedQueues<Unexpected, ByEnvelope<1>> by_source_;
-    KeyedQueues<Unexpected, ByEnvelope<2>> by_tag_;
-    KeyedQueues<Unexpected, ByEnvelope<3>> by_context_;
-    bool indexed_[4] = {true, false, false, false}; // which of them are kept
-    // Memory of short messages is kept for the next ones.
-    static constexpr size_t short_room = 128;
-    static constexpr uint32_t most_spare = 1024;
-    Unexpected* spare_ = nullptr;
-    uint32_t spares_ = 0;
+    IntrusiveList<UnexpectedMessage> unexpected_;
+    uint64_t unexpected_count_ = 0;
+    Counters* counters_ = nullptr;
+    KeyedQueues<UnexpectedMessage, ByEnvelope<0>> exact_;
+    KeyedQueues<UnexpectedMessage, ByEnvelope<1>> by_source_;
+    KeyedQueues<UnexpectedMessage, ByEnvelope<2>> by_tag_;
+    KeyedQueues<UnexpectedMessage, ByEnvelope<3>> by_context_;
+    bool indexed_[4] = {true, false, false, false}; // forms whose queues are maintained
+    // Memory of short messages is reused.
+    static constexpr size_t short_capacity = 128;
+    static constexpr uint32_t max_spare = 1024;
+    UnexpectedMessage* spare_ = nullptr;
+    uint32_t spare_count_ = 0;
 };
 
 } // namespace zipmpi::proto

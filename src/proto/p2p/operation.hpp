@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One send or receive from its start to its completion. Core's requests are made of it; blocking calls keep
-// one on the stack. It must not move or go away before done() is true.
+// Operation: one send or receive from start to completion. Requests contain operations; blocking calls keep
+// one on the stack. It must not be moved or destroyed before done() is true.
 #pragma once
 
 #include "base/err.hpp"
-#include "layout/program.hpp"
+#include "packing/layout.hpp"
 #include "proto/p2p/keyed_queues.hpp"
 #include "wire/envelope.hpp"
 
@@ -18,14 +18,14 @@ namespace zipmpi::proto {
 inline constexpr int any_source = -1;
 inline constexpr int any_tag = -2;
 
-// Partitioned communication has contexts of its own beside those of its communicator: with this bit, even for
-// the descriptions that sender and receiver of a channel match by, odd for its messages.
+// Partitioned communication uses separate contexts: those of its communicator with this bit set. The even one
+// is for the descriptions by which the two sides of a channel match, the odd one for its messages.
 inline constexpr uint32_t partitioned_context = 1U << 31;
 
-// Messages by which the members of a communicator agree that may be revoked or have lost members
-// (core/fault): beside those of partitioned channels, with tags that these do not have. Only the end of the
-// other side ends them.
-inline bool survives(uint32_t context, int tag) {
+// True for messages of agreement (core/fault), which also run on communicators that are revoked or have
+// failed members. They share the odd context of partitioned channels, with negative tags, which channels do
+// not use. They fail only if the peer fails.
+inline bool survives_revocation(uint32_t context, int tag) {
     return (context & partitioned_context) != 0 && (context & 1U) != 0 && tag < 0;
 }
 
@@ -34,18 +34,18 @@ struct Operation {
 
     // --- set before the start
     Kind kind = Kind::none;
-    bool synchronous = false; // send: done only when matched
-    bool patient = false;     // send: its caller comes back before it can know that it is done
+    bool synchronous = false; // send: completes only when matched
+    bool batchable = false;   // send: the caller enters MPI again before it checks for completion
     uint32_t context = 0;
     int source = 0;              // send: own rank in the communicator; recv: rank to match, or any_source
     int tag = 0;                 // recv: may be any_tag
-    int peer = 0;                // rank of the other side in the communicator, for reports
-    int world_peer = 0;          // the same in MPI_COMM_WORLD; recv from any_source: -1
+    int peer = 0;                // rank of the peer in the communicator, for reports
+    int world_peer = 0;          // rank of the peer in MPI_COMM_WORLD; recv from any_source: -1
     std::byte* buffer = nullptr; // a send never writes through it
-    uint64_t bytes = 0;          // recv: room in the buffer
-    const layout::Program* layout = nullptr; // of the elements at buffer; null: the bytes themselves
-    int64_t elements = 0;                    // with a layout: how many there are at buffer
-    uint64_t first_byte = 0;                 // with a layout: where in their packed bytes the message begins
+    uint64_t bytes = 0;          // recv: capacity of the buffer
+    const packing::Layout* layout = nullptr; // of the elements at buffer; null: contiguous
+    int64_t elements = 0;                    // with a layout: number of elements at buffer
+    uint64_t first_byte = 0;                 // with a layout: offset of the message in the packed elements
     void (*on_done)(Operation&) = nullptr;
 
     // --- result of a receive
@@ -55,33 +55,33 @@ struct Operation {
     Err error = Err::success;
     bool cancelled = false;
 
-    // --- while under way
-    uint64_t moved = 0;  // bytes of a rendezvous copied so far
-    uint64_t wanted = 0; // bytes of a rendezvous to be copied in all
+    // --- while in flight
+    uint64_t transferred = 0; // bytes of a rendezvous copied so far
+    uint64_t expected = 0;    // bytes of a rendezvous in total; send to another host: events until it is done
     wire::OperationId own_id = 0;
     wire::OperationId remote_id = 0;
     uint32_t transport_peer = 0;
-    bool awaits_ack = false; // send to another host: from its receiver
-    bool asked_back = false; // send to another host: its receiver says whether it has dropped it
-    bool in_network = false; // receive: the network writes to its memory
-    bool complete = false;   // read and written under the lane's lock
-    uint64_t order = 0;      // of a posted receive among all
+    bool ack_pending = false;    // send to another host: the receiver will acknowledge it
+    bool cancel_pending = false; // send: waits for the receiver's reply to `cancel`
+    bool network_owned = false;  // receive: the network writes to its buffer
+    bool complete = false;       // read and written under the engine's lock
+    uint64_t order = 0;          // of a posted receive: position among all posts
     QueueLink<Operation> link;
 
     [[nodiscard]] bool done() const { return complete; }
 
-    // Back to where it was before its start, with the same arguments.
+    // Restores the state before the start and keeps the arguments, for persistent requests.
     void reset() {
         matched_source = any_source;
         matched_tag = any_tag;
-        received = moved = wanted = 0;
+        received = transferred = expected = 0;
         error = Err::success;
-        cancelled = complete = awaits_ack = asked_back = in_network = false;
+        cancelled = complete = ack_pending = cancel_pending = network_owned = false;
         own_id = remote_id = 0;
     }
 };
 
-// Doubly linked through the elements themselves: no allocation, removal in O(1).
+// Doubly linked list through members of the elements: no allocation, removal in O(1).
 template <class T>
 class IntrusiveList {
   public:

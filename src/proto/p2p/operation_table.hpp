@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Operations that a peer will name in a later message. An id is index and generation, so an id that comes
-// back late, or that a peer made up, finds nothing instead of somebody else's operation.
+// Table of operations that a peer will name in a later message. An id combines index and generation, so a
+// stale or invented id finds nothing instead of an unrelated operation.
 #pragma once
 
-#include "proto/p2p/expecting.hpp"
+#include "proto/p2p/expected_peers.hpp"
 
 #include <vector>
 
@@ -13,12 +13,12 @@ namespace zipmpi::proto {
 
 class OperationTable {
   public:
-    static constexpr uint32_t index_bits = 20; // a million operations under way in one process
+    static constexpr uint32_t index_bits = 20; // up to 2^20 operations in flight per process
 
-    explicit OperationTable(const Expecting& expecting = {})
-        : expecting_(expecting) {}
+    explicit OperationTable(const ExpectedPeers& expecting = {})
+        : expected_peers_(expecting) {}
 
-    // 0 if the table is full.
+    // Returns 0 if the table is full.
     wire::OperationId add(Operation& op) {
         if (free_.empty()) {
             if (slots_.size() >= (1U << index_bits)) return 0;
@@ -30,7 +30,7 @@ class OperationTable {
         Slot& slot = slots_[index];
         slot.op = &op;
         op.own_id = slot.generation << index_bits | index;
-        expecting_.answer(op.transport_peer, 1);
+        expected_peers_.count_reply(op.transport_peer, 1);
         return op.own_id;
     }
 
@@ -40,7 +40,7 @@ class OperationTable {
         return slots_[index].op;
     }
 
-    // An operation that passes a test, or null. Takes time with their number.
+    // An operation that satisfies the predicate, or null. Linear in the number of operations.
     template <class Test>
     [[nodiscard]] Operation* find_if(const Test& test) const {
         for (const Slot& slot : slots_)
@@ -55,16 +55,16 @@ class OperationTable {
         slot.generation = slot.generation == max_generation ? 1 : slot.generation + 1;
         free_.push_back(index);
         op.own_id = 0;
-        expecting_.answer(op.transport_peer, -1);
+        expected_peers_.count_reply(op.transport_peer, -1);
     }
 
   private:
     static constexpr uint32_t max_generation = (1U << (32 - index_bits)) - 1;
     struct Slot {
         Operation* op = nullptr;
-        uint32_t generation = 1; // never 0: id 0 names nothing
+        uint32_t generation = 1; // never 0: id 0 is invalid
     };
-    Expecting expecting_;
+    ExpectedPeers expected_peers_;
     std::vector<Slot> slots_;
     std::vector<uint32_t> free_;
 };

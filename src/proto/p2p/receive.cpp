@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The receiving half of a lane. Everything that comes from a peer is checked before it is used; what makes no
-// sense is dropped.
+// Receive path of the progress engine. Messages from peers are validated; invalid ones are dropped.
 #include "os/clock.hpp"
-#include "proto/p2p/lane.hpp"
 #include "proto/p2p/payload.hpp"
+#include "proto/p2p/progress_engine.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,7 +21,7 @@ bool read_payload(const transport::Arrival& a, T& value) {
     return true;
 }
 
-Err too_long(const Incoming& message, const Operation& recv) {
+Err truncation_error(const IncomingMessage& message, const Operation& recv) {
     const bool collective = (message.envelope.context & 1U) != 0;
     if (collective)
         return fail(
@@ -31,22 +30,23 @@ Err too_long(const Incoming& message, const Operation& recv) {
             "rank %d has sent %llu bytes in this collective, this rank expects %llu", message.envelope.source,
             static_cast<unsigned long long>(message.bytes), static_cast<unsigned long long>(recv.bytes));
     return fail(Err::truncate,
-                "make the receive buffer at least as long as the message, or probe for its length",
-                "the message from rank %d with tag %d has %llu bytes, the receive buffer %llu",
+                "make the receive buffer at least as large as the message, or probe for its size",
+                "the message from rank %d with tag %d has %llu bytes, the receive buffer has %llu",
                 message.envelope.source, message.envelope.tag, static_cast<unsigned long long>(message.bytes),
                 static_cast<unsigned long long>(recv.bytes));
 }
 
-// Long messages between hosts are the network's own business.
-bool goes_between_hosts(wire::Kind kind) {
-    return kind == wire::Kind::eager || kind == wire::Kind::ack || kind == wire::Kind::withdraw ||
-           kind == wire::Kind::withdrawn || kind == wire::Kind::give_back || kind == wire::Kind::revoke;
+// Kinds accepted from other hosts; rendezvous between hosts are handled by the network.
+bool is_network_kind(wire::MessageKind kind) {
+    return kind == wire::MessageKind::eager || kind == wire::MessageKind::ack ||
+           kind == wire::MessageKind::cancel || kind == wire::MessageKind::context_release ||
+           kind == wire::MessageKind::revoke || kind == wire::MessageKind::cancelled;
 }
 
 } // namespace
 
-void Lane::start_recv(Operation& op) {
-    if (Unexpected* u = matcher_.find_unexpected(op.context, op.source, op.tag)) {
+void ProgressEngine::start_recv(Operation& op) {
+    if (UnexpectedMessage* u = matcher_.find_unexpected(op.context, op.source, op.tag)) {
         accept(op, u->message);
         matcher_.discard(*u);
     } else {
@@ -54,204 +54,205 @@ void Lane::start_recv(Operation& op) {
     }
 }
 
-void Lane::arrived(const transport::Arrival& a) {
-    if (is_remote(a.from) && !goes_between_hosts(a.envelope.kind)) return;
+void ProgressEngine::handle_arrival(const transport::Arrival& a) {
+    if (is_remote(a.from) && !is_network_kind(a.envelope.kind)) return;
     switch (a.envelope.kind) {
-    case wire::Kind::eager: {
+    case wire::MessageKind::eager: {
         const uint64_t bytes = a.bulk != nullptr ? a.bulk_bytes : a.envelope.inline_bytes;
-        take_message({a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0,
-                      nullptr, nullptr, false});
+        on_message({a.envelope, a.from, bytes, a.bulk != nullptr ? a.bulk : a.payload, bytes, 0, 0, 0,
+                    nullptr, nullptr, false});
         break;
     }
-    case wire::Kind::rts: {
+    case wire::MessageKind::rts: {
         wire::Rts rts{};
-        if (read_payload(a, rts) && (rts.described != 0 || a.bulk_bytes <= rts.bytes))
-            take_message({a.envelope, a.from, rts.bytes, a.bulk, a.bulk_bytes, rts.sender, rts.address,
-                          rts.place, nullptr, nullptr, rts.described != 0});
+        if (read_payload(a, rts) && (rts.layout_bytes != 0 || a.bulk_bytes <= rts.bytes))
+            on_message({a.envelope, a.from, rts.bytes, a.bulk, a.bulk_bytes, rts.sender, rts.address,
+                        rts.arena_offset, nullptr, nullptr, rts.layout_bytes != 0});
         break;
     }
-    case wire::Kind::cts:
-        take_cts(a);
+    case wire::MessageKind::cts:
+        on_cts(a);
         break;
-    case wire::Kind::fragment:
-        take_fragment(a);
+    case wire::MessageKind::fragment:
+        on_fragment(a);
         break;
-    case wire::Kind::ack:
-        take_ack(a);
+    case wire::MessageKind::ack:
+        on_ack(a);
         break;
-    case wire::Kind::withdraw:
-        take_withdraw(a);
+    case wire::MessageKind::cancel:
+        on_cancel(a);
         break;
-    case wire::Kind::withdrawn:
-        take_withdrawn(a);
+    case wire::MessageKind::cancelled:
+        on_cancelled(a);
         break;
-    case wire::Kind::help:
-        take_help(a);
+    case wire::MessageKind::coop_offer:
+        on_coop_offer(a);
         break;
-    case wire::Kind::give_back:
-    case wire::Kind::revoke: {
-        const auto call = a.envelope.kind == wire::Kind::revoke ? on_revoke_ : on_give_back_;
+    case wire::MessageKind::context_release:
+    case wire::MessageKind::revoke: {
+        const auto call = a.envelope.kind == wire::MessageKind::revoke ? on_revoke_ : on_context_release_;
         uint32_t context = 0;
         if (is_remote(a.from) && read_payload(a, context) && call != nullptr) call(context);
         break;
     }
-    case wire::Kind::none:
+    case wire::MessageKind::none:
         break;
     }
 }
 
-void Lane::take_message(const Incoming& message) {
+void ProgressEngine::on_message(const IncomingMessage& message) {
     if (Operation* recv = matcher_.take_posted(message.envelope)) {
         accept(*recv, message);
         return;
     }
     counters().add(Counter::unexpected);
-    if (matcher_.keep(message) == nullptr)
-        std::abort();                    // a message cannot be lost, and there is no memory to keep it
-    if (multithreaded_) shm_.wake_own(); // another thread may probe for it
+    if (matcher_.store(message) == nullptr) std::abort(); // out of memory, and a message must not be lost
+    if (multithreaded_) shm_.wake_self();                 // another thread may probe for it
 }
 
-// Gives a message to its receive. The receive is on no list any more.
-void Lane::accept(Operation& recv, const Incoming& message) {
+// Delivers a message to its receive, which has been removed from the matcher.
+void ProgressEngine::accept(Operation& recv, const IncomingMessage& message) {
     recv.matched_source = message.envelope.source;
     recv.matched_tag = message.envelope.tag;
     recv.transport_peer = message.from;
     recv.received = std::min(message.bytes, recv.bytes);
-    if (message.bytes > recv.bytes) recv.error = too_long(message, recv);
-    counters().add_locked(Counter::receives);
-    counters().add_locked(Counter::receive_bytes, recv.received);
-    if (message.arriving != nullptr) return accept_from_network(recv, message);
-    if (message.envelope.kind == wire::Kind::rts) return accept_rendezvous(recv, message);
-    if (message.local != nullptr)
-        copy_payload(*message.local, recv, recv.received);
+    if (message.bytes > recv.bytes) recv.error = truncation_error(message, recv);
+    counters().add_owner(Counter::receives);
+    counters().add_owner(Counter::receive_bytes, recv.received);
+    if (message.bulk != nullptr) return accept_from_network(recv, message);
+    if (message.envelope.kind == wire::MessageKind::rts) return accept_rendezvous(recv, message);
+    if (message.local_send != nullptr)
+        copy_payload(*message.local_send, recv, recv.received);
     else
         store_payload(recv, 0, message.data, recv.received);
     if ((message.envelope.flags & wire::flag_synchronous) != 0) {
         const wire::Ack ack{message.envelope.sync_id};
-        post_line(message.from, wire::Kind::ack, &ack, sizeof ack);
+        send_control(message.from, wire::MessageKind::ack, &ack, sizeof ack);
     }
-    if (message.local != nullptr) finish(*message.local);
+    if (message.local_send != nullptr) finish(*message.local_send);
     finish(recv);
 }
 
-// By one copy out of the sender's buffer if that is possible and pays, else by asking for fragments.
-void Lane::accept_rendezvous(Operation& recv, const Incoming& message) {
-    if (copy_jointly(recv, message)) return;
-    if (copy_directly(recv, message) || copy_by_kernel(recv, message)) {
+// Uses a single copy from the sender's buffer if that is possible and pays, else requests fragments.
+void ProgressEngine::accept_rendezvous(Operation& recv, const IncomingMessage& message) {
+    if (start_coop_copy(recv, message)) return;
+    if (copy_from_arena(recv, message) || copy_by_cma(recv, message)) {
         const wire::Ack ack{message.sender};
-        answer(message, wire::Kind::ack, &ack, sizeof ack);
+        reply(message, wire::MessageKind::ack, &ack, sizeof ack);
         return finish(recv);
     }
-    ask_for_fragments(recv, message);
+    request_fragments(recv, message);
 }
 
-void Lane::ask_for_fragments(Operation& recv, const Incoming& message) {
-    recv.wanted = recv.received;
-    recv.moved = message.noted ? 0 : std::min(message.data_bytes, recv.wanted);
-    const bool all = recv.moved == recv.wanted;
-    const wire::Cts cts{message.sender, all ? 0 : table_.add(recv), recv.wanted};
-    answer(message, wire::Kind::cts, &cts, sizeof cts); // first: the sender goes on meanwhile
-    store_payload(recv, 0, message.data, recv.moved);
+void ProgressEngine::request_fragments(Operation& recv, const IncomingMessage& message) {
+    recv.expected = recv.received;
+    recv.transferred = message.has_layout ? 0 : std::min(message.data_bytes, recv.expected);
+    const bool all = recv.transferred == recv.expected;
+    const wire::Cts cts{message.sender, all ? 0 : table_.add(recv), recv.expected};
+    reply(message, wire::MessageKind::cts, &cts,
+          sizeof cts); // before unpacking: the sender can continue meanwhile
+    store_payload(recv, 0, message.data, recv.transferred);
     if (all) finish(recv);
 }
 
-// With it the sender learns how many messages lie here unreceived.
-void Lane::answer(const Incoming& message, wire::Kind kind, const void* payload, size_t bytes) {
-    const auto unreceived = static_cast<uint32_t>(std::min<uint64_t>(matcher_.waiting(), INT32_MAX));
-    post_line(message.from, kind, payload, bytes, unreceived);
+// The tag field of the reply carries the number of unexpected messages, for SkewBuffer.
+void ProgressEngine::reply(const IncomingMessage& message, wire::MessageKind kind, const void* payload,
+                           size_t bytes) {
+    const auto unexpected = static_cast<uint32_t>(std::min<uint64_t>(matcher_.unexpected_count(), INT32_MAX));
+    send_control(message.from, kind, payload, bytes, unexpected);
 }
 
-bool Lane::copy_directly(Operation& recv, const Incoming& message) {
-    if (message.place == 0) return false;
-    const std::byte* const from = arena_.view(message.from, message.place, message.bytes);
+bool ProgressEngine::copy_from_arena(Operation& recv, const IncomingMessage& message) {
+    if (message.arena_offset == 0) return false;
+    const std::byte* const from = arena_.view(message.from, message.arena_offset, message.bytes);
     if (from == nullptr) return false;
     store_payload(recv, 0, from, recv.received);
-    counters().add(Counter::direct_copies);
+    counters().add(Counter::arena_copies);
     return true;
 }
 
-// Into a buffer with gaps: the kernel finds long pieces itself; short ones are cheaper by way of memory that
-// stays in a near cache.
-bool Lane::read_from_sender(const Operation& recv, const Incoming& message) {
-    if (recv.layout == nullptr) return kcopy_.read(message.from, message.address, recv.buffer, recv.received);
-    constexpr uint64_t most_at_once = uint64_t{1} << 30;
-    constexpr int64_t long_piece =
-        1024; // from here on one more piece costs the kernel less than a copy of it
-    const bool scatter = recv.layout->size >= long_piece * recv.layout->runs;
-    iovec pieces[64];
+// CMA read. Into a noncontiguous buffer: long segments are scattered by the kernel; short ones are cheaper to
+// read into a cached staging buffer and unpack.
+bool ProgressEngine::read_from_sender(const Operation& recv, const IncomingMessage& message) {
+    if (recv.layout == nullptr) return cma_.read(message.from, message.address, recv.buffer, recv.received);
+    constexpr uint64_t max_bytes_per_call = uint64_t{1} << 30;
+    // From this size on an iovec entry costs less than copying the segment.
+    constexpr int64_t long_segment = 1024;
+    const bool scatter = recv.layout->size >= long_segment * recv.layout->runs;
+    iovec iov[64];
     for (uint64_t done = 0, n = 0; done < recv.received; done += n) {
-        const uint64_t left = std::min(recv.received - done, most_at_once);
+        const uint64_t left = std::min(recv.received - done, max_bytes_per_call);
         if (scatter) {
-            const size_t used =
-                layout::list_pieces(*recv.layout, recv.buffer, recv.elements, recv.first_byte + done, left,
-                                    pieces, std::size(pieces), n);
-            if (!kcopy_.read(message.from, message.address + done, pieces, used, n)) return false;
+            const size_t used = packing::list_iov(*recv.layout, recv.buffer, recv.elements,
+                                                  recv.first_byte + done, left, iov, std::size(iov), n);
+            if (!cma_.read(message.from, message.address + done, iov, used, n)) return false;
         } else {
             n = std::min<uint64_t>(shm_.caps().bulk_max, left);
             std::byte* const packed = staging(n);
-            if (!kcopy_.read(message.from, message.address + done, packed, n)) return false;
+            if (!cma_.read(message.from, message.address + done, packed, n)) return false;
             store_payload(recv, done, packed, n);
         }
     }
     return true;
 }
 
-bool Lane::copy_by_kernel(Operation& recv, const Incoming& message) {
-    if (message.address == 0 || message.noted) return false; // the sender's buffer has gaps
-    const Thresholds& t = limits(message.from);
-    if (recv.received < t.kcopy_min || recv.received > t.kcopy_max || !sense_[message.from].try_kernel())
+bool ProgressEngine::copy_by_cma(Operation& recv, const IncomingMessage& message) {
+    if (message.address == 0 || message.has_layout) return false; // the sender's buffer is noncontiguous
+    const Thresholds& t = thresholds(message.from);
+    if (recv.received < t.cma_min || recv.received > t.cma_max || !cma_heuristics_[message.from].should_try())
         return false;
     const uint64_t begin = os::now_ns();
     if (!read_from_sender(recv, message)) return false;
-    sense_[message.from].took(t, recv.received, os::now_ns() - begin);
-    counters().add(Counter::kernel_copies);
+    cma_heuristics_[message.from].record(t, recv.received, os::now_ns() - begin);
+    counters().add(Counter::cma_copies);
     return true;
 }
 
-// The operation that a peer names, if it is one of this kind with that peer: others are none of its business.
-Operation* Lane::named_by(const transport::Arrival& a, wire::OperationId id, Operation::Kind kind) const {
+// The operation that a peer names, or null if it is of another kind or with another peer.
+Operation* ProgressEngine::find_peer_operation(const transport::Arrival& a, wire::OperationId id,
+                                               Operation::Kind kind) const {
     Operation* op = table_.find(id);
     return op != nullptr && op->kind == kind && op->transport_peer == a.from ? op : nullptr;
 }
 
-void Lane::take_cts(const transport::Arrival& a) {
+void ProgressEngine::on_cts(const transport::Arrival& a) {
     wire::Cts cts{};
     if (!read_payload(a, cts)) return;
-    Operation* op = named_by(a, cts.sender, Operation::Kind::send);
+    Operation* op = find_peer_operation(a, cts.sender, Operation::Kind::send);
     if (op == nullptr) return;
     table_.remove(*op);
-    skew_.answered(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
-    if (op->moved == 0) (op->layout == nullptr ? asking_ : noting_)[a.from].wants_fragments();
+    skew_buffer_.on_reply(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
+    if (op->transferred == 0) (op->layout == nullptr ? rts_policy_ : layout_rts_policy_)[a.from].on_cts();
     op->remote_id = cts.receiver;
-    op->wanted = std::min(cts.bytes, op->bytes);
-    streams_.push_back(op);
+    op->expected = std::min(cts.bytes, op->bytes);
+    pipelined_sends_.push_back(op);
 }
 
-void Lane::take_fragment(const transport::Arrival& a) {
+void ProgressEngine::on_fragment(const transport::Arrival& a) {
     wire::Fragment f{};
     if (!read_payload(a, f) || a.bulk == nullptr) return;
-    Operation* op = named_by(a, f.receiver, Operation::Kind::recv);
+    Operation* op = find_peer_operation(a, f.receiver, Operation::Kind::recv);
     if (op == nullptr) return;
-    if (f.offset > op->wanted || a.bulk_bytes > op->wanted - f.offset ||
-        a.bulk_bytes > op->wanted - op->moved)
+    if (f.offset > op->expected || a.bulk_bytes > op->expected - f.offset ||
+        a.bulk_bytes > op->expected - op->transferred)
         return;
     store_payload(*op, f.offset, a.bulk, a.bulk_bytes);
-    op->moved += a.bulk_bytes;
-    if (op->moved == op->wanted) {
+    op->transferred += a.bulk_bytes;
+    if (op->transferred == op->expected) {
         table_.remove(*op);
         finish(*op);
     }
 }
 
-void Lane::take_ack(const transport::Arrival& a) {
+void ProgressEngine::on_ack(const transport::Arrival& a) {
     wire::Ack ack{};
     if (!read_payload(a, ack)) return;
-    Operation* op = named_by(a, ack.sender, Operation::Kind::send);
+    Operation* op = find_peer_operation(a, ack.sender, Operation::Kind::send);
     if (op == nullptr) return;
     table_.remove(*op);
-    if (is_remote(a.from)) return part_of_remote_send_done(*op);
-    skew_.answered(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
-    (op->layout == nullptr ? asking_ : noting_)[a.from].has_copied();
+    if (is_remote(a.from)) return complete_send_event(*op);
+    skew_buffer_.on_reply(a.from, static_cast<uint32_t>(a.envelope.tag), op->bytes, os::now_ns());
+    (op->layout == nullptr ? rts_policy_ : layout_rts_policy_)[a.from].on_single_copy();
     finish(*op);
 }
 

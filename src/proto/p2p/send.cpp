@@ -1,164 +1,165 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The sending half of a lane.
+// Send path of the progress engine.
 #include "os/clock.hpp"
-#include "proto/p2p/lane.hpp"
 #include "proto/p2p/payload.hpp"
+#include "proto/p2p/progress_engine.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 namespace zipmpi::proto {
 
-using transport::Sent;
+using transport::SendStatus;
 
 namespace {
 
-// Part of a message on its way into a cell.
-struct Slice {
+// A range of a message to be packed into a cell.
+struct PayloadSlice {
     const Operation& op;
     uint64_t from;
     uint64_t bytes;
-    size_t parts = 1; // of the message, that are under way at a time
-    [[nodiscard]] transport::Bulk bulk() const {
+    size_t window = 1; // slices of the message in flight at a time
+    [[nodiscard]] transport::BulkSource bulk() const {
         if (op.layout == nullptr) return {op.buffer + from, bytes};
         return {nullptr, bytes,
                 [](const void* subject, std::byte* to) {
-                    const Slice& s = *static_cast<const Slice*>(subject);
+                    const PayloadSlice& s = *static_cast<const PayloadSlice*>(subject);
                     load_payload(s.op, s.from, to, s.bytes);
                 },
-                this, parts};
+                this, window};
     }
 };
 
 } // namespace
 
-void Lane::start_send(Operation& op) {
+void ProgressEngine::start_send(Operation& op) {
     if (op.world_peer == world_rank_) {
         count_send(shm_.self(), op);
         return send_to_self(op);
     }
-    const int peer = shm_.reach(op.world_peer);
+    const int peer = shm_.peer_of(op.world_peer);
     if (peer >= 0)
         op.transport_peer = static_cast<transport::Peer>(peer);
     else if (!find_remote(op.world_peer, op.transport_peer))
         return finish_unreachable(op);
     count_send(op.transport_peer, op);
-    Sent sent = Sent::would_block;
-    if (pending_of_peer_[op.transport_peer] == 0) sent = try_start(op); // else it must not overtake
-    if (sent == Sent::would_block) {
+    SendStatus sent = SendStatus::would_block;
+    if (pending_of_peer_[op.transport_peer] == 0) sent = try_start(op); // else it would overtake
+    if (sent == SendStatus::would_block) {
         pending_.push_back({op.transport_peer, &op, {}, {}, 0});
         ++pending_of_peer_[op.transport_peer];
     }
 }
 
-bool Lane::send_at_once(Operation& op) {
+bool ProgressEngine::try_send_eager(Operation& op) {
     if (op.synchronous || op.world_peer == world_rank_) return false;
-    const int peer = shm_.reach(op.world_peer);
+    const int peer = shm_.peer_of(op.world_peer);
     if (peer < 0 || pending_of_peer_[static_cast<size_t>(peer)] != 0 ||
-        !goes_at_once(op, static_cast<transport::Peer>(peer)))
+        !is_eager(op, static_cast<transport::Peer>(peer)))
         return false;
-    const wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
-    if (send_eager(static_cast<transport::Peer>(peer), e, op) != Sent::ok) return false;
+    const wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
+    if (send_eager(static_cast<transport::Peer>(peer), e, op) != SendStatus::ok) return false;
     count_send(static_cast<transport::Peer>(peer), op);
     return true;
 }
 
-Sent Lane::send_eager(transport::Peer peer, const wire::Envelope& e, const Operation& op) {
+SendStatus ProgressEngine::send_eager(transport::Peer peer, const wire::Envelope& e, const Operation& op) {
     if (op.bytes > wire::inline_max) {
-        const Slice all{op, 0, op.bytes};
+        const PayloadSlice all{op, 0, op.bytes};
         return shm_.send_bulk(peer, e, nullptr, 0, all.bulk());
     }
     std::byte packed[wire::inline_max];
     if (op.layout != nullptr) load_payload(op, 0, packed, op.bytes);
-    const Sent sent = shm_.send_short(peer, e, op.layout != nullptr ? packed : op.buffer, op.bytes);
-    if (sent == Sent::ok) counters().add_locked(Counter::inline_messages);
+    const SendStatus sent = shm_.send_inline(peer, e, op.layout != nullptr ? packed : op.buffer, op.bytes);
+    if (sent == SendStatus::ok) counters().add_owner(Counter::inline_messages);
     return sent;
 }
 
-std::byte* Lane::staging(uint64_t bytes) {
+std::byte* ProgressEngine::staging(uint64_t bytes) {
     if (staging_.size() < bytes) staging_.resize(std::max<size_t>(bytes, shm_.caps().bulk_max));
     return staging_.data();
 }
 
-// Sends the first line of a message. After ok the operation is done or waits for the peer; no_memory finishes
-// it with an error.
-Sent Lane::try_start(Operation& op) {
+// Sends the first slot of a message. ok: the operation is done or waits for the peer; no_memory: it was
+// finished with an error.
+SendStatus ProgressEngine::try_start(Operation& op) {
     if (is_remote(op.transport_peer)) return try_start_remote(op);
-    wire::Envelope e{wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
-    if (!goes_at_once(op, op.transport_peer)) return start_rendezvous(op, e);
+    wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
+    if (!is_eager(op, op.transport_peer)) return start_rendezvous(op, e);
     if (op.synchronous) {
         e.flags = wire::flag_synchronous;
         e.sync_id = table_.add(op);
-        if (e.sync_id == 0) return Sent::would_block; // too many are under way
+        if (e.sync_id == 0) return SendStatus::would_block; // the table is full
     }
-    const Sent sent = send_eager(op.transport_peer, e, op);
-    if (op.synchronous && sent != Sent::ok) table_.remove(op);
-    if (sent == Sent::no_memory) finish_without_memory(op);
-    if (sent == Sent::ok && !op.synchronous) finish(op);
+    const SendStatus sent = send_eager(op.transport_peer, e, op);
+    if (op.synchronous && sent != SendStatus::ok) table_.remove(op);
+    if (sent == SendStatus::no_memory) finish_without_memory(op);
+    if (sent == SendStatus::ok && !op.synchronous) finish(op);
     return sent;
 }
 
-// To a receiver that is behind, on behalf of a copy, so that this one need not wait.
-Sent Lane::start_rendezvous(Operation& op, wire::Envelope e) {
-    e.kind = wire::Kind::rts;
-    Operation* const copy = skew_.copy_for(op);
+// If the receiver lags behind, sends a copy instead, so that the operation itself completes.
+SendStatus ProgressEngine::start_rendezvous(Operation& op, wire::Envelope e) {
+    e.kind = wire::MessageKind::rts;
+    Operation* const copy = skew_buffer_.copy_for(op);
     if (copy == nullptr) return send_rts(op, e);
-    const Sent sent = send_rts(*copy, e);
-    if (sent == Sent::ok)
+    const SendStatus sent = send_rts(*copy, e);
+    if (sent == SendStatus::ok)
         finish(op);
-    else if (sent == Sent::would_block)
-        skew_.discard(*copy);
-    else // the copy is finished and gone
+    else if (sent == SendStatus::would_block)
+        skew_buffer_.discard(*copy);
+    else // the copy was finished and returned to the skew buffer
         finish_without_memory(op);
     return sent;
 }
 
-Sent Lane::send_rts(Operation& op, const wire::Envelope& e) {
-    const bool whole = op.layout == nullptr; // in one piece
-    wire::Rts rts{op.bytes, whole ? reinterpret_cast<uint64_t>(op.buffer) : 0,
-                  whole ? arena_.place_of(op.buffer, op.bytes) : 0, table_.add(op), 0};
-    if (rts.sender == 0) return Sent::would_block; // a million under way: wait for one of them
-    const Sent sent =
-        whole ? shm_.send_short(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts), sizeof rts)
-              : send_rts_with_gaps(op, e, rts);
-    if (sent == Sent::ok) {
+SendStatus ProgressEngine::send_rts(Operation& op, const wire::Envelope& e) {
+    const bool contiguous = op.layout == nullptr;
+    wire::Rts rts{op.bytes, contiguous ? reinterpret_cast<uint64_t>(op.buffer) : 0,
+                  contiguous ? arena_.offset_of(op.buffer, op.bytes) : 0, table_.add(op), 0};
+    if (rts.sender == 0) return SendStatus::would_block; // the table is full
+    const SendStatus sent =
+        contiguous
+            ? shm_.send_inline(op.transport_peer, e, reinterpret_cast<const std::byte*>(&rts), sizeof rts)
+            : send_rts_noncontig(op, e, rts);
+    if (sent == SendStatus::ok) {
         counters().add(Counter::rendezvous);
         return sent;
     }
     table_.remove(op);
-    if (sent == Sent::no_memory) finish_without_memory(op);
+    if (sent == SendStatus::no_memory) finish_without_memory(op);
     return sent;
 }
 
-// With a note on where the message lies if it is likely to be copied from there, else with its first part.
-Sent Lane::send_rts_with_gaps(Operation& op, const wire::Envelope& e, wire::Rts& rts) {
-    const auto* const line = reinterpret_cast<const std::byte*>(&rts);
-    op.moved = 0;
-    if (worth_a_note(op)) {
-        const PlaceNote note(op);
+// Sends the layout with the rts if a cooperative copy is likely, else the first fragment.
+SendStatus ProgressEngine::send_rts_noncontig(Operation& op, const wire::Envelope& e, wire::Rts& rts) {
+    const auto* const payload = reinterpret_cast<const std::byte*>(&rts);
+    op.transferred = 0;
+    if (should_send_layout(op)) {
+        const LayoutRecord record(op);
         rts.address = reinterpret_cast<uint64_t>(op.buffer);
-        rts.described = static_cast<uint32_t>(note.bytes());
-        if (note.used != 0)
-            return shm_.send_bulk(op.transport_peer, e, line, sizeof rts, {note.data(), note.bytes()});
+        rts.layout_bytes = static_cast<uint32_t>(record.bytes());
+        if (record.used != 0)
+            return shm_.send_bulk(op.transport_peer, e, payload, sizeof rts, {record.data(), record.bytes()});
         rts.address = 0;
     }
-    op.moved = std::min(limits(op.transport_peer).gaps_fragment_bytes, op.bytes);
-    const Slice head{op, 0, op.moved};
-    return shm_.send_bulk(op.transport_peer, e, line, sizeof rts, head.bulk());
+    op.transferred = std::min(thresholds(op.transport_peer).noncontig_fragment_bytes, op.bytes);
+    const PayloadSlice head{op, 0, op.transferred};
+    return shm_.send_bulk(op.transport_peer, e, payload, sizeof rts, head.bulk());
 }
 
-void Lane::send_to_self(Operation& op) {
-    Incoming message;
-    message.envelope = {wire::Kind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
+void ProgressEngine::send_to_self(Operation& op) {
+    IncomingMessage message;
+    message.envelope = {wire::MessageKind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
     message.bytes = op.bytes;
-    message.local = &op;
+    message.local_send = &op;
     if (Operation* recv = matcher_.take_posted(message.envelope)) return accept(*recv, message);
     counters().add(Counter::unexpected);
     const bool buffered = op.bytes <= shm_.caps().bulk_max && !op.synchronous;
-    if (buffered) { // else the send's own buffer serves when a receive comes
-        message.local = nullptr;
+    if (buffered) { // else the receive will copy from the send buffer
+        message.local_send = nullptr;
         message.data = op.buffer;
         message.data_bytes = op.bytes;
         if (op.layout != nullptr) {
@@ -166,41 +167,42 @@ void Lane::send_to_self(Operation& op) {
             load_payload(op, 0, staging(op.bytes), op.bytes);
         }
     }
-    if (matcher_.keep(message) == nullptr)
-        op.error =
-            fail(Err::no_mem, "receive messages before sending more to the own rank",
-                 "no memory for %llu bytes sent to the own rank", static_cast<unsigned long long>(op.bytes));
-    if (multithreaded_) shm_.wake_own(); // another thread may probe for it
+    if (matcher_.store(message) == nullptr)
+        op.error = fail(Err::no_mem, "receive messages of this rank to itself before sending more",
+                        "no memory to buffer %llu bytes that this rank sends to itself",
+                        static_cast<unsigned long long>(op.bytes));
+    if (multithreaded_) shm_.wake_self(); // another thread may probe for it
     if (buffered || op.error != Err::success) finish(op);
 }
 
-// An answer to the peer, so there is a queue to it.
-void Lane::post_line(transport::Peer peer, wire::Kind kind, const void* payload, size_t bytes,
-                     uint32_t note) {
-    const wire::Envelope e{kind, 0, 0, 0, 0, 0, static_cast<int32_t>(note), 0};
+// Sends a control message, or queues it. `info` goes into the tag field.
+void ProgressEngine::send_control(transport::Peer peer, wire::MessageKind kind, const void* payload,
+                                  size_t bytes, uint32_t info) {
+    const wire::Envelope e{kind, 0, 0, 0, 0, 0, static_cast<int32_t>(info), 0};
     if (pending_of_peer_[peer] == 0 &&
-        send_line(peer, e, static_cast<const std::byte*>(payload), bytes) == Sent::ok)
+        try_send_control(peer, e, static_cast<const std::byte*>(payload), bytes) == SendStatus::ok)
         return;
-    Pending p{peer, nullptr, e, {}, bytes};
+    QueuedSend p{peer, nullptr, e, {}, bytes};
     static_assert(sizeof p.payload >= sizeof(wire::Cts));
     std::memcpy(p.payload, payload, bytes);
     pending_.push_back(p);
     ++pending_of_peer_[peer];
 }
 
-// Tries what found its ring full before, in order; a peer that is still full keeps its entries in place.
-int Lane::send_pending() {
+// Retries queued messages in order; those to a peer whose ring is still full stay queued.
+int ProgressEngine::send_pending() {
     int sent = 0;
     ++pass_;
-    const size_t n = pending_.size(); // what completes may start sends, which queue behind
+    const size_t n = pending_.size(); // completions may start sends, which queue behind
     size_t kept = 0;
     for (size_t i = 0; i < n; ++i) {
-        const Pending p = pending_[i];
-        Sent result = Sent::would_block;
-        const bool hopeless = faults_.any && is_gone(p.peer); // whoever waits ends it
-        if (full_in_pass_[p.peer] != pass_ && !hopeless)
-            result = p.op != nullptr ? try_start(*p.op) : send_line(p.peer, p.envelope, p.payload, p.bytes);
-        if (result == Sent::would_block) {
+        const QueuedSend p = pending_[i];
+        SendStatus result = SendStatus::would_block;
+        const bool failed = faults_.any && is_failed(p.peer); // poll_faults() ends it
+        if (full_in_pass_[p.peer] != pass_ && !failed)
+            result =
+                p.op != nullptr ? try_start(*p.op) : try_send_control(p.peer, p.envelope, p.payload, p.bytes);
+        if (result == SendStatus::would_block) {
             full_in_pass_[p.peer] = pass_;
             pending_[kept++] = p;
         } else {
@@ -213,42 +215,45 @@ int Lane::send_pending() {
     return sent;
 }
 
-// Sends fragments while there is room. True: the send is finished and may be gone.
-bool Lane::push_fragments(Operation& op, int& sent) {
-    const wire::Envelope e{wire::Kind::fragment, 0, 0, 0, 0, 0, 0, 0};
-    const Thresholds& t = limits(op.transport_peer);
-    const uint64_t most = op.layout != nullptr ? t.gaps_fragment(op.wanted) : t.fragment_bytes;
-    const size_t window = t.window_bytes / most;
-    while (op.moved < op.wanted) {
-        // no more under way than stays in the cache that the two share
-        if (shm_.cells_out(window)) return false;
-        const size_t n = std::min(most, op.wanted - op.moved);
-        const wire::Fragment f{op.remote_id, 0, op.moved};
-        const Slice slice{op, op.moved, n, std::min<size_t>(window, (op.wanted + most - 1) / most)};
-        const Sent result = shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f),
-                                           sizeof f, slice.bulk());
-        if (result == Sent::would_block) return false;
-        if (result == Sent::no_memory) {
+// Sends fragments while there is space. Returns true if the send is finished; it may then be destroyed.
+bool ProgressEngine::push_fragments(Operation& op, int& sent) {
+    const wire::Envelope e{wire::MessageKind::fragment, 0, 0, 0, 0, 0, 0, 0};
+    const Thresholds& t = thresholds(op.transport_peer);
+    const uint64_t fragment_bytes =
+        op.layout != nullptr ? t.noncontig_fragment(op.expected) : t.fragment_bytes;
+    const size_t window = t.window_bytes / fragment_bytes;
+    while (op.transferred < op.expected) {
+        // The fragments in flight should fit in the cache that both ranks share.
+        if (shm_.cell_limit_reached(window)) return false;
+        const size_t n = std::min(fragment_bytes, op.expected - op.transferred);
+        const wire::Fragment f{op.remote_id, 0, op.transferred};
+        const PayloadSlice slice{
+            op, op.transferred, n,
+            std::min<size_t>(window, (op.expected + fragment_bytes - 1) / fragment_bytes)};
+        const SendStatus result = shm_.send_bulk(op.transport_peer, e, reinterpret_cast<const std::byte*>(&f),
+                                                 sizeof f, slice.bulk());
+        if (result == SendStatus::would_block) return false;
+        if (result == SendStatus::no_memory) {
             finish_without_memory(op);
             return true;
         }
-        op.moved += n;
+        op.transferred += n;
         ++sent;
     }
     finish(op);
     return true;
 }
 
-int Lane::push_streams() {
+int ProgressEngine::push_pipelined_sends() {
     int sent = 0;
-    const size_t n = streams_.size();
+    const size_t n = pipelined_sends_.size();
     size_t kept = 0;
     for (size_t i = 0; i < n; ++i) {
-        Operation* const op = streams_[i];
-        if (!push_fragments(*op, sent)) streams_[kept++] = op;
+        Operation* const op = pipelined_sends_[i];
+        if (!push_fragments(*op, sent)) pipelined_sends_[kept++] = op;
     }
-    streams_.erase(streams_.begin() + static_cast<ptrdiff_t>(kept),
-                   streams_.begin() + static_cast<ptrdiff_t>(n));
+    pipelined_sends_.erase(pipelined_sends_.begin() + static_cast<ptrdiff_t>(kept),
+                           pipelined_sends_.begin() + static_cast<ptrdiff_t>(n));
     return sent;
 }
 

@@ -1,95 +1,92 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Waiting, politely: look a number of times, let others run a number of times, then sleep until a peer wakes
-// us. What the rank waits for is written to the flight recorder when it goes to sleep, so a call that is fast
-// pays nothing. What ends a wait whose peer is dead: the launcher, which ends the job, or tells all ranks;
-// who waits looks for such news.
+// Blocking waits: spin, yield, then sleep until a peer sends a wakeup. The pending operations are written to
+// the flight recorder only before a sleep, so fast calls pay nothing. A wait for a failed peer ends because
+// the launcher ends the job or publishes a fault notification, which waiting ranks poll.
 #pragma once
 
 #include "os/clock.hpp"
-#include "proto/p2p/lane.hpp"
+#include "proto/p2p/progress_engine.hpp"
 
 namespace zipmpi::proto {
 
-// What is waited for: operation i of a subject of any form; null and done ones are left out of the report.
-struct WaitNote {
-    const Operation* (*at)(const void* subject, uint32_t i) = nullptr;
+// Describes a wait for reports: operation_at(subject, i) for i < count; null and completed ones are skipped.
+struct WaitInfo {
+    const Operation* (*operation_at)(const void* subject, uint32_t i) = nullptr;
     const void* subject = nullptr;
     uint32_t count = 0;
-    uint32_t sequence = 0; // collectives: the how-manieth on the communicator; 0 = not a collective
-    // If what is waited for is no message: called when the rank is about to sleep, tells the peer whom to
-    // wake, and looks once more. True: no need to sleep.
-    bool (*last_look)(void* waiter) = nullptr;
+    uint32_t sequence = 0; // 1-based index of the collective on its communicator; 0: not a collective
+    // For waits that end by a store instead of a message, called before a sleep: registers this rank with the
+    // peer for a wakeup and checks the condition once more. Returns true if the rank must not sleep.
+    bool (*final_check)(void* waiter) = nullptr;
     void* waiter = nullptr;
-    // Many wait in a row and each wakes the next: where ranks outnumber CPUs, one that offers its CPU instead
-    // of sleeping only gets in the way of the one whose turn it is.
-    bool in_a_row = false;
+    // Ranks wake each other one after the other: when oversubscribed, a rank that yields instead of sleeping
+    // delays the rank whose turn it is.
+    bool serial_wakeup = false;
 };
 
-inline WaitNote note_on(const Operation& op, uint32_t collective_sequence = 0) {
+inline WaitInfo wait_info_of(const Operation& op, uint32_t collective_sequence = 0) {
     return {[](const void* subject, uint32_t) { return static_cast<const Operation*>(subject); }, &op, 1,
             collective_sequence};
 }
 
-// Whether the wait is over.
+// Type-erased predicate: whether the wait is over.
 struct Condition {
     bool (*holds)(const void* subject) = nullptr;
     const void* subject = nullptr;
 };
 
-// One round without luck: spins, yields or sleeps, by how many rounds there were. Gives up the lock
-// meanwhile.
-void wait_round(Lane& lane, uint32_t& rounds, const WaitNote& note, const Condition& over);
+// Called after an idle poll: spins, yields or sleeps depending on `rounds`. Releases the lock meanwhile.
+void wait_step(ProgressEngine& engine, uint32_t& rounds, const WaitInfo& info, const Condition& over);
 
-// A sleep with this ticket has ended by its time limit although what it was for was there; still armed. True:
-// nobody was just about to wake us, either, so a waker is missing. Without the lock: it takes a while.
-bool no_wake_comes(Lane& lane, uint32_t ticket);
+// Called after a sleep with this ticket timed out although its condition holds; still armed. Returns true if
+// no wakeup arrives within a grace period either. Must be called without the lock: it takes up to a second.
+bool is_wakeup_missing(ProgressEngine& engine, uint32_t ticket);
 
-// A look that found nothing, by a caller that does not wait.
-void poll_in_vain(Lane& lane);
+// Called after an idle poll by a nonblocking call.
+void poll_idle(ProgressEngine& engine);
 
-// Something came after so many rounds: adjusts how long the next wait spins.
-void learn_from(Lane& lane, uint32_t rounds);
+// Called when an event arrives after `rounds` idle polls: adapts the number of spins of the next wait.
+void adapt_spin(ProgressEngine& engine, uint32_t rounds);
 
-// A look by a caller that does not wait but may look again and again. When ranks outnumber CPUs it lets
-// others run now and then, and gives up the lock meanwhile: what it looks for can only come from them.
-inline void poll(Lane& lane) {
-    if (lane.progress() > 0)
-        lane.note_luck();
+// Progress for nonblocking calls that may be repeated in a loop, such as MPI_Test. When oversubscribed it
+// yields after some idle polls, without the lock, so that the peers can run.
+inline void poll(ProgressEngine& engine) {
+    if (engine.progress() > 0)
+        engine.reset_idle_polls();
     else
-        poll_in_vain(lane);
+        poll_idle(engine);
 }
 
-// Between two looks at a stream of messages.
+// Pause instructions between two polls in a stream of messages.
 inline constexpr int pauses_in_stream = 4;
 
 template <class Done>
-void wait_until(Lane& lane, const Done& done, const WaitNote& note) {
+void wait_until(ProgressEngine& engine, const Done& done, const WaitInfo& info) {
     uint32_t rounds = 0;
     while (!done()) {
-        if (lane.progress() > 0) {
-            if (rounds > 0) learn_from(lane, rounds);
+        if (engine.progress() > 0) {
+            if (rounds > 0) adapt_spin(engine, rounds);
             rounds = 0;
-            // Something came and more is wanted: looking again at once would take the cache lines from under
-            // the hands of the sender.
-            if (!lane.oversubscribed() && !done())
+            // More is expected: polling again immediately would steal the cache line from the sender.
+            if (!engine.oversubscribed() && !done())
                 for (int i = 0; i < pauses_in_stream; ++i) os::cpu_relax();
         } else if (!done()) {
-            const Done over = done; // a copy: the address of the original would keep it out of registers
+            const Done over = done; // a copy, so that the original can stay in registers
             const auto holds = [](const void* d) { return (*static_cast<const Done*>(d))(); };
-            wait_round(lane, rounds, note, {holds, &over});
+            wait_step(engine, rounds, info, {holds, &over});
         }
     }
 }
 
-inline void wait_for(Lane& lane, Operation& op, uint32_t collective_sequence = 0) {
+inline void wait_for(ProgressEngine& engine, Operation& op, uint32_t collective_sequence = 0) {
     wait_until(
-        lane, [&] { return op.done(); }, note_on(op, collective_sequence));
+        engine, [&] { return op.done(); }, wait_info_of(op, collective_sequence));
 }
 
-// Starts a receive and a send and waits for both, so that two ranks may do it to each other. If the
-// send fails the receive is given up: the peer's send may have failed as well.
-Err exchange(Lane& lane, Operation& recv, Operation& send, uint32_t collective_sequence = 0);
+// Starts a receive and a send and waits for both, so that two ranks can exchange data. If the send fails, the
+// receive is abandoned: the peer's send may have failed as well.
+Err exchange(ProgressEngine& engine, Operation& recv, Operation& send, uint32_t collective_sequence = 0);
 
 } // namespace zipmpi::proto

@@ -5,105 +5,106 @@
 namespace zipmpi::proto::rma {
 namespace {
 
-// Looks before the CPU is offered to others: what is waited for takes about as long as one copy.
-constexpr int busy_looks = 100;
+// Polls before a yield; the lock is held for about the time of one copy.
+constexpr int spins_per_yield = 100;
 
 } // namespace
 
-struct FairLock::Waiting {
-    const FairLock* lock;
+struct TicketRwLock::Waiter {
+    const TicketRwLock* lock;
     uint16_t ticket;
     bool exclusive;
-    uint16_t name; // 1 + own local index
+    uint16_t waiter_id; // 1 + local index of this rank
 
-    // Tickets wrap around; so many are before this one.
-    [[nodiscard]] uint16_t ahead() const {
+    // Number of earlier tickets; tickets wrap around.
+    [[nodiscard]] uint16_t tickets_ahead() const {
         const uint64_t now = lock->lock_.tickets.load(std::memory_order_seq_cst);
         return static_cast<uint16_t>(ticket - (exclusive ? writers(now) : readers(now)));
     }
-    // The turn has come. One that rests is taken.
-    [[nodiscard]] bool enters() const {
+    // Returns true if the turn has come; takes a sleeping turn.
+    [[nodiscard]] bool try_enter() const {
         uint64_t now = lock->lock_.tickets.load(std::memory_order_seq_cst);
-        while (ticket == (exclusive ? writers(now) : readers(now)) && (now & passed) == 0)
-            if ((now & resting) == 0 ||
-                lock->lock_.tickets.compare_exchange_weak(now, now ^ resting, std::memory_order_seq_cst))
+        while (ticket == (exclusive ? writers(now) : readers(now)) && (now & overtaken) == 0)
+            if ((now & sleeping_turn) == 0 || lock->lock_.tickets.compare_exchange_weak(
+                                                  now, now ^ sleeping_turn, std::memory_order_seq_cst))
                 return true;
         return false;
     }
     [[nodiscard]] std::atomic<uint16_t>& slot() const {
         return lock->lock_.waiters[ticket % wire::lock_slots];
     }
-    // seq_cst with the tickets: either who lets us go on sees the name, or we see that we may.
-    static bool last_look(void* waiter) {
-        const auto& w = *static_cast<const Waiting*>(waiter);
-        if (w.ahead() >= wire::lock_slots) { // the slot may be another's
+    // seq_cst, like the ticket word: either the releasing rank sees the id, or this check sees the turn.
+    static bool final_check(void* waiter) {
+        const auto& w = *static_cast<const Waiter*>(waiter);
+        if (w.tickets_ahead() >= wire::lock_slots) { // the slot may belong to another ticket
             os::yield_cpu();
             return true;
         }
-        w.slot().store(w.name, std::memory_order_seq_cst);
-        return w.ahead() == 0 && !w.is_passed();
+        w.slot().store(w.waiter_id, std::memory_order_seq_cst);
+        return w.tickets_ahead() == 0 && !w.is_overtaken();
     }
-    [[nodiscard]] bool is_passed() const {
-        return (lock->lock_.tickets.load(std::memory_order_seq_cst) & passed) != 0;
+    [[nodiscard]] bool is_overtaken() const {
+        return (lock->lock_.tickets.load(std::memory_order_seq_cst) & overtaken) != 0;
     }
 };
 
-void FairLock::await(Lane& lane, uint16_t ticket, bool exclusive, const Operation& shown) {
-    Waiting waiting{this, ticket, exclusive, static_cast<uint16_t>(lane.shm().self() + 1)};
-    WaitNote note = note_on(shown);
-    note.last_look = Waiting::last_look;
+void TicketRwLock::await(ProgressEngine& engine, uint16_t ticket, bool exclusive,
+                         const Operation& wait_operation) {
+    Waiter waiting{this, ticket, exclusive, static_cast<uint16_t>(engine.shm().self() + 1)};
+    WaitInfo note = wait_info_of(wait_operation);
+    note.final_check = Waiter::final_check;
     note.waiter = &waiting;
-    note.in_a_row = true;
+    note.serial_wakeup = true;
     wait_until(
-        lane, [&] { return waiting.enters(); }, note);
+        engine, [&] { return waiting.try_enter(); }, note);
     waiting.slot().store(0, std::memory_order_relaxed);
 }
 
-void FairLock::await_exclusive(Lane& lane, uint16_t ticket, const Operation& shown) {
-    await(lane, ticket, true, shown);
+void TicketRwLock::await_exclusive(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation) {
+    await(engine, ticket, true, wait_operation);
 }
 
-void FairLock::await_shared(Lane& lane, uint16_t ticket, const Operation& shown) {
-    await(lane, ticket, false, shown);
-    let_readers_in(lane, ticket);
+void TicketRwLock::await_shared(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation) {
+    await(engine, ticket, false, wait_operation);
+    admit_readers(engine, ticket);
 }
 
-FairLock::Turn FairLock::look(Lane& lane, bool exclusive, uint16_t ticket) {
-    const Waiting waiting{this, ticket, exclusive, static_cast<uint16_t>(lane.shm().self() + 1)};
-    if (!waiting.enters()) {
-        if (waiting.ahead() >= wire::lock_slots) return Turn::unknown;
-        waiting.slot().store(waiting.name, std::memory_order_seq_cst);
-        if (!waiting.enters()) return Turn::not_yet;
+TicketRwLock::Turn TicketRwLock::poll_turn(ProgressEngine& engine, bool exclusive, uint16_t ticket) {
+    const Waiter waiting{this, ticket, exclusive, static_cast<uint16_t>(engine.shm().self() + 1)};
+    if (!waiting.try_enter()) {
+        if (waiting.tickets_ahead() >= wire::lock_slots) return Turn::unknown;
+        waiting.slot().store(waiting.waiter_id, std::memory_order_seq_cst);
+        if (!waiting.try_enter()) return Turn::waiting;
     }
     waiting.slot().store(0, std::memory_order_relaxed);
-    if (!exclusive) let_readers_in(lane, ticket);
-    return Turn::come;
+    if (!exclusive) admit_readers(engine, ticket);
+    return Turn::granted;
 }
 
-// Once in, a reader lets the next one in if that is a reader, too.
-void FairLock::let_readers_in(Lane& lane, uint16_t ticket) {
+// An entered reader admits the next ticket if that is a reader, too.
+void TicketRwLock::admit_readers(ProgressEngine& engine, uint16_t ticket) {
     uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
     while (!lock_.tickets.compare_exchange_weak(now, with_readers(now), std::memory_order_seq_cst)) {
     }
     const auto next = static_cast<uint16_t>(ticket + 1);
-    if (given(now) != next) wake(lane, next);
+    if (issued(now) != next) wake(engine, next);
 }
 
-void FairLock::wake(Lane& lane, uint16_t ticket) {
-    const uint16_t name = lock_.waiters[ticket % wire::lock_slots].load(std::memory_order_seq_cst);
-    if (name != 0 && name <= lane.shm().segment().local_ranks())
-        lane.shm().wake_if_asleep(static_cast<transport::Peer>(name - 1));
+void TicketRwLock::wake(ProgressEngine& engine, uint16_t ticket) {
+    const uint16_t waiter_id_found = lock_.waiters[ticket % wire::lock_slots].load(std::memory_order_seq_cst);
+    if (waiter_id_found != 0 && waiter_id_found <= engine.shm().segment().local_ranks())
+        engine.shm().wake_if_asleep(static_cast<transport::Peer>(waiter_id_found - 1));
 }
 
-bool FairLock::rests(Lane& lane, uint16_t ticket) const {
-    return lane.oversubscribed() &&
+bool TicketRwLock::is_turn_sleeping(ProgressEngine& engine, uint16_t ticket) const {
+    return engine.oversubscribed() &&
            lock_.waiters[ticket % wire::lock_slots].load(std::memory_order_seq_cst) != 0;
 }
 
-void Busy::await() {
-    for (int looks = 0; word_.load(std::memory_order_relaxed) != 0 ||
+void SpinGuard::await() {
+    for (int spins = 0; word_.load(std::memory_order_relaxed) != 0 ||
                         word_.exchange(1, std::memory_order_acquire) != 0;) { // pairs with the release
-        if (++looks % busy_looks == 0)
+        if (++spins % spins_per_yield == 0)
             os::yield_cpu();
         else
             os::cpu_relax();

@@ -3,21 +3,21 @@
 //
 // Locks in shared memory.
 //
-// FairLock: readers and writers in the order in which they came. Everybody draws a ticket; a writer waits
-// until all before it have left, a reader until all before it are readers that have got in. A waiter leaves
-// its name at its ticket, so that whoever lets it go on wakes it and nobody else.
+// TicketRwLock: FIFO readers–writer lock. Every process draws a ticket; a writer waits until all earlier
+// tickets have left, a reader until all earlier tickets are readers that have entered. A waiter stores its id
+// at its ticket, so that a release wakes only the next waiter.
 //
-// Where ranks outnumber CPUs the turn of a sleeper rests until it is awake, and a writer that runs may pass
-// it meanwhile, at most `most_passes` times: else every grant would cost a change of processes.
+// When oversubscribed, the turn of a sleeping waiter stays open until it is awake, and a running writer may
+// overtake it, at most `max_overtakes` times: otherwise every grant would cost a context switch.
 //
-//   served ──> rests (next one sleeps) ──> taken by its owner
+//   served ──> sleeping turn (next waiter sleeps) ──> taken by its owner
 //                  │  ^
-//                  v  │ up to most_passes times
-//                 passed (a writer without a ticket is inside)
+//                  v  │ up to max_overtakes times
+//                 overtaken (a writer without a ticket holds the lock)
 //
-// Busy: a word for a few instructions or one copy. Its holder waits for nothing meanwhile.
+// SpinGuard: spin lock for a few instructions or one copy. Its holder must not wait for anything.
 //
-// Threads: under the lane's lock, which FairLock gives up while it waits.
+// Threads: under the lock of the progress engine, which TicketRwLock releases while it waits.
 #pragma once
 
 #include "proto/progress/wait.hpp"
@@ -25,117 +25,120 @@
 
 namespace zipmpi::proto::rma {
 
-class FairLock {
+class TicketRwLock {
   public:
-    explicit FairLock(wire::WindowLock& lock)
+    explicit TicketRwLock(wire::WindowLock& lock)
         : lock_(lock) {}
 
-    // shown: what a report says the rank waits for.
-    void lock_exclusive(Lane& lane, const Operation& shown) {
+    // wait_operation: shown in reports while the rank waits
+    void lock_exclusive(ProgressEngine& engine, const Operation& wait_operation) {
         uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
         for (;;) {
-            const bool passes = (now & resting) != 0 && passes_of(now) < most_passes;
-            const uint64_t next = passes ? (now ^ (resting | passed)) + one_pass : with_given(now, 1);
-            // pairs with unlock: what earlier holders have written
+            const bool passes = (now & sleeping_turn) != 0 && overtakes_of(now) < max_overtakes;
+            const uint64_t next =
+                passes ? (now ^ (sleeping_turn | overtaken)) + one_overtake : with_issued(now, 1);
+            // pairs with unlock(): makes writes of earlier holders visible
             if (!lock_.tickets.compare_exchange_weak(now, next, std::memory_order_seq_cst)) continue;
-            if (!passes && writers(now) != given(now)) [[unlikely]]
-                await_exclusive(lane, given(now), shown);
+            if (!passes && writers(now) != issued(now)) [[unlikely]]
+                await_exclusive(engine, issued(now), wait_operation);
             return;
         }
     }
-    void lock_shared(Lane& lane, const Operation& shown) {
+    void lock_shared(ProgressEngine& engine, const Operation& wait_operation) {
         uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
         for (;;) {
-            const bool at_once = readers(now) == given(now);
-            const uint64_t next = with_given(at_once ? with_readers(now) : now, 1);
+            const bool at_once = readers(now) == issued(now);
+            const uint64_t next = with_issued(at_once ? with_readers(now) : now, 1);
             if (!lock_.tickets.compare_exchange_weak(now, next, std::memory_order_seq_cst)) continue;
-            if (!at_once) await_shared(lane, given(now), shown);
+            if (!at_once) await_shared(engine, issued(now), wait_operation);
             return;
         }
     }
-    // Without waiting: draws a ticket. True: got in.
-    bool draw(bool exclusive, uint16_t& ticket) {
+    // Draws a ticket without waiting; returns true if the lock is granted.
+    bool draw_ticket(bool exclusive, uint16_t& ticket) {
         uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
         for (;;) {
-            const bool at_once = (exclusive ? writers(now) : readers(now)) == given(now);
-            const uint64_t next = with_given(at_once && !exclusive ? with_readers(now) : now, 1);
+            const bool at_once = (exclusive ? writers(now) : readers(now)) == issued(now);
+            const uint64_t next = with_issued(at_once && !exclusive ? with_readers(now) : now, 1);
             if (!lock_.tickets.compare_exchange_weak(now, next, std::memory_order_seq_cst)) continue;
-            ticket = given(now);
+            ticket = issued(now);
             return at_once;
         }
     }
-    // The turn of a ticket that was drawn: looks, and leaves the own name if it has not come. True: got in.
-    enum class Turn : uint8_t { come, not_yet, unknown }; // unknown: nobody wakes this rank, look again
-    Turn look(Lane& lane, bool exclusive, uint16_t ticket);
+    // Polls the turn of a drawn ticket; registers this rank for a wakeup if the turn has not come.
+    enum class Turn : uint8_t { granted, waiting, unknown }; // unknown: no wakeup registered, poll again
+    Turn poll_turn(ProgressEngine& engine, bool exclusive, uint16_t ticket);
 
-    void unlock_exclusive(Lane& lane) { unlock(lane, true); }
-    void unlock_shared(Lane& lane) { unlock(lane, false); }
+    void unlock_exclusive(ProgressEngine& engine) { unlock(engine, true); }
+    void unlock_shared(ProgressEngine& engine) { unlock(engine, false); }
 
   private:
     static uint16_t writers(uint64_t t) { return static_cast<uint16_t>(t); }
     static uint16_t readers(uint64_t t) { return static_cast<uint16_t>(t >> 16); }
-    static uint16_t given(uint64_t t) { return static_cast<uint16_t>(t >> 32); }
-    static unsigned passes_of(uint64_t t) { return static_cast<unsigned>(t >> 50); }
-    static constexpr uint64_t resting = uint64_t{1}
-                                        << 48; // the next one sleeps; its turn is free to be passed
-    static constexpr uint64_t passed = uint64_t{1} << 49; // a writer without a ticket is inside
-    static constexpr uint64_t one_pass = uint64_t{1} << 50;
-    static constexpr unsigned most_passes = 8;
+    static uint16_t issued(uint64_t t) { return static_cast<uint16_t>(t >> 32); }
+    static unsigned overtakes_of(uint64_t t) { return static_cast<unsigned>(t >> 50); }
+    static constexpr uint64_t sleeping_turn = uint64_t{1}
+                                              << 48;         // the next waiter sleeps and may be overtaken
+    static constexpr uint64_t overtaken = uint64_t{1} << 49; // a writer without a ticket holds the lock
+    static constexpr uint64_t one_overtake = uint64_t{1} << 50;
+    static constexpr unsigned max_overtakes = 8;
     static constexpr uint64_t turn_bits = ~uint64_t{0} << 48;
     static uint64_t pack(uint64_t turn, uint16_t w, uint16_t r, uint16_t g) {
         return (turn & turn_bits) | w | uint64_t{r} << 16 | uint64_t{g} << 32;
     }
-    static uint64_t with_given(uint64_t t, uint16_t n) {
-        return pack(t, writers(t), readers(t), static_cast<uint16_t>(given(t) + n));
+    static uint64_t with_issued(uint64_t t, uint16_t n) {
+        return pack(t, writers(t), readers(t), static_cast<uint16_t>(issued(t) + n));
     }
     static uint64_t with_readers(uint64_t t) {
-        return pack(t, writers(t), static_cast<uint16_t>(readers(t) + 1), given(t));
+        return pack(t, writers(t), static_cast<uint16_t>(readers(t) + 1), issued(t));
     }
     static uint64_t with_writers(uint64_t t) {
-        return pack(t, static_cast<uint16_t>(writers(t) + 1), readers(t), given(t));
+        return pack(t, static_cast<uint16_t>(writers(t) + 1), readers(t), issued(t));
     }
 
-    // After a writer: its ticket is served, or if it had none, nothing but its passing ends. The turn of the
-    // next one, whoever it is, rests if it sleeps.
-    [[nodiscard]] uint64_t after_writer(Lane& lane, uint64_t now) const {
-        const bool had_ticket = (now & passed) == 0;
-        uint64_t next = had_ticket ? with_writers(with_readers(now)) & ~turn_bits : now ^ passed;
-        const bool waited_for = writers(next) != given(next);
-        if (waited_for && passes_of(next) < most_passes && rests(lane, writers(next))) next |= resting;
+    // State after a writer leaves: its ticket is served, or the overtaking ends if it had none. Marks the
+    // turn of the next waiter as sleeping if that one sleeps.
+    [[nodiscard]] uint64_t after_writer(ProgressEngine& engine, uint64_t now) const {
+        const bool had_ticket = (now & overtaken) == 0;
+        uint64_t next = had_ticket ? with_writers(with_readers(now)) & ~turn_bits : now ^ overtaken;
+        const bool waited_for = writers(next) != issued(next);
+        if (waited_for && overtakes_of(next) < max_overtakes && is_turn_sleeping(engine, writers(next)))
+            next |= sleeping_turn;
         return next;
     }
 
-    void unlock(Lane& lane, bool was_writer) {
+    void unlock(ProgressEngine& engine, bool was_writer) {
         uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
         uint64_t next = 0;
-        do next = was_writer ? after_writer(lane, now) : with_writers(now);
+        do next = was_writer ? after_writer(engine, now) : with_writers(now);
         while (!lock_.tickets.compare_exchange_weak(now, next, std::memory_order_seq_cst));
-        if (writers(next) != given(next)) [[unlikely]]
-            wake(lane, writers(next));
+        if (writers(next) != issued(next)) [[unlikely]]
+            wake(engine, writers(next));
     }
 
-    struct Waiting;
-    [[gnu::cold]] void await_exclusive(Lane& lane, uint16_t ticket, const Operation& shown);
-    [[gnu::cold]] void await_shared(Lane& lane, uint16_t ticket, const Operation& shown);
-    void await(Lane& lane, uint16_t ticket, bool exclusive, const Operation& shown);
-    void let_readers_in(Lane& lane, uint16_t ticket);
-    [[gnu::cold]] void wake(Lane& lane, uint16_t ticket);
-    // The owner of the ticket has left its name, and is not likely to run now.
-    [[gnu::cold]] bool rests(Lane& lane, uint16_t ticket) const;
+    struct Waiter;
+    [[gnu::cold]] void await_exclusive(ProgressEngine& engine, uint16_t ticket,
+                                       const Operation& wait_operation);
+    [[gnu::cold]] void await_shared(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation);
+    void await(ProgressEngine& engine, uint16_t ticket, bool exclusive, const Operation& wait_operation);
+    void admit_readers(ProgressEngine& engine, uint16_t ticket);
+    [[gnu::cold]] void wake(ProgressEngine& engine, uint16_t ticket);
+    // The owner of the ticket has registered for a wakeup and is probably not running.
+    [[gnu::cold]] bool is_turn_sleeping(ProgressEngine& engine, uint16_t ticket) const;
 
     wire::WindowLock& lock_;
 };
 
-class Busy {
+class SpinGuard {
   public:
-    explicit Busy(std::atomic<uint32_t>& word)
+    explicit SpinGuard(std::atomic<uint32_t>& word)
         : word_(word) {
         if (word_.exchange(1, std::memory_order_acquire) != 0) [[unlikely]] // pairs with the release
             await();
     }
-    ~Busy() { word_.store(0, std::memory_order_release); }
-    Busy(const Busy&) = delete;
-    Busy& operator=(const Busy&) = delete;
+    ~SpinGuard() { word_.store(0, std::memory_order_release); }
+    SpinGuard(const SpinGuard&) = delete;
+    SpinGuard& operator=(const SpinGuard&) = delete;
 
   private:
     [[gnu::cold]] void await();

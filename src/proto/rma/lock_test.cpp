@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranks as threads on one node segment that take turns at one lock.
+// Ranks as threads on one node segment that contend for one lock.
 #include "proto/rma/lock.hpp"
 
 #include <gtest/gtest.h>
@@ -14,193 +14,195 @@ namespace {
 
 struct Node {
     boot::NodeSegment segment;
-    std::vector<std::unique_ptr<Lane>> lanes;
+    std::vector<std::unique_ptr<ProgressEngine>> engines;
     std::unique_ptr<wire::WindowLock> lock = std::make_unique<wire::WindowLock>();
 
     explicit Node(uint32_t ranks) {
         std::vector<int> world;
         for (uint32_t r = 0; r < ranks; ++r) world.push_back(static_cast<int>(r));
-        Problem why;
+        Diagnostic why;
         EXPECT_TRUE(boot::NodeSegment::make("lock_test", world, static_cast<int>(ranks), segment, why));
         segment.set_usable_cpus(2);
         for (uint32_t r = 0; r < ranks; ++r)
-            lanes.push_back(std::make_unique<Lane>(segment, r, static_cast<int>(r)));
+            engines.push_back(std::make_unique<ProgressEngine>(segment, r, static_cast<int>(r)));
     }
     template <class Body>
     void run(const Body& body) {
         std::vector<std::thread> threads;
-        for (auto& lane : lanes) threads.emplace_back([&body, &lane] { body(*lane); });
+        for (auto& engine : engines) threads.emplace_back([&body, &engine] { body(*engine); });
         for (std::thread& t : threads) t.join();
     }
 };
 
-const Operation shown;
+const Operation wait_operation;
 
-TEST(FairLock, WritersExcludeEachOther) {
+TEST(TicketRwLock, WritersExcludeEachOther) {
     Node node(6);
     int64_t counter = 0; // changed under the lock only
     constexpr int rounds = 2000;
-    node.run([&](Lane& lane) {
+    node.run([&](ProgressEngine& engine) {
         for (int i = 0; i < rounds; ++i) {
-            FairLock lock(*node.lock);
-            lock.lock_exclusive(lane, shown);
+            TicketRwLock lock(*node.lock);
+            lock.lock_exclusive(engine, wait_operation);
             ++counter;
-            lock.unlock_exclusive(lane);
+            lock.unlock_exclusive(engine);
         }
     });
     EXPECT_EQ(counter, 6 * rounds);
 }
 
-TEST(FairLock, ReadersExcludeWriters) {
+TEST(TicketRwLock, ReadersExcludeWriters) {
     Node node(6);
     int64_t pair[2] = {0, 0};
     std::atomic<int> readers{0};
     constexpr int rounds = 1000;
-    node.run([&](Lane& lane) {
-        const bool writes = lane.world_rank() % 3 == 0;
+    node.run([&](ProgressEngine& engine) {
+        const bool writes = engine.world_rank() % 3 == 0;
         for (int i = 0; i < rounds; ++i) {
-            FairLock lock(*node.lock);
+            TicketRwLock lock(*node.lock);
             if (writes) {
-                lock.lock_exclusive(lane, shown);
+                lock.lock_exclusive(engine, wait_operation);
                 ASSERT_EQ(readers.load(), 0);
                 ++pair[0];
                 ++pair[1];
-                lock.unlock_exclusive(lane);
+                lock.unlock_exclusive(engine);
             } else {
-                lock.lock_shared(lane, shown);
+                lock.lock_shared(engine, wait_operation);
                 ++readers;
                 ASSERT_EQ(pair[0], pair[1]);
                 --readers;
-                lock.unlock_shared(lane);
+                lock.unlock_shared(engine);
             }
         }
     });
     EXPECT_EQ(pair[0], 2 * rounds);
-    FairLock lock(*node.lock);
-    for (const int r : {1, 2}) lock.lock_shared(*node.lanes[r], shown); // both are inside, or this never ends
+    TicketRwLock lock(*node.lock);
+    for (const int r : {1, 2})
+        lock.lock_shared(*node.engines[r],
+                         wait_operation); // the second call would block if readers excluded each other
     uint16_t ticket = 0;
-    EXPECT_FALSE(lock.draw(true, ticket));
-    for (const int r : {1, 2}) lock.unlock_shared(*node.lanes[r]);
-    EXPECT_EQ(lock.look(*node.lanes[0], true, ticket), FairLock::Turn::come);
+    EXPECT_FALSE(lock.draw_ticket(true, ticket));
+    for (const int r : {1, 2}) lock.unlock_shared(*node.engines[r]);
+    EXPECT_EQ(lock.poll_turn(*node.engines[0], true, ticket), TicketRwLock::Turn::granted);
 }
 
 // Tickets have 16 bits.
-TEST(FairLock, TicketsWrapAround) {
+TEST(TicketRwLock, TicketsWrapAround) {
     Node node(1);
-    FairLock lock(*node.lock);
+    TicketRwLock lock(*node.lock);
     for (int i = 0; i < 70000; ++i) {
-        lock.lock_exclusive(*node.lanes[0], shown);
-        lock.unlock_exclusive(*node.lanes[0]);
-        lock.lock_shared(*node.lanes[0], shown);
-        lock.unlock_shared(*node.lanes[0]);
+        lock.lock_exclusive(*node.engines[0], wait_operation);
+        lock.unlock_exclusive(*node.engines[0]);
+        lock.lock_shared(*node.engines[0], wait_operation);
+        lock.unlock_shared(*node.engines[0]);
     }
     EXPECT_EQ(node.lock->tickets.load() >> 32 & 0xffff, 140000 & 0xffff);
     uint16_t ticket = 0;
-    lock.lock_exclusive(*node.lanes[0], shown);
-    EXPECT_FALSE(lock.draw(false, ticket));
+    lock.lock_exclusive(*node.engines[0], wait_operation);
+    EXPECT_FALSE(lock.draw_ticket(false, ticket));
 }
 
-// While a writer waits no reader that comes later gets in.
-TEST(FairLock, NobodyOvertakes) {
+// While a writer waits, a later reader does not enter.
+TEST(TicketRwLock, GrantsInTicketOrder) {
     Node node(3);
-    FairLock lock(*node.lock);
+    TicketRwLock lock(*node.lock);
     std::atomic<int> order{0};
-    int writer_was = 0, reader_was = 0;
+    int writer_position = 0, reader_position = 0;
     const auto tickets = [&] { return node.lock->tickets.load() >> 32 & 0xffff; };
-    lock.lock_shared(*node.lanes[0], shown);
+    lock.lock_shared(*node.engines[0], wait_operation);
     std::thread writer([&] {
-        FairLock own(*node.lock);
-        own.lock_exclusive(*node.lanes[1], shown);
-        writer_was = ++order;
-        own.unlock_exclusive(*node.lanes[1]);
+        TicketRwLock own(*node.lock);
+        own.lock_exclusive(*node.engines[1], wait_operation);
+        writer_position = ++order;
+        own.unlock_exclusive(*node.engines[1]);
     });
     while (tickets() != 2) std::this_thread::yield();
     std::thread reader([&] {
-        FairLock own(*node.lock);
-        own.lock_shared(*node.lanes[2], shown);
-        reader_was = ++order;
-        own.unlock_shared(*node.lanes[2]);
+        TicketRwLock own(*node.lock);
+        own.lock_shared(*node.engines[2], wait_operation);
+        reader_position = ++order;
+        own.unlock_shared(*node.engines[2]);
     });
     while (tickets() != 3) std::this_thread::yield();
     for (const uint32_t r : {1U, 2U}) // both are asleep
         while (node.segment.block(r).sleepers.load() == 0) std::this_thread::yield();
     EXPECT_EQ(order.load(), 0);
-    lock.unlock_shared(*node.lanes[0]);
+    lock.unlock_shared(*node.engines[0]);
     writer.join();
     reader.join();
-    EXPECT_EQ(writer_was, 1);
-    EXPECT_EQ(reader_was, 2);
+    EXPECT_EQ(writer_position, 1);
+    EXPECT_EQ(reader_position, 2);
 }
 
-// A rank that waits on behalf of others looks now and then.
-TEST(FairLock, TicketsWithoutWaiting) {
+// A rank that waits for several origins polls their tickets.
+TEST(TicketRwLock, PollsTickets) {
     Node node(2);
-    FairLock lock(*node.lock);
-    Lane& lane = *node.lanes[0];
+    TicketRwLock lock(*node.lock);
+    ProgressEngine& engine = *node.engines[0];
     uint16_t reader = 0, writer = 0, late_reader = 0;
-    EXPECT_TRUE(lock.draw(false, reader));
-    EXPECT_FALSE(lock.draw(true, writer));
-    EXPECT_FALSE(lock.draw(false, late_reader)); // does not overtake
-    EXPECT_EQ(lock.look(lane, true, writer), FairLock::Turn::not_yet);
-    EXPECT_EQ(lock.look(lane, false, late_reader), FairLock::Turn::not_yet);
-    lock.unlock_shared(lane);
-    EXPECT_EQ(lock.look(lane, false, late_reader), FairLock::Turn::not_yet);
-    EXPECT_EQ(lock.look(lane, true, writer), FairLock::Turn::come);
-    EXPECT_EQ(lock.look(lane, false, late_reader), FairLock::Turn::not_yet);
-    lock.unlock_exclusive(lane);
-    EXPECT_EQ(lock.look(lane, false, late_reader), FairLock::Turn::come);
-    EXPECT_TRUE(lock.draw(false, reader));
-    lock.unlock_shared(lane);
-    lock.unlock_shared(lane);
-    lock.lock_exclusive(*node.lanes[1], shown);
-    lock.unlock_exclusive(*node.lanes[1]);
+    EXPECT_TRUE(lock.draw_ticket(false, reader));
+    EXPECT_FALSE(lock.draw_ticket(true, writer));
+    EXPECT_FALSE(lock.draw_ticket(false, late_reader)); // does not overtake
+    EXPECT_EQ(lock.poll_turn(engine, true, writer), TicketRwLock::Turn::waiting);
+    EXPECT_EQ(lock.poll_turn(engine, false, late_reader), TicketRwLock::Turn::waiting);
+    lock.unlock_shared(engine);
+    EXPECT_EQ(lock.poll_turn(engine, false, late_reader), TicketRwLock::Turn::waiting);
+    EXPECT_EQ(lock.poll_turn(engine, true, writer), TicketRwLock::Turn::granted);
+    EXPECT_EQ(lock.poll_turn(engine, false, late_reader), TicketRwLock::Turn::waiting);
+    lock.unlock_exclusive(engine);
+    EXPECT_EQ(lock.poll_turn(engine, false, late_reader), TicketRwLock::Turn::granted);
+    EXPECT_TRUE(lock.draw_ticket(false, reader));
+    lock.unlock_shared(engine);
+    lock.unlock_shared(engine);
+    lock.lock_exclusive(*node.engines[1], wait_operation);
+    lock.unlock_exclusive(*node.engines[1]);
 }
 
-// Ranks outnumber CPUs: the turn of one that sleeps is passed by one that runs, but not forever.
-TEST(FairLock, ASleeperIsPassedAFewTimes) {
+// When oversubscribed, a running writer overtakes a sleeping waiter, but at most 8 times.
+TEST(TicketRwLock, OvertakesSleepersBoundedly) {
     constexpr int most = 8;
     Node node(3);
-    FairLock lock(*node.lock);
-    Lane& runs = *node.lanes[0];
-    Lane& sleeps = *node.lanes[1];
+    TicketRwLock lock(*node.lock);
+    ProgressEngine& runs = *node.engines[0];
+    ProgressEngine& sleeps = *node.engines[1];
     uint16_t first = 0, second = 0;
-    lock.lock_exclusive(runs, shown);
-    EXPECT_FALSE(lock.draw(true, first));
-    EXPECT_EQ(lock.look(sleeps, true, first), FairLock::Turn::not_yet); // leaves its name
+    lock.lock_exclusive(runs, wait_operation);
+    EXPECT_FALSE(lock.draw_ticket(true, first));
+    EXPECT_EQ(lock.poll_turn(sleeps, true, first), TicketRwLock::Turn::waiting); // registers for a wakeup
     lock.unlock_exclusive(runs);
     for (int i = 0; i < most; ++i) {
-        lock.lock_exclusive(runs, shown);
-        EXPECT_EQ(lock.look(sleeps, true, first), FairLock::Turn::not_yet);
+        lock.lock_exclusive(runs, wait_operation);
+        EXPECT_EQ(lock.poll_turn(sleeps, true, first), TicketRwLock::Turn::waiting);
         lock.unlock_exclusive(runs);
     }
-    EXPECT_FALSE(lock.draw(false, second)); // a reader does not pass
+    EXPECT_FALSE(lock.draw_ticket(false, second)); // a reader does not overtake
     std::atomic<bool> inside{false};
     std::thread late([&] {
-        FairLock own(*node.lock);
-        own.lock_exclusive(*node.lanes[2], shown);
+        TicketRwLock own(*node.lock);
+        own.lock_exclusive(*node.engines[2], wait_operation);
         inside = true;
-        own.unlock_exclusive(*node.lanes[2]);
+        own.unlock_exclusive(*node.engines[2]);
     });
     while (node.segment.block(2).sleepers.load() == 0 && !inside) std::this_thread::yield();
     EXPECT_FALSE(inside.load());
-    EXPECT_EQ(lock.look(runs, false, second), FairLock::Turn::not_yet);
-    EXPECT_EQ(lock.look(sleeps, true, first), FairLock::Turn::come);
+    EXPECT_EQ(lock.poll_turn(runs, false, second), TicketRwLock::Turn::waiting);
+    EXPECT_EQ(lock.poll_turn(sleeps, true, first), TicketRwLock::Turn::granted);
     EXPECT_FALSE(inside.load());
     lock.unlock_exclusive(sleeps);
-    EXPECT_EQ(lock.look(runs, false, second), FairLock::Turn::come);
+    EXPECT_EQ(lock.poll_turn(runs, false, second), TicketRwLock::Turn::granted);
     lock.unlock_shared(runs);
     late.join();
     EXPECT_TRUE(inside.load());
 }
 
-TEST(Busy, ExcludesOthers) {
+TEST(SpinGuard, ExcludesOthers) {
     std::atomic<uint32_t> word{0};
     int64_t counter = 0;
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
         threads.emplace_back([&] {
             for (int i = 0; i < 20000; ++i) {
-                const Busy busy(word);
+                const SpinGuard spin_guard(word);
                 ++counter;
             }
         });

@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A fair lock for readers and writers by operations of network devices, and how the ranks of the target's
-// node keep it for themselves while nobody else wants it.
+// Network lock: a FIFO readers–writer ticket lock by RDMA operations, and its hybrid mode, in which the
+// target's node keeps the lock while no remote rank requests it.
 //
-// Network side: everybody draws a ticket (fetch_add on `given`) and reads the counts in the same breath. A
-// reader is in when all before it are readers that are in (readers == ticket); it then lets the next one look
-// (writes readers = ticket + 1). A writer is in when all before it have left as well (both == ticket). A
-// writer leaves by writing ticket + 1 to `writers` and then to `readers`: nobody comes in before the second,
-// so that nobody else writes either of them meanwhile. A reader adds 1 to `writers`, by an atomic: others may
-// leave with it. Atomics of the device meet no instruction of a CPU at any word.
+// Network side: an origin draws a ticket (fetch_add on `tickets_issued`) and reads the counts. A reader
+// enters when all earlier tickets are readers that have entered (readers == ticket); it then admits the next
+// ticket (writes readers = ticket + 1). A writer enters when all earlier tickets have left as well (both ==
+// ticket). A writer leaves by writing ticket + 1 to `writers` and then to `readers`: no process enters before
+// the second store, so there is no concurrent writer of either word. A reader leaves by an atomic add of 1 to
+// `writers`, since readers may leave concurrently. No word is modified by both RDMA and CPU atomics.
 //
-// Node side (hybrid): ranks of the node take the target's FairLock first. Under it, `kept` says that the node
-// holds the network's lock, so that nothing more is needed. It changes only under the exclusive FairLock:
-// a rank that has taken the network's lock does not give it back after enough turns in a row, and gives it
-// back when somebody waits for it there, or the target does when it is asked to. For readers of the network
-// the target only opens it, under the shared FairLock: the node then keeps it as a reader among readers.
+// Node side (hybrid): ranks of the node take the target's TicketRwLock first. Under it, `node_ticket` != 0
+// means that the node holds the network lock, and nothing more is needed. It changes only under the exclusive
+// TicketRwLock: after enough consecutive turns a rank of the node keeps the network lock on release; a rank
+// of the node returns it when a remote rank waits, or the target does so on request. For remote readers the
+// target only opens the lock, under the shared TicketRwLock: the node then holds it as one of the readers.
 // Readers never wait for readers, so that ranks that hold the locks of many targets do not block each other.
 #pragma once
 
@@ -23,83 +23,87 @@
 
 namespace zipmpi::proto::rma {
 
-// The words as a device has read them.
-struct LockCounts {
-    uint64_t given;
+// Lock words as read by RDMA.
+struct RemoteLockState {
+    uint64_t next_ticket;
     uint64_t writers;
     uint64_t readers;
-    uint64_t kept;
+    uint64_t node_ticket;
 
-    [[nodiscard]] bool lets_in(uint64_t ticket, bool exclusive) const {
+    [[nodiscard]] bool can_enter(uint64_t ticket, bool exclusive) const {
         return readers == ticket && (!exclusive || writers == ticket);
     }
-    [[nodiscard]] uint64_t ahead(uint64_t ticket) const { return ticket - writers; }
-    // The ranks of the target's node have it, perhaps without using it.
-    [[nodiscard]] bool is_kept() const { return kept != 0; }
+    [[nodiscard]] uint64_t tickets_ahead(uint64_t ticket) const { return ticket - writers; }
+    // The target's node holds the network lock, possibly without using it.
+    [[nodiscard]] bool is_node_held() const { return node_ticket != 0; }
 };
 
-inline LockCounts read_counts(const wire::NetworkLock& l) {
-    constexpr auto order = std::memory_order_seq_cst; // pairs with those who leave
-    return {l.given.load(order), l.writers.load(order), l.readers.load(order), l.kept.load(order)};
+inline RemoteLockState read_lock_state(const wire::NetworkLock& l) {
+    constexpr auto order = std::memory_order_seq_cst; // pairs with the stores of leaving processes
+    return {l.tickets_issued.load(order), l.writers.load(order), l.readers.load(order),
+            l.node_ticket.load(order)};
 }
 
-// The node side; every call but at_start(), note_node() and note_request() under the FairLock.
-class NodeShare {
+// Node side of a hybrid lock. All calls except init(), reset_request_count() and count_request() require the
+// TicketRwLock, exclusive or shared as stated.
+class HybridLockNode {
   public:
-    explicit NodeShare(wire::NetworkLock& lock)
+    explicit HybridLockNode(wire::NetworkLock& lock)
         : l_(lock) {}
 
-    // Before anybody uses it: kept by the node.
-    void at_start() {
-        l_.given.store(1, order);
-        l_.kept.store(1, order);
+    // Before first use: held by the node.
+    void init() {
+        l_.tickets_issued.store(1, order);
+        l_.node_ticket.store(1, order);
     }
-    [[nodiscard]] bool keeps() const { return l_.kept.load(order) != 0; }
+    [[nodiscard]] bool holds() const { return l_.node_ticket.load(order) != 0; }
 
-    // Shared: readers of the network come in; the node goes on as a reader.
-    void open() {
-        if (keeps() && !is_open()) l_.readers.store(l_.kept.load(order), order);
+    // Shared: admits remote readers; the node continues as a reader.
+    void open_to_readers() {
+        if (holds() && !is_open_to_readers()) l_.readers.store(l_.node_ticket.load(order), order);
     }
-    [[nodiscard]] bool is_open() const {
-        const uint64_t kept = l_.kept.load(order);
+    [[nodiscard]] bool is_open_to_readers() const {
+        const uint64_t kept = l_.node_ticket.load(order);
         return kept != 0 && l_.readers.load(order) >= kept;
     }
-    // Exclusive: somebody else makes the node leave.
-    void forget() { l_.kept.store(0, order); }
+    // Exclusive: the caller releases the network lock for the node.
+    void clear_node_ticket() { l_.node_ticket.store(0, order); }
 
-    // Exclusive, not open: the network's lock, which the node keeps, becomes free for the next one.
-    void give_way() {
-        const uint64_t after = l_.kept.load(order);
-        leave(after - 1);
-        l_.kept.store(0, order);
+    // Exclusive, not open to readers: releases the network lock held by the node.
+    void yield() {
+        const uint64_t after = l_.node_ticket.load(order);
+        release(after - 1);
+        l_.node_ticket.store(0, order);
     }
-    // Exclusive: a writer leaves, by this CPU.
-    void leave(uint64_t ticket) {
+    // Exclusive: a writer leaves, by CPU stores.
+    void release(uint64_t ticket) {
         l_.writers.store(ticket + 1, order);
         l_.readers.store(ticket + 1, order);
     }
-    // Exclusive, when a rank of the node unlocks while the node keeps it.
-    [[nodiscard]] bool is_awaited() const { return l_.given.load(order) > l_.kept.load(order); }
+    // Exclusive, at unlock while the node holds the network lock: a remote rank waits for it.
+    [[nodiscard]] bool has_waiters() const {
+        return l_.tickets_issued.load(order) > l_.node_ticket.load(order);
+    }
 
-    // Exclusive, when a rank of the node has had the network's lock with this ticket. True: the node keeps it
-    // from now on. Else it must leave().
-    bool keep(uint64_t ticket, uint32_t turns) {
+    // Exclusive, when a rank of the node leaves the network lock with this ticket. Returns true if the node
+    // holds it from now on; otherwise the caller must release it.
+    bool try_hold(uint64_t ticket, uint32_t turns) {
         const bool in_row = l_.next_ticket.load(order) == ticket;
         const uint32_t run = in_row ? l_.node_run.load(order) + 1 : 1;
         l_.next_ticket.store(ticket + 1, order);
         l_.node_run.store(run, order);
-        if (run < turns || l_.given.load(order) != ticket + 1) return false;
+        if (run < turns || l_.tickets_issued.load(order) != ticket + 1) return false;
         l_.node_run.store(0, order);
-        l_.kept.store(ticket + 1, order);
+        l_.node_ticket.store(ticket + 1, order);
         return true;
     }
 
-    // A rank of the node has come.
-    void note_node() {
+    // A rank of the node takes the lock.
+    void reset_request_count() {
         if (l_.network_run.load(std::memory_order_relaxed) != 0) l_.network_run.store(0, order);
     }
-    // A request has come. True: there were so many in a row that the network should have the lock.
-    bool note_request(uint32_t turns) { return l_.network_run.fetch_add(1, order) + 1 >= turns; }
+    // A remote request has arrived. Returns true after `turns` consecutive ones: the lock should migrate.
+    bool count_request(uint32_t turns) { return l_.network_run.fetch_add(1, order) + 1 >= turns; }
 
   private:
     static constexpr auto order = std::memory_order_seq_cst;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The network's lock with threads as origins, and the node's share of it step by step.
+// The network lock with threads as origins, and the node side of a hybrid lock step by step.
 #include "proto/rma/network_lock.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace zipmpi::proto::rma {
 namespace {
 
-// Atomics that are whole among themselves only.
+// Emulates RDMA atomics that are atomic only with respect to each other.
 class Atomics {
   public:
     uint64_t add(std::atomic<uint64_t>& word) {
@@ -35,19 +35,19 @@ struct Origin {
     uint64_t ticket = 0;
 
     void enter(bool exclusive) {
-        ticket = device.add(lock.given);
-        while (!read_counts(lock).lets_in(ticket, exclusive)) std::this_thread::yield();
+        ticket = device.add(lock.tickets_issued);
+        while (!read_lock_state(lock).can_enter(ticket, exclusive)) std::this_thread::yield();
         if (!exclusive) lock.readers.store(ticket + 1);
     }
     void leave(bool exclusive) {
         if (exclusive)
-            NodeShare(lock).leave(ticket);
+            HybridLockNode(lock).release(ticket);
         else
             device.add(lock.writers);
     }
 };
 
-TEST(NetworkLock, WritersAreAloneInTheOrderOfTickets) {
+TEST(NetworkLock, WritersExcludeInTicketOrder) {
     const auto lock = std::make_unique<wire::NetworkLock>();
     Atomics device;
     int64_t pair[2] = {0, 0}; // changed by writers only
@@ -73,77 +73,77 @@ TEST(NetworkLock, WritersAreAloneInTheOrderOfTickets) {
         });
     for (std::thread& t : threads) t.join();
     EXPECT_EQ(pair[0], 4 * rounds * 2 / 3);
-    EXPECT_EQ(lock->given, lock->writers);
+    EXPECT_EQ(lock->tickets_issued, lock->writers);
 }
 
-// A writer that leaves is held up between its two stores.
-TEST(NetworkLock, NobodyComesInWhileAWriterIsLeaving) {
+// State between the two stores of a leaving writer.
+TEST(NetworkLock, NoEntryWhileWriterLeaves) {
     for (const auto& [writers, readers] : {std::pair<uint64_t, uint64_t>{1, 0}, {0, 0}}) {
         wire::NetworkLock lock{};
-        lock.given = 2;
+        lock.tickets_issued = 2;
         lock.writers = writers;
         lock.readers = readers;
-        EXPECT_FALSE(read_counts(lock).lets_in(1, true));
-        EXPECT_FALSE(read_counts(lock).lets_in(1, false));
+        EXPECT_FALSE(read_lock_state(lock).can_enter(1, true));
+        EXPECT_FALSE(read_lock_state(lock).can_enter(1, false));
     }
 }
 
-TEST(NetworkLock, NodeKeepsItAfterTurnsInARow) {
+TEST(NetworkLock, NodeHoldsAfterConsecutiveTurns) {
     const auto lock = std::make_unique<wire::NetworkLock>();
     Atomics device;
-    NodeShare share(*lock);
-    Origin near{*lock, device};
-    Origin far{*lock, device};
+    HybridLockNode node_lock(*lock);
+    Origin local{*lock, device};
+    Origin remote{*lock, device};
     const auto turn = [&] {
-        near.enter(true);
-        const bool kept = share.keep(near.ticket, 3);
-        if (!kept) near.leave(true);
+        local.enter(true);
+        const bool kept = node_lock.try_hold(local.ticket, 3);
+        if (!kept) local.leave(true);
         return kept;
     };
     EXPECT_FALSE(turn());
     EXPECT_FALSE(turn());
-    far.enter(true); // in between: counted anew
-    far.leave(true);
+    remote.enter(true); // resets the count
+    remote.leave(true);
     EXPECT_FALSE(turn());
     EXPECT_FALSE(turn());
     EXPECT_TRUE(turn());
-    EXPECT_TRUE(share.keeps());
-    EXPECT_FALSE(share.is_awaited());
-    far.ticket = device.add(lock->given);
-    EXPECT_TRUE(share.is_awaited());
-    EXPECT_TRUE(read_counts(*lock).is_kept());
-    EXPECT_FALSE(read_counts(*lock).lets_in(far.ticket, true));
-    share.give_way();
-    EXPECT_TRUE(read_counts(*lock).lets_in(far.ticket, true));
+    EXPECT_TRUE(node_lock.holds());
+    EXPECT_FALSE(node_lock.has_waiters());
+    remote.ticket = device.add(lock->tickets_issued);
+    EXPECT_TRUE(node_lock.has_waiters());
+    EXPECT_TRUE(read_lock_state(*lock).is_node_held());
+    EXPECT_FALSE(read_lock_state(*lock).can_enter(remote.ticket, true));
+    node_lock.yield();
+    EXPECT_TRUE(read_lock_state(*lock).can_enter(remote.ticket, true));
 }
 
-TEST(NetworkLock, NodeStaysAsAReaderAmongReaders) {
+TEST(NetworkLock, NodeRemainsReader) {
     const auto lock = std::make_unique<wire::NetworkLock>();
     Atomics device;
-    NodeShare share(*lock);
-    share.at_start();
+    HybridLockNode node_lock(*lock);
+    node_lock.init();
     Origin reader{*lock, device};
     Origin writer{*lock, device};
-    EXPECT_FALSE(share.is_open());
-    share.open();
-    EXPECT_TRUE(share.is_open());
+    EXPECT_FALSE(node_lock.is_open_to_readers());
+    node_lock.open_to_readers();
+    EXPECT_TRUE(node_lock.is_open_to_readers());
     reader.enter(false); // does not wait
-    writer.ticket = device.add(lock->given);
+    writer.ticket = device.add(lock->tickets_issued);
     reader.leave(false);
-    EXPECT_FALSE(read_counts(*lock).lets_in(writer.ticket, true)); // the node is still in
-    EXPECT_TRUE(read_counts(*lock).is_kept());
-    share.forget();
+    EXPECT_FALSE(read_lock_state(*lock).can_enter(writer.ticket, true)); // the node is still a reader
+    EXPECT_TRUE(read_lock_state(*lock).is_node_held());
+    node_lock.clear_node_ticket();
     device.add(lock->writers);
-    EXPECT_TRUE(read_counts(*lock).lets_in(writer.ticket, true));
+    EXPECT_TRUE(read_lock_state(*lock).can_enter(writer.ticket, true));
 }
 
-TEST(NetworkLock, RequestsInARowAreCounted) {
+TEST(NetworkLock, CountsConsecutiveRequests) {
     const auto lock = std::make_unique<wire::NetworkLock>();
-    NodeShare share(*lock);
-    EXPECT_FALSE(share.note_request(2));
-    share.note_node();
-    EXPECT_FALSE(share.note_request(2));
-    EXPECT_TRUE(share.note_request(2));
+    HybridLockNode node_lock(*lock);
+    EXPECT_FALSE(node_lock.count_request(2));
+    node_lock.reset_request_count();
+    EXPECT_FALSE(node_lock.count_request(2));
+    EXPECT_TRUE(node_lock.count_request(2));
 }
 
 } // namespace

@@ -1,24 +1,25 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A window as protocols see it: a region of memory for each member of a team, how each is reached, and what
-// the members share to synchronise. Epochs are core's business; here an operation is done, or under way, when
-// its call returns.
+// RMA window: a memory region per member of a team, the access path to each, and the shared state for
+// synchronization. Epochs are handled in core; here an operation is complete or in flight when its call
+// returns.
 //
-// How a target is reached is found out at the first access, in find_reach(), and then stays:
-//   direct    own memory, or memory that lies in the node segment's file: load, store, CPU atomics
-//   kernel    private memory of another process: process_vm_readv and writev, several pieces in one call
-//   device    on another host, by the network device alone (on_device.hpp); what it cannot do is a request
-//   messages  none of these: requests that the target serves (messages.hpp)
-// The first three need nothing from the target; the first two are complete at once.
+// The access path of a target is resolved at the first access, in resolve_path(), and then fixed:
+//   shared  local memory, or memory in the node segment: load, store, CPU atomics
+//   cma     private memory of another process: process_vm_readv and writev, several segments per call
+//   rdma    on another host, by RDMA (rdma_path.hpp); unsupported operations use active messages
+//   am      otherwise: active messages that the target serves (am_origin.hpp)
+// The first three need no progress of the target; the first two complete immediately.
 //
-// Threads: under the lane's lock, except peek(), place_in() and accumulate_row().
+// Threads: under the lock of the progress engine, except peek(), target_address() and
+// try_accumulate_contiguous().
 #pragma once
 
-#include "proto/rma/combine.hpp"
+#include "proto/rma/accumulate_op.hpp"
 #include "proto/team.hpp"
-#include "transport/ucx/direct.hpp"
-#include "wire/rma_message.hpp"
+#include "transport/ucx/rdma_device.hpp"
+#include "wire/rma_layout.hpp"
 
 #include <memory>
 #include <utility>
@@ -26,255 +27,257 @@
 
 namespace zipmpi::proto::rma {
 
-// A member's part, as it tells the others.
+// A member's memory region, as exchanged between members.
 struct Region {
     uint64_t base; // address in the member's memory
     uint64_t size;
-    int64_t unit;   // bytes of one displacement
-    uint64_t place; // in the arena of `owner`, plus 1; 0: private memory
-    int32_t owner;  // member
+    int64_t disp_unit;     // bytes per unit of displacement
+    uint64_t arena_offset; // in the arena of `owner`, plus 1; 0: private memory
+    int32_t owner;         // member
     uint32_t reserved;
 };
 
-enum class Reach : uint8_t { unknown, direct, kernel, device, messages };
+enum class AccessPath : uint8_t { unknown, shared, cma, rdma, am };
 
 struct Target {
-    // Written last when the reach is found out: who has read it may read base, size and unit without the
-    // lock.
-    std::atomic<Reach> known{Reach::unknown};
-    std::byte* base = nullptr; // direct: where it is seen here; else in the target's memory
+    // Written last by resolve_path(): a reader of a resolved path may read base, size and disp_unit without
+    // the lock.
+    std::atomic<AccessPath> resolved_path{AccessPath::unknown};
+    std::byte* base = nullptr; // shared: local mapping; else address in the target's memory
     uint64_t size = 0;
-    int64_t unit = 1;
-    bool shared = false; // all origins reach it directly, and may change it by instructions of the CPU
-    bool alone = false;  // set by core: no other origin has access
-    bool remote = false; // on another host: shares no memory with this rank
+    int64_t disp_unit = 1;
+    bool cpu_atomics = false; // all origins map the memory, so CPU atomics are allowed
+    bool exclusive = false;   // set by core: no other origin has access
+    bool remote = false;      // on another host: shares no memory with this rank
     transport::Peer peer = 0;
-    std::byte* mapped = nullptr; // to be unmapped, `size` bytes
+    std::byte* mapped = nullptr; // mapping to release, `size` bytes; or null
 
-    // pairs with set_reach()
-    [[nodiscard]] Reach reach() const { return known.load(std::memory_order_acquire); }
-    void set_reach(Reach reach) { known.store(reach, std::memory_order_release); }
+    // pairs with set_path()
+    [[nodiscard]] AccessPath path() const { return resolved_path.load(std::memory_order_acquire); }
+    void set_path(AccessPath reach) { resolved_path.store(reach, std::memory_order_release); }
 };
 
-// Elements in memory. Without a layout: bytes in a row.
-struct Data {
-    std::byte* base = nullptr; // of a target: see place_in()
-    const layout::Program* layout = nullptr;
+// Elements in memory; contiguous bytes if layout is null.
+struct TypedBuffer {
+    std::byte* base = nullptr; // of a target: see target_address()
+    const packing::Layout* layout = nullptr;
     int64_t elements = 0;
     uint64_t bytes = 0;
 };
 
-// An operation that fetches by messages, until its last reply.
-struct Exchange {
-    Data result;          // where fetched bytes go
-    uint32_t waiting = 1; // replies, plus 1 while requests are made
+// Pending operation with results, alive until its last reply.
+struct FetchOp {
+    TypedBuffer result;   // destination of fetched bytes
+    uint32_t pending = 1; // replies, plus 1 while requests are being created
     Err error = Err::success;
-    void (*done)(Exchange&) = nullptr; // may destroy it
+    void (*on_done)(FetchOp&) = nullptr; // may destroy it
 
-    void part_done() {
-        if (--waiting == 0) done(*this);
+    void complete_part() {
+        if (--pending == 0) on_done(*this);
     }
 };
 
-class Device;
+class RdmaContext;
 
 class Window {
   public:
-    // How a peer's code for an operation is understood.
-    struct Codes {
-        bool (*combine)(uint32_t code, Combine& c);
-        bool (*swap)(uint32_t code, Swap& s);
+    // Decodes the operation codes of peers.
+    struct OpDecoder {
+        bool (*decode_accumulate)(uint32_t code, AccumulateOp& c);
+        bool (*decode_swap)(uint32_t code, CompareSwapOp& s);
     };
-    static constexpr uint64_t everywhere = UINT64_MAX; // the size of a dynamic window
+    static constexpr uint64_t dynamic_size = UINT64_MAX; // the size of a dynamic window
 
-    // control: offset in the node segment, zeroed. Regions of all members.
-    Window(Team& team, uint64_t control, const std::vector<Region>& regions, const Codes& codes);
+    // control: offset of the zeroed control block in the node segment. regions: of all members.
+    Window(Team& team, uint64_t control, const std::vector<Region>& regions, const OpDecoder& codes);
     ~Window();
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
 
-    // Collective, before anything else: other hosts are reached by the device if all members have one.
-    Err use_device(Device& device);
+    // Collective, before any access: uses RDMA between hosts if all members have a device.
+    Err use_rdma(RdmaContext& device);
 
     [[nodiscard]] Team& team() const { return team_; }
-    [[nodiscard]] bool spans_hosts() const { return spans_; }
-    // Some target needs messages.
-    [[nodiscard]] bool reaches_by_messages();
-    // With its reach not found out yet.
+    [[nodiscard]] bool spans_hosts() const { return spans_hosts_; }
+    // At least one target needs active messages.
+    [[nodiscard]] bool needs_am();
+    // The target without resolving its path.
     [[nodiscard]] Target& peek(int rank) { return targets_[static_cast<size_t>(rank)]; }
     [[nodiscard]] Target& target(int rank) {
         Target& t = peek(rank);
-        if (t.reach() == Reach::unknown) [[unlikely]]
-            find_reach(rank, t);
+        if (t.path() == AccessPath::unknown) [[unlikely]]
+            resolve_path(rank, t);
         return t;
     }
-    // A target whose memory is seen here already.
-    void set_direct(int rank, std::byte* base);
+    // Sets the base of a target whose memory is already mapped.
+    void set_shared_base(int rank, std::byte* base);
 
-    // Operations. `there` lies in the target, its base is from place_in(). What fetches by messages is added
-    // to the exchange that `make` gives; others never call it: the memory of the origin may be used again.
-    struct Maker {
-        Exchange* (*make)(void* maker); // null: no memory
-        void* maker;
-        bool at_once = false; // somebody waits for the exchange alone
+    // Operations. `there` is in the target; its base is from target_address(). An operation that completes
+    // later calls `make` for a FetchOp; if it was not called, the origin buffers may be reused on return.
+    struct FetchFactory {
+        FetchOp* (*make)(void* maker); // null: no memory
+        void* context;
+        bool immediate = false; // a caller may wait for this operation alone
     };
-    [[nodiscard]] static std::byte* place_in(const Target& t, uint64_t offset) {
-        return t.reach() >= Reach::device ? reinterpret_cast<std::byte*>(offset) : t.base + offset;
+    [[nodiscard]] static std::byte* target_address(const Target& t, uint64_t offset) {
+        return t.path() >= AccessPath::rdma ? reinterpret_cast<std::byte*>(offset) : t.base + offset;
     }
-    Err put(int rank, const Data& here, const Data& there, const Maker& maker);
-    Err get(int rank, const Data& here, const Data& there, const Maker& maker);
+    Err put(int rank, const TypedBuffer& here, const TypedBuffer& there, const FetchFactory& maker);
+    Err get(int rank, const TypedBuffer& here, const TypedBuffer& there, const FetchFactory& maker);
     // result.bytes == 0: nothing is fetched
-    Err accumulate(int rank, const Combine& c, const Data& here, const Data& result, const Data& there,
-                   const Maker& maker);
-    // Of a row of elements in a target that is seen here, at `there`; few enough to hold others up meanwhile.
-    // False: look closer.
-    bool accumulate_row(int rank, const Combine& c, const std::byte* in, std::byte* fetched, std::byte* there,
-                        uint64_t bytes) {
+    Err accumulate(int rank, const AccumulateOp& c, const TypedBuffer& here, const TypedBuffer& result,
+                   const TypedBuffer& there, const FetchFactory& maker);
+    // Fast path for at most 64 KiB of contiguous elements in a mapped target, at `there`. Returns false if
+    // accumulate() is needed.
+    bool try_accumulate_contiguous(int rank, const AccumulateOp& c, const std::byte* in, std::byte* fetched,
+                                   std::byte* there, uint64_t bytes) {
         constexpr uint64_t most = uint64_t{64} << 10;
-        const bool by_cpu = on_device_ == nullptr; // a device may have to do it even to the own memory
+        const bool by_cpu = rdma_ == nullptr; // with RDMA even local memory may need RDMA atomics
         return by_cpu && bytes <= most &&
-               combine_row(c, {there, bytes}, in, fetched, guard_of(rank, peek(rank)));
+               accumulate_contiguous(c, {there, bytes}, in, fetched, guard_of(rank, peek(rank)));
     }
-    Err compare_and_swap(int rank, const Swap& s, const void* compare, const void* value, void* fetched,
-                         std::byte* there, const Maker& maker);
+    Err compare_and_swap(int rank, const CompareSwapOp& s, const void* compare, const void* value,
+                         void* fetched, std::byte* there, const FetchFactory& maker);
 
-    // Everything that went to this target, or to all, has been done there.
+    // Waits until all operations to this target (or to all) are complete at the target.
     void flush(int rank) {
-        if (messages_ != nullptr) [[unlikely]]
-            flush_messages(rank);
+        if (am_ != nullptr) [[unlikely]]
+            flush_requests(rank);
     }
     void flush_all() {
-        if (messages_ != nullptr) [[unlikely]]
-            flush_messages(-1);
+        if (am_ != nullptr) [[unlikely]]
+            flush_requests(-1);
     }
-    // Everything that comes from this target, or from all (-1), is there.
+    // Waits until all results from this target, or from all (-1), have arrived.
     void flush_local(int rank) {
-        if (messages_ != nullptr) [[unlikely]]
+        if (am_ != nullptr) [[unlikely]]
             await_fetches(rank);
     }
-    // An error of something that was under way, once.
+    // Returns and clears the error of a pending operation.
     [[nodiscard]] Err take_failure() { return std::exchange(failure_, Err::success); }
 
-    // On other hosts the lock is taken along with the first operation that needs it, and given back together
-    // with the last: locks that nothing is done under cost nothing. Where devices do operations it is taken
-    // at once: an operation cannot wait for it without holding other locks meanwhile.
+    // The lock of a remote target is requested along with the first operation and released along with the
+    // last, so an epoch without operations costs nothing. With RDMA it is acquired immediately: acquiring it
+    // at the first operation would mean waiting while holding other locks.
     void lock(int rank, bool exclusive);
     void unlock(int rank, bool exclusive); // flushes
-    // The same in two steps, for several targets at once: everything is settled after flush_all().
+    // First half of unlock(), for several targets concurrently; flush_all() completes it.
     void begin_unlock(int rank, bool exclusive);
 
     void post_to(int origin);
     void await_post(int target);
-    void complete_to(int target); // after everything that went there
+    void complete_to(int target); // after all operations to the target
     [[nodiscard]] bool all_completed(uint32_t origins) const {
         return members_[team_.rank].completed.load(std::memory_order_seq_cst) >= origins;
     }
     void await_completes(uint32_t origins);
-    void forget_completes(uint32_t origins) {
+    void consume_completes(uint32_t origins) {
         members_[team_.rank].completed.fetch_sub(origins, std::memory_order_seq_cst);
     }
 
-    // All that anybody has done to this member is there, and nobody begins before all have come here.
+    // Completes all operations on this member; no rank starts the next epoch before all have arrived.
     Err fence();
 
-    // Memory of a dynamic window. False: overlaps with what there is; not there.
+    // Memory of a dynamic window. attach() returns false on overlap, detach() if base is not attached.
     bool attach(uint64_t base, uint64_t size);
     bool detach(uint64_t base);
     [[nodiscard]] bool is_attached(uint64_t base, uint64_t size) const;
 
   private:
-    struct Messages;
-    struct OnDevice;
-    struct Offers;
+    struct AmPath;
+    struct RdmaPath;
+    struct TargetAssist;
     enum class DeviceLocks : uint8_t { cpu, network, hybrid };
-    struct Attached {
+    struct AttachedRange {
         uint64_t base;
         uint64_t size;
     };
 
-    [[gnu::cold]] void find_reach(int rank, Target& t);
-    [[nodiscard]] std::atomic<uint64_t>* posted(int rank) const;
-    void await(bool (*condition)(const Window& w, int64_t argument), int64_t argument, int shown_peer);
-    [[gnu::cold]] void flush_messages(int rank);
+    [[gnu::cold]] void resolve_path(int rank, Target& t);
+    [[nodiscard]] std::atomic<uint64_t>* post_flags(int rank) const;
+    void await(bool (*condition)(const Window& w, int64_t argument), int64_t argument, int wait_peer);
+    [[gnu::cold]] void flush_requests(int rank);
     [[gnu::cold]] void await_fetches(int rank);
-    void take_post(int from);
+    void record_post(int from);
     Err fence_by_counts();
-    void meet_on_node();
-    [[nodiscard]] Guard guard_of(int rank, const Target& t) const {
-        return {t.alone ? nullptr : &members_[rank].combining, t.shared};
+    void sync_node_fence();
+    [[nodiscard]] AccumulateGuard guard_of(int rank, const Target& t) const {
+        return {t.exclusive ? nullptr : &members_[rank].accumulate_lock, t.cpu_atomics};
     }
-    // Of the own memory, for what is done on behalf of others.
-    [[nodiscard]] Guard guard_for_others() {
-        return {&members_[team_.rank].combining, target(team_.rank).shared};
+    // For requests that this rank executes on its own memory for other origins.
+    [[nodiscard]] AccumulateGuard guard_for_requests() {
+        return {&members_[team_.rank].accumulate_lock, target(team_.rank).cpu_atomics};
     }
 
-    // on_device.cpp
+    // rdma_path.cpp
     [[nodiscard]] DeviceLocks choose_locks() const;
-    int device_end(int rank);
-    void settle(int rank);
-    [[gnu::cold]] static Err no_way(int rank);
-    // device_access.cpp
-    [[nodiscard]] uint64_t address_there(int rank, const std::byte* place) const;
-    Err end_with(int end, const Maker& maker);
-    std::byte* hold_result(int end, Exchange& exchange, uint64_t from, uint64_t bytes, const Maker& maker);
-    Err put_by_device(int rank, const Data& here, const Data& there, const Maker& maker);
-    Err get_by_device(int rank, const Data& here, const Data& there, const Maker& maker);
-    [[nodiscard]] bool combines_by_device(int rank, const Combine& c, const Data& there) const;
-    [[nodiscard]] bool swaps_by_device(int rank, const Swap& s, const std::byte* there) const;
+    int rdma_endpoint(int rank);
+    void flush_rdma(int rank);
+    [[gnu::cold]] static Err no_connection_error(int rank);
+    // rdma_access.cpp
+    [[nodiscard]] uint64_t remote_address(int rank, const std::byte* address) const;
+    Err add_completion(int endpoint, const FetchFactory& maker);
+    std::byte* stage_result(int endpoint, FetchOp& fetch, uint64_t from, uint64_t bytes,
+                            const FetchFactory& maker);
+    Err put_rdma(int rank, const TypedBuffer& here, const TypedBuffer& there, const FetchFactory& maker);
+    Err get_rdma(int rank, const TypedBuffer& here, const TypedBuffer& there, const FetchFactory& maker);
+    [[nodiscard]] bool can_accumulate_rdma(int rank, const AccumulateOp& c, const TypedBuffer& there) const;
+    [[nodiscard]] bool can_swap_rdma(int rank, const CompareSwapOp& s, const std::byte* there) const;
     void order_accumulates(int rank, bool by_device);
-    uint64_t change_word(int rank, int end, const Combine& c, uint64_t in, const transport::ucx::There& word);
-    void change_by_device(int rank, int end, const Combine& c, const Data& here, const Data& result,
-                          const Data& there);
-    Err add_by_device(int rank, int end, const Combine& c, const Data& here, const Data& result,
-                      const Data& there, const Maker& maker);
-    Err accumulate_by_device(int rank, const Combine& c, const Data& here, const Data& result,
-                             const Data& there, const Maker& maker);
-    Err swap_by_device(int rank, const void* compare, const void* value, void* fetched, std::byte* there,
-                       const Maker& maker);
-    // device_lock.cpp
-    [[nodiscard]] bool locks_by_device() const;
-    void lock_near(int rank, bool exclusive);
-    void unlock_near(int rank, bool exclusive);
-    void lock_far(int rank, bool exclusive);
-    void leave_as_reader(int rank);
-    void unlock_far(int rank, bool exclusive);
-    bool lock_by_request(int rank, bool exclusive);
-    void lock_word(int rank, bool exclusive);
-    void unlock_word(int rank, bool exclusive);
+    uint64_t update_word_rdma(int rank, int endpoint, const AccumulateOp& c, uint64_t in,
+                              const transport::ucx::RemoteAddress& word);
+    void update_rdma(int rank, int endpoint, const AccumulateOp& c, const TypedBuffer& here,
+                     const TypedBuffer& result, const TypedBuffer& there);
+    Err fetch_add_rdma(int rank, int endpoint, const AccumulateOp& c, const TypedBuffer& here,
+                       const TypedBuffer& result, const TypedBuffer& there, const FetchFactory& maker);
+    Err accumulate_rdma(int rank, const AccumulateOp& c, const TypedBuffer& here, const TypedBuffer& result,
+                        const TypedBuffer& there, const FetchFactory& maker);
+    Err swap_rdma(int rank, const void* compare, const void* value, void* fetched, std::byte* there,
+                  const FetchFactory& maker);
+    // rdma_lock.cpp
+    [[nodiscard]] bool uses_rdma_locks() const;
+    void lock_local(int rank, bool exclusive);
+    void unlock_local(int rank, bool exclusive);
+    void lock_remote(int rank, bool exclusive);
+    void release_as_reader(int rank);
+    void unlock_remote(int rank, bool exclusive);
+    bool lock_by_am(int rank, bool exclusive);
+    void lock_by_network(int rank, bool exclusive);
+    void unlock_by_network(int rank, bool exclusive);
     void lock_by_cpu(int rank, bool exclusive);
     void unlock_by_cpu(int rank, bool exclusive);
 
     // access.cpp
-    Err copied(transport::kcopy::Reader::Result result, int rank) const;
-    Err move_by_kernel(int rank, const Target& t, bool write, const Data& here, const Data& there);
-    Err accumulate_by_kernel(int rank, const Target& t, const Combine& c, const iovec* pieces, size_t count,
-                             uint64_t bytes, const std::byte* in, std::byte* fetched);
-    Err combine_chunk(int rank, const Combine& c, const iovec* pieces, size_t count, uint64_t bytes,
-                      const std::byte* in, std::byte* fetched);
-    Err swap_by_kernel(int rank, const Target& t, const Swap& s, const void* compare, const void* value,
-                       void* fetched, std::byte* there);
-    // requests.cpp
-    [[gnu::cold]] static Err no_memory_for_requests();
-    Err send_requests(int rank, wire::RmaKind kind, const Combine* c, const Data& here, const Data& there,
-                      const Data& result, const Maker& maker);
-    Err send_swap(int rank, const Swap& s, const void* compare, const void* value, void* fetched,
-                  std::byte* there, const Maker& maker);
+    Err cma_error(transport::cma::Copier::Result result, int rank) const;
+    Err move_cma(int rank, const Target& t, bool write, const TypedBuffer& here, const TypedBuffer& there);
+    Err accumulate_cma(int rank, const Target& t, const AccumulateOp& c, const iovec* iov, size_t count,
+                       uint64_t bytes, const std::byte* in, std::byte* fetched);
+    Err accumulate_chunk(int rank, const AccumulateOp& c, const iovec* iov, size_t count, uint64_t bytes,
+                         const std::byte* in, std::byte* fetched);
+    Err swap_cma(int rank, const Target& t, const CompareSwapOp& s, const void* compare, const void* value,
+                 void* fetched, std::byte* there);
+    // am_requests.cpp
+    [[gnu::cold]] static Err no_memory_error();
+    Err send_requests(int rank, wire::RmaKind kind, const AccumulateOp* c, const TypedBuffer& here,
+                      const TypedBuffer& there, const TypedBuffer& result, const FetchFactory& maker);
+    Err send_swap(int rank, const CompareSwapOp& s, const void* compare, const void* value, void* fetched,
+                  std::byte* there, const FetchFactory& maker);
 
     Team& team_;
     uint64_t control_;
     const std::vector<Region>& regions_;
-    Codes codes_;
+    OpDecoder op_decoder_;
     wire::WindowMember* members_;
     std::vector<Target> targets_;
-    std::vector<Attached> attached_;
-    Scratch scratch_;
-    Operation shown_;    // for reports
-    bool spans_ = false; // several hosts
+    std::vector<AttachedRange> attached_;
+    ScratchBuffers scratch_;
+    Operation wait_operation_; // for reports
+    bool spans_hosts_ = false; // members on several hosts
     uint32_t fences_ = 0;
     Err failure_ = Err::success;
-    std::unique_ptr<OnDevice> on_device_; // null: there is none
-    std::unique_ptr<Messages> messages_;
-    std::unique_ptr<Offers> offers_; // null: nobody's memory is private, or the window spans hosts
+    std::unique_ptr<RdmaPath> rdma_; // null: RDMA is not used
+    std::unique_ptr<AmPath> am_;
+    std::unique_ptr<TargetAssist> assist_; // null: no private memory, or the window spans hosts
 };
 
 } // namespace zipmpi::proto::rma

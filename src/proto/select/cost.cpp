@@ -12,37 +12,34 @@ namespace {
 
 constexpr uint64_t largest_compared = uint64_t{1} << 24;
 constexpr uint64_t never = UINT64_MAX;
-// Below, a message leaves its sender at once whatever the curves say: they know nothing of a sender that
-// waits.
-constexpr uint64_t smallest_asked = 1024;
-// Sharing memory saves less than a copy, and the library's part of a rendezvous is about 0.3 us.
-constexpr uint64_t smallest_direct = 2048;
-// The library does more for a rendezvous than was measured, and it binds the sender to the receiver's pace.
-constexpr double price_of_asking = 1.25;
-// A sender that helps cannot do anything else meanwhile: help has to win by more than what measurements
-// differ.
-constexpr double price_of_help = 1.05;
+// Smaller messages are always eager: the curves do not include the cost of a waiting sender.
+constexpr uint64_t min_rendezvous = 1024;
+// Below, an arena copy saves less than the library's share of a rendezvous costs, about 0.3 us.
+constexpr uint64_t min_arena_compared = 2048;
+// A rendezvous costs more in the library than was measured, and couples the sender to the receiver.
+constexpr double rendezvous_penalty = 1.25;
+// A cooperative copy occupies the sender, so it must win by more than the spread of measurements.
+constexpr double coop_penalty = 1.05;
 
-const PathCost& cost_of(const PairCosts& c, Path path) {
+const PathCost& cost_of(const PairCosts& c, MessagePath path) {
     switch (path) {
-    case Path::fragments:
+    case MessagePath::pipeline:
         return c.fragments;
-    case Path::kernel:
-        return c.kernel;
-    case Path::direct:
-        return c.direct;
-    case Path::joint:
-        return c.joint;
+    case MessagePath::cma:
+        return c.cma;
+    case MessagePath::arena:
+        return c.arena;
+    case MessagePath::coop:
+        return c.coop;
     default:
         return c.cell;
     }
 }
 
-// Sizes at which paths are compared, four to a doubling; where two of them differ, crossing() finds the size
-// in between.
+// Sizes at which paths are compared, four per octave; crossing() finds the exact size between two of them.
 std::vector<uint64_t> compared_sizes(uint64_t least, uint64_t most) {
     std::vector<uint64_t> sizes{least};
-    for (uint64_t octave = smallest_asked; octave < most; octave *= 2)
+    for (uint64_t octave = min_rendezvous; octave < most; octave *= 2)
         for (uint64_t quarter = 0; quarter < 4; ++quarter)
             if (const uint64_t size = octave + octave * quarter / 4; size > least && size <= most)
                 sizes.push_back(size);
@@ -50,11 +47,10 @@ std::vector<uint64_t> compared_sizes(uint64_t least, uint64_t most) {
     return sizes;
 }
 
-// Positive if the other is cheaper; the same for twice and for half the cost.
+// Relative gain of the other path: positive if it is cheaper, symmetric in the cost ratio.
 double gain(double one_ns, double other_ns) { return (one_ns - other_ns) / (one_ns + other_ns); }
 
-// The first size above `below` at which the other path wins (or, if wins is false, does not), given that this
-// holds at `above`.
+// The first size above `below` at which the other path wins (wins == false: loses), as it does at `above`.
 template <class Gain>
 uint64_t crossing(uint64_t below, uint64_t above, Gain&& gain_at, bool wins) {
     while (above - below > 1) {
@@ -64,15 +60,14 @@ uint64_t crossing(uint64_t below, uint64_t above, Gain&& gain_at, bool wins) {
     return above;
 }
 
-struct Band {
+struct SizeRange {
     uint64_t from, to;
 };
 
-// The sizes for which to take another path, from one to another, so that the mean over all sizes is best:
-// measured curves may cross more than once. gain_at(bytes): of taking the other there. No end within the
-// sizes that are compared is none at all.
+// The range of sizes for the other path that maximizes the summed gain over the compared sizes: measured
+// curves may cross more than once. A range that reaches the largest compared size has no upper end.
 template <class Gain>
-Band best_band(uint64_t least, Gain&& gain_at) {
+SizeRange best_range(uint64_t least, Gain&& gain_at) {
     const std::vector<uint64_t> sizes = compared_sizes(least, largest_compared);
     double sum = 0, best = 0;
     size_t start = 0, from = 0, to = 0;
@@ -92,9 +87,9 @@ Band best_band(uint64_t least, Gain&& gain_at) {
             to + 1 == sizes.size() ? never : crossing(sizes[to], sizes[to + 1], gain_at, false) - 1};
 }
 
-// The same without an upper end.
+// Like best_range(), without an upper end.
 template <class Gain>
-uint64_t best_from(uint64_t least, uint64_t most, Gain&& gain_at) {
+uint64_t best_minimum(uint64_t least, uint64_t most, Gain&& gain_at) {
     const std::vector<uint64_t> sizes = compared_sizes(least, most);
     double sum = 0, best = 0;
     size_t from = sizes.size();
@@ -108,111 +103,112 @@ uint64_t best_from(uint64_t least, uint64_t most, Gain&& gain_at) {
     return from == 0 ? sizes[0] : crossing(sizes[from - 1], sizes[from], gain_at, true);
 }
 
-// A message that was asked for takes the better of fragments and one copy by the kernel, as the state of its
-// source has it.
-double asked_ns(const PairCosts& costs, const Thresholds& t, uint64_t bytes, bool fresh) {
-    const double cells = predicted_ns(costs, Path::fragments, bytes, fresh);
-    const bool may = bytes >= t.kcopy_min && bytes <= t.kcopy_max;
-    return may ? std::min(cells, predicted_ns(costs, Path::kernel, bytes, fresh)) : cells;
+// Cost of a rendezvous by the cheaper of fragments and CMA copy for the given state of the source.
+double rendezvous_ns(const PairCosts& costs, const Thresholds& t, uint64_t bytes, bool fresh) {
+    const double cells = predicted_ns(costs, MessagePath::pipeline, bytes, fresh);
+    const bool may = bytes >= t.cma_min && bytes <= t.cma_max;
+    return may ? std::min(cells, predicted_ns(costs, MessagePath::cma, bytes, fresh)) : cells;
 }
 
-double mean_ns(const PairCosts& costs, Path path, uint64_t bytes) {
+double mean_ns(const PairCosts& costs, MessagePath path, uint64_t bytes) {
     return (predicted_ns(costs, path, bytes, true) + predicted_ns(costs, path, bytes, false)) / 2;
 }
 
-double mean_asked_ns(const PairCosts& costs, const Thresholds& t, uint64_t bytes) {
-    return (asked_ns(costs, t, bytes, true) + asked_ns(costs, t, bytes, false)) / 2;
+double mean_rendezvous_ns(const PairCosts& costs, const Thresholds& t, uint64_t bytes) {
+    return (rendezvous_ns(costs, t, bytes, true) + rendezvous_ns(costs, t, bytes, false)) / 2;
 }
 
-void find_joint_sizes(const PairCosts& costs, Thresholds& t) {
-    const Band joint = best_band(smallest_joint_compared, [&](uint64_t bytes) {
-        return gain(mean_asked_ns(costs, t, bytes), price_of_help * mean_ns(costs, Path::joint, bytes));
+void find_coop_range(const PairCosts& costs, Thresholds& t) {
+    const SizeRange range = best_range(min_coop_compared, [&](uint64_t bytes) {
+        return gain(mean_rendezvous_ns(costs, t, bytes),
+                    coop_penalty * mean_ns(costs, MessagePath::coop, bytes));
     });
-    t.joint_min = joint.from;
-    t.joint_max = joint.to;
-    t.joint_shared_min = best_from(smallest_joint_compared, largest_compared, [&](uint64_t bytes) {
-        return gain(bytes >= t.direct_min ? mean_ns(costs, Path::direct, bytes)
-                                          : mean_asked_ns(costs, t, bytes),
-                    price_of_help * mean_ns(costs, Path::joint, bytes));
+    t.coop_min = range.from;
+    t.coop_max = range.to;
+    t.coop_arena_min = best_minimum(min_coop_compared, largest_compared, [&](uint64_t bytes) {
+        return gain(bytes >= t.arena_min ? mean_ns(costs, MessagePath::arena, bytes)
+                                         : mean_rendezvous_ns(costs, t, bytes),
+                    coop_penalty * mean_ns(costs, MessagePath::coop, bytes));
     });
-    t.joint_shared_min = std::max(t.joint_shared_min, t.joint_min);
+    t.coop_arena_min = std::max(t.coop_arena_min, t.coop_min);
 }
 
 } // namespace
 
-const char* name(Path path) {
-    constexpr const char* names[] = {"line",        "lines",       "cell",      "fragments",
-                                     "kernel copy", "direct copy", "joint copy"};
+const char* name(MessagePath path) {
+    constexpr const char* names[] = {"inline",     "multislot",       "cell", "fragments", "CMA copy",
+                                     "arena copy", "cooperative copy"};
     return names[static_cast<size_t>(path)];
 }
 
-double predicted_ns(const PairCosts& costs, Path path, uint64_t bytes, bool fresh) {
-    if (path == Path::line) return static_cast<double>(costs.line_ns);
-    if (path == Path::lines) {
+double predicted_ns(const PairCosts& costs, MessagePath path, uint64_t bytes, bool fresh) {
+    if (path == MessagePath::inline_) return static_cast<double>(costs.inline_ns);
+    if (path == MessagePath::multislot) {
         const uint64_t more =
-            (bytes - std::min<uint64_t>(bytes, wire::inline_max) + wire::continuation_bytes - 1) /
-            wire::continuation_bytes;
-        return static_cast<double>(costs.line_ns + more * costs.more_line_ns);
+            (bytes - std::min<uint64_t>(bytes, wire::inline_max) + wire::slot_continuation_bytes - 1) /
+            wire::slot_continuation_bytes;
+        return static_cast<double>(costs.inline_ns + more * costs.extra_slot_ns);
     }
     const PathCost& cost = cost_of(costs, path);
-    return nanoseconds(fresh ? cost.fresh : cost.kept, bytes);
+    return nanoseconds(fresh ? cost.fresh : cost.cached, bytes);
 }
 
-Choice cheapest(const PairCosts& costs, uint64_t bytes, const Situation& s) {
-    const auto ns = [&](Path path) { return predicted_ns(costs, path, bytes, s.fresh); };
-    if (bytes <= wire::inline_max) return {Path::line, ns(Path::line)};
-    Choice best{Path::fragments, ns(Path::fragments)};
-    const auto consider = [&](Path path, bool possible) {
+PathChoice cheapest_path(const PairCosts& costs, uint64_t bytes, const PathQuery& s) {
+    const auto ns = [&](MessagePath path) { return predicted_ns(costs, path, bytes, s.fresh); };
+    if (bytes <= wire::inline_max) return {MessagePath::inline_, ns(MessagePath::inline_)};
+    PathChoice best{MessagePath::pipeline, ns(MessagePath::pipeline)};
+    const auto consider = [&](MessagePath path, bool possible) {
         if (possible && ns(path) < best.ns) best = {path, ns(path)};
     };
-    consider(Path::kernel, s.kernel_allowed);
-    consider(Path::joint, s.kernel_allowed && bytes >= smallest_joint_compared);
-    consider(Path::direct, s.born_shared);
-    consider(Path::cell, bytes <= s.cell_bytes);
-    consider(Path::lines, bytes <= wire::lines_max);
+    consider(MessagePath::cma, s.cma_allowed);
+    consider(MessagePath::coop, s.cma_allowed && bytes >= min_coop_compared);
+    consider(MessagePath::arena, s.in_arena);
+    consider(MessagePath::cell, bytes <= s.cell_bytes);
+    consider(MessagePath::multislot, bytes <= wire::multislot_max);
     return best;
 }
 
 Thresholds thresholds_from(const PairCosts& costs, uint64_t cell_bytes) {
     Thresholds t{};
-    const Band kernel = best_band(smallest_asked, [&](uint64_t bytes) {
-        return gain(predicted_ns(costs, Path::fragments, bytes, false),
-                    predicted_ns(costs, Path::kernel, bytes, false));
+    const SizeRange cma = best_range(min_rendezvous, [&](uint64_t bytes) {
+        return gain(predicted_ns(costs, MessagePath::pipeline, bytes, false),
+                    predicted_ns(costs, MessagePath::cma, bytes, false));
     });
-    t.kcopy_min = kernel.from;
-    t.kcopy_max = kernel.to;
-    t.instead_of_kcopy = costs.fragments.fresh;
-    t.instead_of_kcopy.start_ns -= std::min(t.instead_of_kcopy.start_ns, costs.line_ns);
-    // By a source that is kept: a sender whose messages are not taken by one copy learns to send at once.
-    const uint64_t ask_from = best_from(smallest_asked, cell_bytes, [&](uint64_t bytes) {
-        const bool may = bytes >= t.kcopy_min && bytes <= t.kcopy_max;
-        return gain(predicted_ns(costs, Path::cell, bytes, false),
-                    predicted_ns(costs, may ? Path::kernel : Path::fragments, bytes, false));
+    t.cma_min = cma.from;
+    t.cma_max = cma.to;
+    t.fragment_cost = costs.fragments.fresh;
+    t.fragment_cost.start_ns -= std::min(t.fragment_cost.start_ns, costs.inline_ns);
+    // For a cached source: with a fresh one, RtsPolicy switches the sender to eager.
+    const uint64_t rendezvous_min = best_minimum(min_rendezvous, cell_bytes, [&](uint64_t bytes) {
+        const bool may = bytes >= t.cma_min && bytes <= t.cma_max;
+        return gain(predicted_ns(costs, MessagePath::cell, bytes, false),
+                    predicted_ns(costs, may ? MessagePath::cma : MessagePath::pipeline, bytes, false));
     });
-    t.eager_limit = std::min(ask_from == never ? cell_bytes : ask_from - 1, cell_bytes);
-    t.direct_min = best_from(smallest_direct, largest_compared, [&](uint64_t bytes) {
-        const double direct = mean_ns(costs, Path::direct, bytes);
-        return bytes <= t.eager_limit ? gain(mean_ns(costs, Path::cell, bytes), price_of_asking * direct)
-                                      : gain(mean_asked_ns(costs, t, bytes), direct);
+    t.eager_limit = std::min(rendezvous_min == never ? cell_bytes : rendezvous_min - 1, cell_bytes);
+    t.arena_min = best_minimum(min_arena_compared, largest_compared, [&](uint64_t bytes) {
+        const double arena_ns = mean_ns(costs, MessagePath::arena, bytes);
+        return bytes <= t.eager_limit
+                   ? gain(mean_ns(costs, MessagePath::cell, bytes), rendezvous_penalty * arena_ns)
+                   : gain(mean_rendezvous_ns(costs, t, bytes), arena_ns);
     });
-    find_joint_sizes(costs, t);
+    find_coop_range(costs, t);
     t.fragment_bytes =
         std::clamp<uint64_t>(costs.fragment_bytes, std::min<uint64_t>(1024, cell_bytes), cell_bytes);
     t.window_bytes = std::max(costs.window_bytes, 2 * t.fragment_bytes);
     return t;
 }
 
-Path path_by(const Thresholds& t, uint64_t bytes, const Situation& s) {
-    if (bytes <= wire::inline_max) return Path::line;
-    if (bytes <= wire::lines_max) return Path::lines;
-    const bool gaps = s.mean_piece != 0;
-    const bool direct = s.born_shared && !gaps && bytes >= t.direct_min;
-    if (!direct && bytes <= (gaps ? t.gaps_eager_limit : t.eager_limit)) return Path::cell;
-    const JointCase both{s.born_shared && !gaps, s.in_stream, s.mean_piece};
-    if (s.kernel_allowed && t.goes_jointly(bytes, both)) return Path::joint;
-    if (direct) return Path::direct;
-    const bool by_kernel = s.kernel_allowed && !gaps && bytes >= t.kcopy_min && bytes <= t.kcopy_max;
-    return by_kernel ? Path::kernel : Path::fragments;
+MessagePath select_path(const Thresholds& t, uint64_t bytes, const PathQuery& s) {
+    if (bytes <= wire::inline_max) return MessagePath::inline_;
+    if (bytes <= wire::multislot_max) return MessagePath::multislot;
+    const bool noncontig = s.mean_segment != 0;
+    const bool by_arena = s.in_arena && !noncontig && bytes >= t.arena_min;
+    if (!by_arena && bytes <= (noncontig ? t.noncontig_eager_limit : t.eager_limit)) return MessagePath::cell;
+    const CoopCase coop{s.in_arena && !noncontig, s.in_stream, s.mean_segment};
+    if (s.cma_allowed && t.should_coop_copy(bytes, coop)) return MessagePath::coop;
+    if (by_arena) return MessagePath::arena;
+    const bool by_cma = s.cma_allowed && !noncontig && bytes >= t.cma_min && bytes <= t.cma_max;
+    return by_cma ? MessagePath::cma : MessagePath::pipeline;
 }
 
 } // namespace zipmpi::proto

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a message costs on each path, as curves over its size, and which path is therefore taken. Pure
-// functions of their arguments; the constants are built in, or measured by `zipmpi tune`.
+// Cost model of messages within a node: the cost of each path as a curve over the size, and the thresholds
+// that follow from it. Pure functions; the constants are built in or measured by `zipmpi tune`.
 #pragma once
 
 #include "proto/select/select.hpp"
@@ -12,33 +12,33 @@
 
 namespace zipmpi::proto {
 
-// A copy is slower if the sender has just written the source, because its lines come out of the other core's
-// cache; how much slower differs between the paths.
+// A copy is slower if the sender has just written the source, because the cache lines come from the other
+// core's cache. The difference depends on the path.
 struct PathCost {
-    Curve fresh; // written before each message
-    Curve kept;  // the same bytes again and again
+    Curve fresh;  // the source is written before each message
+    Curve cached; // the source is sent repeatedly without being written
     bool operator==(const PathCost&) const = default;
 };
 
-// From the call of the sender to the bytes in the buffer of a receiver that waits, everything included.
+// Costs from the sender's call until the bytes are in the buffer of a waiting receiver.
 struct PairCosts {
-    uint64_t line_ns;      // a message that fits in one line
-    uint64_t more_line_ns; // each further line
-    PathCost cell;         // sent at once through one cell
-    PathCost fragments;    // rendezvous, then through cells, with the two numbers below
-    PathCost kernel;       // rendezvous, then one copy by the kernel
-    PathCost direct;       // rendezvous, then one copy out of memory that both have mapped
-    PathCost joint;        // rendezvous, then copies by the kernel on both sides (p2p/chunks.hpp)
+    uint64_t inline_ns;     // a message in one slot
+    uint64_t extra_slot_ns; // each further slot
+    PathCost cell;          // eager, through one cell
+    PathCost fragments;     // rendezvous, then fragment pipeline, with the two sizes below
+    PathCost cma;           // rendezvous, then one CMA copy
+    PathCost arena;         // rendezvous, then one copy from the shared arena
+    PathCost coop;          // rendezvous, then CMA copies by both sides (p2p/chunks.hpp)
     uint64_t fragment_bytes;
-    uint64_t window_bytes; // of fragments sent and not yet copied out: what the shared cache holds with ease
+    uint64_t window_bytes; // fragments in flight; should fit in the shared cache
     bool operator==(const PairCosts&) const = default;
 };
 
-// Calls f(name, value) for every constant, with the names they have in a file: "kernel.fresh.start_ns".
+// Calls f(name, value) for every constant, with its name in a cost file, such as "cma.fresh.start_ns".
 template <class Costs, class F>
 void each_constant(Costs& c, F&& f) {
-    f("line_ns", c.line_ns);
-    f("more_line_ns", c.more_line_ns);
+    f("inline_ns", c.inline_ns);
+    f("extra_slot_ns", c.extra_slot_ns);
     f("fragment_bytes", c.fragment_bytes);
     f("window_bytes", c.window_bytes);
     const auto curve = [&](const char* start, const char* cached, const char* beyond, const char* bend,
@@ -52,48 +52,49 @@ void each_constant(Costs& c, F&& f) {
     curve(#path "." #source ".start_ns", #path "." #source ".cached_ps", #path "." #source ".beyond_ps",     \
           #path "." #source ".cached_bytes", c.path.source)
     ZIPMPI_CURVE(cell, fresh);
-    ZIPMPI_CURVE(cell, kept);
+    ZIPMPI_CURVE(cell, cached);
     ZIPMPI_CURVE(fragments, fresh);
-    ZIPMPI_CURVE(fragments, kept);
-    ZIPMPI_CURVE(kernel, fresh);
-    ZIPMPI_CURVE(kernel, kept);
-    ZIPMPI_CURVE(direct, fresh);
-    ZIPMPI_CURVE(direct, kept);
-    ZIPMPI_CURVE(joint, fresh);
-    ZIPMPI_CURVE(joint, kept);
+    ZIPMPI_CURVE(fragments, cached);
+    ZIPMPI_CURVE(cma, fresh);
+    ZIPMPI_CURVE(cma, cached);
+    ZIPMPI_CURVE(arena, fresh);
+    ZIPMPI_CURVE(arena, cached);
+    ZIPMPI_CURVE(coop, fresh);
+    ZIPMPI_CURVE(coop, cached);
 #undef ZIPMPI_CURVE
 }
 
 const PairCosts& built_in_costs(PairClass pair);
-inline constexpr uint64_t assumed_cell_bytes = 32 * 1024 - 64; // before the node segment says its own
+inline constexpr uint64_t assumed_cell_bytes = 32 * 1024 - 64; // default of shm.cell_size without its header
 
-// A joint copy is measured and compared from here on: the sender's chunk is then at least half of the
-// receiver's.
-inline constexpr uint64_t smallest_joint_compared = 48 * 1024;
+// Smallest message for which a cooperative copy is measured and compared: from here on the sender's chunk is
+// at least half of the receiver's.
+inline constexpr uint64_t min_coop_compared = 48 * 1024;
 
-enum class Path : uint8_t { line, lines, cell, fragments, kernel, direct, joint };
-const char* name(Path path);
+enum class MessagePath : uint8_t { inline_, multislot, cell, pipeline, cma, arena, coop };
+const char* name(MessagePath path);
 
-struct Situation {
+// Properties of a message, besides its size, on which its path depends.
+struct PathQuery {
     uint64_t cell_bytes = 0;
-    bool kernel_allowed = true;
-    bool born_shared = false; // the source lies in memory that the receiver has mapped too
-    bool fresh = false;       // the sender has just written it, and the receiver knows (source_sense.hpp)
-    bool in_stream = false;   // another message of the sender waits already
-    uint64_t mean_piece = 0;  // of a source with gaps; 0: in one piece
+    bool cma_allowed = true;
+    bool in_arena = false;     // the source is in the shared arena
+    bool fresh = false;        // the sender has just written the source (cma_heuristic.hpp)
+    bool in_stream = false;    // another message of the sender is already in the ring
+    uint64_t mean_segment = 0; // of a noncontiguous source; 0: contiguous
 };
 
-double predicted_ns(const PairCosts& costs, Path path, uint64_t bytes, bool fresh);
+double predicted_ns(const PairCosts& costs, MessagePath path, uint64_t bytes, bool fresh);
 
-struct Choice {
-    Path path;
+struct PathChoice {
+    MessagePath path;
     double ns;
 };
-Choice cheapest(const PairCosts& costs, uint64_t bytes, const Situation& situation);
+PathChoice cheapest_path(const PairCosts& costs, uint64_t bytes, const PathQuery& query);
 
-// The same, worked out beforehand: what a lane compares sizes with.
+// Precomputes the sizes at which the cheapest path changes.
 Thresholds thresholds_from(const PairCosts& costs, uint64_t cell_bytes);
-// What a lane with these thresholds does with a message.
-Path path_by(const Thresholds& t, uint64_t bytes, const Situation& situation);
+// The path that the progress engine takes with these thresholds.
+MessagePath select_path(const Thresholds& t, uint64_t bytes, const PathQuery& query);
 
 } // namespace zipmpi::proto

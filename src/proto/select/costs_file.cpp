@@ -14,23 +14,22 @@
 namespace zipmpi::proto {
 namespace {
 
-Param<std::string> tune_file{
-    "tune.file",
-    "",
-    nullptr,
-    Level::user,
-    Scope::local,
-    "file of costs measured by `zipmpi tune`; empty: that of this user and host, else "
-    "that of the installation; none: built-in costs only"};
+Param<std::string> tune_file{"tune.file",
+                             "",
+                             nullptr,
+                             Level::user,
+                             Scope::local,
+                             "cost file written by `zipmpi tune`; empty: that of this user and host, else "
+                             "that of the installation; none: built-in costs"};
 
-constexpr uint64_t largest_constant = uint64_t{1} << 40; // more is a slip of the pen
+constexpr uint64_t largest_constant = uint64_t{1} << 40; // larger values are typing errors
 
-// True if the text is the name of a constant; then it is set.
+// Sets a constant by name. Returns false if there is no such constant.
 bool set_constant(NodeCosts& costs, std::string_view name, uint64_t value) {
     const size_t dot = name.find('.');
     if (dot == std::string_view::npos) return false;
-    for (size_t i = 0; i < topo::pair_classes; ++i) {
-        if (name.substr(0, dot) != topo::name(static_cast<PairClass>(i))) continue;
+    for (size_t i = 0; i < hwtopo::pair_classes; ++i) {
+        if (name.substr(0, dot) != hwtopo::name(static_cast<PairClass>(i))) continue;
         bool found = false;
         each_constant(costs.pair[i], [&](const char* constant, uint64_t& at) {
             if (name.substr(dot + 1) != constant) return;
@@ -43,28 +42,23 @@ bool set_constant(NodeCosts& costs, std::string_view name, uint64_t value) {
     return false;
 }
 
-const char* set_format(NodeCosts& costs, uint64_t value) {
-    costs.format = value;
-    return value <= costs_format ? nullptr : "of a newer version, whose constants may have another meaning";
-}
-
 } // namespace
 
 NodeCosts::NodeCosts() {
-    for (size_t i = 0; i < topo::pair_classes; ++i) pair[i] = built_in_costs(static_cast<PairClass>(i));
+    for (size_t i = 0; i < hwtopo::pair_classes; ++i) pair[i] = built_in_costs(static_cast<PairClass>(i));
 }
 
-std::vector<std::string> costs_file_places() {
+std::vector<std::string> costs_file_paths() {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     const char* home = std::getenv("HOME");
-    std::vector<std::string> places;
+    std::vector<std::string> paths;
     const std::string file = "/zipmpi/tune-" + os::host_name() + ".toml";
     if (config != nullptr && config[0] == '/')
-        places.push_back(config + file);
+        paths.push_back(config + file);
     else if (home != nullptr && home[0] == '/')
-        places.push_back(std::string(home) + "/.config" + file);
-    places.emplace_back(ZIPMPI_SYSCONF_DIR "/zipmpi/tune.toml");
-    return places;
+        paths.push_back(std::string(home) + "/.config" + file);
+    paths.emplace_back(ZIPMPI_SYSCONF_DIR "/zipmpi/tune.toml");
+    return paths;
 }
 
 bool load_costs_from(const std::string& path, NodeCosts& costs) {
@@ -76,11 +70,15 @@ bool load_costs_from(const std::string& path, NodeCosts& costs) {
         uint64_t value = 0;
         const char* end = s.value.data() + s.value.size();
         const auto [stop, error] = std::from_chars(s.value.data(), end, value);
+        if (s.name == "format" && error == std::errc() && stop == end) {
+            costs.format = value;
+            continue;
+        }
         const char* fault = s.name.empty()                        ? "not of the form name = number"
                             : error != std::errc() || stop != end ? "not a whole number"
                             : value > largest_constant            ? "too large"
-                            : s.name == "format"                  ? set_format(costs, value)
-                            : costs.format > costs_format         ? "not used: of a newer version"
+                            : costs.format != costs_format
+                                ? "in a file format that this version does not read"
                             : !set_constant(costs, s.name, value) ? "no constant has this name"
                                                                   : nullptr;
         if (fault != nullptr)
@@ -93,7 +91,7 @@ bool load_costs_from(const std::string& path, NodeCosts& costs) {
 bool load_costs(NodeCosts& costs) {
     if (tune_file.get() == "none") return true;
     if (!tune_file.get().empty()) return load_costs_from(tune_file.get(), costs);
-    for (const std::string& path : costs_file_places())
+    for (const std::string& path : costs_file_paths())
         if (access(path.c_str(), R_OK) == 0) return load_costs_from(path, costs);
     return true;
 }

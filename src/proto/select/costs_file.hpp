@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Measured costs in a file: one line `class.constant = number` each ("shared_l3.kernel.fresh.start_ns =
-// 905"), which is TOML. Written by `zipmpi tune`, read by the first rank of a node that needs them. A line
-// `format = number` comes first; a file without it is of format 1, which had no costs of joint copies.
+// Cost file: constants measured by `zipmpi tune`, one line `class.constant = number` each
+// ("shared_l3.cma.fresh.start_ns = 905"), in TOML. Read by the first rank of a node that needs them. The
+// first line is `format = 3`; constants in files of other formats are ignored.
 #pragma once
 
 #include "proto/select/cost.hpp"
@@ -13,23 +13,23 @@
 
 namespace zipmpi::proto {
 
-inline constexpr uint64_t costs_format = 2;
+inline constexpr uint64_t costs_format = 3;
 
 struct NodeCosts {
-    PairCosts pair[topo::pair_classes]; // starts with what is built in
-    bool measured[topo::pair_classes] = {};
-    std::string file;                // what was read; empty: all is built in
-    uint64_t format = costs_format;  // of the file; what an older one does not have is built in
-    std::vector<std::string> faults; // lines that are not used, and why
+    PairCosts pair[hwtopo::pair_classes]; // initialized with the built-in costs
+    bool measured[hwtopo::pair_classes] = {};
+    std::string file;                // path of the file read; empty: built-in costs only
+    uint64_t format = costs_format;  // of the file; 1 if it has no format line
+    std::vector<std::string> faults; // ignored lines, with the reason
 
     NodeCosts();
 };
 
-// Where a file of this user or of the installation is looked for, in this order.
-std::vector<std::string> costs_file_places();
+// Search path: the file of this user and host, then that of the installation.
+std::vector<std::string> costs_file_paths();
 
-// The file that the knob tune.file names, or the first that exists. False: the named file cannot be read
-// (errno).
+// Loads the file named by the parameter tune.file, or the first file of the search path that exists. Returns
+// false if the file cannot be read (errno).
 bool load_costs(NodeCosts& costs);
 bool load_costs_from(const std::string& path, NodeCosts& costs);
 

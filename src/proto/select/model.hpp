@@ -1,20 +1,21 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What messages cost between ranks that nobody has measured, from what the hardware and the kernel do:
+// Model of message costs for pair classes without measurement, from the behavior of hardware and kernel:
 //
-//   cell        the sender copies into lines that the receiver has had (push), the receiver copies out lines
-//               that the sender has just written (pull): both at the distance of the pair
-//   fragments   the same in a row; three more lines to ask, and the two copies overlap where two cores copy
-//   kernel      the start of a system call, and pinning each page, neither of which knows a distance; one
-//               copy: a pull if the source is fresh, within the own cache if it is kept
-//   direct      the same without the kernel
-//   joint       the kernel's costs on both sides; each copies about a half
+//   cell        the sender copies into cache lines last held by the receiver (push); the receiver copies from
+//               cache lines just written by the sender (pull). Both depend on the distance of the pair.
+//   fragments   push and pull per fragment, three more slot transfers for the rendezvous; the two copies
+//               overlap if they run on two cores
+//   cma         one system call and one pinning per page, independent of the distance; one copy: a pull
+//               if the source is fresh, within the local cache if it is cached
+//   arena       as cma, without system call and pinning
+//   coop        as cma, on both sides; each copies about half of the message
 //
-// So a second copy costs pull + push - near - page per byte more than one copy by the kernel, and the system
-// call pays from syscall / (pull + push - near - page) bytes on: never within a cell where two ranks share a
-// near cache, and the earlier the farther apart they are. The unit test holds the model against the measured
-// class.
+// So a second copy costs pull + push - local_copy - page more per byte than a CMA copy, and the system call
+// pays from syscall / (pull + push - local_copy - page) bytes on. That is never within a cell if the two
+// ranks share an L2 cache, and at smaller sizes for larger distances. A unit test compares the model with the
+// measured class.
 #pragma once
 
 #include "base/param.hpp"
@@ -22,64 +23,71 @@
 
 namespace zipmpi::proto {
 
-// Nanoseconds, and picoseconds per byte.
+// Communication costs of a pair of cores, in nanoseconds and in picoseconds per byte.
 struct Distance {
-    uint64_t line_ns;   // one line with a message, from one core to the other
-    uint64_t pull_ps;   // copying what the other core has just written: the first KiB
-    uint64_t stream_ps; // the same in a long row, which the prefetcher follows
-    uint64_t push_ps;   // copying into lines that the other core has had
-    uint64_t memory_ps; // copying what is in no cache
-    bool one_core;      // two copies share the ports of one core, or of one cache: they do not overlap
+    uint64_t slot_transfer_ns; // transfer of a slot from one core to the other, including software
+    uint64_t pull_ps;          // copy of data just written by the other core: the first KiB
+    uint64_t stream_ps;        // copy of data just written by the other core: long runs, with prefetching
+    uint64_t push_ps;          // copy into cache lines last held by the other core
+    uint64_t memory_ps;        // copy of data in no cache
+    bool one_core;             // both ranks share the ports of one core or cache, so copies do not overlap
     uint64_t window_bytes;
 };
 
-// Of the machine on which shared_l3 was measured (docs/decisions/0010), and independent of the distance.
-inline constexpr uint64_t near_ps = 42;     // a copy within the own cache: direct copy, kept
-inline constexpr uint64_t syscall_ns = 700; // process_vm_readv: the start of a kernel copy less two lines
-inline constexpr uint64_t page_ps = 22;     // 90 ns to find and pin a page: kernel copy less near_ps
-inline constexpr uint64_t own_cache = 256 * KiB; // what a core keeps of a source or a target
+// Constants independent of the distance, from the machine on which shared_l3 was measured
+// (docs/decisions/0010).
+inline constexpr uint64_t local_copy_ps = 42; // copy within the local cache: arena copy of a cached source
+inline constexpr uint64_t syscall_ns = 700;   // process_vm_readv: start of a CMA copy less two slot transfers
+inline constexpr uint64_t page_ps = 22;       // 90 ns to find and pin a page: CMA copy less local_copy_ps
+inline constexpr uint64_t core_cache_bytes = 256 * KiB; // of a source or destination, kept in a core's cache
 
 constexpr uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-// Two that copy at these speeds at the same time.
-constexpr uint64_t together(uint64_t a_ps, uint64_t b_ps) { return a_ps * b_ps / (a_ps + b_ps); }
+// Cost per byte of two concurrent copies with these costs.
+constexpr uint64_t concurrent_ps(uint64_t a_ps, uint64_t b_ps) { return a_ps * b_ps / (a_ps + b_ps); }
 
-constexpr PathCost modeled_joint(const Distance& d) {
-    const uint64_t start = 3 * d.line_ns + 2 * syscall_ns; // rts, help, ack; two chunks, one after the other
+constexpr PathCost modeled_coop(const Distance& d) {
+    const uint64_t start = 3 * d.slot_transfer_ns + 2 * syscall_ns; // rts, coop_offer, ack; two chunks
     const uint64_t read_ps = d.stream_ps + page_ps;
-    const uint64_t write_ps =
-        d.stream_ps + d.push_ps + page_ps; // which lines are near depends on who took them last
-    const uint64_t kept_ps = near_ps + page_ps, far_ps = d.memory_ps + page_ps;
-    if (d.one_core) return {{start, read_ps, far_ps, own_cache}, {start, kept_ps, far_ps, own_cache}};
-    return {{start, together(read_ps, write_ps), together(read_ps, write_ps), own_cache},
-            {start, together(kept_ps, kept_ps), together(far_ps, far_ps), own_cache}};
+    // Plus push: a destination line is in the cache of the side that copied it last.
+    const uint64_t write_ps = d.stream_ps + d.push_ps + page_ps;
+    const uint64_t cached_ps = local_copy_ps + page_ps, uncached_ps = d.memory_ps + page_ps;
+    if (d.one_core)
+        return {{start, read_ps, uncached_ps, core_cache_bytes},
+                {start, cached_ps, uncached_ps, core_cache_bytes}};
+    return {{start, concurrent_ps(read_ps, write_ps), concurrent_ps(read_ps, write_ps), core_cache_bytes},
+            {start, concurrent_ps(cached_ps, cached_ps), concurrent_ps(uncached_ps, uncached_ps),
+             core_cache_bytes}};
 }
 
 constexpr PairCosts modeled(const Distance& d) {
     const uint64_t both_ps = d.pull_ps + d.push_ps;
     const uint64_t overlapped_ps = larger(d.stream_ps, d.memory_ps);
-    const Curve cell{2 * d.line_ns, both_ps, d.stream_ps + d.push_ps, 8 * KiB};
-    // rts, cts, the first fragment, and its cell given back
-    const Curve fragments{4 * d.line_ns, both_ps, overlapped_ps, d.one_core ? 2 * own_cache : 16 * KiB};
-    const uint64_t asked_ns = 2 * d.line_ns; // rts, ack
-    return {d.line_ns,
-            d.line_ns / 4,
+    const Curve cell{2 * d.slot_transfer_ns, both_ps, d.stream_ps + d.push_ps, 8 * KiB};
+    // rts, cts, first fragment, return of its cell
+    const Curve fragments{4 * d.slot_transfer_ns, both_ps, overlapped_ps,
+                          d.one_core ? 2 * core_cache_bytes : 16 * KiB};
+    const uint64_t rendezvous_ns = 2 * d.slot_transfer_ns; // rts, ack
+    return {d.slot_transfer_ns,
+            d.slot_transfer_ns / 4,
             {cell, cell},
             {fragments, fragments},
-            {{asked_ns + syscall_ns, d.pull_ps + page_ps, d.stream_ps + page_ps, 16 * KiB},
-             {asked_ns + syscall_ns, near_ps + page_ps, d.memory_ps + page_ps, own_cache}},
-            {{asked_ns, d.pull_ps, d.stream_ps, 8 * KiB}, {asked_ns, near_ps, d.memory_ps, 2 * own_cache}},
-            modeled_joint(d),
+            {{rendezvous_ns + syscall_ns, d.pull_ps + page_ps, d.stream_ps + page_ps, 16 * KiB},
+             {rendezvous_ns + syscall_ns, local_copy_ps + page_ps, d.memory_ps + page_ps, core_cache_bytes}},
+            {{rendezvous_ns, d.pull_ps, d.stream_ps, 8 * KiB},
+             {rendezvous_ns, local_copy_ps, d.memory_ps, 2 * core_cache_bytes}},
+            modeled_coop(d),
             assumed_cell_bytes,
             d.window_bytes};
 }
 
-// Cores below one L3: from the measured class. The others by the ratio of latencies between cores as they are
-// assumed here, not measured: about 20 ns within an L2, 50 by a shared L3, 90 between the L3s of a package,
-// 125 between packages; a line's message holds 60 ns of software beside it. Within a shared L2 no line has to
-// change its cache; memory of another package is read at 0.6 of the speed.
+// shared_l3 is from the measured class. The others are scaled by assumed, not measured, latencies between
+// cores: 20 ns within an L2, 50 ns through a shared L3, 90 ns between the L3 caches of a package, 125 ns
+// between packages; a slot transfer includes 60 ns of software besides. Within a shared L2 no cache-line
+// transfer is needed; memory of another package is read at 0.6 times the local bandwidth.
 inline constexpr Distance shared_l3_distance{140, 120, 100, 45, 75, false, 256 * KiB};
-inline constexpr Distance shared_l2_distance{90, near_ps + 3, near_ps + 1, near_ps, 75, true, 256 * KiB};
+inline constexpr Distance shared_l2_distance{90,   local_copy_ps + 3, local_copy_ps + 1, local_copy_ps, 75,
+                                             true, 256 * KiB};
 inline constexpr Distance same_numa_distance{204, 216, 180, 81, 75, false, 512 * KiB};
 inline constexpr Distance other_numa_distance{260, 300, 250, 113, 120, false, 512 * KiB};
 

@@ -1,27 +1,27 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which way a message goes, by the class of its pair and its size. The choice is made beforehand: cost curves
-// (cost.hpp) are turned into a few sizes per class, so that the path of a message compares integers.
+// Thresholds: sizes at which the path of a message changes, per class of pair. They are computed in advance
+// from cost curves (cost.hpp), so that sending a message compares integers only. The progress engine uses
+// them as follows:
 //
-// How a lane uses them:
+//   bytes <= eager_limit              eager, in slots or in a cell
+//   bytes >= arena_min, source in     rendezvous, also below eager_limit; the receiver copies from the arena
+//     the shared arena
+//   coop_min <= bytes <= coop_max     rendezvous; cooperative copy if CMA is allowed; from coop_arena_min
+//                                     on if the source is in the shared arena
+//   cma_min <= bytes <= cma_max       rendezvous; CMA copy by the receiver, if allowed and recommended by
+//                                     the CmaHeuristic of the pair
+//   otherwise                         rendezvous; fragments of fragment_bytes through cells, with at most
+//                                     window_bytes in flight
 //
-//   bytes <= eager_limit                   sent at once: in lines, or in a cell
-//   source is born shared, >= direct_min   rendezvous (also below eager_limit); the receiver copies it itself
-//   joint_min <= bytes <= joint_max        rendezvous; both copy it through the kernel, if allowed; from
-//                                          joint_shared_min on if the source is born shared
-//   kcopy_min <= bytes <= kcopy_max        rendezvous; the receiver copies it through the kernel, if allowed
-//                                          and if the SourceSense of the pair does not advise against it
-//   otherwise                              rendezvous; fragments of fragment_bytes through cells, with at
-//                                          most window_bytes sent and not yet copied out
+// A noncontiguous message is packed into cells, unless its segments are long enough for a cooperative copy.
+// It has a separate eager limit; above, the first fragment is sent with the rts.
 //
-// A message with gaps is packed into cells, unless its pieces are long enough to be copied jointly: it has an
-// eager limit of its own, and above it the first fragment goes with the question.
-//
-// PairChoice (pair_choice.hpp) has them for each peer of a rank. Pure functions here.
+// PeerThresholds (peer_thresholds.hpp) holds them for each peer of a rank.
 #pragma once
 
-#include "topo/pair_class.hpp"
+#include "hwtopo/pair_class.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -29,10 +29,10 @@
 
 namespace zipmpi::proto {
 
-using topo::PairClass;
+using hwtopo::PairClass;
 
-// Two straight pieces: bytes that stay in a cache, and those beyond. In nanoseconds and picoseconds, so that
-// whole numbers do.
+// Cost curve of two straight lines: bytes that stay in a cache, and bytes beyond. The units, nanoseconds and
+// picoseconds, allow integers.
 struct Curve {
     uint64_t start_ns;
     uint64_t cached_ps;    // per byte, up to cached_bytes
@@ -49,60 +49,62 @@ constexpr double nanoseconds(const Curve& c, uint64_t bytes) {
                1000;
 }
 
-// What a joint copy depends on, beside the size.
-struct JointCase {
-    bool born_shared = false; // the receiver has the source mapped
-    bool in_stream = false;   // another message of the sender waits already
-    uint64_t mean_piece = 0;  // of a buffer with gaps, on either side; 0: in one piece
+// Properties of a message, besides its size, on which a cooperative copy depends.
+struct CoopCase {
+    bool in_arena = false;     // the source is in the shared arena
+    bool in_stream = false;    // another message of the sender is already in the ring
+    uint64_t mean_segment = 0; // of a noncontiguous buffer, on either side; 0: contiguous
 };
 
 struct Thresholds {
-    uint64_t eager_limit; // not more than a cell holds
-    uint64_t kcopy_min;   // UINT64_MAX: never through the kernel
-    uint64_t kcopy_max;
-    uint64_t fragment_bytes; // not more than a cell holds
+    uint64_t eager_limit; // at most one cell
+    uint64_t cma_min;     // UINT64_MAX: no CMA copy
+    uint64_t cma_max;
+    uint64_t fragment_bytes; // at most one cell
     uint64_t window_bytes;   // at least two fragments
-    uint64_t direct_min;
-    uint64_t joint_min; // UINT64_MAX: the sender never helps
-    uint64_t joint_max;
-    uint64_t joint_shared_min; // joint_min or more
-    Curve instead_of_kcopy;    // what fragments would take in place of one copy by the kernel
-    // Of messages that do not lie in one piece; worked out by settled().
-    uint64_t gaps_eager_limit = 0;
-    uint64_t gaps_fragment_bytes = 0;
+    uint64_t arena_min;
+    uint64_t coop_min; // UINT64_MAX: no cooperative copy
+    uint64_t coop_max;
+    uint64_t coop_arena_min; // at least coop_min
+    Curve fragment_cost;     // of fragments in place of a CMA copy
+    // For noncontiguous messages; set by apply_overrides().
+    uint64_t noncontig_eager_limit = 0;
+    uint64_t noncontig_fragment_bytes = 0;
     bool operator==(const Thresholds&) const = default;
 
-    // In a stream of messages both have enough to do, and parts of a buffer that is used again change caches.
-    static constexpr uint64_t longer_in_streams = 8;
-    // One more piece costs the kernel what copying so many bytes by way of cells does; to begin with it costs
-    // as much as the second number (docs/decisions/0011).
-    static constexpr uint64_t bytes_per_piece = 1280;
-    static constexpr uint64_t bytes_before_pieces = 24 * 1024;
+    // Factor on coop_min in a stream of messages: both sides are busy then, and chunks of a reused buffer
+    // would move between caches.
+    static constexpr uint64_t stream_factor = 8;
+    // Cost of a CMA copy with iovecs, per segment and per call, in bytes that could be copied through cells
+    // instead (docs/decisions/0011).
+    static constexpr uint64_t segment_cost_bytes = 1280;
+    static constexpr uint64_t iov_setup_bytes = 24 * 1024;
 
-    [[nodiscard]] uint64_t joint_from(bool born_shared, bool in_stream) const {
-        const uint64_t least = born_shared ? joint_shared_min : joint_min;
+    [[nodiscard]] uint64_t coop_threshold(bool in_arena, bool in_stream) const {
+        const uint64_t least = in_arena ? coop_arena_min : coop_min;
         if (!in_stream) return least;
-        return least < UINT64_MAX / longer_in_streams ? least * longer_in_streams : UINT64_MAX;
+        return least < UINT64_MAX / stream_factor ? least * stream_factor : UINT64_MAX;
     }
-    [[nodiscard]] bool goes_jointly(uint64_t bytes, const JointCase& c) const {
-        if (bytes < joint_from(c.born_shared, c.in_stream) || bytes > joint_max) return false;
-        return c.mean_piece == 0 || (c.mean_piece > bytes_per_piece &&
-                                     bytes / c.mean_piece * bytes_per_piece + bytes_before_pieces <= bytes);
+    [[nodiscard]] bool should_coop_copy(uint64_t bytes, const CoopCase& c) const {
+        if (bytes < coop_threshold(c.in_arena, c.in_stream) || bytes > coop_max) return false;
+        return c.mean_segment == 0 ||
+               (c.mean_segment > segment_cost_bytes &&
+                bytes / c.mean_segment * segment_cost_bytes + iov_setup_bytes <= bytes);
     }
 
-    // Short enough that both sides begin soon, long enough that few are needed.
-    [[nodiscard]] uint64_t gaps_fragment(uint64_t bytes) const {
-        const uint64_t most = 2 * gaps_fragment_bytes;
-        return std::clamp(bytes / 8, gaps_fragment_bytes, most < fragment_bytes ? most : fragment_bytes);
+    // Fragment size of a noncontiguous message: small for early overlap, large enough for few fragments.
+    [[nodiscard]] uint64_t noncontig_fragment(uint64_t bytes) const {
+        const uint64_t most = 2 * noncontig_fragment_bytes;
+        return std::clamp(bytes / 8, noncontig_fragment_bytes, most < fragment_bytes ? most : fragment_bytes);
     }
 };
 
-// Ranks that outnumber their CPUs take turns: ask for PairClass::same_core then, whatever the pair.
-// These are the ones of the built-in costs, for cells of the usual size.
+// Thresholds from the built-in costs, for cells of default size. When oversubscribed, PairClass::same_core
+// applies to every pair.
 const Thresholds& thresholds_for(PairClass pair);
 
-// What holds in the end: the knobs p2p.eager_limit, p2p.kcopy_min and p2p.joint_min go before costs, and a
-// cell has its size.
-Thresholds settled(Thresholds by_cost, uint64_t cell_bytes);
+// Applies the parameters p2p.eager_limit, p2p.cma_min and p2p.coop_copy_min, which override the costs, and
+// the limits given by the cell size.
+Thresholds apply_overrides(Thresholds by_cost, uint64_t cell_bytes);
 
 } // namespace zipmpi::proto

@@ -9,13 +9,13 @@
 namespace zipmpi::transport::shm {
 
 Arena::~Arena() {
-    for (const Block& b : blocks_) os::unmap(b.base, b.bytes);
-    for (const View& v : views_)
+    for (const ArenaBlock& b : blocks_) os::unmap(b.base, b.bytes);
+    for (const PeerMapping& v : mappings_)
         if (v.base != nullptr) os::unmap(v.base, v.bytes);
 }
 
-// First fit: how many blocks lie before the gap, and where it begins.
-size_t Arena::gap_for(uint64_t bytes, uint64_t& offset) const {
+// First fit. Returns the number of blocks before the free range and sets the offset of the range.
+size_t Arena::find_free(uint64_t bytes, uint64_t& offset) const {
     offset = 0;
     for (size_t i = 0; i < blocks_.size(); ++i) {
         if (blocks_[i].offset - offset >= bytes) return i;
@@ -26,41 +26,41 @@ size_t Arena::gap_for(uint64_t bytes, uint64_t& offset) const {
 
 void* Arena::allocate(uint64_t bytes) {
     void* const base = bytes < smallest ? nullptr : allocate_unreserved(bytes);
-    if (base == nullptr || reserve(self_, place_of(base, bytes), bytes)) return base;
+    if (base == nullptr || reserve(self_, offset_of(base, bytes), bytes)) return base;
     free(base);
     return nullptr;
 }
 
-bool Arena::reserve(Peer owner, uint64_t place, uint64_t bytes) const {
-    return bytes == 0 || segment_.reserve(segment_.geometry().arena_offset(owner) + place - 1, bytes);
+bool Arena::reserve(Peer owner, uint64_t arena_offset, uint64_t bytes) const {
+    return bytes == 0 || segment_.reserve(segment_.geometry().arena_offset(owner) + arena_offset - 1, bytes);
 }
 
 void* Arena::allocate_unreserved(uint64_t bytes) {
     if (!segment_.has_arenas() || bytes == 0 || bytes > wire::arena_bytes) return nullptr;
     bytes = (bytes + wire::page_size - 1) / wire::page_size * wire::page_size;
     uint64_t offset = 0;
-    const size_t before = gap_for(bytes, offset);
+    const size_t before = find_free(bytes, offset);
     if (offset + bytes > wire::arena_bytes) return nullptr;
     const uint64_t in_file = segment_.geometry().arena_offset(self_) + offset;
     std::byte* const base = os::map_shared(segment_.fd(), in_file, bytes, os::Access::read_and_write);
     if (base == nullptr) return nullptr;
-    blocks_.insert(blocks_.begin() + static_cast<ptrdiff_t>(before), Block{offset, bytes, base});
+    blocks_.insert(blocks_.begin() + static_cast<ptrdiff_t>(before), ArenaBlock{offset, bytes, base});
     return base;
 }
 
 bool Arena::free(void* base) {
     const auto at =
-        std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.base == base; });
+        std::find_if(blocks_.begin(), blocks_.end(), [&](const ArenaBlock& b) { return b.base == base; });
     if (at == blocks_.end()) return false;
     os::unmap(at->base, at->bytes);
-    os::give_up(segment_.fd(), segment_.geometry().arena_offset(self_) + at->offset, at->bytes);
+    os::release_pages(segment_.fd(), segment_.geometry().arena_offset(self_) + at->offset, at->bytes);
     blocks_.erase(at);
     return true;
 }
 
 uint64_t Arena::find(const void* memory, uint64_t bytes) const {
     const auto* const first = static_cast<const std::byte*>(memory);
-    for (const Block& b : blocks_)
+    for (const ArenaBlock& b : blocks_)
         if (first >= b.base && first < b.base + b.bytes)
             return bytes <= b.bytes - static_cast<uint64_t>(first - b.base)
                        ? b.offset + static_cast<uint64_t>(first - b.base) + 1
@@ -68,29 +68,29 @@ uint64_t Arena::find(const void* memory, uint64_t bytes) const {
     return 0;
 }
 
-const std::byte* Arena::view(Peer owner, uint64_t place, uint64_t bytes) {
-    if (!segment_.has_arenas() || place == 0 || place > wire::arena_bytes ||
-        bytes > wire::arena_bytes - (place - 1))
+const std::byte* Arena::view(Peer owner, uint64_t arena_offset, uint64_t bytes) {
+    if (!segment_.has_arenas() || arena_offset == 0 || arena_offset > wire::arena_bytes ||
+        bytes > wire::arena_bytes - (arena_offset - 1))
         return nullptr;
-    const uint64_t end = place - 1 + bytes;
-    View& v = views_[owner];
+    const uint64_t end = arena_offset - 1 + bytes;
+    PeerMapping& v = mappings_[owner];
     if (end > v.bytes) {
-        const uint64_t wanted = (end + view_step - 1) / view_step * view_step;
+        const uint64_t wanted = (end + mapping_step - 1) / mapping_step * mapping_step;
         std::byte* const base = os::map_shared(segment_.fd(), segment_.geometry().arena_offset(owner), wanted,
                                                os::Access::read_only);
         if (base == nullptr) return nullptr;
         if (v.base != nullptr) os::unmap(v.base, v.bytes);
         v = {base, wanted};
     }
-    return v.base + (place - 1);
+    return v.base + (arena_offset - 1);
 }
 
-std::byte* Arena::map(Peer owner, uint64_t place, uint64_t bytes) const {
-    if (!segment_.has_arenas() || place == 0 || bytes == 0 || place > wire::arena_bytes ||
-        bytes > wire::arena_bytes - (place - 1))
+std::byte* Arena::map(Peer owner, uint64_t arena_offset, uint64_t bytes) const {
+    if (!segment_.has_arenas() || arena_offset == 0 || bytes == 0 || arena_offset > wire::arena_bytes ||
+        bytes > wire::arena_bytes - (arena_offset - 1))
         return nullptr;
-    const uint64_t in_page = (place - 1) % wire::page_size;
-    const uint64_t offset = segment_.geometry().arena_offset(owner) + (place - 1) - in_page;
+    const uint64_t in_page = (arena_offset - 1) % wire::page_size;
+    const uint64_t offset = segment_.geometry().arena_offset(owner) + (arena_offset - 1) - in_page;
     std::byte* const base =
         os::map_shared(segment_.fd(), offset, in_page + bytes, os::Access::read_and_write);
     return base != nullptr ? base + in_page : nullptr;

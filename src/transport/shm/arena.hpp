@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Memory that is born shared: what MPI_Alloc_mem hands out lies in a part of the node segment's file that
-// belongs to the rank, so that a peer can copy a message straight out of it, without the kernel. A peer maps
-// it when the first message comes from there.
+// Shared arena: MPI_Alloc_mem allocates from the rank's region of the node segment, so that peers on the node
+// can copy from it without a system call. A peer maps the region when the first message from it arrives.
 //
-// Threads: under the lane's lock.
+// Threads: called with the progress engine's lock held.
 #pragma once
 
 #include "boot/node_segment.hpp"
-#include "transport/concept.hpp"
+#include "transport/transport.hpp"
 
 #include <vector>
 
@@ -20,50 +19,50 @@ class Arena {
     Arena(const boot::NodeSegment& segment, uint32_t self)
         : segment_(segment)
         , self_(self)
-        , views_(segment.local_ranks()) {}
+        , mappings_(segment.local_ranks()) {}
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
     ~Arena();
 
-    // Null: not from here, because memory is short or the block is too small to gain anything.
+    // Returns null if memory is short or the block is too small to benefit.
     void* allocate(uint64_t bytes);
-    // The same however small, for memory that must be shared. It must be reserved before it is touched.
+    // Allocates a block of any size that must be shared. Call reserve() before the first access.
     void* allocate_unreserved(uint64_t bytes);
-    // Memory is there for this part of a rank's blocks. False: it is short.
-    [[nodiscard]] bool reserve(Peer owner, uint64_t place, uint64_t bytes) const;
-    // False: it is not from here.
+    // Commits memory for a range of a rank's region. Returns false if memory is short.
+    [[nodiscard]] bool reserve(Peer owner, uint64_t arena_offset, uint64_t bytes) const;
+    // Returns false if the block is not from this arena.
     bool free(void* base);
-    // Where this memory lies in the own part, plus 1; 0: it does not.
-    [[nodiscard]] uint64_t place_of(const void* memory, uint64_t bytes) const {
+    // Offset of the memory in this rank's region plus 1; 0: not in the arena.
+    [[nodiscard]] uint64_t offset_of(const void* memory, uint64_t bytes) const {
         return blocks_.empty() ? 0 : find(memory, bytes);
     }
-    // A peer's memory by that number, or null: a peer's numbers are not trusted.
-    [[nodiscard]] const std::byte* view(Peer owner, uint64_t place, uint64_t bytes);
-    // The same for reading and writing, until unmap() with the same length. Null: there is none, or no
-    // memory.
-    [[nodiscard]] std::byte* map(Peer owner, uint64_t place, uint64_t bytes) const;
+    // A peer's memory at that offset; null if the offset is invalid (offsets from peers are not trusted).
+    [[nodiscard]] const std::byte* view(Peer owner, uint64_t arena_offset, uint64_t bytes);
+    // Maps a peer's memory for reading and writing until unmap() with the same length. Returns null if the
+    // range is invalid or memory is short.
+    [[nodiscard]] std::byte* map(Peer owner, uint64_t arena_offset, uint64_t bytes) const;
     static void unmap(std::byte* at, uint64_t bytes);
 
   private:
     static constexpr uint64_t smallest = 64 * 1024;
-    static constexpr uint64_t view_step = 64 * 1024 * 1024; // mappings of a peer's part grow by this
+    static constexpr uint64_t mapping_step = 64 * 1024 * 1024; // mappings of a peer's region grow by this
 
-    struct Block { // sorted by offset; the gaps between them are free
+    struct ArenaBlock { // sorted by offset; the space between blocks is free
         uint64_t offset;
         uint64_t bytes;
         std::byte* base;
     };
-    struct View {
+    struct PeerMapping {
         std::byte* base = nullptr;
         uint64_t bytes = 0;
     };
     [[nodiscard]] uint64_t find(const void* memory, uint64_t bytes) const;
-    [[nodiscard]] size_t gap_for(uint64_t bytes, uint64_t& offset) const;
+    [[nodiscard]] size_t find_free(uint64_t bytes, uint64_t& offset) const;
 
     const boot::NodeSegment& segment_;
     uint32_t self_;
-    std::vector<Block> blocks_;
-    std::vector<View> views_;
+    std::vector<ArenaBlock> blocks_;
+    std::vector<PeerMapping> mappings_;
 };
 
 } // namespace zipmpi::transport::shm

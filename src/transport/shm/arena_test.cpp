@@ -13,56 +13,56 @@ constexpr uint64_t KiB = 1024;
 class ArenaTest : public testing::Test {
   protected:
     void SetUp() override {
-        Problem why;
+        Diagnostic why;
         ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << format(why);
         ASSERT_TRUE(segment.has_arenas());
     }
     boot::NodeSegment segment;
 };
 
-TEST_F(ArenaTest, APeerReadsWhatTheOwnerWrote) {
+TEST_F(ArenaTest, PeerReadsOwnersData) {
     Arena owner(segment, 0);
     Arena peer(segment, 1);
     auto* memory = static_cast<std::byte*>(owner.allocate(100 * KiB));
     ASSERT_NE(memory, nullptr);
     std::memset(memory, 7, 100 * KiB);
-    const uint64_t place = owner.place_of(memory + 500, 90 * KiB);
-    ASSERT_NE(place, 0U);
-    const std::byte* seen = peer.view(0, place, 90 * KiB);
+    const uint64_t arena_offset = owner.offset_of(memory + 500, 90 * KiB);
+    ASSERT_NE(arena_offset, 0U);
+    const std::byte* seen = peer.view(0, arena_offset, 90 * KiB);
     ASSERT_NE(seen, nullptr);
     EXPECT_EQ(std::memcmp(seen, memory + 500, 90 * KiB), 0);
     EXPECT_TRUE(owner.free(memory));
     EXPECT_FALSE(owner.free(memory));
 }
 
-TEST_F(ArenaTest, OnlyWholeMessagesInOneBlockCount) {
+TEST_F(ArenaTest, OffsetRequiresRangeInOneBlock) {
     Arena arena(segment, 0);
     int elsewhere = 0;
-    EXPECT_EQ(arena.place_of(&elsewhere, sizeof elsewhere), 0U);
+    EXPECT_EQ(arena.offset_of(&elsewhere, sizeof elsewhere), 0U);
     auto* memory = static_cast<std::byte*>(arena.allocate(64 * KiB));
     ASSERT_NE(memory, nullptr);
-    EXPECT_NE(arena.place_of(memory, 64 * KiB), 0U);
-    EXPECT_EQ(arena.place_of(memory + 1, 64 * KiB), 0U);
-    EXPECT_EQ(arena.place_of(&elsewhere, sizeof elsewhere), 0U);
-    EXPECT_EQ(arena.allocate(100), nullptr) << "small blocks gain nothing";
+    EXPECT_NE(arena.offset_of(memory, 64 * KiB), 0U);
+    EXPECT_EQ(arena.offset_of(memory + 1, 64 * KiB), 0U);
+    EXPECT_EQ(arena.offset_of(&elsewhere, sizeof elsewhere), 0U);
+    EXPECT_EQ(arena.allocate(100), nullptr) << "small blocks are rejected";
     EXPECT_EQ(arena.allocate(wire::arena_bytes + 1), nullptr);
 }
 
-TEST_F(ArenaTest, FreedPlacesAreUsedAgain) {
+TEST_F(ArenaTest, FreedRangesAreReused) {
     Arena arena(segment, 0);
     void* first = arena.allocate(64 * KiB);
     void* second = arena.allocate(128 * KiB);
-    const uint64_t place = arena.place_of(first, 1);
-    EXPECT_LT(place, arena.place_of(second, 1));
+    const uint64_t arena_offset = arena.offset_of(first, 1);
+    EXPECT_LT(arena_offset, arena.offset_of(second, 1));
     ASSERT_TRUE(arena.free(first));
     void* larger = arena.allocate(256 * KiB);
-    EXPECT_GT(arena.place_of(larger, 1), arena.place_of(second, 1)) << "does not fit into the gap";
+    EXPECT_GT(arena.offset_of(larger, 1), arena.offset_of(second, 1)) << "does not fit into the free range";
     void* again = arena.allocate(64 * KiB);
-    EXPECT_EQ(arena.place_of(again, 1), place);
+    EXPECT_EQ(arena.offset_of(again, 1), arena_offset);
     for (void* p : {second, larger, again}) EXPECT_TRUE(arena.free(p));
 }
 
-TEST_F(ArenaTest, NumbersOfAPeerAreNotTrusted) {
+TEST_F(ArenaTest, InvalidPeerOffsetsAreRejected) {
     Arena arena(segment, 1);
     EXPECT_EQ(arena.view(0, 0, 1), nullptr);
     EXPECT_EQ(arena.view(0, wire::arena_bytes, 2), nullptr);

@@ -1,43 +1,44 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a network offers besides to those who send frames of the bridge: ranks of a grid, and gateways.
+// Network extensions for senders of frames: ranks of multi-cluster jobs, and gateways.
 #pragma once
 
 #include "transport/ucx/network.hpp"
 
 namespace zipmpi::transport::ucx {
 
-struct Room; // stream.hpp
+struct FrameBuffer; // frame_stream.hpp
 
-struct FrameSettings {
-    bool streams = false; // frames between ranks and gateways may go over TCP connections of their own
-    bool offers = false;  // such connections are offered to those that we meet
-    // Where the data of a long frame may be read to, and stay valid until withdraw(); null: anywhere. The
-    // subject is that of the sink.
-    std::byte* (*place)(void* subject, std::span<const std::byte> head, size_t bytes) = nullptr;
+struct FrameConfig {
+    bool streams = false;        // use dedicated TCP connections for frames between ranks and gateways
+    bool offers_streams = false; // offer such connections to connected peers
+    // Returns the destination for the data of a long frame, valid until revoke_buffer(); null: any buffer.
+    // The subject is that of NetworkCallbacks.
+    std::byte* (*receive_buffer_for)(void* subject, std::span<const std::byte> head, size_t bytes) = nullptr;
 };
 
-// Its sink is told met() once more where frames that were sent before may be lost though the peer is well.
+// Calls peer_connected() again when frames sent earlier may be lost although the peer is alive.
 class FrameNetwork : public Network {
   public:
-    // Nothing is written any more to memory that place() gave.
-    virtual void withdraw(std::span<const std::byte> memory) = 0;
-    // A gateway has answered, and the connection for frames to it is made, or will not be.
-    [[nodiscard]] virtual bool settled(Peer gateway) const = 0;
-    // The room of a frame that came, if the end of its data is in the pipe of that; to gateways only.
-    [[nodiscard]] virtual Room* piped(void* /*descriptor*/) const { return nullptr; }
-    // send_frame() for such a one.
-    virtual Posted send_piped(Peer, std::span<const std::byte> /*head*/, std::span<const std::byte> /*data*/,
-                              void* /*ticket*/, Room& /*room*/) {
-        return Posted::failed;
+    // Stops writing to memory returned by receive_buffer_for.
+    virtual void revoke_buffer(std::span<const std::byte> memory) = 0;
+    // The gateway has replied, and the frame connection to it is established or will not be.
+    [[nodiscard]] virtual bool path_ready(Peer gateway) const = 0;
+    // The buffer of a received frame if the end of its data is in the buffer's pipe; for gateways only.
+    [[nodiscard]] virtual FrameBuffer* spliced(void* /*descriptor*/) const { return nullptr; }
+    // send_frame() for a spliced frame.
+    virtual PostStatus send_spliced(Peer, std::span<const std::byte> /*head*/,
+                                    std::span<const std::byte> /*data*/, void* /*ticket*/,
+                                    FrameBuffer& /*buffer*/) {
+        return PostStatus::failed;
     }
 };
 
-using OpenForFrames = FrameNetwork* (*)(const Settings& settings, const FrameSettings& frames,
+using OpenForFrames = FrameNetwork* (*)(const NetworkConfig& settings, const FrameConfig& frames,
                                         std::string& why);
 inline constexpr const char* open_for_frames_symbol = "zipmpi_ucx_open_for_frames_2";
-// Null: why says so in words.
-FrameNetwork* open_for_frames(const Settings& settings, const FrameSettings& frames, std::string& why);
+// Returns null on failure, with the reason in why.
+FrameNetwork* open_for_frames(const NetworkConfig& settings, const FrameConfig& frames, std::string& why);
 
 } // namespace zipmpi::transport::ucx

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The probe of network.hpp: sockets, listening on every usable address and connecting to all of the next
-// node.
+// DeviceProbe over TCP: listens on every usable address and connects to all addresses of the next node.
 #pragma once
 
-#include "transport/ucx/greeting.hpp"
+#include "transport/ucx/handshake.hpp"
 #include "transport/ucx/network.hpp"
 
 #include <poll.h>
@@ -19,57 +18,57 @@ struct Interface {
     std::string address; // numeric
 };
 
-class SocketProbe final : public Probe {
+class TcpDeviceProbe final : public DeviceProbe {
   public:
-    SocketProbe(int own_rank, Key key);
-    ~SocketProbe() override;
-    SocketProbe(const SocketProbe&) = delete;
-    SocketProbe& operator=(const SocketProbe&) = delete;
+    TcpDeviceProbe(int own_rank, Key key);
+    ~TcpDeviceProbe() override;
+    TcpDeviceProbe(const TcpDeviceProbe&) = delete;
+    TcpDeviceProbe& operator=(const TcpDeviceProbe&) = delete;
 
     std::string listen() override;
-    bool run(const Search& search) override;
+    bool run(const ProbeRequest& search) override;
     [[nodiscard]] const std::string& devices() const override { return devices_; }
-    [[nodiscard]] const std::string& story() const override { return story_; }
+    [[nodiscard]] const std::string& log() const override { return log_; }
 
   private:
     struct Listener {
         int fd;
         Interface interface;
     };
-    struct Talk {
+    struct ProbeConnection {
         int fd;
-        bool ours; // we have connected
-        bool asked;
+        bool is_initiator; // this side connected
+        bool request_sent;
         std::string target;
         std::string in;
         uint64_t deadline_ns;
     };
     void begin_connecting(const std::string& addresses);
-    void connect_where_it_is_now(const Search& search);
+    void connect_to_current(const ProbeRequest& search);
     void accept_from(const Listener& listener);
-    bool serve(Talk& talk, int next); // false: it is over
+    bool serve(ProbeConnection& connection, int next); // false: finished
     void serve_all(const std::vector<pollfd>& fds, const std::string& question, int next);
-    bool take_answer(Talk& talk, int next);
-    bool take_question(Talk& talk);
-    void use_device_of(int fd, const std::string& how);
-    bool use(const std::string& device); // false: it is in use
-    void use_rdma_on(const std::string& interface);
-    void tell(const std::string& what);
-    void tell_found();
+    bool on_reply(ProbeConnection& connection, int next);
+    bool on_request(ProbeConnection& connection);
+    void add_device_of(int fd, const std::string& how);
+    bool add_device(const std::string& device); // false: already in the list
+    void add_rdma_on(const std::string& interface);
+    void append_log(const std::string& what);
+    void report_found();
 
     int own_rank_;
     Key key_;
     uint8_t nonce_[wire::nonce_bytes] = {};
     std::vector<Listener> listeners_;
-    std::vector<Talk> talks_;
+    std::vector<ProbeConnection> connections_;
     std::string devices_;
-    std::string story_;
-    std::string tried_; // addresses
-    std::string told_;  // devices
-    const Search* search_ = nullptr;
+    std::string log_;
+    std::string tried_;    // addresses
+    std::string reported_; // devices
+    const ProbeRequest* request_ = nullptr;
     bool reached_ = false;
-    std::vector<int> askers_;   // to come
-    std::vector<int> answered_; // that came
+    std::vector<int> incoming_; // ranks still awaited
+    std::vector<int> replied_;  // ranks that were replied to
 };
 
 } // namespace zipmpi::transport::ucx

@@ -32,10 +32,10 @@ std::string first_line(const std::string& file) {
     return line;
 }
 
-// RoCE: each address of a port says which interface it is of. There is room for a thousand, filled from the
-// front: a look at the first is enough.
+// RoCE: each GID of a port names its interface. There are up to a thousand entries, filled from the front;
+// scanning stops after some empty ones.
 bool has_address_on(const std::string& port, const std::string& interface) {
-    constexpr int most_empty = 8; // in a row
+    constexpr int most_empty = 8; // consecutive
     int empty = 0;
     for (int number = 0; empty < most_empty; ++number) {
         const std::string name = first_line(port + "/gid_attrs/ndevs/" + std::to_string(number));
@@ -45,7 +45,7 @@ bool has_address_on(const std::string& port, const std::string& interface) {
     return false;
 }
 
-// IP over InfiniBand: the interface is a child of the device, and knows its port, from 0.
+// IP over InfiniBand: the interface is a child of the device and has its port number, from 0.
 bool is_child(const std::string& device, const std::string& port, const std::string& interface,
               const std::string& sys) {
     const std::string net = sys + "/net/" + interface;
@@ -54,8 +54,8 @@ bool is_child(const std::string& device, const std::string& port, const std::str
     return !number.empty() && std::to_string(std::strtol(number.c_str(), nullptr, 10) + 1) == port;
 }
 
-// The file through which programs reach the device.
-std::string trouble_with_file(const std::string& device, const DeviceFolders& folders) {
+// Checks the device file.
+std::string device_file_error(const std::string& device, const SysfsPaths& folders) {
     const std::string all = folders.sys + "/infiniband_verbs/";
     for (const std::string& name : names_in(all)) {
         if (first_line(all + name + "/ibdev") != device) continue;
@@ -65,23 +65,23 @@ std::string trouble_with_file(const std::string& device, const DeviceFolders& fo
         close(fd);
         return {};
     }
-    return "no verbs for it";
+    return "it has no verbs device file";
 }
 
-// Devices read and write memory that is locked. Nothing is, until it is touched.
-std::string trouble_with_memory() {
+// RDMA needs locked memory. The mapping is not touched, so no memory is used.
+std::string memlock_error() {
     constexpr size_t enough = size_t{1} << 30;
     void* memory =
         mmap(nullptr, enough, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return {};
     const bool locked = mlock2(memory, enough, MLOCK_ONFAULT) == 0;
     munmap(memory, enough);
-    return locked ? "" : "too little memory may be locked (ulimit -l)";
+    return locked ? "" : "the limit for locked memory is too low (ulimit -l)";
 }
 
 } // namespace
 
-std::vector<RdmaPort> rdma_ports_of(const std::string& interface, const DeviceFolders& folders) {
+std::vector<RdmaPort> rdma_ports_of(const std::string& interface, const SysfsPaths& folders) {
     std::vector<RdmaPort> found;
     const std::string devices = folders.sys + "/infiniband";
     for (const std::string& device : names_in(devices)) {
@@ -91,15 +91,15 @@ std::vector<RdmaPort> rdma_ports_of(const std::string& interface, const DeviceFo
             if (first_line(folder + "/state").find("ACTIVE") == std::string::npos) continue;
             if (!has_address_on(folder, interface) && !is_child(device, port, interface, folders.sys))
                 continue;
-            std::string trouble = trouble_with_file(device, folders);
-            if (trouble.empty()) trouble = trouble_with_memory();
+            std::string trouble = device_file_error(device, folders);
+            if (trouble.empty()) trouble = memlock_error();
             found.push_back({device + ":" + port, trouble});
         }
     }
     return found;
 }
 
-bool is_emulated(std::string_view port, const DeviceFolders& folders) {
+bool is_emulated(std::string_view port, const SysfsPaths& folders) {
     const std::string device(port.substr(0, port.find(':')));
     return access((folders.sys + "/infiniband/" + device + "/parent").c_str(), F_OK) == 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RDMA devices of this host: which of them an IP interface belongs to, and whether this process may use them.
+// RDMA devices of this host: those of an IP interface, and whether this process may use them.
 #pragma once
 
 #include <string>
@@ -11,23 +11,23 @@
 namespace zipmpi::transport::ucx {
 
 struct RdmaPort {
-    std::string name;    // device:port, as UCX calls it
-    std::string trouble; // why it cannot be used; empty: it can
+    std::string name;  // device:port, as in UCX
+    std::string error; // why it cannot be used; empty: usable
 };
 
-// Where the kernel shows devices.
-struct DeviceFolders {
+// Directories in which the kernel shows devices.
+struct SysfsPaths {
     std::string sys = "/sys/class";
     std::string dev = "/dev/infiniband";
 };
 
-// Active ports that speak through the interface.
-std::vector<RdmaPort> rdma_ports_of(const std::string& interface, const DeviceFolders& folders = {});
+// Active ports that use the interface.
+std::vector<RdmaPort> rdma_ports_of(const std::string& interface, const SysfsPaths& folders = {});
 
-// A device that the kernel emulates on an IP interface.
-bool is_emulated(std::string_view port, const DeviceFolders& folders = {});
+// Whether the kernel emulates the device on an IP interface.
+bool is_emulated(std::string_view port, const SysfsPaths& folders = {});
 
-// Whether some device of the list, separated by commas, is an RDMA port.
+// Whether the comma-separated list contains an RDMA port.
 inline bool has_rdma(std::string_view devices) { return devices.find(':') != std::string_view::npos; }
 
 } // namespace zipmpi::transport::ucx

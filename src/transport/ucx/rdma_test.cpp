@@ -12,13 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folders like those of the kernel.
+// Directories like those of the kernel.
 class Rdma : public testing::Test {
   protected:
     Rdma() {
         char name[] = "/tmp/zipmpi-rdma-XXXXXX";
         top_ = mkdtemp(name);
-        folders_ = {top_ + "/sys", top_ + "/dev"};
+        paths_ = {top_ + "/sys", top_ + "/dev"};
     }
     ~Rdma() override { fs::remove_all(top_); }
 
@@ -34,52 +34,52 @@ class Rdma : public testing::Test {
     }
 
     std::string top_;
-    DeviceFolders folders_;
+    SysfsPaths paths_;
 };
 
-TEST_F(Rdma, NoneWithoutDevices) { EXPECT_TRUE(rdma_ports_of("eth0", folders_).empty()); }
+TEST_F(Rdma, NoneWithoutDevices) { EXPECT_TRUE(rdma_ports_of("eth0", paths_).empty()); }
 
-TEST_F(Rdma, AddressesOfAPortNameTheInterface) {
+TEST_F(Rdma, GidsNameTheInterface) {
     add_device("rocep1", "uverbs0", "4: ACTIVE");
     write("sys/infiniband/rocep1/ports/1/gid_attrs/ndevs/0", "");
     write("sys/infiniband/rocep1/ports/1/gid_attrs/ndevs/1", "eth1");
-    EXPECT_TRUE(rdma_ports_of("eth0", folders_).empty());
-    EXPECT_TRUE(rdma_ports_of("eth", folders_).empty()) << "no part of a name";
-    const auto found = rdma_ports_of("eth1", folders_);
+    EXPECT_TRUE(rdma_ports_of("eth0", paths_).empty());
+    EXPECT_TRUE(rdma_ports_of("eth", paths_).empty()) << "no match by prefix";
+    const auto found = rdma_ports_of("eth1", paths_);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].name, "rocep1:1");
 }
 
-TEST_F(Rdma, AnInterfaceMayBeAChildOfTheDevice) {
+TEST_F(Rdma, InterfaceMayBeChildOfDevice) {
     add_device("mlx5_0", "uverbs0", "4: ACTIVE");
     write("sys/infiniband/mlx5_0/ports/2/state", "4: ACTIVE");
     write("sys/net/ib0/device/infiniband/mlx5_0/fw_ver", "1");
     write("sys/net/ib0/dev_port", "1");
-    const auto found = rdma_ports_of("ib0", folders_);
+    const auto found = rdma_ports_of("ib0", paths_);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].name, "mlx5_0:2");
 }
 
-TEST_F(Rdma, APortThatIsDownIsNotFound) {
+TEST_F(Rdma, PortThatIsDownIsSkipped) {
     add_device("rocep1", "uverbs0", "1: DOWN");
     write("sys/infiniband/rocep1/ports/1/gid_attrs/ndevs/0", "eth1");
-    EXPECT_TRUE(rdma_ports_of("eth1", folders_).empty());
+    EXPECT_TRUE(rdma_ports_of("eth1", paths_).empty());
 }
 
-TEST_F(Rdma, ADeviceThatCannotBeOpenedSaysWhy) {
+TEST_F(Rdma, UnusableDeviceReportsReason) {
     add_device("rocep1", "uverbs0", "4: ACTIVE");
     write("sys/infiniband/rocep1/ports/1/gid_attrs/ndevs/0", "eth1");
     fs::remove(top_ + "/dev/uverbs0");
-    const auto found = rdma_ports_of("eth1", folders_);
+    const auto found = rdma_ports_of("eth1", paths_);
     ASSERT_EQ(found.size(), 1U);
-    EXPECT_NE(found[0].trouble.find("uverbs0: No such file"), std::string::npos) << found[0].trouble;
+    EXPECT_NE(found[0].error.find("uverbs0: No such file"), std::string::npos) << found[0].error;
 }
 
-TEST_F(Rdma, EmulatedOnesHaveAParent) {
+TEST_F(Rdma, EmulatedDevicesHaveAParent) {
     add_device("rxe0", "uverbs0", "4: ACTIVE");
-    EXPECT_FALSE(is_emulated("rxe0:1", folders_));
+    EXPECT_FALSE(is_emulated("rxe0:1", paths_));
     write("sys/infiniband/rxe0/parent", "eth0");
-    EXPECT_TRUE(is_emulated("rxe0:1", folders_));
+    EXPECT_TRUE(is_emulated("rxe0:1", paths_));
 }
 
 } // namespace

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Three ranks on one CPU take a FairLock, as readers and writers in every mix: a writer is alone, and nobody
-// sleeps for ever.
+// Three ranks on one CPU take a TicketRwLock, as readers and writers in every combination: a writer excludes
+// all others, and no rank sleeps forever.
 #include "proto/rma/lock.hpp"
-#include "world.hpp"
+#include "test_node.hpp"
 
 using namespace zipmpi;
 
@@ -12,25 +12,26 @@ namespace {
 
 constexpr uint32_t ranks = 3;
 
-struct Locked : World {
+struct Locked : SimulatedRanks {
     wire::WindowLock memory{};
     int readers = 0;
     int writers = 0;
     Locked()
-        : World(ranks, 1) {}
+        : SimulatedRanks(ranks, 1) {}
 };
 
 void enter(Locked& l, uint32_t rank, bool reads) {
-    proto::rma::FairLock lock(l.memory);
-    proto::Lane& lane = *l.lanes[rank];
+    proto::rma::TicketRwLock lock(l.memory);
+    proto::ProgressEngine& engine = *l.engines[rank];
     const proto::Operation shown;
-    reads ? lock.lock_shared(lane, shown) : lock.lock_exclusive(lane, shown);
-    explore::require(l.writers == 0 && (reads || l.readers == 0), "a writer is not alone");
+    reads ? lock.lock_shared(engine, shown) : lock.lock_exclusive(engine, shown);
+    explore::require(l.writers == 0 && (reads || l.readers == 0),
+                     "a writer does not hold the lock exclusively");
     int& inside = reads ? l.readers : l.writers;
     ++inside;
     explore::point();
     --inside;
-    reads ? lock.unlock_shared(lane) : lock.unlock_exclusive(lane);
+    reads ? lock.unlock_shared(engine) : lock.unlock_exclusive(engine);
 }
 
 } // namespace

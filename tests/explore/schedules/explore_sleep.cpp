@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two ranks send to a third that sleeps in between: nothing is lost, doubled or out of order, and it is
-// woken. The receiver watches one sender at a time, so that they take each other's place.
-#include "world.hpp"
+// Two ranks send to a third that sleeps in between: nothing is lost, duplicated or out of order, and it is
+// woken. The receiver polls one sender at a time, so that the senders displace each other.
+#include "test_node.hpp"
 
 using namespace zipmpi;
 
@@ -12,32 +12,33 @@ namespace {
 constexpr uint32_t senders = 2;
 constexpr uint32_t messages = 2;
 
-struct Exchange : World {
+struct Exchange : SimulatedRanks {
     uint32_t got[senders] = {};
     Exchange()
-        : World(senders + 1, 8) {}
+        : SimulatedRanks(senders + 1, 8) {}
 };
 
 void send(Exchange& x, uint32_t from) {
-    transport::shm::Transport& shm = x.lanes[from]->shm();
+    transport::shm::ShmTransport& shm = x.engines[from]->shm();
     for (uint32_t n = 1; n <= messages; ++n) {
         const wire::Envelope envelope{};
-        const auto sent = shm.send_short(senders, envelope, reinterpret_cast<const std::byte*>(&n), sizeof n);
-        explore::require(sent == transport::Sent::ok, "a ring is full");
+        const auto sent =
+            shm.send_inline(senders, envelope, reinterpret_cast<const std::byte*>(&n), sizeof n);
+        explore::require(sent == transport::SendStatus::ok, "a ring is full");
     }
 }
 
 void receive(Exchange& x) {
-    proto::Lane& lane = *x.lanes[senders];
-    lane.on_arrival = [&x](const transport::Arrival& a) {
+    proto::ProgressEngine& engine = *x.engines[senders];
+    engine.on_arrival = [&x](const transport::Arrival& a) {
         uint32_t n = 0;
         std::memcpy(&n, a.payload, sizeof n);
         explore::require(a.from < senders && n == ++x.got[a.from],
-                         "a message is lost, doubled or out of order");
+                         "a message is lost, duplicated or out of order");
     };
     const proto::Operation nothing;
     proto::wait_until(
-        lane, [&] { return x.got[0] == messages && x.got[1] == messages; }, proto::note_on(nothing));
+        engine, [&] { return x.got[0] == messages && x.got[1] == messages; }, proto::wait_info_of(nothing));
 }
 
 } // namespace
@@ -48,8 +49,8 @@ int main() {
     limits.late_stores = 1;
     const auto make = [] {
         const auto x = std::make_shared<Exchange>();
-        transport::shm::Transport& receiver = x->lanes[senders]->shm();
-        receiver.most_watched_ = receiver.watch_after_ = 1;
+        transport::shm::ShmTransport& receiver = x->engines[senders]->shm();
+        receiver.polled_limit_ = receiver.poll_after_ = 1;
         explore::Threads threads;
         for (uint32_t i = 0; i < senders; ++i) threads.emplace_back([x, i] { send(*x, i); });
         threads.emplace_back([x] { receive(*x); });

@@ -1,34 +1,34 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two threads of one process in a job over several hosts, of which one at a time can sleep on the network's
-// descriptor. The network brings a message for each; who has its own leaves MPI. Neither sleeps for ever.
-#include "world.hpp"
+// Two threads of one process in a multi-host job; one at a time can sleep on the network's descriptor. The
+// network delivers one message to each; a thread leaves MPI with its message. Neither sleeps forever.
+#include "test_node.hpp"
 
 using namespace zipmpi;
 
 namespace {
 
-struct Process : World {
+struct Process : SimulatedRanks {
     transport::ucx::Network network;
     bool arrived[2] = {};
     proto::Operation operations[2];
 
     Process()
-        : World(1, 8) {
-        os::bells = {};
-        os::bells.other_is_readable = [this] { return arrived[0] || arrived[1]; };
+        : SimulatedRanks(1, 8) {
+        os::wakeup_sockets = {};
+        os::wakeup_sockets.other_is_readable = [this] { return arrived[0] || arrived[1]; };
         network.arm = [this] { return !arrived[0] && !arrived[1]; };
         network.progress = [this] { return take(); };
-        lanes[0]->use_network(network);
-        static_cast<void>(lanes[0]->shm().hear_a_bell());
+        engines[0]->use_network(network);
+        static_cast<void>(engines[0]->shm().enable_socket_wakeup());
     }
     int take() {
         int happened = 0;
         for (int i = 0; i < 2; ++i) {
             if (!std::exchange(arrived[i], false)) continue;
             operations[i].complete = true;
-            lanes[0]->wake_threads(); // as Lane::finish() does
+            engines[0]->wake_waiters(); // as ProgressEngine does after a completion
             ++happened;
         }
         return happened;
@@ -36,9 +36,9 @@ struct Process : World {
 };
 
 void wait(Process& p, int i) {
-    p.lanes[0]->step_in();
-    proto::wait_for(*p.lanes[0], p.operations[i]);
-    p.lanes[0]->step_out();
+    p.engines[0]->relock();
+    proto::wait_for(*p.engines[0], p.operations[i]);
+    p.engines[0]->unlock_for_wait();
 }
 
 void bring_messages(Process& p) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Comes before every file of the code under test (-include): std::atomic becomes one whose every operation is
-// a point at which another thread may go on, and whose stores that are not seq_cst may become visible late,
-// as in a store buffer (TSO). So the standard headers come first.
+// Included before every file of the code under test (-include): replaces std::atomic by a type that may
+// switch threads at every operation and may delay stores that are not seq_cst, as a store buffer does (TSO).
+// The standard headers come first for that reason.
 #pragma once
 
 #include <algorithm>
@@ -40,11 +40,11 @@
 
 namespace explore {
 
-// Another thread may go on here, unless this atomic is left out.
+// May switch to another thread, unless this atomic is excluded.
 void point(const void* atomic = nullptr);
-uint64_t load(const void* address, size_t bytes); // with what is in the own store buffer
+uint64_t load(const void* address, size_t bytes); // sees the thread's own store buffer
 void store(void* address, uint64_t value, size_t bytes, bool at_once);
-void drain_own(); // the own store buffer becomes visible
+void drain_own(); // makes the thread's own store buffer visible
 
 template <class T>
 class Atomic {
@@ -129,7 +129,7 @@ class Atomic {
 
 } // namespace explore
 
-namespace std { // NOLINT(cert-dcl58-cpp): so that std::atomic means it
+namespace std { // NOLINT(cert-dcl58-cpp): std::atomic becomes the replacement
 template <class T>
 using explored_atomic = explore::Atomic<T>;
 } // namespace std

@@ -17,8 +17,8 @@ struct Fiber {
     ucontext_t context{};
     std::function<void()> body;
     bool ended = false;
-    const void* word = nullptr;  // it sleeps on
-    std::function<bool()> holds; // it waits until this does
+    const void* word = nullptr;  // futex word it sleeps on; null: none
+    std::function<bool()> holds; // condition it waits for
     std::deque<LateStore> buffer;
 
     [[nodiscard]] bool can_run() const { return !ended && (holds ? holds() : word == nullptr); }
@@ -29,7 +29,7 @@ struct Choice {
 };
 
 constexpr size_t stack_bytes = size_t{128} << 10;
-constexpr size_t most_fibers = 8;
+constexpr size_t max_fibers = 8;
 constexpr size_t scheduler_runs = SIZE_MAX;
 
 Limits limits;
@@ -37,14 +37,14 @@ std::vector<Fiber> fibers;
 std::unique_ptr<char[]> stacks;
 ucontext_t scheduler;
 size_t current = scheduler_runs;
-size_t next_fiber = scheduler_runs; // that the running one has given way to
+size_t next_fiber = scheduler_runs; // chosen by the running fiber when it yields
 int preempted, delayed;
-std::vector<Choice> choices; // of this schedule; it begins as far as they are given
+std::vector<Choice> choices; // of this schedule; a prefix may be given
 size_t choices_used;
 std::string violation;
 std::vector<std::pair<const char*, const char*>> left_out;
 
-bool is_left_out(const void* address) {
+bool is_excluded(const void* address) {
     const auto* const at = static_cast<const char*>(address);
     return std::any_of(left_out.begin(), left_out.end(),
                        [&](const auto& m) { return m.first <= at && at < m.second; });
@@ -78,7 +78,7 @@ void run_body() {
     to_scheduler();
 }
 
-std::vector<size_t> who_can_run() {
+std::vector<size_t> runnable_fibers() {
     std::vector<size_t> all;
     for (size_t i = 0; i < fibers.size(); ++i)
         if (fibers[i].can_run()) all.push_back(i);
@@ -102,7 +102,7 @@ void prepare(const Threads& threads) {
     }
 }
 
-// Nobody can run: late stores become visible, which may help. False: it is over.
+// Called when no fiber can run: makes delayed stores visible. Returns false if there were none.
 bool settle() {
     bool any = false;
     for (Fiber& f : fibers) {
@@ -115,7 +115,7 @@ bool settle() {
 void run_schedule(const Threads& threads) {
     prepare(threads);
     while (violation.empty()) {
-        const std::vector<size_t> can = who_can_run();
+        const std::vector<size_t> can = runnable_fibers();
         if (can.empty() && settle()) continue;
         if (can.empty()) break;
         const bool given = std::count(can.begin(), can.end(), next_fiber) != 0;
@@ -125,10 +125,10 @@ void run_schedule(const Threads& threads) {
         current = scheduler_runs;
     }
     for (size_t i = 0; violation.empty() && i < fibers.size(); ++i)
-        if (!fibers[i].ended) violation = "nobody wakes thread " + std::to_string(i);
+        if (!fibers[i].ended) violation = "thread " + std::to_string(i) + " sleeps forever";
 }
 
-// The next schedule in order. False: that was the last one.
+// Advances to the next schedule in order. Returns false after the last one.
 bool advance() {
     while (!choices.empty() && choices.back().taken + 1 == choices.back().of) choices.pop_back();
     if (choices.empty()) return false;
@@ -141,22 +141,22 @@ bool advance() {
 void require(bool holds, const char* what) {
     if (holds) return;
     violation = what;
-    to_scheduler(); // for good
+    to_scheduler(); // does not return
 }
 
 int choose(int n) { return decide(n); }
 
-void leave_out(const void* memory, size_t bytes) {
+void exclude(const void* memory, size_t bytes) {
     const auto* const begin = static_cast<const char*>(memory);
     left_out.emplace_back(begin, begin + bytes);
 }
 
-// Who runs goes on, or another thread does, or a late store of another becomes visible.
+// Continues, switches to another thread, or makes a delayed store of another thread visible.
 void point(const void* address) {
-    if (current == scheduler_runs || is_left_out(address)) return; // before or after the threads
+    if (current == scheduler_runs || is_excluded(address)) return; // outside the threads
     std::vector<size_t> others;
     if (preempted < limits.preemptions)
-        for (const size_t i : who_can_run())
+        for (const size_t i : runnable_fibers())
             if (i != current) others.push_back(i);
     std::vector<size_t> late;
     for (size_t i = 0; i < fibers.size(); ++i)
@@ -184,7 +184,7 @@ uint64_t load(const void* address, size_t bytes) {
 
 void store(void* address, uint64_t value, size_t bytes, bool at_once) {
     if (at_once) drain_own();
-    if (!at_once && current != scheduler_runs && !is_left_out(address)) {
+    if (!at_once && current != scheduler_runs && !is_excluded(address)) {
         std::deque<LateStore>& buffer = fibers[current].buffer;
         if (!buffer.empty() || (delayed < limits.late_stores && decide(2) == 1)) {
             ++delayed;
@@ -251,7 +251,7 @@ Result explore(const Limits& given, const std::function<Threads()>& make) {
     limits = given;
     choices.clear();
     violation.clear();
-    if (stacks == nullptr) stacks = std::make_unique<char[]>(most_fibers * stack_bytes);
+    if (stacks == nullptr) stacks = std::make_unique<char[]>(max_fibers * stack_bytes);
     Result r;
     do {
         run_schedule(make());

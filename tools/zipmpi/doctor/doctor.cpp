@@ -12,11 +12,11 @@
 namespace zipmpi::tool {
 namespace {
 
-Findings look_here(const std::vector<ParamFault>& faults, bool several_hosts) {
+Findings check_this_host(const std::vector<ParamError>& faults, bool several_hosts) {
     Findings found;
     check_kernel(found);
     check_limits(found);
-    check_groups(found);
+    check_cgroups(found);
     check_processors(found);
     check_launch(found);
     check_search_paths(found);
@@ -28,7 +28,7 @@ Findings look_here(const std::vector<ParamFault>& faults, bool several_hosts) {
     return found;
 }
 
-size_t to_repair(const Findings& found) {
+size_t count_to_fix(const Findings& found) {
     size_t n = 0;
     for (const Finding& f : found) n += f.harmless ? 0 : 1;
     return n;
@@ -36,18 +36,18 @@ size_t to_repair(const Findings& found) {
 
 void print_host(const HostReport& report) {
     std::string out = fmt::format("host {}: ", report.host);
-    const size_t n = to_repair(report.found);
-    out += n == 0 ? "nothing to repair\n" : fmt::format("{} finding{}\n", n, n == 1 ? "" : "s");
+    const size_t n = count_to_fix(report.found);
+    out += n == 0 ? "no problem found\n" : fmt::format("{} finding{}\n", n, n == 1 ? "" : "s");
     for (const Finding& f : report.found) {
         if (f.harmless) continue;
-        out += fmt::format("\n  {}  [{}]\n    why: {}\n    do:  {}\n", f.what, f.id, f.why, f.fix);
+        out += fmt::format("\n  {}  [{}]\n    why: {}\n    fix: {}\n", f.what, f.id, f.why, f.fix);
     }
     for (const Finding& f : report.found)
         if (f.harmless) out += fmt::format("\n  harmless: {}  [{}]\n    why: {}\n", f.what, f.id, f.why);
     std::fwrite(out.data(), 1, out.size(), stdout);
 }
 
-Json facts_for_others(const Findings& found) {
+Json peer_report(const Findings& found) {
     return {{"zipmpi", ZIPMPI_VERSION},
             {"daemon", version_of_daemon()},
             {"clock", wall_clock()},
@@ -92,27 +92,27 @@ double wall_clock() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-std::vector<std::string> words_of(const std::string& list, char separator) {
-    std::vector<std::string> words;
+std::vector<std::string> split_list(const std::string& list, char separator) {
+    std::vector<std::string> items;
     size_t begin = 0;
     while (begin <= list.size()) {
         const size_t end = std::min(list.find(separator, begin), list.size());
-        if (end > begin) words.push_back(list.substr(begin, end - begin));
+        if (end > begin) items.push_back(list.substr(begin, end - begin));
         begin = end + 1;
     }
-    return words;
+    return items;
 }
 
-int run_doctor(const DoctorOptions& options, const std::vector<ParamFault>& faults) {
+int run_doctor(const DoctorOptions& options, const std::vector<ParamError>& faults) {
     std::vector<HostReport> reports{
-        {os::host_name(), look_here(faults, options.peer || !options.hosts.empty())}};
+        {os::host_name(), check_this_host(faults, options.peer || !options.hosts.empty())}};
     if (options.peer) {
-        std::puts(facts_for_others(reports[0].found).dump().c_str());
+        std::puts(peer_report(reports[0].found).dump().c_str());
         return 0;
     }
     for (HostReport& r : check_hosts(options)) reports.push_back(std::move(r));
     size_t n = 0;
-    for (const HostReport& r : reports) n += to_repair(r.found);
+    for (const HostReport& r : reports) n += count_to_fix(r.found);
     if (options.json)
         print_json(reports, n);
     else

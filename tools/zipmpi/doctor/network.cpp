@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Network interfaces as jobs over several hosts would use them, and the name of this host.
+// Checks of the network interfaces that multi-host jobs use, and of the name of this host.
 #include "doctor/doctor.hpp"
 
 #include "os/host.hpp"
@@ -15,16 +15,16 @@
 namespace zipmpi::tool {
 namespace {
 
-struct Interface {
+struct InterfaceInfo {
     bool loopback = false, up = false, running = false, address = false;
 };
 
-std::map<std::string, Interface> interfaces() {
-    std::map<std::string, Interface> all;
+std::map<std::string, InterfaceInfo> interfaces() {
+    std::map<std::string, InterfaceInfo> all;
     ifaddrs* list = nullptr;
     if (getifaddrs(&list) != 0) return all;
     for (const ifaddrs* i = list; i != nullptr; i = i->ifa_next) {
-        Interface& entry = all[i->ifa_name];
+        InterfaceInfo& entry = all[i->ifa_name];
         entry.loopback = (i->ifa_flags & IFF_LOOPBACK) != 0;
         entry.up = (i->ifa_flags & IFF_UP) != 0;
         entry.running = (i->ifa_flags & IFF_RUNNING) != 0;
@@ -44,7 +44,7 @@ void check_name(Findings& found) {
     }
     found.push_back(
         {"host-name", "the name of this host, " + name + ", has no address",
-         "ZipMPI looks up no names; other programs may be slow or fail (a line in /etc/hosts helps "
+         "ZipMPI resolves no names; other programs may be slow or fail (a line in /etc/hosts helps "
          "them)",
          "", true});
 }
@@ -64,20 +64,19 @@ void check_network(bool several_hosts, Findings& found) {
     }
     if (!loopback)
         found.push_back({"loopback", "the loopback interface is down",
-                         "PMIx, debuggers and tests speak to processes of this host through it",
+                         "PMIx, debuggers and tests use it for connections within this host",
                          "as root: ip link set lo up"});
     if (!down.empty())
         found.push_back({"link-down", "no link on " + down, "it has an address, but no cable or no peer",
                          "ip link set " + down +
-                             " up, or look at the cable; mpiexec tries all addresses and "
-                             "takes those that answer",
+                             " up, or check the cable; mpiexec tries all addresses and "
+                             "uses those that respond",
                          !usable.empty() || !several_hosts});
     else if (usable.empty())
-        found.push_back(
-            {"no-network", "no network interface but loopback has an address",
-             several_hosts ? "other hosts are not reached from here" : "jobs run on this host only",
-             "as root: ip link set eth0 up and dhclient eth0; in a container: --network host",
-             !several_hosts});
+        found.push_back({"no-network", "no network interface except loopback has an address",
+                         several_hosts ? "other hosts are not reachable" : "jobs run on this host only",
+                         "as root: ip link set eth0 up and dhclient eth0; in a container: --network host",
+                         !several_hosts});
     check_name(found);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// `zipmpi map`: where ranks will sit, and who talked to whom.
+// `zipmpi map`: shows the placement of ranks and their traffic.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 namespace zipmpi::tool {
 
 struct MapOptions {
-    uint32_t ranks = 0; // 0: as many as cores, or as the matrix is of
+    uint32_t ranks = 0; // 0: number of cores, or size of the matrix
     std::string map_by = "spread";
-    std::string host;    // as --host of mpiexec; every host is taken to be like this one
-    std::string machine; // hwloc's description of another machine than this one
-    std::string matrix;  // file of a run
-    std::string pattern; // a matrix of a program that many know, instead
-    std::string write;   // write that matrix to this file
-    std::string svg;     // picture of the placement
-    std::string heat;    // picture of the matrix
+    std::string host;    // as --host of mpiexec; all hosts are assumed to equal this one
+    std::string machine; // synthetic hwloc description of another machine
+    std::string matrix;  // matrix file of a run
+    std::string pattern; // name of a common communication pattern
+    std::string write;   // file for the matrix of the pattern
+    std::string svg;     // file for the placement
+    std::string heatmap; // file for the heat map
 };
 
 int run_map(const MapOptions& options);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""zipmpi map: what it prints, what is in its pictures, and that a browser draws them. usage: map_test.py ZIPMPI"""
+"""zipmpi map: its text, the contents of its figures, and their rendering by a browser. usage: map_test.py ZIPMPI"""
 import os
 import shutil
 import struct
@@ -56,7 +56,7 @@ class Map(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def draw(self, svg):
-        """The picture as a browser shows it; it must be as large as it says and have these colours somewhere."""
+        """Renders a figure with a browser and checks its size. Returns the SVG root and the set of colors."""
         root = ElementTree.parse(svg).getroot()
         size = root.get("width"), root.get("height")
         png = svg + ".png"
@@ -70,7 +70,7 @@ class Map(unittest.TestCase):
     def texts(self, root):
         return [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
 
-    def test_rows_of_cg_share_caches(self):
+    def test_cg_rows_share_caches(self):
         r = zipmpi_map("--pattern", "cg:16", "--map-by", "comm", "--machine", SEED_MACHINE)
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         for line in ("cpu 0              ranks 0 1 2 3", "cpu 4              ranks 0 1 2 3",
@@ -78,23 +78,23 @@ class Map(unittest.TestCase):
             self.assertIn(line, r.stdout)
         self.assertIn("best found", r.stdout)
 
-    def test_matrix_file_there_and_back(self):
+    def test_matrix_file_round_trip(self):
         file = self.path("halo.matrix")
         r = zipmpi_map("--pattern", "halo:4x4", "--write", file)
         self.assertEqual(r.returncode, 0, r.stderr)
         again = zipmpi_map("--matrix", file, "--map-by", f"comm:{file}")
         self.assertEqual((again.returncode, again.stderr), (0, ""))
-        self.assertIn("16 ranks; from top to bottom send", again.stdout)
+        self.assertIn("16 ranks; rows send, columns receive", again.stdout)
 
-    def test_what_is_wrong(self):
+    def test_errors(self):
         for args, text in (((("--pattern", "tree:4")), "the pattern is not known"),
                            (("--map-by", "comm"), "there is no communication matrix"),
                            (("--map-by", "star"), "the value of --map-by is not valid"),
-                           (("--machine", "three:2"), "the machine is not understood"),
+                           (("--machine", "three:2"), "the machine is not valid"),
                            (("--matrix", "/no/such/file"), "the communication matrix cannot be read"),
                            (("-n", 99999999), "99999999 ranks; a job has at most 1000000"),
                            (("--host", ",".join(f"h{i}:60000" for i in range(20))), "1200000 ranks; a job has at most 1000000"),
-                           (("--heat", self.path("h.svg")), "there is no communication matrix"),
+                           (("--heatmap", self.path("h.svg")), "there is no communication matrix"),
                            (("--svg", "/no/such/folder/x.svg"), "a file cannot be written")):
             with self.subTest(args=args):
                 r = zipmpi_map(*args)
@@ -102,7 +102,7 @@ class Map(unittest.TestCase):
                 self.assertIn(text, r.stderr)
                 self.assertEqual(r.stderr.count("\n"), 4)
 
-    def test_many_ranks_on_a_core_fit_into_its_box(self):
+    def test_many_ranks_fit_into_core_box(self):
         svg = self.path("many.svg")
         r = zipmpi_map("--pattern", "random:300:4:1", "--map-by", "comm", "--machine", "package:2 core:2 pu:1", "--svg", svg)
         self.assertEqual(r.returncode, 0, r.stderr)
@@ -115,30 +115,30 @@ class Map(unittest.TestCase):
         first, _, last = part.partition("-")
         return range(int(first), int(last or first) + 1)
 
-    def test_neighbours_are_told_as_ranges(self):
+    def test_adjacent_ranks_as_ranges(self):
         r = zipmpi_map("--pattern", "ring:32", "--map-by", "comm", "--machine", "package:1 core:2 pu:1")
         self.assertRegex(r.stdout, r"(?m)cpu 0 +ranks \d+-\d+( \d+-\d+)?$")
         self.assertRegex(r.stdout, r"best found +\d+ +1\.00 x")
 
     @unittest.skipUnless(BROWSER, "no browser")
-    def test_pictures(self):
+    def test_figures(self):
         svg, heat = self.path("map.svg"), self.path("heat.svg")
-        r = zipmpi_map("--pattern", "cg:16", "--map-by", "comm", "--machine", SEED_MACHINE, "--svg", svg, "--heat", heat)
+        r = zipmpi_map("--pattern", "cg:16", "--map-by", "comm", "--machine", SEED_MACHINE, "--svg", svg, "--heatmap", heat)
         self.assertEqual(r.returncode, 0, r.stderr)
-        root, colours = self.draw(svg)
+        root, colors = self.draw(svg)
         texts = self.texts(root)
         for text in ("16 ranks by comm", "socket 0", "socket 1", "L2 3", "cpu 7", "0 1 2 3", "12 13 14 15"):
             self.assertIn(text, texts)
         self.assertEqual(texts.count("4 5 6 7"), 2)
-        self.assertTrue({bytes.fromhex("2f6db5"), bytes.fromhex("fdf3d8"), bytes.fromhex("dfe9f5")} <= colours)
-        root, colours = self.draw(heat)
+        self.assertTrue({bytes.fromhex("2f6db5"), bytes.fromhex("fdf3d8"), bytes.fromhex("dfe9f5")} <= colors)
+        root, colors = self.draw(heat)
         texts = self.texts(root)
         for text in ("messages of cg:16", "round robin", "best found", "2.74 x", "15"):
             self.assertIn(text, texts)
         hints = [t.text for t in root.iter("{http://www.w3.org/2000/svg}title")]
         self.assertEqual(len(hints), 44)
         self.assertIn("0 to 1: 300 messages, 4.688 MiB", hints)
-        self.assertIn(bytes.fromhex("08306b"), colours)
+        self.assertIn(bytes.fromhex("08306b"), colors)
 
 
 if __name__ == "__main__":

@@ -40,11 +40,11 @@ void Svg::rect(int x, int y, int width, int height, std::string_view fill, std::
     out_ += hint.empty() ? "/>\n" : fmt::format("><title>{}</title></rect>\n", escaped(hint));
 }
 
-void Svg::text(int x, int y, std::string_view text, std::string_view colour, int size, Align align,
+void Svg::text(int x, int y, std::string_view text, std::string_view color, int size, Align align,
                bool bold) {
     constexpr const char* anchors[] = {"start", "middle", "end"};
     out_ += fmt::format(
-        "<text x=\"{}\" y=\"{}\" fill=\"{}\" font-size=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, colour,
+        "<text x=\"{}\" y=\"{}\" fill=\"{}\" font-size=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, color,
         size, anchors[static_cast<int>(align)], bold ? " font-weight=\"bold\"" : "", escaped(text));
 }
 

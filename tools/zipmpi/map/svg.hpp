@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// As much of SVG as the pictures need.
+// Minimal SVG writer for the figures of `zipmpi map`.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ class Svg {
     enum class Align { start, middle, end };
     Svg(int width, int height);
     void rect(int x, int y, int width, int height, std::string_view fill, std::string_view border = {},
-              std::string_view hint = {}); // hint: shown under the pointer
-    void text(int x, int y, std::string_view text, std::string_view colour, int size, Align align,
+              std::string_view hint = {}); // hint: tooltip
+    void text(int x, int y, std::string_view text, std::string_view color, int size, Align align,
               bool bold = false);
     std::string take();
 

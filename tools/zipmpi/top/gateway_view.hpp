@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The gateways of this host: each with its lanes.
+// The gateways of this host, each with its ports.
 #pragma once
 
 #include "gateway/counters.hpp"
 #include "os/memory.hpp"
-#include "top/jobs.hpp"
+#include "top/job_discovery.hpp"
 #include "top/top.hpp"
 
 #include <deque>
 
 namespace zipmpi::tool {
 
-class GatewayView final : public View {
+class GatewayView final : public TopView {
   public:
     explicit GatewayView(const TopOptions& options);
     [[nodiscard]] bool found() const { return !gateways_.empty(); }
@@ -22,28 +22,28 @@ class GatewayView final : public View {
     void key(char) override {}
 
   private:
-    struct Lane {
-        const gateway::LaneCounters* counters;
+    struct PortRate {
+        const gateway::PortCounters* counters;
         uint64_t frames_before = 0, bytes_before = 0;
         double frames = 0;        // per second
         std::deque<double> bytes; // per second, the newest last
     };
-    struct Gateway {
+    struct GatewaySample {
         pid_t pid;
         os::Mapping map;
-        std::vector<Lane> lanes;
+        std::vector<PortRate> ports;
         uint64_t messages_before = 0;
         double messages = 0; // per second
-        [[nodiscard]] const gateway::Shown& shown() const {
-            return *reinterpret_cast<const gateway::Shown*>(map.base());
+        [[nodiscard]] const gateway::GatewayStats& stats() const {
+            return *reinterpret_cast<const gateway::GatewayStats*>(map.base());
         }
     };
-    static double take(Lane& lane, double seconds); // bytes per second
-    [[nodiscard]] std::string line_of(const Lane& lane, size_t columns) const;
-    [[nodiscard]] static std::string line_of(const Gateway& gateway);
+    static double update(PortRate& port, double seconds); // bytes per second
+    [[nodiscard]] std::string line_of(const PortRate& port, size_t columns) const;
+    [[nodiscard]] static std::string line_of(const GatewaySample& gateway);
 
-    std::vector<Gateway> gateways_;
-    std::deque<double> sum_; // of all lanes, bytes per second
+    std::vector<GatewaySample> gateways_;
+    std::deque<double> total_bytes_; // of all ports, bytes per second
     bool unicode_;
     uint64_t before_ns_ = 0;
 };

@@ -5,7 +5,7 @@
 #include "base/stable_sort.hpp"
 #include "boot/traffic.hpp"
 #include "os/clock.hpp"
-#include "top/rows.hpp"
+#include "top/rank_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,17 +25,17 @@ void LinkRates::sample(const boot::NodeSegment& segment, const launch::Snapshot&
     const double seconds =
         std::max(1e-6, static_cast<double>(now_ns - std::exchange(before_ns_, now_ns)) / 1e9);
     std::set<int> here;
-    for (const launch::RankPlace& r : ranks) here.insert(r.rank);
+    for (const launch::RankSnapshot& r : ranks) here.insert(r.rank);
     const boot::TrafficReader reader(segment);
     rows_.clear();
     links_ = 0;
     before_.resize(ranks.size());
     for (uint32_t i = 0; i < ranks.size(); ++i) {
-        const std::vector<boot::Sent> row = reader.row(i);
+        const std::vector<boot::PeerTotals> row = reader.row(i);
         links_ += row.size();
         before_[i].resize(row.size());
         for (size_t k = 0; k < row.size(); ++k) {
-            const boot::Sent& s = row[k];
+            const boot::PeerTotals& s = row[k];
             const Count now{s.point_to_point.messages, s.collective.messages,
                             s.point_to_point.bytes + s.collective.bytes};
             const Count before = std::exchange(before_[i][k], now);
@@ -46,30 +46,30 @@ void LinkRates::sample(const boot::NodeSegment& segment, const launch::Snapshot&
                              static_cast<double>(now.collectives - before.collectives) / seconds});
         }
     }
-    stable_sort(rows_, [](const Row& a, const Row& b) {
+    stable_sort(rows_, [](const LinkRow& a, const LinkRow& b) {
         return std::pair(b.bytes, b.messages) < std::pair(a.bytes, a.messages);
     });
 }
 
 std::string LinkRates::summary() const {
     double here = 0;
-    double away = 0;
-    for (const Row& r : rows_) (r.here ? here : away) += r.bytes;
+    double inter_node = 0;
+    for (const LinkRow& r : rows_) (r.intra_node ? here : inter_node) += r.bytes;
     std::string text = fmt::format("{} of {} links are busy: {}B/s within this node", rows_.size(), links_,
                                    here > 0 ? rate_text(here) : "0 ");
-    if (away > 0) text += fmt::format(", {}B/s to other nodes", rate_text(away));
+    if (inter_node > 0) text += fmt::format(", {}B/s to other nodes", rate_text(inter_node));
     return text;
 }
 
 std::string LinkRates::heading() {
     return fmt::format("{:>7} {:>7} {:>8} {:>8} {:>8}  {:<5} {}", "from", "to", "msg/s", "coll/s", "byte/s",
-                       "where", "byte/s of the busiest");
+                       "where", "byte/s relative to the busiest");
 }
 
-std::string LinkRates::line_of(const Row& r, double most_bytes) {
+std::string LinkRates::line_of(const LinkRow& r, double most_bytes) {
     const auto bar = static_cast<size_t>(most_bytes > 0 ? r.bytes / most_bytes * bar_columns + 0.5 : 0);
     return fmt::format("{:>7} {:>7} {:>8} {:>8} {:>8}  {:<5} {}", r.from, r.to, rate_text(r.messages),
-                       rate_text(r.collectives), rate_text(r.bytes), r.here ? "node" : "net",
+                       rate_text(r.collectives), rate_text(r.bytes), r.intra_node ? "node" : "net",
                        std::string(std::min(bar, bar_columns), '#'));
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "top/plots.hpp"
 
-#include "top/rows.hpp"
+#include "top/rank_table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,24 +18,24 @@ constexpr std::string_view eighths[] = {" ", "▁", "▂", "▃", "▄", "▅", 
 constexpr std::string_view quarters[] = {" ", ".", "-", "=", "#"};
 constexpr size_t label_columns = 8;
 
-double largest(const std::deque<double>& values, size_t shown) {
-    return shown == 0 ? 0 : *std::max_element(values.end() - static_cast<long>(shown), values.end());
+double largest(const std::deque<double>& values, size_t count) {
+    return count == 0 ? 0 : *std::max_element(values.end() - static_cast<long>(count), values.end());
 }
 
-// What of a value lies in the line `row`, counted from below, if the largest fills `rows` lines.
-std::string_view mark(double part, size_t row, size_t rows, bool unicode) {
+// Fill level of a value in line `row`, counted from below, if the largest value fills `rows` lines.
+std::string_view glyph_for(double fraction, size_t row, size_t rows, bool unicode) {
     const size_t steps = (unicode ? std::size(eighths) : std::size(quarters)) - 1;
     const double filled =
-        std::ceil(part * static_cast<double>(rows * steps)) - static_cast<double>(row * steps);
+        std::ceil(fraction * static_cast<double>(rows * steps)) - static_cast<double>(row * steps);
     const auto step = static_cast<size_t>(std::clamp(filled, 0.0, static_cast<double>(steps)));
     return unicode ? eighths[step] : quarters[step];
 }
 
-std::string line(const std::deque<double>& values, size_t shown, size_t row, size_t rows, bool unicode) {
-    const double most = largest(values, shown);
+std::string line(const std::deque<double>& values, size_t count, size_t row, size_t rows, bool unicode) {
+    const double most = largest(values, count);
     std::string out;
-    for (size_t i = values.size() - shown; i < values.size(); ++i)
-        out += mark(most > 0 ? values[i] / most : 0, row, rows, unicode);
+    for (size_t i = values.size() - count; i < values.size(); ++i)
+        out += glyph_for(most > 0 ? values[i] / most : 0, row, rows, unicode);
     return out;
 }
 
@@ -61,11 +61,11 @@ std::vector<std::string> plot_lines(const std::deque<double>& values, size_t col
                                     bool unicode) {
     std::vector<std::string> out;
     if (columns <= label_columns || rows == 0) return out;
-    const size_t shown = std::min(values.size(), columns - label_columns);
+    const size_t count = std::min(values.size(), columns - label_columns);
     for (size_t row = rows; row-- > 0;) {
-        const std::string label = row == rows - 1 ? rate_text(largest(values, shown)) : row == 0 ? "0" : "";
+        const std::string label = row == rows - 1 ? rate_text(largest(values, count)) : row == 0 ? "0" : "";
         out.push_back(fmt::format("{:>{}} |", label, label_columns - 2) +
-                      line(values, shown, row, rows, unicode));
+                      line(values, count, row, rows, unicode));
     }
     return out;
 }

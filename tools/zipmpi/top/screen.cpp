@@ -14,10 +14,10 @@
 namespace zipmpi::tool {
 namespace {
 
-volatile std::sig_atomic_t asked_to_end = 0;
+volatile std::sig_atomic_t quit_requested = 0;
 volatile std::sig_atomic_t resized = 0;
 
-void put(std::string_view text) {
+void write_all(std::string_view text) {
     while (!text.empty()) {
         const ssize_t n = write(STDOUT_FILENO, text.data(), text.size());
         if (n < 0 && errno == EINTR) continue;
@@ -26,40 +26,40 @@ void put(std::string_view text) {
     }
 }
 
-void on_signals() {
+void install_signal_handlers() {
     struct sigaction action {};
     action.sa_handler = [](int s) {
         if (s == SIGWINCH)
             resized = 1;
         else
-            asked_to_end = 1;
+            quit_requested = 1;
     };
     for (const int s : {SIGWINCH, SIGINT, SIGTERM, SIGHUP}) sigaction(s, &action, nullptr);
 }
 
-constexpr std::string_view other_page = "\033[?1049h\033[?25l"; // and no cursor
+constexpr std::string_view other_page = "\033[?1049h\033[?25l"; // alternate screen, cursor hidden
 constexpr std::string_view first_page = "\033[?25h\033[?1049l";
 
 } // namespace
 
 Screen::Screen() {
-    tcgetattr(STDIN_FILENO, &before_);
-    termios raw = before_;
+    tcgetattr(STDIN_FILENO, &saved_termios_);
+    termios raw = saved_termios_;
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    on_signals();
-    measure();
-    put(other_page);
+    install_signal_handlers();
+    update_size();
+    write_all(other_page);
 }
 
 Screen::~Screen() {
-    put(first_page);
-    tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+    write_all(first_page);
+    tcsetattr(STDIN_FILENO, TCSANOW, &saved_termios_);
 }
 
-void Screen::measure() {
+void Screen::update_size() {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return;
     rows_ = size.ws_row;
@@ -77,7 +77,7 @@ void Screen::show(const std::vector<std::string>& lines, size_t bright) {
         }
         page += "\033[K";
     }
-    put(page);
+    write_all(page);
 }
 
 char Screen::key(int limit_ms) {
@@ -85,9 +85,9 @@ char Screen::key(int limit_ms) {
     const int n = poll(&in, 1, limit_ms);
     if (resized != 0) {
         resized = 0;
-        measure();
+        update_size();
     }
-    if (asked_to_end != 0) return 'q';
+    if (quit_requested != 0) return 'q';
     if (n <= 0) return 0;
     char bytes[8] = {};
     const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes - 1);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "top/top.hpp"
 
-#include "base/problem.hpp"
+#include "base/diagnostic.hpp"
 #include "os/clock.hpp"
 #include "os/host.hpp"
 #include "top/gateway_view.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr size_t all_rows = 1 << 20;
 constexpr size_t usual_columns = 80;
 
-void print_once(View& view, double delay) {
+void print_once(TopView& view, double delay) {
     usleep(static_cast<useconds_t>(delay * 1e6));
     view.sample();
     size_t bright = 0;
@@ -31,7 +31,7 @@ void print_once(View& view, double delay) {
     }
 }
 
-void watch(View& view, double delay) {
+void run_interactive(TopView& view, double delay) {
     Screen screen;
     const auto pause_ns = static_cast<uint64_t>(delay * 1e9);
     uint64_t next = os::now_ns() + pause_ns;
@@ -43,20 +43,19 @@ void watch(View& view, double delay) {
         const char key = screen.key(now >= next ? 0 : static_cast<int>((next - now) / 1'000'000) + 1);
         if (key == 'q') return;
         if (key != 0) view.key(key);
-        if (os::now_ns() < next) continue; // only a key, or another size
+        if (os::now_ns() < next) continue; // only a key or a new size
         goes_on = view.sample();
         next = os::now_ns() + pause_ns;
     }
 }
 
-int nothing_to_see(const TopOptions& o) {
-    const bool narrowed = !o.job.empty() || o.pid != 0;
-    report({o.gateways ? "there is no gateway to look at" : "there is no job to look at",
-            "host " + os::host_name(),
-            std::string("no process that this user may look into holds the memory of ") +
-                (o.gateways ? "a gateway" : "a job") + (narrowed ? " with this id or process" : ""),
-            narrowed ? "leave out --job and --pid to see what there is"
-                     : "start one with mpiexec or another launcher, as the same user; a program must have "
+int report_nothing_found(const TopOptions& o) {
+    const bool filtered = !o.job.empty() || o.pid != 0;
+    report({o.gateways ? "no gateway was found" : "no job was found", "host " + os::host_name(),
+            std::string("no process that this user may inspect holds the memory of ") +
+                (o.gateways ? "a gateway" : "a job") + (filtered ? " with this id or process" : ""),
+            filtered ? "remove --job and --pid to see all"
+                     : "start one with mpiexec or another launcher as the same user; the program must have "
                        "called MPI_Init"},
            "zipmpi");
     return 1;
@@ -65,7 +64,7 @@ int nothing_to_see(const TopOptions& o) {
 } // namespace
 
 int run_top(const TopOptions& o) {
-    std::unique_ptr<View> view;
+    std::unique_ptr<TopView> view;
     if (o.gateways) {
         auto gateways = std::make_unique<GatewayView>(o);
         if (gateways->found()) view = std::move(gateways);
@@ -73,11 +72,11 @@ int run_top(const TopOptions& o) {
         auto job = std::make_unique<JobView>(o);
         if (job->found()) view = std::move(job);
     }
-    if (view == nullptr) return nothing_to_see(o);
+    if (view == nullptr) return report_nothing_found(o);
     if (o.once || isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0)
-        print_once(*view, o.delay);
+        print_once(*view, o.interval);
     else
-        watch(*view, o.delay);
+        run_interactive(*view, o.interval);
     return 0;
 }
 

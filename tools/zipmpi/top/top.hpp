@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// `zipmpi top`: the ranks of a job on this node, or the gateways of this host, while they work. It reads what
-// they write for themselves; they do not notice.
+// `zipmpi top`: shows the ranks of a job on this node, or the gateways of this host, while they run. It reads
+// their shared memory; the processes are not involved.
 #pragma once
 
 #include <string>
@@ -12,26 +12,26 @@
 namespace zipmpi::tool {
 
 struct TopOptions {
-    std::string job; // id, or a part of it
+    std::string job; // id, or a substring of it
     pid_t pid = 0;   // a process of the job
-    double delay = 0.5;
+    double interval = 0.5;
     bool once = false;
     bool gateways = false;
-    bool links = false; // begin with what goes from rank to rank
+    bool links = false; // start with the traffic between ranks
     std::string sort = "rank";
 };
 int run_top(const TopOptions& options);
 
-// A view that the loop of top shows.
-class View {
+// A page shown by the loop of top.
+class TopView {
   public:
-    View() = default;
-    View(const View&) = delete;
-    View& operator=(const View&) = delete;
-    virtual ~View() = default;
-    // Looks. False: there is nothing any more.
+    TopView() = default;
+    TopView(const TopView&) = delete;
+    TopView& operator=(const TopView&) = delete;
+    virtual ~TopView() = default;
+    // Takes a sample. Returns false if the job or gateway has ended.
     virtual bool sample() = 0;
-    // As many lines as are of use; bright: the heading.
+    // Up to `rows` lines; bright: index of the heading.
     virtual std::vector<std::string> lines(size_t rows, size_t columns, size_t& bright) = 0;
     virtual void key(char key) = 0;
 };

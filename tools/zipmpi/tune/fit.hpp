@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From measured points to a cost curve; from samples to a figure. Pure functions.
+// Fits cost curves to measured points, and statistics of samples. Pure functions.
 #pragma once
 
 #include "proto/select/cost.hpp"
@@ -15,15 +15,15 @@ struct Point {
     double ns = 0;
 };
 
-// The curve of two pieces with the least relative error. Points in the order of their sizes, at least three.
+// Curve of two linear pieces with the least relative error. points: ascending by size, at least three.
 proto::Curve fit(const std::vector<Point>& points);
-// The largest factor, minus one, by which a point is off the curve.
+// Largest relative deviation of a point from the curve.
 double misfit(const proto::Curve& curve, const std::vector<Point>& points);
 
-struct Figure {
+struct SampleStats {
     double median = 0;
-    double spread = 0; // half the distance between the quartiles, as a part of the median
+    double spread = 0; // half the interquartile range, relative to the median
 };
-Figure figure_of(std::vector<double> samples);
+SampleStats stats_of(std::vector<double> samples);
 
 } // namespace zipmpi::tool

@@ -4,7 +4,7 @@
 
 #include "base/param.hpp"
 #include "os/clock.hpp"
-#include "tune/pair.hpp"
+#include "tune/pair_bench.hpp"
 #include "wire/envelope.hpp"
 
 #include <algorithm>
@@ -13,57 +13,61 @@
 namespace zipmpi::tool {
 namespace {
 
-using proto::Path;
+using proto::MessagePath;
 
-// Of one sample: long against the clock, short against a disturbance.
+// Duration of one sample: long compared to the clock resolution, short compared to disturbances.
 constexpr double shortest_slice_ns = 1e5, longest_slice_ns = 1.5e6;
 constexpr int fewest_rounds = 3, most_rounds = 41;
 
-struct Task {
-    Exchange what;
+struct MeasurePoint {
+    PathSample what;
     uint64_t round_trips = 1;
     std::vector<double> samples;
 };
 
-// Measures all tasks in rounds until the time is up.
-int run_rounds(Pair& pair, std::vector<Task>& tasks, double seconds, const Progress& progress) {
+// Measures all points in rounds until the time is up.
+int run_rounds(PairBench& pair, std::vector<MeasurePoint>& measure_points, double seconds,
+               const Progress& progress) {
     const auto begin = static_cast<double>(os::now_ns());
-    const auto part = [&] { return (static_cast<double>(os::now_ns()) - begin) / (seconds * 1e9); };
-    const double slice_ns = std::clamp(seconds * 1e9 / static_cast<double>(tasks.size() * fewest_rounds),
-                                       shortest_slice_ns, longest_slice_ns);
-    for (Task& t : tasks) {
+    const auto elapsed_fraction = [&] {
+        return (static_cast<double>(os::now_ns()) - begin) / (seconds * 1e9);
+    };
+    const double slice_ns =
+        std::clamp(seconds * 1e9 / static_cast<double>(measure_points.size() * fewest_rounds),
+                   shortest_slice_ns, longest_slice_ns);
+    for (MeasurePoint& t : measure_points) {
         const double once = pair.time(t.what, 2) * 2;
         t.round_trips = static_cast<uint64_t>(std::clamp(slice_ns / once, 1.0, 1e6));
     }
     int rounds = 0;
-    double longest = 0; // parts of the time that a round takes
-    for (; rounds < most_rounds && (rounds < fewest_rounds || part() + longest < 1); ++rounds) {
-        const double before = part();
-        for (Task& t : tasks) {
+    double longest = 0; // fraction of the time that a round takes
+    for (; rounds < most_rounds && (rounds < fewest_rounds || elapsed_fraction() + longest < 1); ++rounds) {
+        const double before = elapsed_fraction();
+        for (MeasurePoint& t : measure_points) {
             t.samples.push_back(pair.time(t.what, t.round_trips));
-            progress(std::min(part(), 1.0));
+            progress(std::min(elapsed_fraction(), 1.0));
         }
-        longest = std::max(longest, part() - before);
+        longest = std::max(longest, elapsed_fraction() - before);
     }
     return rounds;
 }
 
-std::vector<uint64_t> sizes_of(Path path, uint64_t cell_bytes) {
+std::vector<uint64_t> sizes_of(MessagePath path, uint64_t cell_bytes) {
     std::vector<uint64_t> sizes;
-    uint64_t first = path == Path::cell || path == Path::direct ? 512 : 4 * KiB;
-    if (path == Path::joint) first = proto::smallest_joint_compared;
-    const uint64_t last = path == Path::cell ? cell_bytes : Pair::largest_message;
-    const uint64_t step = path == Path::cell || path == Path::joint ? 2 : 4;
+    uint64_t first = path == MessagePath::cell || path == MessagePath::arena ? 512 : 4 * KiB;
+    if (path == MessagePath::coop) first = proto::min_coop_compared;
+    const uint64_t last = path == MessagePath::cell ? cell_bytes : PairBench::largest_message;
+    const uint64_t step = path == MessagePath::cell || path == MessagePath::coop ? 2 : 4;
     for (uint64_t size = first; size < last; size *= step) sizes.push_back(size);
     sizes.push_back(last);
     return sizes;
 }
 
-// Fragments and windows: which go best for 256 KiB and 1 MiB. A smaller window that is nearly as good leaves
-// more of the cache to others.
-void find_fragments(Pair& pair, uint64_t shared_cache, uint64_t cell_bytes, double seconds,
+// Selects the fragment and window sizes that are best for 256 KiB and 1 MiB. A smaller window that is nearly
+// as good leaves more of the cache to other data.
+void find_fragments(PairBench& pair, uint64_t shared_cache, uint64_t cell_bytes, double seconds,
                     const Progress& progress, proto::PairCosts& costs) {
-    std::vector<Task> tasks;
+    std::vector<MeasurePoint> measure_points;
     for (uint64_t fragment : {8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB})
         for (uint64_t window = 2; window <= 32; window *= 2) {
             const uint64_t bytes = std::min<uint64_t>(fragment, cell_bytes);
@@ -71,84 +75,91 @@ void find_fragments(Pair& pair, uint64_t shared_cache, uint64_t cell_bytes, doub
             if (shared_cache != 0 && window > 2 && window * bytes > shared_cache / 2) continue;
             for (const uint64_t message : {256 * KiB, 1 * MiB})
                 for (const bool fresh : {true, false})
-                    tasks.push_back({{Path::fragments, message, fresh, bytes, window * bytes}, 1, {}});
+                    measure_points.push_back(
+                        {{MessagePath::pipeline, message, fresh, bytes, window * bytes}, 1, {}});
         }
-    run_rounds(pair, tasks, seconds, progress);
-    constexpr size_t points = 4; // per choice, as made above
-    constexpr double nearly = 1.03;
+    run_rounds(pair, measure_points, seconds, progress);
+    constexpr size_t points = 4; // per choice
+    constexpr double tolerance = 1.03;
     double best = 0;
     const auto cost = [&](size_t i) {
         double sum = 0;
         for (size_t k = i; k < i + points; ++k)
-            sum += figure_of(tasks[k].samples).median / static_cast<double>(tasks[k].what.bytes);
+            sum += stats_of(measure_points[k].samples).median /
+                   static_cast<double>(measure_points[k].what.bytes);
         return sum;
     };
-    for (size_t i = 0; i < tasks.size(); i += points) best = best == 0 ? cost(i) : std::min(best, cost(i));
+    for (size_t i = 0; i < measure_points.size(); i += points)
+        best = best == 0 ? cost(i) : std::min(best, cost(i));
     costs.window_bytes = 0;
-    for (size_t i = 0; i < tasks.size(); i += points) {
-        const Exchange& what = tasks[i].what;
-        if (cost(i) > best * nearly) continue;
+    for (size_t i = 0; i < measure_points.size(); i += points) {
+        const PathSample& what = measure_points[i].what;
+        if (cost(i) > best * tolerance) continue;
         if (costs.window_bytes != 0 && what.window_bytes >= costs.window_bytes) continue;
         costs.fragment_bytes = what.fragment_bytes;
         costs.window_bytes = what.window_bytes;
     }
 }
 
-std::vector<Task> tasks_for_curves(const proto::PairCosts& costs, uint64_t cell_bytes, bool kernel_copies) {
-    std::vector<Task> tasks;
-    tasks.push_back({{Path::line, wire::inline_max, true, 0, 0}, 1, {}});
-    tasks.push_back({{Path::lines, wire::lines_max, true, 0, 0}, 1, {}});
-    for (const Path path : {Path::cell, Path::fragments, Path::kernel, Path::direct, Path::joint})
+std::vector<MeasurePoint> curve_measure_points(const proto::PairCosts& costs, uint64_t cell_bytes,
+                                               bool cma_copies) {
+    std::vector<MeasurePoint> measure_points;
+    measure_points.push_back({{MessagePath::inline_, wire::inline_max, true, 0, 0}, 1, {}});
+    measure_points.push_back({{MessagePath::multislot, wire::multislot_max, true, 0, 0}, 1, {}});
+    for (const MessagePath path :
+         {MessagePath::cell, MessagePath::pipeline, MessagePath::cma, MessagePath::arena, MessagePath::coop})
         for (const bool fresh : {true, false})
             for (const uint64_t size : sizes_of(path, cell_bytes))
-                if ((path != Path::kernel && path != Path::joint) || kernel_copies)
-                    tasks.push_back({{path, size, fresh, costs.fragment_bytes, costs.window_bytes}, 1, {}});
-    return tasks;
+                if ((path != MessagePath::cma && path != MessagePath::coop) || cma_copies)
+                    measure_points.push_back(
+                        {{path, size, fresh, costs.fragment_bytes, costs.window_bytes}, 1, {}});
+    return measure_points;
 }
 
-std::vector<Point> points_of(const std::vector<Task>& tasks, Path path, bool fresh) {
+std::vector<Point> points_of(const std::vector<MeasurePoint>& measure_points, MessagePath path, bool fresh) {
     std::vector<Point> points;
-    for (const Task& t : tasks)
+    for (const MeasurePoint& t : measure_points)
         if (t.what.path == path && t.what.fresh == fresh)
-            points.push_back({t.what.bytes, figure_of(t.samples).median});
+            points.push_back({t.what.bytes, stats_of(t.samples).median});
     return points;
 }
 
-void fit_curves(const std::vector<Task>& tasks, Measurement& m) {
+void fit_curves(const std::vector<MeasurePoint>& measure_points, Measurement& m) {
     std::vector<double> spreads;
-    spreads.reserve(tasks.size());
-    for (const Task& t : tasks) spreads.push_back(figure_of(t.samples).spread);
-    m.spread = figure_of(spreads).median;
-    const auto fit_one = [&](Path path, bool fresh, proto::Curve& into) {
-        const auto points = points_of(tasks, path, fresh);
+    spreads.reserve(measure_points.size());
+    for (const MeasurePoint& t : measure_points) spreads.push_back(stats_of(t.samples).spread);
+    m.spread = stats_of(spreads).median;
+    const auto fit_one = [&](MessagePath path, bool fresh, proto::Curve& into) {
+        const auto points = points_of(measure_points, path, fresh);
         if (points.empty()) return;
         into = fit(points);
         m.misfit = std::max(m.misfit, misfit(into, points));
-        m.detail += fmt::format("# {}, {}:", name(path), fresh ? "fresh" : "kept");
+        m.detail += fmt::format("# {}, {}:", name(path), fresh ? "fresh" : "cached");
         for (const Point& p : points) m.detail += fmt::format(" {}={:.0f}", p.bytes, p.ns);
         m.detail += " ns\n";
     };
     const struct {
-        Path path;
+        MessagePath path;
         proto::PathCost& cost;
-    } curves[] = {{Path::cell, m.costs.cell},
-                  {Path::fragments, m.costs.fragments},
-                  {Path::kernel, m.costs.kernel},
-                  {Path::direct, m.costs.direct},
-                  {Path::joint, m.costs.joint}};
+    } curves[] = {{MessagePath::cell, m.costs.cell},
+                  {MessagePath::pipeline, m.costs.fragments},
+                  {MessagePath::cma, m.costs.cma},
+                  {MessagePath::arena, m.costs.arena},
+                  {MessagePath::coop, m.costs.coop}};
     for (const auto& c : curves) {
         fit_one(c.path, true, c.cost.fresh);
-        fit_one(c.path, false, c.cost.kept);
+        fit_one(c.path, false, c.cost.cached);
     }
-    m.costs.line_ns = static_cast<uint64_t>(figure_of(tasks[0].samples).median);
-    const double all_lines = figure_of(tasks[1].samples).median;
-    m.costs.more_line_ns = static_cast<uint64_t>(std::max(
-        0.0, (all_lines - static_cast<double>(m.costs.line_ns)) / static_cast<double>(wire::max_more_lines)));
+    m.costs.inline_ns = static_cast<uint64_t>(stats_of(measure_points[0].samples).median);
+    const double all_lines = stats_of(measure_points[1].samples).median;
+    m.costs.extra_slot_ns =
+        static_cast<uint64_t>(std::max(0.0, (all_lines - static_cast<double>(m.costs.inline_ns)) /
+                                                static_cast<double>(wire::max_extra_slots)));
 }
 
 } // namespace
 
-std::vector<MeasuredPair> pairs_to_measure(const topo::Machine& machine, const std::vector<int>& usable) {
+std::vector<MeasuredPair> pairs_to_measure(const hwtopo::Machine& machine, const std::vector<int>& usable) {
     std::vector<MeasuredPair> found;
     const auto add = [&](const MeasuredPair& p) {
         for (const MeasuredPair& f : found)
@@ -156,32 +167,32 @@ std::vector<MeasuredPair> pairs_to_measure(const topo::Machine& machine, const s
         found.push_back(p);
     };
     if (usable.empty()) return found;
-    add({topo::PairClass::same_core, usable[0], usable[0]});
-    // The first CPU with every other one: each class that exists has a pair with it on a regular machine.
-    const topo::Place own = topo::place_of(machine, {usable[0]});
+    add({hwtopo::PairClass::same_core, usable[0], usable[0]});
+    // Pairs the first CPU with every other one: on a regular machine this covers every class that exists.
+    const hwtopo::Locality own = hwtopo::locality_of(machine, {usable[0]});
     for (size_t i = 1; i < usable.size(); ++i)
-        add({machine.cpus.empty() ? topo::assumed_class
-                                  : topo::pair_class(own, topo::place_of(machine, {usable[i]})),
+        add({machine.cpus.empty() ? hwtopo::assumed_class
+                                  : hwtopo::pair_class(own, hwtopo::locality_of(machine, {usable[i]})),
              usable[0], usable[i]});
     return found;
 }
 
 Measurement measure(const MeasuredPair& where, uint64_t shared_cache, uint64_t cell_bytes, double seconds,
                     const Progress& progress) {
-    constexpr double part_for_fragments = 0.35;
+    constexpr double fragment_share = 0.35;
     Measurement m;
     m.where = where;
     m.costs = proto::built_in_costs(where.pair);
-    Pair pair(where.first, where.second);
-    m.kernel_copies = pair.kernel_copies();
+    PairBench pair(where.first, where.second);
+    m.cma_works = pair.cma_works();
     find_fragments(
-        pair, shared_cache, cell_bytes, seconds * part_for_fragments,
-        [&](double part) { progress(part * part_for_fragments); }, m.costs);
-    std::vector<Task> tasks = tasks_for_curves(m.costs, cell_bytes, m.kernel_copies);
-    m.rounds = run_rounds(pair, tasks, seconds * (1 - part_for_fragments), [&](double part) {
-        progress(part_for_fragments + part * (1 - part_for_fragments));
+        pair, shared_cache, cell_bytes, seconds * fragment_share,
+        [&](double fraction) { progress(fraction * fragment_share); }, m.costs);
+    std::vector<MeasurePoint> measure_points = curve_measure_points(m.costs, cell_bytes, m.cma_works);
+    m.rounds = run_rounds(pair, measure_points, seconds * (1 - fragment_share), [&](double fraction) {
+        progress(fragment_share + fraction * (1 - fragment_share));
     });
-    fit_curves(tasks, m);
+    fit_curves(measure_points, m);
     return m;
 }
 

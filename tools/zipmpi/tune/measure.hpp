@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The costs of a class of pairs, measured on one pair of that class: all points in turn, again and again, so
-// that a disturbance spreads over all of them; medians of the rounds become curves.
+// Measures the costs of a pair class on one pair: all points in turn, in rounds, so that a disturbance
+// affects all of them; the medians of the rounds are fitted by curves.
 #pragma once
 
+#include "hwtopo/machine.hpp"
 #include "proto/select/cost.hpp"
-#include "topo/place.hpp"
 #include "tune/fit.hpp"
 
 #include <functional>
@@ -16,26 +16,26 @@
 namespace zipmpi::tool {
 
 struct MeasuredPair {
-    topo::PairClass pair{};
+    hwtopo::PairClass pair{};
     int first = 0, second = 0; // the CPUs
 };
 
-// One pair for each class that this machine has, among the CPUs that we may use.
-std::vector<MeasuredPair> pairs_to_measure(const topo::Machine& machine, const std::vector<int>& usable);
+// One pair for each class of this machine, among the usable CPUs.
+std::vector<MeasuredPair> pairs_to_measure(const hwtopo::Machine& machine, const std::vector<int>& usable);
 
 struct Measurement {
     MeasuredPair where;
     proto::PairCosts costs{};
-    bool kernel_copies = true; // else the costs of kernel copies are the built-in ones
+    bool cma_works = true; // otherwise the costs of CMA copies are the built-in ones
     int rounds = 0;
-    double spread = 0;  // the median over the points
-    double misfit = 0;  // of the curve that fits worst
-    std::string detail; // the points, for the file's comments
+    double spread = 0;  // median over the points
+    double misfit = 0;  // of the worst curve
+    std::string detail; // the points, for comments in the file
 };
 
-using Progress = std::function<void(double part)>;
+using Progress = std::function<void(double fraction)>;
 
-// shared_cache: of the pair, 0 if none; cell_bytes: no fragment is longer.
+// shared_cache: of the pair, 0 if none; cell_bytes: upper limit of fragments.
 Measurement measure(const MeasuredPair& where, uint64_t shared_cache, uint64_t cell_bytes, double seconds,
                     const Progress& progress);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Classes of pairs that were measured before a run of `zipmpi tune` was interrupted: kept beside its file,
-// one line of JSON for each.
+// Results of an interrupted run of `zipmpi tune`: stored next to its file, one line of JSON for each pair
+// class.
 #pragma once
 
 #include "tune/measure.hpp"
@@ -12,23 +12,23 @@
 
 namespace zipmpi::tool {
 
-class Measured {
+class ResumeFile {
   public:
-    // Takes over what is there if it is less than a day old, or begins anew. No name: nothing is kept.
-    Measured(std::string file, bool take_over);
-    // Null: not measured yet, or on other CPUs.
+    // Loads existing results if they are less than a day old, or starts empty. No name: nothing is stored.
+    ResumeFile(std::string file, bool take_over);
+    // Returns null if not measured yet, or measured on other CPUs.
     [[nodiscard]] const Measurement* find(const MeasuredPair& where) const;
-    void add(const Measurement& m); // at once in the file; if it cannot be written, only a new start is lost
-    void forget();                  // all is done
-    [[nodiscard]] size_t taken_over() const { return taken_over_; }
+    void add(const Measurement& m); // written immediately; if that fails, only resuming is affected
+    void discard();                 // the run is complete
+    [[nodiscard]] size_t resumed() const { return resumed_; }
 
   private:
     std::string file_;
     std::vector<Measurement> all_;
-    size_t taken_over_ = 0;
+    size_t resumed_ = 0;
 };
 
-// One line, and back; pure. False: it is none.
+// Conversion to and from one line; pure. Returns false if the line is not valid.
 std::string to_line(const Measurement& m);
 bool from_line(const std::string& line, Measurement& m);
 

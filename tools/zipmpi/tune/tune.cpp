@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tune/tune.hpp"
 
-#include "base/problem.hpp"
+#include "base/diagnostic.hpp"
 #include "boot/node_segment.hpp"
+#include "hwtopo/topology_module.hpp"
 #include "os/host.hpp"
 #include "proto/select/costs_file.hpp"
-#include "topo/module.hpp"
 #include "tune/resume.hpp"
 
 #include <cerrno>
@@ -23,13 +23,13 @@
 namespace zipmpi::tool {
 namespace {
 
-constexpr double most_spread = 0.15; // more, and the medians are not to be trusted
+constexpr double max_spread = 0.15; // above this the medians are unreliable
 
-// One line that is written over, only where somebody looks at it.
+// Progress line, only on a terminal.
 class Display {
   public:
-    Display(size_t parts, double seconds)
-        : parts_(parts)
+    Display(size_t steps, double seconds)
+        : steps_(steps)
         , seconds_(seconds) {}
     ~Display() {
         if (shown_) std::fputs("\r\033[K", stderr);
@@ -37,71 +37,71 @@ class Display {
     Display(const Display&) = delete;
     Display& operator=(const Display&) = delete;
 
-    void show(size_t part, const char* name, double within) {
-        const double done = (static_cast<double>(part) + within) / static_cast<double>(parts_);
+    void show(size_t step, const char* name, double within) {
+        const double done = (static_cast<double>(step) + within) / static_cast<double>(steps_);
         const int percent = static_cast<int>(done * 100);
         if (isatty(STDERR_FILENO) == 0 || percent == last_) return;
         last_ = percent;
         shown_ = true;
         const std::string line = fmt::format("\r\033[Kmeasuring {} ({} of {}): {} %, {:.0f} s left", name,
-                                             part + 1, parts_, percent, seconds_ * (1 - done));
+                                             step + 1, steps_, percent, seconds_ * (1 - done));
         std::fputs(line.c_str(), stderr);
         std::fflush(stderr);
     }
 
   private:
-    size_t parts_;
+    size_t steps_;
     double seconds_;
     int last_ = -1;
     bool shown_ = false;
 };
 
-// Beside the file first, then in its place: a reader never sees half of it.
+// Writes next to the file, then renames: a reader never sees a partial file.
 class OutputFile {
   public:
     explicit OutputFile(std::string path)
         : path_(std::move(path))
-        , beside_(path_ + ".new") {
-        std::error_code ignored; // opening says it better
+        , temp_path_(path_ + ".new") {
+        std::error_code ignored; // fopen reports the error
         std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
-        stream_.open(beside_);
+        stream_.open(temp_path_);
     }
-    // Opened before anything is measured, so that nobody waits in vain.
-    [[nodiscard]] bool opened() const { return stream_.is_open(); }
-    bool keep(const std::string& text) {
+    // Opened before the measurement, so that an unwritable file is reported first.
+    [[nodiscard]] bool is_open() const { return stream_.is_open(); }
+    bool commit(const std::string& text) {
         stream_ << text;
         stream_.close();
-        return stream_.good() && std::rename(beside_.c_str(), path_.c_str()) == 0;
+        return stream_.good() && std::rename(temp_path_.c_str(), path_.c_str()) == 0;
     }
-    int refuse() const {
-        report({"the measured costs cannot be kept", "file " + path_, std::strerror(errno),
-                "name another file with --output, and give it to the library with ZIPMPI_TUNE_FILE"},
+    int report_write_error() const {
+        report({"the measured costs cannot be written", "file " + path_, std::strerror(errno),
+                "choose another file with --output, and set ZIPMPI_TUNE_FILE to it"},
                "zipmpi");
         return 1;
     }
 
   private:
-    std::string path_, beside_;
+    std::string path_, temp_path_;
     std::ofstream stream_;
 };
 
-std::vector<Measurement> measure_all(const TuneOptions& options, Measured& before) {
-    topo::Machine machine;
-    topo::read_machine(machine); // without it, two classes are told apart: one CPU, and two
+std::vector<Measurement> measure_all(const TuneOptions& options, ResumeFile& before) {
+    hwtopo::Machine machine;
+    hwtopo::read_machine(machine); // without it only two classes are distinguished: one CPU, and two
     os::CpuUnion own;
     own.add(0);
     const auto pairs = pairs_to_measure(machine, own.list());
     Display display(pairs.size(), options.seconds);
     std::vector<Measurement> all;
     for (size_t i = 0; i < pairs.size(); ++i) {
-        if (const Measurement* known = before.find(pairs[i]); known != nullptr) {
-            all.push_back(*known);
+        if (const Measurement* resumed = before.find(pairs[i]); resumed != nullptr) {
+            all.push_back(*resumed);
             continue;
         }
-        all.push_back(measure(pairs[i], topo::shared_cache_bytes(machine, pairs[i].pair),
-                              boot::NodeSegment::new_cell_bytes(),
-                              options.seconds / static_cast<double>(pairs.size()),
-                              [&](double part) { display.show(i, topo::name(pairs[i].pair), part); }));
+        all.push_back(
+            measure(pairs[i], hwtopo::shared_cache_bytes(machine, pairs[i].pair),
+                    boot::NodeSegment::new_cell_bytes(), options.seconds / static_cast<double>(pairs.size()),
+                    [&](double fraction) { display.show(i, hwtopo::name(pairs[i].pair), fraction); }));
         before.add(all.back());
     }
     return all;
@@ -110,27 +110,28 @@ std::vector<Measurement> measure_all(const TuneOptions& options, Measured& befor
 } // namespace
 
 int run_tune(const TuneOptions& options) {
-    const std::string path = options.output.empty() ? proto::costs_file_places().front() : options.output;
+    const std::string path = options.output.empty() ? proto::costs_file_paths().front() : options.output;
     std::optional<OutputFile> file;
-    if (!options.dry_run && !file.emplace(path).opened()) return file->refuse();
-    Measured before(options.dry_run ? "" : path + ".part", !options.fresh);
+    if (!options.dry_run && !file.emplace(path).is_open()) return file->report_write_error();
+    ResumeFile before(options.dry_run ? "" : path + ".part", !options.restart);
     const auto all = measure_all(options, before);
     const std::string text = costs_file_text(all, os::host_name());
-    if (file && !file->keep(text)) return file->refuse();
-    before.forget();
+    if (file && !file->commit(text)) return file->report_write_error();
+    before.discard();
     std::string out = options.dry_run ? text : "";
-    if (before.taken_over() > 0)
+    if (before.resumed() > 0)
         out += fmt::format(
-            "{} of {} classes were measured before the last run was interrupted; --fresh measures "
-            "all anew\n",
-            before.taken_over(), all.size());
+            "{} of {} classes were measured before the last run was interrupted; --restart discards "
+            "them\n",
+            before.resumed(), all.size());
     out += changes_text(all, boot::NodeSegment::new_cell_bytes());
     for (const Measurement& m : all)
-        if (m.spread > most_spread)
-            out += fmt::format("\n{}: the rounds differ much; measure again when the machine is quiet.\n",
-                               topo::name(m.where.pair));
+        if (m.spread > max_spread)
+            out += fmt::format("\n{}: the rounds differ strongly; measure again on an idle machine.\n",
+                               hwtopo::name(m.where.pair));
     if (!options.dry_run)
-        out += "\nkept in " + path + (options.output.empty() ? "" : "; ZIPMPI_TUNE_FILE must name it") + "\n";
+        out += "\nwritten to " + path +
+               (options.output.empty() ? "" : "; set ZIPMPI_TUNE_FILE to this file") + "\n";
     std::fwrite(out.data(), 1, out.size(), stdout);
     return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Allgather: every rank writes its block, or a piece of it, and reads those of all others. Each piece is read
-// by all, so the pieces of all ranks together should stay in the second cache beside what is copied out.
+// Allgather: every rank writes its block in chunks and reads those of all others. The chunks of all ranks
+// should fit into the L2 cache together with the data copied out.
 #include "base/param.hpp"
 #include "proto/coll/shm/shm.hpp"
 
@@ -13,30 +13,30 @@ namespace zipmpi::proto::coll::shm {
 namespace {
 
 constexpr size_t bytes_at_a_time = 256 * KiB;
-constexpr size_t least_piece = 16 * KiB;
+constexpr size_t min_chunk = 16 * KiB;
 
-struct Task {
-    Board* board;
-    const std::byte* mine;
+struct AllgatherTask {
+    CollBuffer* buffer;
+    const std::byte* input;
     std::byte* all;
     size_t block;
-    Call call;
+    CollSignature signature;
 
     void run() const {
-        const int p = board->members();
-        const int self = board->self();
-        const size_t piece =
-            std::min(board->room(), std::max(least_piece, bytes_at_a_time / static_cast<size_t>(p)));
-        for (size_t from = 0; from < block; from += piece) {
-            const size_t n = std::min(piece, block - from);
-            const uint32_t k = board->begin(false, call);
-            std::memcpy(board->slot(k, self), mine + from, n);
-            board->gate(k);
+        const int p = buffer->members();
+        const int self = buffer->self();
+        const size_t chunk =
+            std::min(buffer->slot_capacity(), std::max(min_chunk, bytes_at_a_time / static_cast<size_t>(p)));
+        for (size_t from = 0; from < block; from += chunk) {
+            const size_t n = std::min(chunk, block - from);
+            const uint32_t k = buffer->begin(false, signature);
+            std::memcpy(buffer->slot(k, self), input + from, n);
+            buffer->sync(k);
             std::byte* own = all + static_cast<size_t>(self) * block + from;
-            if (own != mine + from) std::memcpy(own, mine + from, n);
+            if (own != input + from) std::memcpy(own, input + from, n);
             for (int i = 1; i < p; ++i) {
                 const int r = (self + i) % p;
-                std::memcpy(all + static_cast<size_t>(r) * block + from, board->slot(k, r), n);
+                std::memcpy(all + static_cast<size_t>(r) * block + from, buffer->slot(k, r), n);
             }
         }
     }
@@ -44,13 +44,13 @@ struct Task {
 
 } // namespace
 
-bool allgather(Schedule& s, Team& t, const void* mine, void* all, size_t block) {
-    Board* board = board_for(s, t, block);
-    return board != nullptr && run_now(s, Task{board,
-                                               static_cast<const std::byte*>(mine),
-                                               static_cast<std::byte*>(all),
-                                               block,
-                                               {s.sequence(), Function::allgather, block}});
+bool allgather(Schedule& s, Team& t, const void* input, void* all, size_t block) {
+    CollBuffer* buffer = coll_buffer_for(s, t, block);
+    return buffer != nullptr && run_task(s, AllgatherTask{buffer,
+                                                          static_cast<const std::byte*>(input),
+                                                          static_cast<std::byte*>(all),
+                                                          block,
+                                                          {s.sequence(), CollKind::allgather, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// All-to-all of small blocks: every rank writes all it sends, or as much of each block as fits, and picks
-// what is for it out of the slots of the others. Each byte is copied twice, so this is for blocks that
-// messages would cost more than bytes.
+// All-to-all of small blocks: every rank writes all its blocks, or as much of each as fits, and reads its own
+// from the slots of the others. Each byte is copied twice, which pays off only for blocks whose message
+// overhead exceeds the cost of a copy.
 #include "base/param.hpp"
 #include "proto/coll/shm/shm.hpp"
 
@@ -13,33 +13,33 @@
 namespace zipmpi::proto::coll::shm {
 namespace {
 
-Param<int64_t> most_bytes{"coll.alltoall_shared_max",
+Param<int64_t> most_bytes{"coll.shm_alltoall_max",
                           16 * KiB,
                           {0, INT64_MAX},
                           Unit::bytes,
                           Level::tuner,
-                          Scope::all_equal,
-                          "largest block between two ranks that MPI_Alltoall copies through shared memory"};
+                          Scope::job_wide,
+                          "largest MPI_Alltoall block copied through shared memory"};
 
-// Blocks up to this size are copied all in one: leaving the own one out costs more than it takes.
-constexpr size_t together = 512;
+// Blocks up to this size are copied in one call: skipping the rank's own block costs more than copying it.
+constexpr size_t copy_together_max = 512;
 
-struct Task {
-    Board* board;
+struct AlltoallTask {
+    CollBuffer* buffer;
     const std::byte* send;
     std::byte* recv;
     size_t block;
-    size_t piece;
-    Call call;
+    size_t chunk;
+    CollSignature signature;
 
     void run() const {
-        const int p = board->members();
-        const int self = board->self();
-        for (size_t from = 0; from < block; from += piece) {
-            const size_t n = std::min(piece, block - from);
-            const uint32_t k = board->begin(false, call);
-            std::byte* out = board->slot(k, self);
-            if (n == block && block <= together) {
+        const int p = buffer->members();
+        const int self = buffer->self();
+        for (size_t from = 0; from < block; from += chunk) {
+            const size_t n = std::min(chunk, block - from);
+            const uint32_t k = buffer->begin(false, signature);
+            std::byte* out = buffer->slot(k, self);
+            if (n == block && block <= copy_together_max) {
                 std::memcpy(out, send, block * static_cast<size_t>(p));
             } else {
                 for (int r = 0; r < p; ++r)
@@ -47,13 +47,13 @@ struct Task {
                         std::memcpy(out + static_cast<size_t>(r) * n,
                                     send + static_cast<size_t>(r) * block + from, n);
             }
-            board->gate(k);
+            buffer->sync(k);
             const size_t own = static_cast<size_t>(self) * block + from;
             std::memcpy(recv + own, send + own, n);
             for (int i = 1; i < p; ++i) {
                 const int r = (self + i) % p;
                 std::memcpy(recv + static_cast<size_t>(r) * block + from,
-                            board->slot(k, r) + static_cast<size_t>(self) * n, n);
+                            buffer->slot(k, r) + static_cast<size_t>(self) * n, n);
             }
         }
     }
@@ -64,15 +64,16 @@ struct Task {
 bool alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
     if (block > static_cast<size_t>(most_bytes.get())) return false;
     const size_t total = block * static_cast<size_t>(t.size);
-    Board* board = board_for(s, t, total);
-    if (board == nullptr) return false;
-    const size_t piece = total <= board->room() ? block : board->room() / static_cast<size_t>(t.size);
-    return piece != 0 && run_now(s, Task{board,
-                                         static_cast<const std::byte*>(send),
-                                         static_cast<std::byte*>(recv),
-                                         block,
-                                         piece,
-                                         {s.sequence(), Function::alltoall, block}});
+    CollBuffer* buffer = coll_buffer_for(s, t, total);
+    if (buffer == nullptr) return false;
+    const size_t chunk =
+        total <= buffer->slot_capacity() ? block : buffer->slot_capacity() / static_cast<size_t>(t.size);
+    return chunk != 0 && run_task(s, AlltoallTask{buffer,
+                                                  static_cast<const std::byte*>(send),
+                                                  static_cast<std::byte*>(recv),
+                                                  block,
+                                                  chunk,
+                                                  {s.sequence(), CollKind::alltoall, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Broadcast: the root writes, all others read. A small message is one slot of the root with its mark. A large
-// one goes through all slots of the large board, piece by piece, so that readers follow the writer; then each
-// byte is copied once in and once per reader out.
+// Broadcast: the root writes, all others read. Small data takes one slot of the root with its flag. Large
+// data is pipelined through all slots of the large buffer, so that readers follow the writer; each byte is
+// copied in once and out once per reader.
 #include "base/param.hpp"
 #include "proto/coll/shm/shm.hpp"
 
@@ -13,54 +13,53 @@
 namespace zipmpi::proto::coll::shm {
 namespace {
 
-Param<int64_t> piece_bytes{
-    "coll.broadcast_piece",
-    32 * KiB,
-    {64, 1 * GiB},
-    Unit::bytes,
-    Level::tuner,
-    Scope::all_equal,
-    "piece of a large broadcast after which readers may follow, where each rank has a CPU"};
+Param<int64_t> pipeline_chunk_bytes{"coll.shm_bcast_segment",
+                                    32 * KiB,
+                                    {64, 1 * GiB},
+                                    Unit::bytes,
+                                    Level::tuner,
+                                    Scope::job_wide,
+                                    "pipeline segment of large broadcasts in shared memory"};
 
-struct Task {
-    Board* board;
+struct BcastTask {
+    CollBuffer* buffer;
     std::byte* data;
     size_t bytes;
     int root;
-    Call call;
+    CollSignature signature;
 
     void run() const {
-        if (bytes <= board->room())
+        if (bytes <= buffer->slot_capacity())
             run_small();
         else
             run_large();
     }
 
     void run_small() const {
-        const uint32_t op = board->begin(true, call);
-        if (board->self() == root) {
-            std::memcpy(board->slot(op, root), data, bytes);
-            board->post(op);
+        const uint32_t op = buffer->begin(true, signature);
+        if (buffer->self() == root) {
+            std::memcpy(buffer->slot(op, root), data, bytes);
+            buffer->set_flag(op);
         } else {
-            board->await_post(op, root);
-            std::memcpy(data, board->slot(op, root), bytes);
+            buffer->wait_flag(op, root);
+            std::memcpy(data, buffer->slot(op, root), bytes);
         }
     }
 
     void run_large() const {
-        const size_t piece = board->by_marks()
-                                 ? std::min(board->room(), static_cast<size_t>(piece_bytes.get()))
-                                 : board->room();
+        const size_t chunk = buffer->uses_flags() ? std::min(buffer->slot_capacity(),
+                                                             static_cast<size_t>(pipeline_chunk_bytes.get()))
+                                                  : buffer->slot_capacity();
         for (size_t done = 0; done < bytes;) {
-            const uint32_t op = board->begin(true, call);
-            for (int i = 0; i < board->members() && done < bytes; ++i) {
-                const size_t n = std::min(piece, bytes - done);
-                if (board->self() == root) {
-                    std::memcpy(board->slot(op, i), data + done, n);
-                    board->post_for(op, i);
+            const uint32_t op = buffer->begin(true, signature);
+            for (int i = 0; i < buffer->members() && done < bytes; ++i) {
+                const size_t n = std::min(chunk, bytes - done);
+                if (buffer->self() == root) {
+                    std::memcpy(buffer->slot(op, i), data + done, n);
+                    buffer->set_flag_for(op, i);
                 } else {
-                    board->await_fill(op, i, root);
-                    std::memcpy(data + done, board->slot(op, i), n);
+                    buffer->wait_filled(op, i, root);
+                    std::memcpy(data + done, buffer->slot(op, i), n);
                 }
                 done += n;
             }
@@ -71,12 +70,12 @@ struct Task {
 } // namespace
 
 bool broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
-    Board* board = board_for(s, t, bytes);
-    return board != nullptr && run_now(s, Task{board,
-                                               static_cast<std::byte*>(data),
-                                               bytes,
-                                               root,
-                                               {s.sequence(), Function::broadcast, bytes, root}});
+    CollBuffer* buffer = coll_buffer_for(s, t, bytes);
+    return buffer != nullptr && run_task(s, BcastTask{buffer,
+                                                      static_cast<std::byte*>(data),
+                                                      bytes,
+                                                      root,
+                                                      {s.sequence(), CollKind::broadcast, bytes, root}});
 }
 
 } // namespace zipmpi::proto::coll::shm

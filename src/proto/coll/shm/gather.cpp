@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Gather and scatter: every rank writes its block and the root reads, or the other way round, in pieces of
-// one slot.
+// Gather and scatter in chunks of one slot: every rank writes its block and the root reads, or vice versa.
 #include "proto/coll/shm/shm.hpp"
 
 #include <algorithm>
@@ -11,73 +10,74 @@
 namespace zipmpi::proto::coll::shm {
 namespace {
 
-struct Gather {
-    Board* board;
-    const std::byte* mine;
+struct GatherTask {
+    CollBuffer* buffer;
+    const std::byte* input;
     std::byte* all;
     size_t block;
     int root;
-    Call call;
+    CollSignature signature;
 
     void run() const {
-        for (size_t from = 0; from < block; from += board->room()) {
-            const size_t n = std::min(board->room(), block - from);
-            const uint32_t k = board->begin(true, call);
-            if (board->self() != root) std::memcpy(board->slot(k, board->self()), mine + from, n);
-            board->come(k, board->self() == root);
-            for (int r = 0; r < board->members() && board->self() == root; ++r)
-                if (r != root) std::memcpy(all + static_cast<size_t>(r) * block + from, board->slot(k, r), n);
+        for (size_t from = 0; from < block; from += buffer->slot_capacity()) {
+            const size_t n = std::min(buffer->slot_capacity(), block - from);
+            const uint32_t k = buffer->begin(true, signature);
+            if (buffer->self() != root) std::memcpy(buffer->slot(k, buffer->self()), input + from, n);
+            buffer->arrive_optional(k, buffer->self() == root);
+            for (int r = 0; r < buffer->members() && buffer->self() == root; ++r)
+                if (r != root)
+                    std::memcpy(all + static_cast<size_t>(r) * block + from, buffer->slot(k, r), n);
         }
     }
 };
 
-struct Scatter {
-    Board* board;
+struct ScatterTask {
+    CollBuffer* buffer;
     const std::byte* all;
-    std::byte* mine;
+    std::byte* output;
     size_t block;
     int root;
-    Call call;
+    CollSignature signature;
 
     void run() const {
-        for (size_t from = 0; from < block; from += board->room()) {
-            const size_t n = std::min(board->room(), block - from);
-            const uint32_t k = board->begin(true, call);
-            if (board->self() != root) {
-                board->await_fill(k, board->self(), root);
-                std::memcpy(mine + from, board->slot(k, board->self()), n);
+        for (size_t from = 0; from < block; from += buffer->slot_capacity()) {
+            const size_t n = std::min(buffer->slot_capacity(), block - from);
+            const uint32_t k = buffer->begin(true, signature);
+            if (buffer->self() != root) {
+                buffer->wait_filled(k, buffer->self(), root);
+                std::memcpy(output + from, buffer->slot(k, buffer->self()), n);
                 continue;
             }
-            for (int r = 0; r < board->members(); ++r) {
+            for (int r = 0; r < buffer->members(); ++r) {
                 if (r == root) continue;
-                std::memcpy(board->slot(k, r), all + static_cast<size_t>(r) * block + from, n);
-                board->fill_for(k, r);
+                std::memcpy(buffer->slot(k, r), all + static_cast<size_t>(r) * block + from, n);
+                buffer->mark_filled(k, r);
             }
-            board->post(k);
+            buffer->set_flag(k);
         }
     }
 };
 
 } // namespace
 
-bool gather(Schedule& s, Team& t, const void* mine, void* all, size_t block, int root) {
-    Board* board = board_for(s, t, block);
-    return board != nullptr && run_now(s, Gather{board,
-                                                 static_cast<const std::byte*>(mine),
-                                                 static_cast<std::byte*>(all),
-                                                 block,
-                                                 root,
-                                                 {s.sequence(), Function::gather, block, root}});
+bool gather(Schedule& s, Team& t, const void* input, void* all, size_t block, int root) {
+    CollBuffer* buffer = coll_buffer_for(s, t, block);
+    return buffer != nullptr && run_task(s, GatherTask{buffer,
+                                                       static_cast<const std::byte*>(input),
+                                                       static_cast<std::byte*>(all),
+                                                       block,
+                                                       root,
+                                                       {s.sequence(), CollKind::gather, block, root}});
 }
 
-bool scatter(Schedule& s, Team& t, const void* all, void* mine, size_t block, int root) {
-    Board* board = board_for(s, t, block);
-    return board != nullptr && run_now(s, Scatter{board,
-                                                  static_cast<const std::byte*>(all),
-                                                  static_cast<std::byte*>(mine),
-                                                  block,
-                                                  root,
-                                                  {s.sequence(), Function::scatter, block, root}});
+bool scatter(Schedule& s, Team& t, const void* all, void* output, size_t block, int root) {
+    CollBuffer* buffer = coll_buffer_for(s, t, block);
+    return buffer != nullptr && run_task(s, ScatterTask{buffer,
+                                                        static_cast<const std::byte*>(all),
+                                                        static_cast<std::byte*>(output),
+                                                        block,
+                                                        root,
+                                                        {s.sequence(), CollKind::scatter, block, root}});
 }
 
 } // namespace zipmpi::proto::coll::shm

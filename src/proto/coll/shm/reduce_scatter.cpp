@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reduce-scatter: every rank writes its vector, or as much of each part as fits, and combines its own part
-// straight out of the slots, from the last rank to the first.
+// Reduce-scatter: every rank writes its vector, or as much of each block as fits, and combines its own block
+// from the slots of all ranks, from the last rank to the first.
 #include "proto/coll/shm/shm.hpp"
 
 #include <algorithm>
@@ -11,81 +11,81 @@
 namespace zipmpi::proto::coll::shm {
 namespace {
 
-struct Task {
-    Board* board;
-    const Combine* op;
-    const std::byte* mine;
+struct ReduceScatterTask {
+    CollBuffer* buffer;
+    const ReduceOp* op;
+    const std::byte* input;
     std::byte* result;
     const int64_t* counts;
     int64_t longest;
-    int64_t piece; // elements of each part that go through the board at a time
-    Call call;
+    int64_t chunk; // elements of each block per operation
+    CollSignature signature;
 
     void run() const {
-        for (int64_t from = 0; from < longest; from += piece) run_piece(from);
+        for (int64_t from = 0; from < longest; from += chunk) run_chunk(from);
     }
 
     [[nodiscard]] int64_t length(int rank, int64_t from) const {
-        return std::clamp<int64_t>(counts[rank] - from, 0, piece);
+        return std::clamp<int64_t>(counts[rank] - from, 0, chunk);
     }
 
-    void run_piece(int64_t from) const {
+    void run_chunk(int64_t from) const {
         const size_t element = op->element_bytes;
-        const uint32_t k = board->begin(true, call); // who gets nothing need not wait
-        const int self = board->self();
-        size_t part = 0; // where the part of a rank begins in the vector
-        size_t own = 0;  // where the own part begins in a slot
+        const uint32_t k = buffer->begin(true, signature); // a rank with an empty block need not wait
+        const int self = buffer->self();
+        size_t block_offset = 0; // of the block of rank r in the vector
+        size_t own_offset = 0;   // of this rank's block in a slot
         size_t at = 0;
-        const std::byte* own_part = nullptr;
-        for (int r = 0; r < board->members(); ++r) {
+        const std::byte* own_block = nullptr;
+        for (int r = 0; r < buffer->members(); ++r) {
             const size_t bytes = static_cast<size_t>(length(r, from)) * element;
-            if (r == self) own = at;
-            const bool only_here =
-                r == self && mine != result; // nobody else reads it, and it stays where it is
-            if (r == self) own_part = mine + part + static_cast<size_t>(from) * element;
+            if (r == self) own_offset = at;
+            // no other rank reads it, and the result does not overwrite it
+            const bool only_here = r == self && input != result;
+            if (r == self) own_block = input + block_offset + static_cast<size_t>(from) * element;
             if (bytes != 0 && !only_here)
-                std::memcpy(board->slot(k, self) + at, mine + part + static_cast<size_t>(from) * element,
-                            bytes);
-            part += static_cast<size_t>(counts[r]) * element;
+                std::memcpy(buffer->slot(k, self) + at,
+                            input + block_offset + static_cast<size_t>(from) * element, bytes);
+            block_offset += static_cast<size_t>(counts[r]) * element;
             at += bytes;
         }
         const int64_t n = length(self, from);
-        board->come(k, n != 0);
+        buffer->arrive_optional(k, n != 0);
         if (n == 0) return;
         std::byte* to = result + static_cast<size_t>(from) * element;
-        const auto given = [&](int r) {
-            return r == self && mine != result ? own_part : board->slot(k, r) + own;
+        const auto input_of = [&](int r) {
+            return r == self && input != result ? own_block : buffer->slot(k, r) + own_offset;
         };
-        std::memcpy(to, given(board->members() - 1), static_cast<size_t>(n) * element);
-        for (int r = board->members() - 2; r >= 0; --r) (*op)(given(r), to, n);
+        std::memcpy(to, input_of(buffer->members() - 1), static_cast<size_t>(n) * element);
+        for (int r = buffer->members() - 2; r >= 0; --r) (*op)(input_of(r), to, n);
     }
 };
 
 } // namespace
 
-bool reduce_scatter(Schedule& s, Team& t, const void* mine, void* result, std::span<const int64_t> counts) {
-    const Combine& op = s.operation();
-    Board* board = board_for(s, t, op.bytes());
-    if (board == nullptr) return false;
+bool reduce_scatter(Schedule& s, Team& t, const void* input, void* result, std::span<const int64_t> counts) {
+    const ReduceOp& op = s.op();
+    CollBuffer* buffer = coll_buffer_for(s, t, op.bytes());
+    if (buffer == nullptr) return false;
     const int64_t longest = *std::max_element(counts.begin(), counts.end());
-    const bool at_once = op.bytes() <= board->room();
-    const int64_t piece =
-        at_once ? longest
-                : static_cast<int64_t>(board->room() / op.element_bytes) / static_cast<int64_t>(t.size);
-    if (piece == 0) return false;
-    if (!at_once && mine == result) { // parts that are still to be sent would be overwritten
+    const bool at_once = op.bytes() <= buffer->slot_capacity();
+    const int64_t chunk = at_once ? longest
+                                  : static_cast<int64_t>(buffer->slot_capacity() / op.element_bytes) /
+                                        static_cast<int64_t>(t.size);
+    if (chunk == 0) return false;
+    if (!at_once && input == result) { // blocks not yet sent would be overwritten
         std::byte* copy = s.scratch(op.bytes());
-        s.copy(copy, mine, op.bytes());
-        mine = copy;
+        s.copy(copy, input, op.bytes());
+        input = copy;
     }
-    return run_now(s, Task{board,
-                           &op,
-                           static_cast<const std::byte*>(mine),
-                           static_cast<std::byte*>(result),
-                           counts.data(),
-                           longest,
-                           piece,
-                           {s.sequence(), Function::reduce_scatter, op.bytes()}});
+    return run_task(s, ReduceScatterTask{buffer,
+                                         &op,
+                                         static_cast<const std::byte*>(input),
+                                         static_cast<std::byte*>(result),
+                                         counts.data(),
+                                         longest,
+                                         chunk,
+                                         {s.sequence(), CollKind::reduce_scatter, op.bytes()}});
 }
 
 } // namespace zipmpi::proto::coll::shm

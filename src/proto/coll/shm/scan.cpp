@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Scan of small contributions: the last rank to come combines from the first rank on, each slot into the
-// next.
+// Scan of small contributions: the last rank to arrive combines each slot into the next one, from rank 0.
 #include "proto/coll/shm/shm.hpp"
 
 #include <cstring>
@@ -10,44 +9,44 @@
 namespace zipmpi::proto::coll::shm {
 namespace {
 
-struct Task {
-    Board* board;
-    const Combine* op;
-    const std::byte* mine;
+struct ScanTask {
+    CollBuffer* buffer;
+    const ReduceOp* op;
+    const std::byte* input;
     std::byte* result;
     bool exclusive;
-    Call call;
+    CollSignature signature;
 
     void run() const {
-        const uint32_t k = board->begin(false, call);
-        const int self = board->self();
-        std::memcpy(board->slot(k, self), mine, op->bytes());
-        if (board->arrive(k)) {
-            for (int r = 1; r < board->members(); ++r)
-                (*op)(board->slot(k, r - 1), board->slot(k, r), op->count);
-            board->release(k);
+        const uint32_t k = buffer->begin(false, signature);
+        const int self = buffer->self();
+        std::memcpy(buffer->slot(k, self), input, op->bytes());
+        if (buffer->arrive(k)) {
+            for (int r = 1; r < buffer->members(); ++r)
+                (*op)(buffer->slot(k, r - 1), buffer->slot(k, r), op->count);
+            buffer->release(k);
         } else {
-            board->await_release(k);
+            buffer->wait_release(k);
         }
-        board->all_came(k);
+        buffer->set_all_arrived(k);
         if (!exclusive)
-            std::memcpy(result, board->slot(k, self), op->bytes());
+            std::memcpy(result, buffer->slot(k, self), op->bytes());
         else if (self > 0)
-            std::memcpy(result, board->slot(k, self - 1), op->bytes());
+            std::memcpy(result, buffer->slot(k, self - 1), op->bytes());
     }
 };
 
 } // namespace
 
-bool scan(Schedule& s, Team& t, const void* mine, void* result, bool exclusive) {
-    Board* board = board_for(s, t, s.operation().bytes());
-    return board != nullptr && s.operation().bytes() <= board->room() &&
-           run_now(s, Task{board,
-                           &s.operation(),
-                           static_cast<const std::byte*>(mine),
-                           static_cast<std::byte*>(result),
-                           exclusive,
-                           {s.sequence(), Function::scan, s.operation().bytes()}});
+bool scan(Schedule& s, Team& t, const void* input, void* result, bool exclusive) {
+    CollBuffer* buffer = coll_buffer_for(s, t, s.op().bytes());
+    return buffer != nullptr && s.op().bytes() <= buffer->slot_capacity() &&
+           run_task(s, ScanTask{buffer,
+                                &s.op(),
+                                static_cast<const std::byte*>(input),
+                                static_cast<std::byte*>(result),
+                                exclusive,
+                                {s.sequence(), CollKind::scan, s.op().bytes()}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// In place of src/os/futex.hpp. No sleep ends by itself.
+// Replaces src/os/futex.hpp. Sleeps have no timeout.
 #pragma once
 
 #include "schedules.hpp"

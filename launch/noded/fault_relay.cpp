@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Fault events: from local ranks up to mpiexec, and from there into the node segment.
+#include "launch/noded/daemon.hpp"
+
+#include <csignal>
+
+namespace zipmpi::launch {
+namespace {
+
+uint32_t number_of(const PmiMessage& m, std::string_view name) {
+    return static_cast<uint32_t>(std::strtoul(std::string(m.get(name)).c_str(), nullptr, 10));
+}
+
+} // namespace
+
+void Daemon::on_notify(uint32_t local, const PmiMessage& m) {
+    JobEvent e;
+    e.context = number_of(m, "context");
+    const std::string_view what = m.get("what");
+    if (what == "revoke") {
+        e.kind = JobEvent::Kind::revoked;
+    } else if (what == "agree") {
+        e.kind = JobEvent::Kind::agreement;
+        e.rank = ranks_[local].world_rank;
+        e.number = number_of(m, "number");
+        e.flags = number_of(m, "flags");
+        e.value = number_of(m, "value");
+        e.members = m.get("members");
+        agreement_waiters_[{e.context, e.number}].push_back(local);
+    } else if (what == "lost") {
+        e.kind = JobEvent::Kind::unreachable;
+        e.rank = number_of(m, "rank");
+        e.value = ranks_[local].world_rank;
+    } else if (what == "taken") {
+        return publish_queued_agreements(local);
+    } else {
+        if (what == "spawned") spawned_.insert(static_cast<pid_t>(number_of(m, "pid")));
+        return;
+    }
+    send_event(e);
+}
+
+void Daemon::send_event(const JobEvent& e) { parent_.send(ControlFrameType::job_event, encode(e)); }
+
+void Daemon::on_fault_event(const JobEvent& e) {
+    if (!segment_) return;
+    switch (e.kind) {
+    case JobEvent::Kind::failed:
+        return segment_.publish_failed(static_cast<int>(e.rank));
+    case JobEvent::Kind::revoked:
+        return segment_.publish_revoked(e.context);
+    case JobEvent::Kind::agreement: {
+        const auto waiting = agreement_waiters_.find({e.context, e.number});
+        if (waiting == agreement_waiters_.end()) return;
+        for (const uint32_t local : waiting->second)
+            publish_agreement(local, {e.context, e.number, e.flags, e.value, e.failed});
+        agreement_waiters_.erase(waiting);
+        return;
+    }
+    case JobEvent::Kind::unreachable: // a rank that some consider dead must be dead for all
+        for (const RankProcess& r : ranks_)
+            if (r.world_rank == e.rank && r.live) kill(r.pid, SIGKILL);
+        return;
+    }
+}
+
+// In the order of the agreements. A result without a free slot is queued until the rank has consumed some.
+void Daemon::publish_agreement(uint32_t local, const boot::AgreementResult& decided) {
+    std::deque<boot::AgreementResult>& kept = queued_agreements_[local];
+    if (!kept.empty() || !segment_.publish_agreement(local, decided)) kept.push_back(decided);
+}
+
+void Daemon::publish_queued_agreements(uint32_t local) {
+    std::deque<boot::AgreementResult>& kept = queued_agreements_[local];
+    while (!kept.empty() && segment_.publish_agreement(local, kept.front())) kept.pop_front();
+}
+
+void Daemon::report_failed(uint32_t local, uint32_t exit_code, const std::string& text, bool by_signal) {
+    JobEvent e;
+    e.kind = JobEvent::Kind::failed;
+    e.rank = ranks_[local].world_rank;
+    e.exit_code = exit_code;
+    e.by_signal = by_signal;
+    e.text = text;
+    send_event(e);
+}
+
+// All ranks of these nodes have failed or will soon: without a parent a daemon terminates its processes.
+void Daemon::report_failed_nodes(NodeRange nodes, const Diagnostic& why) {
+    JobEvent e;
+    e.kind = JobEvent::Kind::failed;
+    e.by_signal = true;
+    e.exit_code = 1;
+    e.text = format(with_outcome(why, "its ranks count as failed"), "mpiexec");
+    for (uint32_t node = nodes.node; node < nodes.end; ++node)
+        for (const uint32_t rank : request_.map.ranks_of(node)) {
+            e.rank = rank;
+            send_event(e);
+            e.text.clear();
+        }
+}
+
+} // namespace zipmpi::launch

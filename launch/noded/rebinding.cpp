@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Rebinding of ranks: samples message counts, calls Rebinder (launch/placement/rebinder.hpp), moves ranks.
+#include "launch/noded/daemon.hpp"
+#include "launch/placement/rebinder.hpp"
+
+#include "boot/timeouts.hpp"
+#include "boot/traffic.hpp"
+#include "hwtopo/node_locality.hpp"
+#include "mapping/matrix.hpp"
+#include "os/clock.hpp"
+
+#include <map>
+
+namespace zipmpi::launch {
+namespace {
+
+constexpr uint64_t second = 1'000'000'000;
+
+// A pattern needs two samples.
+uint64_t sample_interval() { return static_cast<uint64_t>(boot::rebind_interval_seconds()) * second / 2; }
+
+} // namespace
+
+void Daemon::start_rebinder() {
+    if (boot::rebind_interval_seconds() == 0 || ranks_.size() < 2) return;
+    rebinder_ = Rebinder(placement_.claim_all_cores(), static_cast<uint32_t>(ranks_.size()));
+    last_counts_.assign(ranks_.size(), {});
+    sampled_at_ = os::now_ns();
+    sample_at_ = sampled_at_ + sample_interval();
+}
+
+// Messages between the ranks of this node since the last sample.
+mapping::Graph Daemon::traffic_since_sample() {
+    const boot::TrafficReader reader(segment_);
+    std::map<uint32_t, uint32_t> local;
+    for (uint32_t i = 0; i < ranks_.size(); ++i) local[ranks_[i].world_rank] = i;
+    std::vector<mapping::Edge> edges;
+    for (uint32_t i = 0; i < ranks_.size(); ++i)
+        for (const boot::PeerTotals& s : reader.row(i)) {
+            const auto to = local.find(static_cast<uint32_t>(s.to));
+            if (to == local.end()) continue;
+            const double now =
+                mapping::weight({i, to->second, s.point_to_point.messages, s.point_to_point.bytes,
+                                 s.collective.messages, s.collective.bytes});
+            double& before = last_counts_[i][to->second];
+            edges.push_back({i, to->second, now - before});
+            before = now;
+        }
+    return {static_cast<uint32_t>(ranks_.size()), std::move(edges)};
+}
+
+void Daemon::sample_traffic() {
+    const uint64_t now = os::now_ns();
+    if (sample_at_ == 0 || now < sample_at_ || phase_ != Phase::running) return;
+    const Rebinder::RebindDecision d =
+        rebinder_.observe(traffic_since_sample(), static_cast<double>(now - sampled_at_) / second);
+    sampled_at_ = now;
+    sample_at_ = now + sample_interval();
+    if (boot::should_report_rebinding() && !d.reason.empty()) report_line("host " + host_ + ": " + d.reason);
+    if (!d.move) return;
+    const std::vector<CpuList> cpus = rebinder_.cpus();
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank)
+        if (ranks_[rank].live) rebind_rank(rank, cpus[rank]);
+    hwtopo::publish_rebinds(segment_);
+}
+
+} // namespace zipmpi::launch

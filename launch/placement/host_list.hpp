@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Lists of hosts from the command line, a file or a batch system: pure functions. A repeated name adds its
+// slots to the first entry.
+#pragma once
+
+#include "launch/placement/node_map.hpp"
+
+#include <string_view>
+
+namespace zipmpi::launch {
+
+using HostList = std::vector<Host>;
+
+// All parsers return false and set `wrong` to the offending text if the input is not valid.
+
+// "a:2,b,c:4"
+bool parse_host_option(std::string_view text, HostList& out, std::string& wrong);
+// One host per line: "name", "name:4", "name slots=4"; '#' starts a comment. PBS_NODEFILE has this form, with
+// one line per slot.
+bool parse_host_file(std::string_view text, HostList& out, std::string& wrong);
+// SLURM_JOB_NODELIST "n[01-03,7],m2" and SLURM_TASKS_PER_NODE "2(x3),1"
+bool parse_slurm(std::string_view nodes, std::string_view tasks, HostList& out, std::string& wrong);
+
+} // namespace zipmpi::launch

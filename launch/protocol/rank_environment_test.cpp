@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/protocol/rank_environment.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace zipmpi::launch;
+
+namespace {
+
+TEST(Environment, RemovesVariablesOfOuterLaunchers) {
+    for (const char* name :
+         {"PMI_RANK", "PMI_FD", "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_RANK", "ZIPMPI_NODE_FD",
+          "ZIPMPI_LOCAL_INDEX", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_RANK",
+          "OMPI_COMM_WORLD_NODE_RANK", "OMPI_MCA_orte_hnp_uri"})
+        EXPECT_TRUE(is_launcher_variable(name)) << name;
+    for (const char* name : {"SLURM_JOB_ID", "PATH", "OMPI_MCA_pml", "PMIX_MCA_gds",
+                             "ZIPMPI_SHM_CELLS_PER_RANK", "PMI", "MPIEXEC_TIMEOUT"})
+        EXPECT_FALSE(is_launcher_variable(name)) << name;
+    const char* env[] = {"A=1", "PMI_RANK=0", "B=", nullptr};
+    EXPECT_EQ(remove_launcher_variables(env), (std::vector<std::string>{"A=1", "B="}));
+}
+
+TEST(Environment, ChangesReplaceAndAdd) {
+    EXPECT_EQ(merge_env({"A=1", "AB=2"}, {"A=3", "C=4", "C=5"}),
+              (std::vector<std::string>{"A=3", "AB=2", "C=5"}));
+}
+
+} // namespace

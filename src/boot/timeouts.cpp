@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "boot/timeouts.hpp"
+
+#include "base/param.hpp"
+
+namespace zipmpi::boot {
+namespace {
+
+Param<int64_t> handshake_timeout{"launch.handshake_timeout",
+                                 5,
+                                 {1, 3600},
+                                 Unit::seconds,
+                                 Level::user,
+                                 Scope::local,
+                                 "seconds to wait for the launcher's first reply"};
+
+// Used by the launcher; declared here so that ranks do not report them as unknown.
+Param<std::string> gateway_path{
+    "gateway.program", "",
+    nullptr,           Level::tuner,
+    Scope::job_wide,   "path of zipmpi-gateway on gateway hosts; empty: next to mpiexec"};
+Param<int64_t> partition_timeout{"gateway.partition_timeout",
+                                 30,
+                                 {0, 86400},
+                                 Unit::seconds,
+                                 Level::user,
+                                 Scope::job_wide,
+                                 "seconds a job survives without any path between two of its clusters"};
+
+Param<int64_t> rebind_interval{"launch.rebind_interval",
+                               0,
+                               {0, 3600},
+                               Unit::seconds,
+                               Level::user,
+                               Scope::job_wide,
+                               "seconds between checks whether rebinding ranks to other cores pays; 0: off"};
+Param<bool> rebind_report{"launch.rebind_report", false, Level::user, Scope::job_wide,
+                          "print rebinding decisions to stderr"};
+
+Param<bool> avoid_busy{"launch.avoid_busy_cpus", true, Level::user, Scope::job_wide,
+                       "do not bind ranks to CPUs that are busy when the job starts"};
+
+Param<int64_t> heartbeat_timeout{"launch.heartbeat_timeout_ms",
+                                 3500,
+                                 {1000, 3600000},
+                                 Unit::none,
+                                 Level::user,
+                                 Scope::job_wide,
+                                 "milliseconds without heartbeat after which a host is treated as failed"};
+
+} // namespace
+
+uint64_t heartbeat_timeout_ns() { return static_cast<uint64_t>(heartbeat_timeout.get()) * 1'000'000; }
+std::string gateway_program() { return gateway_path.get(); }
+int partition_timeout_seconds() { return static_cast<int>(partition_timeout.get()); }
+int rebind_interval_seconds() { return static_cast<int>(rebind_interval.get()); }
+bool should_report_rebinding() { return rebind_report; }
+bool should_avoid_busy_cpus() { return avoid_busy; }
+int handshake_timeout_seconds() { return static_cast<int>(handshake_timeout.get()); }
+
+} // namespace zipmpi::boot

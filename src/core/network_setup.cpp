@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/network_setup.hpp"
+
+#include "base/param.hpp"
+#include "boot/address_book.hpp"
+#include "bridge/multi_cluster_network.hpp"
+#include "bridge/probe_ring.hpp"
+#include "core/runtime_state.hpp"
+#include "os/host.hpp"
+#include "proto/p2p/progress_engine.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace zipmpi::core {
+namespace {
+
+Param<std::string> devices{"net.devices",
+                           "",
+                           nullptr,
+                           Level::user,
+                           Scope::local,
+                           "network devices for inter-host messages, comma-separated (eth0, mlx5_0:1); "
+                           "empty: automatic"};
+
+const char* const no_module =
+    "install UCX (Debian: libucx0) and a ZipMPI built with it; check the device names in ZIPMPI_NET_DEVICES; "
+    "or start all ranks on one host";
+const char* const no_launcher = "see the output of the launcher; start the program with ZipMPI's mpiexec";
+
+Diagnostic no_network(const Runtime& e, const std::string& reason, const char* todo) {
+    return {"this job spans several hosts, and the network cannot be used",
+            "rank " + std::to_string(e.job.rank) + " of " + std::to_string(e.job.size) + " on host " +
+                os::host_name(),
+            reason, todo};
+}
+
+Param<bool> monitor_peers{"net.detect_failures", false, Level::tuner, Scope::local,
+                          "let UCX detect broken connections; reduces bandwidth of large messages"};
+Param<int64_t> probe_seconds{"net.probe_timeout",
+                             5,
+                             {1, 3600},
+                             Unit::none,
+                             Level::user,
+                             Scope::job_wide,
+                             "seconds to discover devices that reach the other hosts"};
+
+// UCX assembles multi-fragment messages in memory that it allocates and frees each time, and ZipMPI does so
+// with unexpected messages. By default malloc returns such memory to the kernel, which clears it on the next
+// allocation: an all-to-all of 64 KiB takes 1.6 times as long.
+constexpr int malloc_trim_bytes = 16 << 20;
+
+std::vector<int> first_ranks(const Runtime& e) {
+    std::vector<int> first(e.segment.nodes(), -1);
+    for (int rank = e.job.size - 1; rank >= 0; --rank) first[e.segment.node_of(rank)] = rank;
+    return first;
+}
+
+// One network of this node: the partners with which it probes devices, and its key.
+struct ProbeNetwork {
+    bridge::ProbePartners partners;
+    std::string key;
+    std::unique_ptr<transport::ucx::DeviceProbe> probe;
+};
+
+// Without a cluster map all nodes are in one network.
+std::vector<ProbeNetwork> probe_networks(const Runtime& e, const bridge::ClusterMap* cluster_map) {
+    std::vector<ProbeNetwork> found;
+    const std::vector<int> ranks = first_ranks(e);
+    if (cluster_map == nullptr) {
+        const size_t n = ranks.size();
+        const size_t own_node = e.segment.node();
+        found.push_back({{ranks[(own_node + 1) % n], {ranks[(own_node + n - 1) % n]}}, "probe", nullptr});
+        return found;
+    }
+    for (const int c : cluster_map->nodes[e.segment.node()].clusters) {
+        found.push_back({bridge::probe_partners(*cluster_map, c, ranks, e.job.size, e.job.rank),
+                         bridge::probe_key(c), nullptr});
+    }
+    return found;
+}
+
+// Looks up the addresses of a gateway, which may be killed and restarted at any time.
+struct GatewayLookup {
+    boot::Launcher* launcher;
+    int id;
+    std::string key;
+
+    static std::string lookup(void* subject) {
+        const GatewayLookup& a = *static_cast<GatewayLookup*>(subject);
+        std::string addresses;
+        return a.launcher->get(a.id, a.key, addresses) ? addresses : std::string();
+    }
+};
+
+// Runs in one rank of each node: probes with its neighbors in each network. Devices of several networks are
+// separate.
+bool probe_devices(Runtime& e, const std::vector<ProbeNetwork>& networks, std::string& found,
+                   std::string& probe_log) {
+    bool all = std::ranges::any_of(networks, [](const ProbeNetwork& n) { return n.partners.next >= 0; });
+    for (const ProbeNetwork& n : networks) {
+        if (&n != networks.data()) found += bridge::device_group_separator;
+        if (n.partners.next < 0) continue; // no other node in this network
+        std::string addresses;
+        const bool has_address = e.job.launcher->get(n.partners.next, n.key, addresses);
+        GatewayLookup gateway_lookup{e.job.launcher.get(), n.partners.next, n.key};
+        transport::ucx::DeviceProbe::ProbeRequest search{n.partners.next, addresses, n.partners.incoming,
+                                                         static_cast<int>(probe_seconds.get() * 1000),
+                                                         &gateway_lookup};
+        if (n.partners.next >= e.job.size) search.current_addresses = GatewayLookup::lookup; // a gateway
+        all = has_address && n.probe->run(search) && all;
+        found += n.probe->devices();
+        probe_log += (probe_log.empty() || n.probe->log().empty() ? "" : "; ") + n.probe->log();
+    }
+    return all;
+}
+
+Diagnostic no_route(const Runtime& e, const std::string& probe_log) {
+    return no_network(
+        e,
+        "no device reaches the ranks on the next host: " +
+            (probe_log.empty() ? std::string("no address to try") : probe_log),
+        "check that the hosts reach each other (firewall, routes), set ZIPMPI_NET_DEVICES to devices "
+        "that do, or start all ranks on one host");
+}
+
+// Finds the devices that reach the other hosts, once per node, unless the user has named them.
+bool choose_devices(Runtime& e, const bridge::ClusterMap* cluster_map, std::string& chosen, Diagnostic& why) {
+    std::string reason;
+    std::vector<ProbeNetwork> networks;
+    if (e.job.local_index == 0) networks = probe_networks(e, cluster_map);
+    for (ProbeNetwork& n : networks) {
+        n.probe.reset(transport::ucx::open_probe(e.job.rank, e.segment.header().job_key, reason));
+        if (n.probe == nullptr) {
+            why = no_network(e, reason, no_module);
+            return false;
+        }
+        static_cast<void>(e.job.launcher->put(n.key, n.probe->listen())); // a peer that does not get it
+                                                                          // reports an error
+    }
+    if (!e.job.launcher->fence()) {
+        why = no_network(e, "the launcher did not distribute addresses", no_launcher);
+        return false;
+    }
+    const bool named = !devices.get().empty();
+    if (e.job.local_index == 0) {
+        std::string found;
+        std::string probe_log;
+        const bool all = probe_devices(e, networks, found, probe_log);
+        e.segment.set_devices(all || named, found, probe_log);
+    }
+    if (e.segment.wait_for_devices())
+        chosen = named ? devices.get() : e.segment.header().devices;
+    else
+        why = no_route(e, e.segment.header().devices_log);
+    return !chosen.empty();
+}
+
+bridge::ClusterLocator make_cluster_locator(Runtime& e,
+                                            const std::shared_ptr<const bridge::ClusterMap>& cluster_map) {
+    return {cluster_map, e.job.size, &e, [](void* subject, int rank) {
+                return static_cast<int>(static_cast<const Runtime*>(subject)->segment.node_of(rank));
+            }};
+}
+
+std::string find_address(Runtime& e, const std::shared_ptr<const bridge::ClusterMap>& cluster_map, int id) {
+    if (e.job.launcher == nullptr) return {};
+    if (cluster_map == nullptr && id >= e.job.size) return {};
+    if (id < e.job.size &&
+        (cluster_map == nullptr || cluster_map->nodes[e.segment.node_of(id)].clusters.size() < 2))
+        return boot::find_address(*e.job.launcher, e.segment, id);
+    const int shared =
+        make_cluster_locator(e, cluster_map).cluster_to(e.job.rank, id); // one address per cluster
+    return shared < 0 ? std::string() : boot::fetch_address(*e.job.launcher, id, bridge::address_key(shared));
+}
+
+// Reads the cluster map from the launcher. Stays empty if there is only one cluster.
+bool read_cluster_map(const Runtime& e, std::shared_ptr<const bridge::ClusterMap>& cluster_map,
+                      Diagnostic& why) {
+    const char* const text = std::getenv(bridge::cluster_map_variable);
+    if (text == nullptr) return true;
+    auto read = std::make_shared<bridge::ClusterMap>();
+    if (!bridge::parse(text, *read) || read->nodes.size() != e.segment.nodes()) {
+        why = no_network(e, "the launcher's description of clusters and gateways is invalid",
+                         "use mpiexec and library of the same ZipMPI version");
+        return false;
+    }
+    if (bridge::needs_gateways(*read)) cluster_map = std::move(read);
+    return true;
+}
+
+// The network as the protocols see it: of one cluster, or of several with a bridge.
+std::unique_ptr<transport::ucx::Network>
+open_network(Runtime& e, const std::shared_ptr<const bridge::ClusterMap>& cluster_map,
+             const std::string& chosen, std::string& reason) {
+    static std::shared_ptr<const bridge::ClusterMap>
+        current_map; // lives as long as the network, which is never closed
+    current_map = cluster_map;
+    transport::ucx::NetworkConfig settings{e.job.rank, e.segment.header().job_key, chosen.c_str(),
+                                           monitor_peers || e.segment.fault_state().fault_tolerant != 0};
+    settings.callbacks = e.progress_engine->network_callbacks();
+    settings.resolver = {&e, [](void* subject, int id) {
+                             return find_address(*static_cast<Runtime*>(subject), current_map, id);
+                         }};
+    if (cluster_map == nullptr)
+        return std::unique_ptr<transport::ucx::Network>(transport::ucx::open(settings, reason));
+    return bridge::MultiClusterNetwork::open(settings, make_cluster_locator(e, cluster_map), e.job.id,
+                                             reason);
+}
+
+// A multihomed rank has a separate address in each cluster.
+bool publish_addresses(Runtime& e, const bridge::ClusterMap* cluster_map,
+                       const transport::ucx::Network& network) {
+    bool all = boot::publish_address(*e.job.launcher, network.address());
+    if (cluster_map == nullptr) return all;
+    const std::vector<int>& clusters = cluster_map->nodes[e.segment.node()].clusters;
+    for (size_t i = 0; i < clusters.size() && clusters.size() > 1; ++i)
+        all = boot::publish_address(*e.job.launcher,
+                                    static_cast<const bridge::MultiClusterNetwork&>(network).address_in(i),
+                                    bridge::address_key(clusters[i])) &&
+              all;
+    return all;
+}
+
+} // namespace
+
+bool join_network(Runtime& e, Diagnostic& why) {
+    if (e.segment.nodes() == 1) return true;
+    os::set_malloc_trim_threshold(malloc_trim_bytes);
+    std::shared_ptr<const bridge::ClusterMap> cluster_map;
+    std::string chosen;
+    if (!read_cluster_map(e, cluster_map, why) || !choose_devices(e, cluster_map.get(), chosen, why))
+        return false;
+    std::string reason;
+    auto network = open_network(e, cluster_map, chosen, reason);
+    if (network == nullptr) {
+        why = no_network(e, reason, no_module);
+        return false;
+    }
+    if (!e.progress_engine->shm().enable_socket_wakeup() ||
+        !publish_addresses(e, cluster_map.get(), *network) || !e.job.launcher->fence()) {
+        why =
+            no_network(e, "the launcher did not accept or distribute the address of this rank", no_launcher);
+        return false;
+    }
+    bridge::MultiClusterNetwork* const bridged =
+        cluster_map != nullptr ? static_cast<bridge::MultiClusterNetwork*>(network.get()) : nullptr;
+    if (bridged != nullptr) {
+        bridged->connect_gateways();
+        std::vector<int> of_node;
+        for (const bridge::NodeClusters& n : cluster_map->nodes) of_node.push_back(n.clusters.front());
+        e.progress_engine->use_clusters(static_cast<int>(cluster_map->clusters.size()), std::move(of_node));
+    }
+    e.network_devices = chosen;
+    e.progress_engine->use_network(std::move(network));
+    if (bridged != nullptr) bridged->wait_until_ready();
+    track_remote_releases(*e.progress_engine);
+    return true;
+}
+
+} // namespace zipmpi::core

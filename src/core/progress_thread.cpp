@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/progress_thread.hpp"
+
+#include "base/param.hpp"
+#include "core/runtime_state.hpp"
+#include "proto/p2p/progress_engine.hpp"
+#include "proto/progress/progress_thread.hpp"
+
+namespace zipmpi::core {
+namespace {
+
+Param<bool> use_progress_thread{"rma.progress_thread", true, Level::user, Scope::local,
+                                "run a progress thread that serves RMA while the program computes"};
+
+} // namespace
+
+// The first acquisition enables the lock, which is unused in single-threaded programs; the caller then holds
+// it.
+void acquire_progress_thread() {
+    Runtime& e = *runtime();
+    if (e.progress_thread_users++ != 0 || !use_progress_thread) return;
+    hot::locking.store(true, std::memory_order_relaxed);
+    e.progress_engine->attach_progress_thread();
+    e.progress_thread = std::make_unique<proto::ProgressThread>(*e.progress_engine);
+    if (e.progress_thread->start()) return;
+    stop_progress_thread(); // no thread available: progress only in MPI calls
+}
+
+void release_progress_thread() {
+    Runtime& e = *runtime();
+    if (--e.progress_thread_users == 0) stop_progress_thread();
+}
+
+void stop_progress_thread() {
+    Runtime& e = *runtime();
+    if (e.progress_thread == nullptr) return;
+    e.progress_thread.reset();
+    e.progress_engine->detach_progress_thread();
+    hot::locking.store(e.progress_engine->multithreaded(), std::memory_order_relaxed);
+}
+
+} // namespace zipmpi::core

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Large reductions between few ranks by CMA: each rank reduces its share, reading the input of the others
+// from the last rank to the first; then the ranks that need the result read the shares. Per rank (p - 1) n /
+// p bytes are read and combined, and as many read again. In a two-rank MPI_Reduce the other rank writes its
+// share into the result of the root, or, for small vectors, the root reduces alone.
+#include "base/param.hpp"
+#include "proto/coll/shm/peer_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace zipmpi::proto::coll::shm {
+namespace {
+
+Param<int64_t> most_ranks{"coll.cma_reduce_max_ranks",
+                          2,
+                          {0, INT32_MAX},
+                          Unit::none,
+                          Level::tuner,
+                          Scope::job_wide,
+                          "most ranks for which reductions use CMA"};
+
+Param<int64_t> cooperative_min{"coll.coop_reduce_min",
+                               128 * KiB,
+                               {1, INT64_MAX},
+                               Unit::bytes,
+                               Level::tuner,
+                               Scope::job_wide,
+                               "smallest two-rank MPI_Reduce computed by both ranks"};
+
+// Combined per step: amortizes the system call and fits into the L2 cache.
+constexpr size_t block_bytes = 256 * KiB;
+// Up to this size the root reduces alone: reading shares would cost more than it gains.
+constexpr size_t root_only_max = 2048 * KiB;
+// Share of the root in a cooperative reduction; less for the other rank, which must also write its result.
+constexpr double root_share = 0.7;
+
+struct CmaReduceTask {
+    CollBuffer* buffer;
+    ProgressEngine* engine;
+    const ReduceOp* op;
+    const std::byte* input;
+    std::byte* result;
+    int root;          // -1: allreduce
+    bool root_only;    // the root reduces the whole vector
+    bool cooperative;  // two ranks; the other one writes its share to the root
+    std::byte* blocks; // two staging blocks of block_bytes
+    CollSignature signature;
+
+    // First element of the share of a member.
+    [[nodiscard]] int64_t share_begin(int member) const {
+        if (!root_only) return op->count * member / buffer->members();
+        return member > root ? op->count : 0;
+    }
+
+    void combine_share(PeerMemory& peer_memory) const {
+        const auto step = static_cast<int64_t>(block_bytes / op->element_bytes);
+        const int64_t end = share_begin(buffer->self() + 1);
+        for (int64_t at = share_begin(buffer->self()); at < end; at += step) {
+            const int64_t n = std::min(step, end - at);
+            if (is_pair())
+                combine_pair(peer_memory, at, n);
+            else
+                combine_all(peer_memory, at, n);
+        }
+    }
+
+    // Two commuting operands may be combined in either order, so neither must be copied first.
+    [[nodiscard]] bool is_pair() const {
+        return buffer->members() == 2 && op->commutative && input != result;
+    }
+    void combine_pair(PeerMemory& peer_memory, int64_t at, int64_t n) const {
+        const size_t offset = static_cast<size_t>(at) * op->element_bytes;
+        peer_memory.read(1 - buffer->self(), offset, result + offset,
+                         static_cast<size_t>(n) * op->element_bytes);
+        if (finishes_early() && at + n == op->count) peer_memory.finish_for(root);
+        (*op)(input + offset, result + offset, n);
+    }
+    // The other rank is released once its data is read, before it is combined.
+    [[nodiscard]] bool finishes_early() const { return root_only && root == buffer->self() && is_pair(); }
+
+    void combine_all(PeerMemory& peer_memory, int64_t at, int64_t n) const {
+        const size_t offset = static_cast<size_t>(at) * op->element_bytes;
+        const size_t bytes = static_cast<size_t>(n) * op->element_bytes;
+        std::byte* sum = blocks;
+        std::byte* next = blocks + block_bytes;
+        const int last = buffer->members() - 1;
+        fetch(peer_memory, last, offset, sum, bytes);
+        for (int r = last - 1; r >= 0; --r) {
+            const std::byte* contribution = r == buffer->self() ? input + offset : next;
+            if (r != buffer->self()) peer_memory.read(r, offset, next, bytes);
+            (*op)(contribution, sum, n);
+        }
+        std::memcpy(result + offset, sum, bytes);
+    }
+
+    void fetch(PeerMemory& peer_memory, int member, size_t offset, std::byte* to, size_t bytes) const {
+        if (member == buffer->self())
+            std::memcpy(to, input + offset, bytes);
+        else
+            peer_memory.read(member, offset, to, bytes);
+    }
+
+    void read_shares(PeerMemory& peer_memory) const {
+        for (int r = 0; r < buffer->members(); ++r) {
+            if (r == buffer->self()) continue;
+            const size_t from = static_cast<size_t>(share_begin(r)) * op->element_bytes;
+            const size_t to = static_cast<size_t>(share_begin(r + 1)) * op->element_bytes;
+            peer_memory.read(r, from, result + from, to - from);
+        }
+    }
+
+    // Requires two ranks and a commutative operator.
+    void combine_cooperatively(PeerMemory& peer_memory) const {
+        const auto step = static_cast<int64_t>(block_bytes / op->element_bytes);
+        const auto split = static_cast<int64_t>(static_cast<double>(op->count) * root_share);
+        const bool at_root = root == buffer->self();
+        const int64_t end = at_root ? split : op->count;
+        peer_memory.publish(input, result);
+        for (int64_t at = at_root ? 0 : split; at < end; at += step) {
+            const int64_t n = std::min(step, end - at);
+            if (is_pair() && at_root) {
+                combine_pair(peer_memory, at, n);
+                continue;
+            }
+            const size_t offset = static_cast<size_t>(at) * op->element_bytes;
+            const size_t bytes = static_cast<size_t>(n) * op->element_bytes;
+            peer_memory.read(1 - buffer->self(), offset, blocks, bytes);
+            (*op)(input + offset, blocks, n);
+            if (at_root)
+                std::memcpy(result + offset, blocks, bytes);
+            else
+                peer_memory.write(root, offset, blocks, bytes);
+        }
+        peer_memory.finish();
+    }
+
+    [[nodiscard]] Err run() const {
+        PeerMemory peer_memory(*buffer, *engine, signature);
+        if (cooperative) {
+            combine_cooperatively(peer_memory);
+            return peer_memory.failed() ? cma_denied_error() : Err::success;
+        }
+        root_only ? peer_memory.publish_to(root, input) : peer_memory.publish(input);
+        combine_share(peer_memory);
+        if (root < 0) {
+            peer_memory.publish(result);
+            read_shares(peer_memory);
+            peer_memory.finish();
+        } else {
+            if (!root_only) peer_memory.publish_to(root, result);
+            if (!root_only && root == buffer->self()) read_shares(peer_memory);
+            if (!finishes_early()) peer_memory.finish_for(root);
+        }
+        return peer_memory.failed() ? cma_denied_error() : Err::success;
+    }
+};
+
+} // namespace
+
+bool cma_reduce(Schedule& s, Team& t, const void* input, void* result, int root) {
+    const ReduceOp& op = s.op();
+    if (op.element_bytes > block_bytes || t.size > most_ranks.get()) return false;
+    CollBuffer* buffer = coll_buffer_for_cma(s, t, op.bytes(), min_cma_bytes());
+    if (buffer == nullptr) return false;
+    const bool cooperative = root >= 0 && op.commutative && t.coll_buffers.get()->can_write &&
+                             op.bytes() >= static_cast<size_t>(cooperative_min.get());
+    CmaReduceTask task{buffer,
+                       t.engine,
+                       &op,
+                       static_cast<const std::byte*>(input),
+                       static_cast<std::byte*>(result),
+                       root,
+                       root >= 0 && !cooperative && op.bytes() <= root_only_max,
+                       cooperative,
+                       nullptr,
+                       {s.sequence(), root < 0 ? CollKind::allreduce : CollKind::reduce, op.bytes(), root}};
+    if (root >= 0 && t.rank != root && !task.root_only && !task.cooperative) {
+        // memory for this rank's share only; the pointer is offset as if the whole vector existed
+        const size_t from = static_cast<size_t>(task.share_begin(t.rank)) * op.element_bytes;
+        task.result =
+            s.scratch(static_cast<size_t>(task.share_begin(t.rank + 1)) * op.element_bytes - from) - from;
+    }
+    if (task.cooperative || !task.is_pair()) task.blocks = s.scratch(2 * block_bytes);
+    return run_task(s, task);
+}
+
+} // namespace zipmpi::proto::coll::shm

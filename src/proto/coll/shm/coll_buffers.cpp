@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Creation of the collective buffers of a team, and their geometry.
+#include "base/param.hpp"
+#include "proto/coll/algorithms.hpp"
+#include "proto/coll/hierarchy.hpp"
+#include "proto/coll/shm/coll_memory.hpp"
+#include "proto/coll/shm/shm.hpp"
+#include "proto/p2p/progress_engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace zipmpi::proto {
+
+template <>
+void TeamLocal<coll::TeamCollBuffers>::reset() noexcept {
+    delete value_;
+    value_ = nullptr;
+}
+
+namespace coll::shm {
+namespace {
+
+Param<bool> use_coll_buffers{"coll.shm", true, Level::user, Scope::job_wide,
+                             "use shared memory for blocking collectives within a node"};
+Param<int64_t> first_by_messages{"coll.shm_after",
+                                 4,
+                                 {0, 1000000000},
+                                 Unit::none,
+                                 Level::tuner,
+                                 Scope::job_wide,
+                                 "collectives on a communicator before shared buffers are allocated"};
+Param<int64_t> small_block{"coll.shm_small_max",
+                           2 * KiB,
+                           {64, 1 * MiB},
+                           Unit::bytes,
+                           Level::tuner,
+                           Scope::job_wide,
+                           "largest block sent through the small shared buffer in one step"};
+Param<int64_t> large_buffer_bytes{
+    "coll.shm_large_buffer",
+    1536 * KiB,
+    {64 * KiB, 4 * GiB},
+    Unit::bytes,
+    Level::tuner,
+    Scope::job_wide,
+    "size of the shared buffer for large collectives, at least 48 KiB per rank; best within the L2 cache"};
+Param<int64_t> flag_max_ranks{"coll.shm_flags_max_ranks",
+                              8,
+                              {0, 4096},
+                              Unit::none,
+                              Level::tuner,
+                              Scope::job_wide,
+                              "most ranks for flag-based instead of counter-based synchronization; counters "
+                              "are always used when oversubscribed"};
+
+constexpr uint64_t max_slot_bytes = 256 * KiB;
+constexpr uint64_t min_slot_bytes = 16 * KiB;
+
+uint64_t round_up_to_cache_lines(uint64_t bytes) {
+    return (bytes + sizeof(wire::SlotHead) + wire::cache_line - 1) / wire::cache_line * wire::cache_line;
+}
+
+wire::CollBufferGeometry small_geometry(const Team& t) {
+    return {static_cast<uint32_t>(t.size), 8,
+            round_up_to_cache_lines(static_cast<uint64_t>(small_block.get()))};
+}
+
+// Blocks that fit into the cache line of their flag. Many banks, since an operation touches one line only.
+wire::CollBufferGeometry tiny_geometry(const Team& t) {
+    return {static_cast<uint32_t>(t.size), wire::coll_buffer_max_depth, wire::cache_line};
+}
+
+// Three banks: one is filled, one is reduced, one is read.
+wire::CollBufferGeometry large_geometry(const Team& t) {
+    const uint64_t share =
+        static_cast<uint64_t>(large_buffer_bytes.get()) / 3 / static_cast<uint64_t>(t.size);
+    return {static_cast<uint32_t>(t.size), 3,
+            round_up_to_cache_lines(std::clamp(share, min_slot_bytes, max_slot_bytes))};
+}
+
+struct BufferInfo {
+    uint64_t offset; // 0: no buffer
+    uint32_t uses_flags;
+    uint32_t which;
+};
+
+bool all_reachable(const Team& t) {
+    for (int r = 0; r < t.size; ++r)
+        if (t.engine->shm().peer_of(t.map.world(r)) < 0) return false;
+    return true;
+}
+
+BufferInfo create_buffer(const Team& t, const wire::CollBufferGeometry& g) {
+    const boot::NodeSegment& segment = t.engine->shm().segment();
+    if (!all_reachable(t) || t.size > static_cast<int>(wire::coll_buffer_max_members)) return {};
+    const uint64_t offset = allocate_coll_memory(segment, g.total_bytes());
+    if (offset == 0) return {};
+    // clear flags of a previous buffer at this offset
+    std::memset(segment.coll_memory(offset), 0, g.control_bytes());
+    for (uint32_t bank = 0; bank < g.depth; ++bank)
+        for (uint32_t m = 0; m < g.members; ++m)
+            std::memset(segment.coll_memory(offset + g.slot_offset(bank, m)), 0, sizeof(wire::SlotHead));
+    reinterpret_cast<wire::CollBufferHead*>(segment.coll_memory(offset))->members.value.store(g.members);
+    const bool few = t.size <= flag_max_ranks.get() && !t.engine->oversubscribed();
+    return {offset, few ? 1U : 0U, 0};
+}
+
+// Rank 0 creates the buffer and broadcasts its offset. If it announces another buffer, the ranks called
+// different collectives: then messages are used, so that a hang report shows the call of each rank.
+std::unique_ptr<CollBuffer> agree_on_buffer(Team& t, uint32_t sequence, const wire::CollBufferGeometry& g,
+                                            uint32_t which) {
+    BufferInfo a{};
+    if (t.rank == 0) {
+        a = create_buffer(t, g);
+        a.which = which;
+    }
+    Schedule s(t, Schedule::SubSchedule{sequence});
+    broadcast_binomial::build(s, t, &a, sizeof a, 0);
+    if (s.run() != Err::success || a.offset == 0 || a.which != which) return nullptr;
+    return std::unique_ptr<CollBuffer>(new (std::nothrow) CollBuffer(t, g, a.offset, a.uses_flags != 0));
+}
+
+} // namespace
+
+size_t large_slot_capacity(const Team& t) { return large_geometry(t).slot_bytes - sizeof(wire::SlotHead); }
+
+CollBuffer* coll_buffer_for(Schedule& s, Team& t, size_t bytes) {
+    // The first collectives on a communicator use messages: many communicators see no more, and messages
+    // detect ranks that call different collectives.
+    if (!s.may_block() || t.size < 2 || !use_coll_buffers ||
+        t.collectives <= static_cast<uint32_t>(first_by_messages.get()) ||
+        placement_of(t) != Placement::single_node)
+        return nullptr;
+    // Creating and using buffers must follow the order of steps.
+    if (!s.run_pending()) return nullptr;
+    if (t.coll_buffers.get() == nullptr) t.coll_buffers.set(new TeamCollBuffers);
+    TeamCollBuffers& b = *t.coll_buffers.get();
+    const uint32_t which = bytes <= wire::cache_line - sizeof(wire::SlotHead) ? 0
+                           : bytes <= static_cast<size_t>(small_block.get())  ? 1
+                                                                              : 2;
+    std::unique_ptr<CollBuffer>& buffer = b.buffers[which];
+    if (!b.attempted[which]) {
+        b.attempted[which] = true;
+        const wire::CollBufferGeometry geometry = which == 0   ? tiny_geometry(t)
+                                                  : which == 1 ? small_geometry(t)
+                                                               : large_geometry(t);
+        buffer = agree_on_buffer(t, s.sequence(), geometry, which);
+    }
+    return buffer.get();
+}
+
+} // namespace coll::shm
+} // namespace zipmpi::proto

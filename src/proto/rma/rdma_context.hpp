@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RDMA state of the process, shared by all windows: the device (transport/ucx/rdma_device.hpp), connections
+// to the ranks it was used for, and actions on the completion of operations.
+//
+// RDMA completions raise no event, so waiting ranks poll, in wait_until(). While operations are pending,
+// every progress call polls the device.
+//
+// Threads: under the lock of the progress engine.
+#pragma once
+
+#include "proto/p2p/progress_hooks.hpp"
+#include "transport/ucx/rdma_device.hpp"
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zipmpi::proto {
+class ProgressEngine;
+}
+
+namespace zipmpi::proto::rma {
+
+class RdmaContext {
+  public:
+    RdmaContext(std::unique_ptr<transport::ucx::RdmaDevice> device, ProgressEngine& engine);
+    ~RdmaContext();
+    RdmaContext(const RdmaContext&) = delete;
+    RdmaContext& operator=(const RdmaContext&) = delete;
+
+    [[nodiscard]] transport::ucx::RdmaDevice& device() { return *device_; }
+
+    // Connection for operations of this process to a rank. Each direction has its own, since only the origin
+    // can tell when it is established.
+    struct RdmaConnection {
+        enum class State : uint8_t { none, requested, connected, unreachable };
+        State state = State::none;
+        int endpoint = -1;
+    };
+    [[nodiscard]] RdmaConnection& connection_to(int world_rank) { return connections_[world_rank]; }
+    // Origin: creates an endpoint; returns its address as text, to be sent to the target.
+    std::string open_connection(RdmaConnection& connection);
+    // Target: connects to the endpoint of the origin; returns the address for the reply, empty on failure.
+    std::string accept(std::string_view text);
+    // Origin: handles the reply of the target.
+    void connect(RdmaConnection& connection, std::string_view text);
+    void connect_to_self(RdmaConnection& connection);
+
+    // An operation was started on this endpoint.
+    void mark_busy(int endpoint);
+    // All operations on this endpoint are complete, and their completion actions have run.
+    [[nodiscard]] bool is_flushed(int endpoint);
+    [[nodiscard]] bool failed(int endpoint) const { return device_->failed(endpoint); }
+
+    // Runs when all earlier operations on an endpoint are complete. immediate: a caller may wait for this
+    // action alone.
+    struct CompletionAction {
+        int endpoint = -1;
+        bool immediate = false;
+        std::vector<std::byte> memory; // staging buffer of operations
+        void (*run)(CompletionAction&, bool failed) = nullptr;
+        void* subject = nullptr;
+        uint64_t argument = 0;
+    };
+    CompletionAction& on_flushed(int endpoint, uint64_t memory_bytes = 0) {
+        CompletionAction& a = completion_actions_.emplace_back();
+        a.endpoint = endpoint;
+        a.memory.resize(memory_bytes);
+        held_bytes_ += memory_bytes;
+        return a;
+    }
+    [[nodiscard]] uint64_t held_bytes() const { return held_bytes_; }
+
+    // Drives progress until done() returns true; releases the lock now and then.
+    template <class Done>
+    void wait_until(const Done& done) {
+        for (uint32_t polls = 1; !done(); ++polls) progress(polls);
+    }
+
+  private:
+    struct RdmaHook : ProgressHook {
+        RdmaContext* context = nullptr;
+    };
+    int poll();
+    void progress(uint32_t polls); // and pauses, depending on `polls`
+    void finish(int endpoint);
+
+    std::unique_ptr<transport::ucx::RdmaDevice> device_;
+    ProgressEngine& engine_;
+    std::map<int, RdmaConnection> connections_; // by world rank
+    std::vector<bool> busy_;                    // by endpoint: operations started since the last flush
+    int busy_endpoints_ = 0;
+    uint32_t polls_ = 0;
+    std::list<CompletionAction> completion_actions_;
+    uint64_t held_bytes_ = 0; // staging memory of the completion actions
+    RdmaHook hook_;
+};
+
+} // namespace zipmpi::proto::rma

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A connection between two processes of different jobs. It carries frames: a header, up to 40 bytes of
+// payload, and the data. The data of a rendezvous message stays with the sender until the receiver pulls it
+// by the number of its RTS.
+#pragma once
+
+#include "os/fd.hpp"
+#include "transport/interjob/job_handshake.hpp"
+#include "transport/ucx/network.hpp"
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace zipmpi::interjob {
+
+using transport::ucx::BufferRef;
+
+struct FrameHeader {
+    enum class Kind : uint32_t {
+        message = 1, // payload, then data
+        rts,         // payload; `bytes` bytes are pending under this number
+        pull,        // requests the data pending under this number
+        refuse,      // declines that data
+        bulk,        // delivers that data
+        bye,         // nothing else follows on this connection
+    };
+    Kind kind = Kind::message;
+    uint32_t unused = 0;
+    uint64_t number = 0;
+    uint64_t bytes = 0;
+    wire::Envelope envelope{};
+    uint32_t unused2 = 0;
+};
+static_assert(sizeof(FrameHeader) == 48);
+
+struct Connection {
+    enum class State {
+        dialing,       // not connected yet
+        hello_sent,    // waits for the hello reply
+        hello_awaited, // waits for the hello
+        parked,        // hello received, with a key that this process does not have yet
+        reply_sent,    // waits for the confirmation
+        open,
+    };
+    // A frame to be written.
+    struct QueuedFrame {
+        std::string head; // with payload
+        BufferRef data;
+        bool notify = false;  // call sent() when it is written
+        uint64_t written = 0; // bytes of head and data
+    };
+
+    uint64_t number = 0; // for epoll
+    State state = State::hello_awaited;
+    os::Fd fd;
+    int external = -1; // peer index; -1: not authenticated
+    uint32_t address_index = 0;
+    uint32_t attempts = 0;    // addresses tried
+    uint64_t deadline_ns = 0; // while it is not open
+    Hello hello{};
+    HelloReply hello_reply{};
+    std::string in; // handshake message, or header and payload of a frame, received so far
+    std::deque<QueuedFrame> out;
+    bool watches_writable = false;
+    bool bye_sent = false, bye_received = false;
+    bool broken = false; // for sweep(): write error or invalid data
+    // The frame whose data is being received.
+    FrameHeader head;
+    uint64_t received = 0;
+    bool in_data = false;
+    std::vector<std::byte> body; // of a message
+
+    [[nodiscard]] bool is_open() const { return state == State::open; }
+};
+
+} // namespace zipmpi::interjob

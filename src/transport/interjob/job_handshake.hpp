@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Mutual authentication of the two ends of a connection that share a key: hello, hello reply, confirmation.
+// The key itself is never sent. Pure functions, called by inter-job connections and by MPI ports.
+#pragma once
+
+#include "base/sha256.hpp"
+#include "transport/interjob/contact_info.hpp"
+
+#include <string>
+
+namespace zipmpi::interjob {
+
+inline constexpr size_t key_bytes = 32;
+inline constexpr size_t nonce_bytes = 16;
+
+// Id by which a hello names its key.
+uint64_t key_id(const std::string& key);
+std::string random_bytes(size_t n);
+
+struct Hello {
+    uint32_t magic;
+    uint32_t version;
+    uint64_t key;
+    ProcessName from, to;
+    uint8_t nonce[nonce_bytes];
+    Digest mac;
+};
+static_assert(sizeof(Hello) == 96);
+
+struct HelloReply {
+    uint8_t nonce[nonce_bytes];
+    Digest mac;
+};
+static_assert(sizeof(HelloReply) == 48);
+
+struct Confirm {
+    Digest mac;
+};
+
+// The dialing side sends make_hello, verifies the reply, and sends the confirmation. The other side verifies
+// the hello, replies, and verifies the confirmation.
+Hello make_hello(const std::string& key, const ProcessName& from, const ProcessName& to);
+bool is_hello(const Hello& hello); // plausibility check before the key is known
+bool is_authentic(const Hello& hello, const std::string& key);
+HelloReply make_hello_reply(const Hello& hello, const std::string& key);
+bool is_authentic(const Hello& hello, const HelloReply& reply, const std::string& key);
+Confirm make_confirm(const Hello& hello, const HelloReply& reply, const std::string& key);
+inline bool is_authentic(const Hello& hello, const HelloReply& reply, const Confirm& confirm,
+                         const std::string& key) {
+    return same_digest(confirm.mac, make_confirm(hello, reply, key).mac);
+}
+// Derives a key for subsequent connections that only these two processes can compute.
+std::string derive_key(const Hello& hello, const HelloReply& reply, const std::string& key);
+
+} // namespace zipmpi::interjob

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Authenticated encryption between two ranks whose link may be read or changed by others. The keys are
+// derived from the job key and the two ranks; there is no handshake. AES-256-GCM by OpenSSL, in the module.
+#pragma once
+
+#include "wire/frame_layout.hpp"
+#include "wire/net_layout.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace zipmpi::transport::ucx {
+
+class Aead {
+  public:
+    // Data authenticated with a text.
+    struct AeadContext {
+        int32_t from, to;               // world ranks
+        uint64_t sequence;              // unique per sender and receiver
+        std::span<const std::byte> aad; // sent in clear, authenticated
+    };
+    virtual ~Aead() = default;
+    // Encrypts head in place and data to `out`, which has room for data.size() bytes.
+    virtual bool seal(const AeadContext& about, std::span<std::byte> head, std::span<const std::byte> data,
+                      std::byte* out, uint8_t (&tag)[wire::aead_tag_bytes]) = 0;
+    // Decrypts a text of two segments, each to its destination, which may be in place. Returns false if
+    // authentication fails; the output is then invalid.
+    struct AeadSegment {
+        std::span<const std::byte> from;
+        std::byte* to;
+    };
+    virtual bool open(const AeadContext& about, AeadSegment first, AeadSegment second,
+                      const uint8_t (&tag)[wire::aead_tag_bytes]) = 0;
+};
+
+using OpenAead = Aead* (*)(std::span<const uint8_t, wire::job_key_bytes> key);
+inline constexpr const char* open_aead_symbol = "zipmpi_ucx_open_sealer_2";
+// Returns null on failure, with the reason in why.
+Aead* open_aead(std::span<const uint8_t, wire::job_key_bytes> key, std::string& why);
+
+} // namespace zipmpi::transport::ucx

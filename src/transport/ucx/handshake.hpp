@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Handshake messages between two ranks: creation and verification. No field is used before the authentication
+// code is verified, and nothing else of a peer is read before its handshake. (UCX does: its TCP transport
+// reads the headers of any connection.) Pure functions.
+#pragma once
+
+#include "wire/net_layout.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace zipmpi::transport::ucx {
+
+using Key = std::span<const uint8_t, wire::job_key_bytes>;
+
+// Fills in magic and MAC and returns the bytes to send. address: of the sender, in a hello.
+std::string sign(wire::HandshakeMessage message, std::string_view address, Key key);
+
+struct VerifiedMessage {
+    wire::HandshakeMessage message{};
+    std::string_view address; // within the bytes that were read
+};
+
+// Returns false if the bytes are not a handshake message of this kind for this rank, or the MAC does not
+// match.
+bool verify(std::span<const std::byte> bytes, uint16_t kind, int own_rank, Key key, VerifiedMessage& out);
+
+} // namespace zipmpi::transport::ucx

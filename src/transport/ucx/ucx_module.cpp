@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "boot/module_folder.hpp"
+#include "transport/ucx/aead.hpp"
+#include "transport/ucx/frame_network.hpp"
+#include "transport/ucx/rdma_device.hpp"
+
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace zipmpi::transport::ucx {
+namespace {
+
+// UCX settings in effect while UCX is loaded, which is when it reads them, unless the user has set them: its
+// warnings about variables and signals are not for users of an MPI program. Processes started later must not
+// inherit them.
+class ScopedUcxEnv {
+  public:
+    ScopedUcxEnv() {
+        for (EnvOverride& s : overrides_)
+            if (std::getenv(s.name) == nullptr) s.applied = setenv(s.name, s.value, 0) == 0;
+    }
+    ScopedUcxEnv(const ScopedUcxEnv&) = delete;
+    ScopedUcxEnv& operator=(const ScopedUcxEnv&) = delete;
+    ~ScopedUcxEnv() {
+        for (const EnvOverride& s : overrides_)
+            if (s.applied) unsetenv(s.name);
+    }
+
+  private:
+    struct EnvOverride {
+        const char* name;
+        const char* value;
+        bool applied = false;
+    };
+    EnvOverride overrides_[3] = {
+        {"UCX_WARN_UNUSED_ENV_VARS", "n"}, {"UCX_HANDLE_ERRORS", "none"}, {"UCX_LOG_LEVEL", "fatal"}};
+};
+
+// Returns null on failure, with the reason in why.
+void* load_module_symbol(const char* symbol, std::string& why, const std::string& other = {}) {
+    const ScopedUcxEnv quiet;
+    const std::string file = other.empty() ? boot::module_path(module_file) : other;
+    void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* function = module != nullptr ? dlsym(module, symbol) : nullptr;
+    if (function == nullptr) {
+        const char* text = dlerror();
+        why = text != nullptr ? text : file + " does not define " + symbol;
+    }
+    return function;
+}
+
+} // namespace
+
+Network* open(const NetworkConfig& settings, std::string& why) {
+    void* function = load_module_symbol(open_symbol, why);
+    return function != nullptr ? reinterpret_cast<Open>(function)(settings, why) : nullptr;
+}
+
+FrameNetwork* open_for_frames(const NetworkConfig& settings, const FrameConfig& frames, std::string& why) {
+    void* function = load_module_symbol(open_for_frames_symbol, why);
+    return function != nullptr ? reinterpret_cast<OpenForFrames>(function)(settings, frames, why) : nullptr;
+}
+
+DeviceProbe* open_probe(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key, std::string& why) {
+    void* function = load_module_symbol(open_probe_symbol, why);
+    return function != nullptr ? reinterpret_cast<OpenProbe>(function)(world_rank, key) : nullptr;
+}
+
+Aead* open_aead(std::span<const uint8_t, wire::job_key_bytes> key, std::string& why) {
+    void* function = load_module_symbol(open_aead_symbol, why);
+    return function != nullptr ? reinterpret_cast<OpenAead>(function)(key) : nullptr;
+}
+
+RdmaDevice* open_rdma_device(const char* devices, std::string& why, const std::string& module) {
+    const ScopedUcxEnv quiet; // UCX reads its settings when a device is opened
+    void* function = load_module_symbol(open_rdma_device_symbol, why, module);
+    return function != nullptr ? reinterpret_cast<OpenRdmaDevice>(function)(devices, why) : nullptr;
+}
+
+} // namespace zipmpi::transport::ucx

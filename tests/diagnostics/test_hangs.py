@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real deadlocks: the first line of the hang report must name the right ranks."""
+import select
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import Case, children, environment, program, tool
+
+WORLD = "MPI_COMM_WORLD"
+REPORT_AFTER = 1
+MOST_SECONDS = 20
+# case, ranks, text of the first line, texts of other lines
+HANGS = [
+    ("skipped_barrier", 4, "collective mismatch: ranks 0,2-3 wait in MPI_Barrier, rank 1 waits in MPI_Recv for a message "
+     "from rank 3, tag 7 on " + WORLD, ["ranks 0,2-3: wait in MPI_Barrier (the 1st collective on"]),
+    ("skipped_barrier_on_dup", 3, "collective mismatch: ranks 0,2 wait in MPI_Barrier, rank 1 waits in MPI_Recv for a "
+     "message from rank 2, tag 7",
+     ["ranks 0,2: wait in MPI_Barrier (the 1st collective on rows)"]),
+    ("wrong_root", 2, f"different roots in the 1st collective on {WORLD}: rank 0 is in MPI_Bcast with root 0; "
+     "rank 1 is in MPI_Bcast with root 1", []),
+    ("send_send", 2, "deadlock: 0 \u2192 1 \u2192 0; all ranks block in a send and no receive is posted",
+     ["rank 0: waits in MPI_Send to send 1048576 bytes to rank 1, tag 1", "MPI_Sendrecv"]),
+    ("recv_recv", 2, "deadlock: 0 \u2192 1 \u2192 0; all ranks block in a receive and no message is sent", []),
+    ("three_circle", 4, "deadlock: 0 \u2192 1 \u2192 2 \u2192 0",
+     ["ranks 2-3: wait in MPI_Recv for a message from rank 0"]),
+    ("wrong_tag", 2, "tag mismatch: rank 0 receives tag 7 from rank 1, but the unexpected message from rank 1 has tag 8", []),
+    ("wrong_tag_large", 2, "tag mismatch: rank 0 receives tag 7", ["rank 1: waits in MPI_Send to send 1048576 bytes to rank 0, tag 8"]),
+    ("wrong_comm", 2, "communicator mismatch: rank 0 receives from rank 1 on rows, but the unexpected message from "
+     "rank 1 is on " + WORLD, []),
+    ("wrong_comm_collective", 3, "collectives on different communicators: ranks 0,2 are in MPI_Barrier on " + WORLD
+     + "; rank 1 is in MPI_Barrier on rows", []),
+    ("peer_finalized", 2, "rank 0 waits for rank 1, which has called MPI_Finalize", []),
+    ("peer_exited", 2, "rank 0 waits for rank 1, which has ended (exited with status 0)", []),
+    ("wildcard", 3, "rank 0 waits for a message from any rank, but no rank sends one", ["from any rank, tag 5"]),
+    ("ssend", 2, "rank 1 waits in MPI_Barrier, rank 0 waits in MPI_Ssend to send 4 bytes to rank 1, tag 3", []),
+    ("waitall", 3, "collective mismatch: ranks 1-2 wait in MPI_Barrier, rank 0 waits in MPI_Waitall for a message "
+     "from rank 2, tag 4 on " + WORLD, []),
+    ("probe", 2, "deadlock: 0 \u2192 1 \u2192 0", ["rank 0: waits in MPI_Probe for a message from rank 1, tag 9"]),
+    ("barrier_reduce", 4, f"different functions as the 1st collective on {WORLD}: ranks 0,2-3 are in MPI_Barrier; "
+     "rank 1 is in MPI_Reduce", []),
+    ("agreement", 3, "collective mismatch: ranks 0-1 wait in MPIX_Comm_agree, rank 2 waits in MPI_Recv for a message "
+     "from rank 0, tag 6 on " + WORLD, ["ranks 0-1: wait in MPIX_Comm_agree for the other ranks on " + WORLD]),
+    ("one_barrier_more", 3, "collective mismatch: ranks 0-1 wait in MPI_Recv, rank 2 waits in MPI_Barrier (the 2nd "
+     f"collective on {WORLD})", []),
+]
+
+
+class Job:
+    """A hanging job, and its stderr so far."""
+
+    def __init__(self, case, ranks, *options):
+        # collectives by messages; in shared memory these mistakes are errors or harmless
+        variables = {"ZIPMPI_COLL_SHM": "no"} if case in ("wrong_root", "barrier_reduce") else {}
+        self.process = subprocess.Popen([tool("mpiexec"), "-n", str(ranks), "--timeout", "60", *options, program("hang"),
+                                         case], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env=environment(variables))
+        self.text = ""
+
+    def read_report(self, seconds):
+        """Reads until a report is complete: its last line is the advice."""
+        end = time.monotonic() + seconds
+        while "\n  fix: " not in self.text and time.monotonic() < end:
+            if select.select([self.process.stderr], [], [], 0.1)[0]:
+                chunk = self.process.stderr.read1(65536).decode()
+                if not chunk:
+                    break
+                self.text += chunk
+        return self.text
+
+    def ranks_started(self):
+        """Number of processes that its daemon has started."""
+        found = [self.process.pid]
+        for _ in range(2):
+            found = [pid for parent in found for pid in children(parent)]
+        return len(found)
+
+    def report_on_request(self):
+        self.text = ""
+        self.process.send_signal(signal.SIGQUIT)
+        return self.read_report(MOST_SECONDS)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        out, err = self.process.communicate(timeout=10)
+        return self.process.returncode, out.decode(), err.decode()
+
+
+class HangCase(Case):
+    def check_report(self, text, first, others):
+        lines = text.splitlines()
+        self.assertIn(first, lines[0], text)
+        for words in others:
+            self.assertTrue(any(words in line for line in lines[1:]), f"{words!r} is not in\n{text}")
+        self.assertRegex(lines[-1], "^  fix: .{10}")
+        self.assertEqual(text.count("mpiexec: "), 1, text)
+
+    def check_end(self, job):
+        """The job still ran, and ends as instructed."""
+        self.assertIsNone(job.process.poll(), "the report ended the job")
+        code, out, err = job.stop()
+        self.assertEqual((code, out), (128 + signal.SIGTERM, ""), err)
+        self.take_apart(err, "mpiexec")
+
+
+class Hangs(HangCase):
+    """Noticed by mpiexec."""
+
+
+def hang_test(case, ranks, first, others):
+    def test(self):
+        job = Job(case, ranks, "--report-hang", str(REPORT_AFTER))
+        try:
+            text = job.read_report(MOST_SECONDS)
+            self.check_report(text, first, others)
+            self.assertTrue(text.startswith(f"mpiexec: no progress for {REPORT_AFTER} s: "), text)
+            self.check_end(job)
+        finally:
+            job.process.kill()
+            job.process.communicate()
+    return test
+
+
+for row in HANGS:
+    setattr(Hangs, "test_" + row[0], hang_test(*row))
+
+
+class HangReportOnRequest(HangCase):
+    """Requested with SIGQUIT, twice: the job continues."""
+
+    def request_report(self, case, ranks, first, others):
+        job = Job(case, ranks)
+        try:
+            end = time.monotonic() + 10
+            while job.ranks_started() < ranks and time.monotonic() < end:
+                time.sleep(0.02)
+            while first not in job.report_on_request().partition("\n")[0] and time.monotonic() < end:
+                pass  # the ranks have not reached the deadlock yet
+            for _ in range(2):
+                self.check_report(job.report_on_request(), first, others)
+            self.check_end(job)
+        finally:
+            job.process.kill()
+            job.process.communicate()
+
+    def test_deadlocks(self):
+        for row in HANGS[0], HANGS[3], HANGS[6]:
+            with self.subTest(row[0]):
+                self.request_report(*row)
+
+    def test_computing_rank(self):
+        self.request_report("peer_computes", 3, "ranks 0,2 wait for rank 1, which is in user code, outside MPI",
+                 ["ranks 0,2: wait in MPI_Barrier"])
+
+
+class NoHang(Case):
+    """--report-hang reports only jobs that cannot make progress."""
+
+    def check_quiet(self, case, ranks):
+        p = subprocess.run([tool("mpiexec"), "-n", str(ranks), "--report-hang", "1", program("hang"), case],
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, env=environment())
+        self.assertEqual((p.returncode, p.stdout, p.stderr), (0, "", ""))
+
+    def test_slow_messages(self):
+        self.check_quiet("slow_messages", 2)
+
+    def test_computing_rank(self):
+        self.check_quiet("computes_for_3_seconds", 3)
+
+    def test_all_ranks_outside_mpi(self):
+        self.check_quiet("all_sleep_for_3_seconds", 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

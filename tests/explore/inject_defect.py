@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the ZipMPI authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""usage: inject_defect.py DEFECT SOURCE OUT
+
+Writes a copy of SOURCE, a file of src, with an injected defect. Each replaced text must occur exactly once.
+"""
+import pathlib
+import sys
+
+DEFECTS = {
+    "delivers_twice": [("if (sequence < f.deliver_next) return true;", ""),
+                       ("if (sequence == f.deliver_next) {", "if (sequence <= f.deliver_next) {")],
+    "delivers_early": [("if (sequence == f.deliver_next) {", "if (f.index == 0) {")],
+    "wrong_bytes": [("m.early_data.data() + offset, data.data()", "m.early_data.data(), data.data()")],
+    "completes_twice": [("f.abandoned.push_back(std::move(m));",
+                         "ended.push_back(m->memory.operation), f.abandoned.push_back(std::move(m));")],
+    "never_probes": [("||\n           open_chunked_sends_ != 0;", ";")],
+    "never_retransmits": [("        retransmit(*unacked);\n        ++happened;", "        ++happened;")],
+    "waits_for_failed_peer": [("if (m.flow->failed && m.missing != 0) {", "if (m.length == ~uint64_t{0}) {")],
+    "never_disconnects": [("l.controls_confirmed = std::max(l.controls_confirmed, v.frame.sequence);", "")],
+    "use_after_free": [("f.abandoned.push_back(std::move(m));", "m.reset();")],
+    # schedules/
+    "no_barrier": [("        os::global_membarrier();\n    }\n    drain_complete_", "    }\n    drain_complete_")],
+    "no_final_poll": [("if (engine.progress_all() == 0 && engine.poll_faults() == 0 &&\n"
+                      "        (info.final_check == nullptr || !info.final_check(info.waiter))) {", "{")],
+    "forgets_polled_sender": [("        draining_.push_back(evicted);\n", "")],
+    "no_descriptor_handover": [("block_->sleepers.load(std::memory_order_seq_cst) > 1",
+                              "block_->futex_sleepers.load(std::memory_order_seq_cst) != 0")],
+    "no_wakeup_notification": [("if (block.descriptor_sleepers.load(std::memory_order_seq_cst) != 0) wakeup_socket_.notify(address);", "")],
+    "enters_during_write": [(" && (now & overtaken) == 0)", ")")],
+    "no_cell_request": [("        block_->waits_for_cell.store(1, std::memory_order_seq_cst);\n", "")],
+    "reclaims_cells_early": [("std::memory_order_seq_cst) == cells_[cell].generation;",
+                                "std::memory_order_seq_cst) <= cells_[cell].generation;")],
+    "no_waiter_name": [("        w.slot().store(w.waiter_id, std::memory_order_seq_cst);\n", "")],
+}
+
+
+def main(defect: str, source: str, out: str) -> int:
+    text = pathlib.Path(source).read_text(encoding="utf-8")
+    for old, new in DEFECTS[defect]:
+        if text.count(old) != 1:
+            print(f"{source}: '{old}' occurs {text.count(old)} times; adapt the defect to the code", file=sys.stderr)
+            return 1
+        text = text.replace(old, new)
+    pathlib.Path(out).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tune/tune.hpp"
+
+#include "base/param.hpp"
+#include "proto/select/costs_file.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace zipmpi::tool {
+namespace {
+
+using proto::MessagePath;
+
+std::string bytes_text(uint64_t bytes) {
+    if (bytes == UINT64_MAX) return "none";
+    if (bytes >= 64 * KiB) return fmt::format("{} KiB", bytes / KiB);
+    return fmt::format("{} B", bytes);
+}
+
+std::string time_text(double ns) {
+    return ns < 1000 ? fmt::format("{:.0f} ns", ns) : fmt::format("{:.2f} us", ns / 1000);
+}
+
+// Compares two paths at one size, for both states of the source.
+std::string explain(uint64_t bytes, MessagePath one, const proto::PathCost& first, MessagePath other,
+                    const proto::PathCost& second) {
+
+    return fmt::format(
+        "at {}: {} {} fresh, {} cached; {} {} fresh, {} cached", bytes_text(bytes), name(one),
+        time_text(nanoseconds(first.fresh, bytes)), time_text(nanoseconds(first.cached, bytes)), name(other),
+        time_text(nanoseconds(second.fresh, bytes)), time_text(nanoseconds(second.cached, bytes)));
+}
+
+std::string change_text(const char* what, uint64_t before, uint64_t after, const std::string& reason) {
+    if (before == after) return fmt::format("  {:<15}{} as built in\n", what, bytes_text(after));
+    return fmt::format("  {:<15}{}, built in {}\n{:17}{}\n", what, bytes_text(after), bytes_text(before), "",
+                       reason);
+}
+
+std::string changes_of(const Measurement& m, uint64_t cell_bytes) {
+    const proto::PairCosts& c = m.costs;
+    const proto::Thresholds before = thresholds_from(proto::built_in_costs(m.where.pair), cell_bytes);
+    const proto::Thresholds after = thresholds_from(c, cell_bytes);
+    std::string out =
+        fmt::format("\n{} (CPUs {} and {}): {} for one slot, {} rounds, spread {:.0f} %, curves off by at "
+                    "most {:.0f} %\n",
+                    hwtopo::name(m.where.pair), m.where.first, m.where.second,
+                    time_text(static_cast<double>(c.inline_ns)), m.rounds, m.spread * 100, m.misfit * 100);
+    if (!m.cma_works)
+        out += "  CMA is not permitted (`zipmpi info` shows the reason): built-in costs "
+               "of CMA and cooperative copies\n";
+    const auto cma_at = [&](uint64_t bytes) {
+        return explain(std::min<uint64_t>(bytes, 4 * MiB), MessagePath::cma, c.cma, MessagePath::pipeline,
+                       c.fragments);
+    };
+    out += change_text("eager_limit", before.eager_limit, after.eager_limit,
+                       explain(after.eager_limit, MessagePath::cell, c.cell, MessagePath::cma, c.cma));
+    out += change_text("cma_min", before.cma_min, after.cma_min, cma_at(after.cma_min));
+    out += change_text("cma_max", before.cma_max, after.cma_max, cma_at(after.cma_max));
+    const auto coop_at = [&](uint64_t bytes) {
+        return explain(std::min<uint64_t>(bytes, 4 * MiB), MessagePath::coop, c.coop, MessagePath::cma,
+                       c.cma);
+    };
+    out += change_text("coop_min", before.coop_min, after.coop_min, coop_at(after.coop_min));
+    out += change_text("coop_max", before.coop_max, after.coop_max, coop_at(after.coop_max));
+    out += change_text("arena_min", before.arena_min, after.arena_min,
+                       explain(std::min<uint64_t>(after.arena_min, 4 * MiB), MessagePath::arena, c.arena,
+                               MessagePath::cell, c.cell));
+    out += change_text("fragment_bytes", before.fragment_bytes, after.fragment_bytes,
+                       "best for 256 KiB and 1 MiB");
+    out += change_text("window_bytes", before.window_bytes, after.window_bytes,
+                       "the smallest within 3 % of the best for 256 KiB and 1 MiB");
+    return out;
+}
+
+} // namespace
+
+std::string changes_text(const std::vector<Measurement>& all, uint64_t cell_bytes) {
+    std::string out;
+    for (const Measurement& m : all) out += changes_of(m, cell_bytes);
+    return out;
+}
+
+std::string costs_file_text(const std::vector<Measurement>& all, const std::string& host) {
+    std::string out = fmt::format(
+        "# Message costs between ranks of {}, measured by `zipmpi tune`; "
+        "see docs/guide/tuning.md.\n"
+        "# Lines name = number; a missing class or constant has its built-in value.\n"
+        "# _ns: nanoseconds, _ps: picoseconds per byte; cached_bytes: where a curve bends.\n"
+        "# fresh: the sender has just written its buffer; cached: it sends unchanged bytes again.\n"
+        "format = {}\n",
+        host, proto::costs_format);
+    for (const Measurement& m : all) {
+        out += fmt::format("\n# {}: CPUs {} and {}, median of {} rounds, spread {:.1f} %\n{}",
+                           hwtopo::name(m.where.pair), m.where.first, m.where.second, m.rounds,
+                           m.spread * 100, m.detail);
+        if (!m.cma_works) out += "# CMA is not permitted: its costs are built in\n";
+        proto::each_constant(m.costs, [&](const char* constant, const uint64_t& value) {
+            out += fmt::format("{}.{} = {}\n", hwtopo::name(m.where.pair), constant, value);
+        });
+    }
+    return out;
+}
+
+} // namespace zipmpi::tool
