@@ -54,7 +54,7 @@ def main():
     ratio = statistics.median(two) / statistics.median(one)
     print(f"one cluster  {statistics.median(one) * 1000:6.1f} ms, spread {spread(one):.0%}")
     print(f"two clusters {statistics.median(two) * 1000:6.1f} ms, spread {spread(two):.0%}")
-    print(f"ratio        {ratio:6.2f}, bar {TARGET}")
+    print(f"ratio        {ratio:6.2f}, target {TARGET}")
     if spread(one) > SPREAD:
         print("inconclusive: the spread of the reference is too large")
         return 2

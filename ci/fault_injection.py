@@ -200,7 +200,7 @@ def inject_faults():
         print(f"{number} faults, {wrong} wrong, {time.monotonic() - begin:.0f} s", flush=True)
     for name, count in sorted(counts.items()):
         print(f"{count:6} {name}")
-    print(f"fault_storm: {FAULTS} faults, {wrong} wrong")
+    print(f"fault_injection: {FAULTS} faults, {wrong} wrong")
     return 1 if wrong else 0
 
 

@@ -16,9 +16,9 @@ since=${2:-}
 # Without precompiled headers, so that a missing include is found here. Sources that a test also compiles, with other headers, are
 # checked as the product compiles them.
 mkdir -p "$build/tidy"
-mapfile -t files < <(PYTHONPATH=cmake/checks python3 -B - "$build" "$since" <<'PYTHON'
+PYTHONPATH=cmake/checks python3 -B - "$build" "$since" >"$build/tidy/files.txt" <<'PYTHON'
 import json, os, re, subprocess, sys, zlib
-from headers_alone import PRECOMPILED
+from self_contained_headers import PRECOMPILED
 build, since = sys.argv[1:3]
 root = os.getcwd()
 
@@ -52,7 +52,7 @@ names = {os.path.relpath(entry["file"], root) for entry in entries}
 for name in sorted(filter(is_wanted, names)):
     print(name)
 PYTHON
-)
+mapfile -t files <"$build/tidy/files.txt"
 echo "tidy: ${#files[@]} files"
 [ ${#files[@]} -eq 0 ] || printf '%s\0' "${files[@]}" |
     xargs -0 -P "$(nproc)" -n 4 clang-tidy -p "$build/tidy" --quiet 2> >(grep -v ' warnings generated\.$' >&2)

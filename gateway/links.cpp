@@ -81,7 +81,7 @@ bool GatewayLinks::listen(std::string& why) {
     return true;
 }
 
-void GatewayLinks::serve(int epoll) {
+void GatewayLinks::register_listeners(int epoll) {
     epoll_ = epoll;
     for (size_t i = 0; i < listeners_.size(); ++i) {
         if (!listeners_[i]) continue;
@@ -235,19 +235,19 @@ bool GatewayLinks::run_handshake(LinkConnection& c) {
             c.out_text.erase(0, static_cast<size_t>(n));
             if (!c.out_text.empty()) return true;
         }
-        launch::Handshake& hello =
+        launch::Handshake& handshake =
             c.is_initiator ? static_cast<launch::Handshake&>(*c.connector) : *c.acceptor;
-        if (hello.state() == launch::HandshakeState::authenticated)
+        if (handshake.state() == launch::HandshakeState::authenticated)
             return on_authenticated(c, c.is_initiator ? 0 : c.acceptor->node());
         char bytes[128];
-        const ssize_t n = recv(c.fd.get(), bytes, std::min(sizeof bytes, hello.bytes_needed()), 0);
+        const ssize_t n = recv(c.fd.get(), bytes, std::min(sizeof bytes, handshake.bytes_needed()), 0);
         if (n < 0) return errno == EAGAIN || errno == EINTR || errno == ENOTCONN;
         if (n == 0) return false;
         const std::string_view came(bytes, static_cast<size_t>(n));
         const launch::HandshakeState state =
             c.is_initiator ? c.connector->feed(came) : c.acceptor->feed(came);
         if (state == launch::HandshakeState::rejected) return false;
-        c.out_text += hello.take_output();
+        c.out_text += handshake.take_output();
     }
 }
 

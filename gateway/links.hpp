@@ -27,8 +27,7 @@ class GatewayLinks {
     GatewayLinks& operator=(const GatewayLinks&) = delete;
 
     bool listen(std::string& why);
-    // Registers the listeners in epoll.
-    void serve(int epoll);
+    void register_listeners(int epoll);
     // Reconnects links that are down; returns milliseconds until the next call, or -1.
     int maintain(int epoll);
     void flush(); // sends batched frames

@@ -227,7 +227,7 @@ void serve(gateway::Forwarder& forwarder, gateway::GatewayLinks& links, int pmi)
     };
     constexpr uint64_t shutdown_key = gateway::GatewayLinks::first_key - 1;
     constexpr uint64_t key_of_launcher = gateway::GatewayLinks::first_key - 2; // below: networks
-    links.serve(epoll.get());
+    links.register_listeners(epoll.get());
     uint64_t networks = 0;
     for (const int fd : forwarder.descriptors()) watch(fd, networks++, EPOLLIN);
     const os::Fd shutdown_event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

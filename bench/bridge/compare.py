@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs over two clusters against connections over equal hops without ZipMPI, alternating; as root.
 
-  bench/bridge/compare.py [--only b1,b3] [--rounds 5] [--build build/release] [--out FILE.json]
+  bench/bridge/compare.py [--only latency,bandwidth] [--rounds 5] [--build build/release] [--out FILE.json]
 
   R0 plain TCP over one link; Rk the kernel forwards packets; Rr a minimal relay in user space (copy, or splice).
 A figure is the median over the rounds. A verdict needs a reference with a spread of at most 15 %.
@@ -218,7 +218,7 @@ def sealed(options, report):
     report.add_target("B9", "encrypted without a limit / openssl speed", 0.6, f.median(*free) / f.median(*speed), [speed, free], at_most=False, figures=f)
     for s in (8, 1024):
         a, b = ("plain short", "latency", s), ("sealed short", "latency", s)
-        report.note(f"{s} B: plain {f.median(*a):.1f} us, sealed {f.median(*b):.1f} us")
+        report.note(f"{s} B: plain {f.median(*a):.1f} us, encrypted {f.median(*b):.1f} us")
         report.add_target("B9", f"latency added by encryption, {s} B, us", 3, f.median(*b) - f.median(*a), [a, b], figures=f)
     return f
 

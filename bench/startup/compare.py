@@ -130,11 +130,11 @@ def verdict(libraries, args):
     zipmpi, *peers = libraries
     best = min(peers, key=Library.median)
     ratio = zipmpi.median() / best.median()
-    print(f"Ours / faster peer ({best.name}): **{ratio:.3f}**; at most {args.limit} is wanted.")
+    print(f"ZipMPI / faster peer ({best.name}): **{ratio:.3f}**; at most {args.limit} is wanted.")
     far = [f"{library.name} {library.spread():.0%}" for library in libraries if library.spread() > MAX_SPREAD]
     if far and not clearly_met(libraries, args):
         raise Inconclusive(f"the spread exceeds {MAX_SPREAD:.0%}: {', '.join(far)}")
-    print("Held." if ratio <= args.limit else "NOT held.")
+    print("Met." if ratio <= args.limit else "Missed.")
     return 0 if ratio <= args.limit else 1
 
 

@@ -34,6 +34,6 @@ class Findings:
     def warn(self, path, line, text):
         print(f"{relative(path)}:{line}: note: {text}")
 
-    def finish(self, looked_at):
-        print(f"{self.check}: {looked_at} looked at, {self.errors} wrong")
+    def finish(self, checked):
+        print(f"{self.check}: {checked} checked, {self.errors} wrong")
         sys.exit(1 if self.errors else 0)

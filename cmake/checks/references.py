@@ -15,7 +15,7 @@ from common import ROOT, Findings, own_files, relative
 VARIABLE = re.compile(r"\bZIPMPI_[A-Z0-9_]+\b(?!\*|\.\.\.)")
 DOTTED = re.compile(r"(?<![\w./-])(?P<group>[a-z0-9]+)\.(?P<name>[a-z0-9_]+)(?![\w./(-])")
 PATH_ENDINGS = ("hpp", "cpp", "py", "sh", "md", "cmake", "tsv", "supp")
-FILE = re.compile(r"(?<![\w./$<>{}*-])(?P<path>(?:[\w*-]+/)*[\w*-]+\.(?:" + "|".join(PATH_ENDINGS) + r"))(?![\w*/(-])")
+FILE = re.compile(r"(?<![\w./$<>{}*-])(?P<path>(?:[\w*-]+/)*[\w*-]+\.(?:" + "|".join(PATH_ENDINGS) + r"))(?![\w*/(-]|\.\w)")
 STEM = re.compile(r"(?:[\w-]+/)*[\w-]+\.\*")
 COMMENTS = {"//": re.compile(r"//(?P<text>.*)|/\*(?P<block>.*)"), "#": re.compile(r"(?<![$\w])#(?P<text>.*)(?P<block>)")}
 MPIEXEC = re.compile(r"(?<![\w./-])(?:mpiexec|mpirun)(?= |$)")

@@ -62,7 +62,8 @@ class Table(unittest.TestCase):
             self.assertNotIn("--inner", text)
         guide = command_line_docs.guide(table)
         for row in ("| `-n`, `-np N` | Open MPI | ranks |", "| `--old` | MPICH | accepted, not needed: always so |",
-                    "| `--bad X` | Intel MPI | **refused**: no; use -n |", "a \\| b", "| `V` | inside |", "| `par` | if true: `--old` |"):
+                    "| `--bad X` | Intel MPI | **refused**: no; use -n |", "a \\| b", "| `V` | inside |", "| `par` | if true: `--old` |",
+                    "| directive | equivalent |\n|---|---|\n| `dir=` | `--pair` |"):
             self.assertIn(row, guide)
 
     def test_page_is_rewritten_between_marks(self):

@@ -70,8 +70,7 @@ def alias_table(table, kind, head):
 def guide(table):
     text = "".join(option_tables(table))
     for kind, option in LISTS:
-        words = ", ".join(f"`{a.name}` {target(a, table)}" for a in table.aliases if a.kind == kind)
-        text += f"Directives of Open MPI's `{option}` and their equivalents: {words}.\n\n"
+        text += f"Directives of Open MPI's `{option}`:\n\n" + "".join(alias_table(table, kind, "directive"))
     text += "### Parameters of Open MPI\n\nWith `--mca NAME VALUE`, or in the environment as `OMPI_MCA_NAME` and `PRTE_MCA_NAME`. " \
             "All others are accepted and ignored.\n\n"
     text += "".join(alias_table(table, "parameter", "parameter"))

@@ -22,7 +22,7 @@ DAEMONS = {
                      "which must equal that of mpiexec."),
     "zipmpi-gateway": ("relays messages between clusters without a common network",
                        "Started by the daemons of a job with mpiexec \\-\\-clusters on the hosts that the cluster file names "
-                       "as gateways, and restarted when it fails. Do not start it manually. zipmpi top \\-\\-gateway shows the "
+                       "as gateways, and restarted when it fails. Do not start it manually. zipmpi top \\-\\-gateways shows the "
                        "activity of the gateways of a host. See multi_cluster.md in the guide."),
 }
 SEE_ALSO = "mpiexec(1), zipmpi(1), mpicc(1), zipmpi\\-parameters(7). The guide: share/doc of the installation, guide/README.md."

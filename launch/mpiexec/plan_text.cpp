@@ -75,7 +75,7 @@ void add_hosts(PlanText& out, const Options& options, const StartRequest& reques
     }
     if (agent_of(options) != Options().agent) out.line("agent", agent_of(options));
     out.line_unless_empty("interface", options.interface);
-    if (options.fanout != Options().fanout) out.line("width", std::to_string(options.fanout));
+    if (options.fanout != Options().fanout) out.line("fanout", std::to_string(options.fanout));
 }
 
 std::string mapping_of(const PlacementPolicy& p) {
@@ -151,7 +151,7 @@ std::string plan_text(const Options& options, const StartRequest& request) {
     if (options.report_hang > 0) out.line("report hang", seconds_text(options.report_hang));
     out.flag("keep going", options.keep_going);
     if (options.pmix != Pmix::automatic) out.line("pmix", options.pmix == Pmix::yes ? "yes" : "no");
-    out.line_unless_empty("grid", options.cluster_file);
+    out.line_unless_empty("clusters", options.cluster_file);
     return out.take();
 }
 

@@ -49,7 +49,7 @@ void Daemon::find_gateways() {
     }
 }
 
-// Asks them to exit; kill_at_ limits the wait.
+// True until the gateways have been asked to exit and have exited; kill_at_ limits the wait.
 bool Daemon::are_gateways_needed() const {
     if (gateways_.empty() || parent_disconnected_) return false;
     return !gateways_ending_ || std::ranges::any_of(gateways_, &GatewayProcess::live);

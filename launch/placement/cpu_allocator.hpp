@@ -14,7 +14,7 @@ namespace zipmpi::launch {
 
 class CpuAllocator {
   public:
-    // place(), or a function with the same contract.
+    // assign_cpus(), or a function with the same contract.
     using AssignFunction =
         std::function<bool(const PlacementRequest&, const HostCores&, Placement&, Diagnostic&)>;
 

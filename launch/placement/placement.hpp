@@ -27,7 +27,7 @@ struct Placement {
     std::string reason; // as text, for all ranks
 };
 
-// Cores per rank, and whether the user has requested the number.
+// Cores per rank: as requested, otherwise one per thread.
 uint32_t cores_for_rank(const PlacementRequest& request);
 // The user has requested binding, whether or not the ranks fit.
 bool requires_binding(const PlacementPolicy& policy);
@@ -39,7 +39,7 @@ bool should_bind(const PlacementRequest& request);
 // host.
 bool assign_cpus(const PlacementRequest& request, const HostCores& cores, Placement& out, Diagnostic& why);
 
-// Orders `seats` by rank_by: small units consecutively, large ones round robin.
+// Indices of `localities` in the order of rank_by: small units consecutively, large ones round robin.
 CoreIndices rank_order(const std::vector<hwtopo::Locality>& localities, Unit rank_by);
 
 } // namespace zipmpi::launch

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Policy of mapping, ranking and binding: filled from the command line, carried in the start request, applied
-// by map_ranks() (hosts) and place() (CPUs of one host). Plain data.
+// by map_ranks() (hosts) and assign_cpus() (CPUs of one host). Plain data.
 #pragma once
 
 #include <cstdint>

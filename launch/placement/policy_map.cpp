@@ -23,7 +23,7 @@ NodeMap apply_rank_by(const NodeMap& map, Unit rank_by) {
     return rank_by == Unit::automatic ? map : renumber(map, rank_by == Unit::node);
 }
 
-// Exactly `each` ranks per host.
+// At most `each` ranks per host; hosts are filled in order.
 bool map_per_host(std::vector<Host>& hosts, uint32_t ranks, uint64_t each, NodeMap& out, Diagnostic& why) {
     const uint64_t capacity = each * hosts.size();
     if (ranks > capacity) {

@@ -5,8 +5,9 @@
 // any other byte is read. Three messages of fixed size:
 //
 //   acceptor  -> connector   Challenge: magic, nonce A
-//   connector -> acceptor    Response:  magic, role, node, nonce C, HMAC-SHA-256(key, "connect" role node A
-//   C) acceptor  -> connector   Confirm:   HMAC-SHA-256(key, "accept." role node A C)
+//   connector -> acceptor    Response:  magic, role, node, nonce C,
+//                                       HMAC-SHA-256(key, "connect" role node A C)
+//   acceptor  -> connector   Confirm:   HMAC-SHA-256(key, "accept." role node A C)
 //
 // An unauthenticated connection gets a nonce and nothing else. The state machines below have no descriptors,
 // so a fuzzer can drive them; they never consume bytes beyond the next message.

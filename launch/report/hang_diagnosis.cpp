@@ -125,7 +125,7 @@ bool may_still_arrive(const RankSnapshot& p) {
 
 HangDiagnosis find_busy_peers(const WaitGraph& graph) {
     return {describe_waited_for(graph, may_still_arrive),
-            "nothing if they will call MPI soon; otherwise inspect them with a debugger"};
+            "wait if these ranks will call MPI soon; otherwise inspect them with a debugger"};
 }
 
 HangDiagnosis find_exited_peers(const WaitGraph& graph) {
@@ -236,10 +236,10 @@ HangDiagnosis find_wait_cycle(const WaitGraph& graph) {
     }
     text += std::to_string(ring.front());
     if (all_send)
-        return {{text + "; all ranks block in a send and no receive is posted"},
+        return {{text + "; each of these ranks blocks in a send, and none has posted the receive"},
                 "use MPI_Sendrecv, or post receives with MPI_Irecv before sending"};
     if (all_receive)
-        return {{text + "; all ranks block in a receive and no message is sent"},
+        return {{text + "; each of these ranks blocks in a receive, and none sends"},
                 "let one of them send first, or use MPI_Sendrecv"};
     return {{text}, "change the order of the calls on one of these ranks"};
 }

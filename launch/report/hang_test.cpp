@@ -87,13 +87,13 @@ TEST(Hang, OneRankAhead) {
 
 TEST(Hang, SendSendCycle) {
     const Snapshot s = {send(0, 1, 1), send(1, 0, 1)};
-    EXPECT_REPORT(s, "deadlock: 0 \u2192 1 \u2192 0; all ranks block in a send");
+    EXPECT_REPORT(s, "deadlock: 0 \u2192 1 \u2192 0; each of these ranks blocks in a send");
 }
 
 TEST(Hang, RecvRecvCycle) {
     const Snapshot s = {recv(0, 1, 1), recv(1, 0, 1), rank_in(2, RankPhase::finalized)};
     EXPECT_REPORT(s, "deadlock: 0 \u2192 1 \u2192 0");
-    EXPECT_EQ(hang_report(s).find("all ranks block in a send"), std::string::npos);
+    EXPECT_EQ(hang_report(s).find("blocks in a send"), std::string::npos);
 }
 
 TEST(Hang, WrongTag) {

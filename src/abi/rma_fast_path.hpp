@@ -15,7 +15,7 @@
 namespace zipmpi::abi::rma_fast {
 
 // By the code of a datatype: element size, and a bit if the CPU can update elements atomically. 0:
-// noncontiguous, or not looked up yet.
+// noncontiguous, longer than a cache line, or not looked up yet.
 inline constexpr uint8_t cpu_atomic_bit = 0x80;
 extern std::atomic<uint8_t> type_info_table[codes_end];
 

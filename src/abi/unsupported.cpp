@@ -9,7 +9,8 @@ namespace zipmpi::abi {
 namespace {
 
 Err not_implemented(uint32_t function) noexcept {
-    return fail(Err::unsupported_operation, "see `zipmpi info --coverage` for the implemented functions",
+    return fail(Err::unsupported_operation,
+                "see `zipmpi info --coverage --missing` for the functions that are not implemented",
                 "%s is not implemented in this version of ZipMPI", names::function(function).name);
 }
 

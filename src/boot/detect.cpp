@@ -19,8 +19,7 @@ namespace {
 
 const char* const unsupported_launcher =
     "a launcher started this process, but the MPI library cannot connect to it; "
-    "it stops instead of running as rank "
-    "0 of 1";
+    "this process stops instead of running as rank 0 of 1";
 
 // Launchers that set a size in the environment but offer no supported connection.
 struct UnreachableLauncher {
@@ -31,7 +30,7 @@ struct UnreachableLauncher {
 };
 constexpr UnreachableLauncher unreachable_launchers[] = {
     {"ZipMPI's mpiexec", "OMPI_COMM_WORLD_SIZE",
-     "ZIPMPI_JOB_ID", // it also sets variables that scripts expect
+     "ZIPMPI_JOB_ID", // it also sets variables that scripts for other launchers expect
      "pass PMI_FD, PMI_RANK, PMI_SIZE and ZIPMPI_* on to the program, or start it inside the job with "
      "a separate mpiexec: mpiexec -n 1"},
     {"a launcher of the MPICH family", "PMI_SIZE", "PMI_RANK",

@@ -27,7 +27,7 @@ Param<int64_t> cells{"shm.cells_per_rank",
                      Unit::none,
                      Level::tuner,
                      Scope::job_wide,
-                     "most cells per rank; allocated on demand"};
+                     "maximum number of cells per rank; allocated on demand"};
 
 Diagnostic segment_diagnostic(const char* what, const std::string& why, const char* fix) {
     return {what, "host " + os::host_name(), why, fix};

@@ -9,7 +9,7 @@
 namespace zipmpi::boot {
 namespace {
 
-// Removes characters that would end a field.
+// Truncates to 256 bytes and replaces characters that would end a field by blanks.
 std::string sanitize(std::string_view text) {
     std::string s(text.substr(0, 256));
     for (char& c : s)

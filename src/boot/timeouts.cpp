@@ -34,20 +34,22 @@ Param<int64_t> rebind_interval{"launch.rebind_interval",
                                Unit::seconds,
                                Level::user,
                                Scope::job_wide,
-                               "seconds between checks whether rebinding ranks to other cores pays; 0: off"};
+                               "seconds in which mpiexec detects a changed communication pattern and rebinds "
+                               "ranks that gain by it; 0: off"};
 Param<bool> rebind_report{"launch.rebind_report", false, Level::user, Scope::job_wide,
                           "print rebinding decisions to stderr"};
 
 Param<bool> avoid_busy{"launch.avoid_busy_cpus", true, Level::user, Scope::job_wide,
                        "do not bind ranks to CPUs that are busy when the job starts"};
 
-Param<int64_t> heartbeat_timeout{"launch.heartbeat_timeout_ms",
-                                 3500,
-                                 {1000, 3600000},
-                                 Unit::none,
-                                 Level::user,
-                                 Scope::job_wide,
-                                 "milliseconds without heartbeat after which a host is treated as failed"};
+Param<int64_t> heartbeat_timeout{
+    "launch.heartbeat_timeout_ms",
+    3500,
+    {1000, 3600000},
+    Unit::none,
+    Level::user,
+    Scope::job_wide,
+    "milliseconds without any message after which mpiexec treats a host as failed"};
 
 } // namespace
 

@@ -25,12 +25,12 @@ size_t at(int path) { return static_cast<size_t>(path); }
 } // namespace
 
 Endpoint::Endpoint(int own_id, uint64_t job, int paths, const EndpointLimits& limits,
-                   const transport::ucx::NetworkCallbacks& sink, const EndpointIo& world)
+                   const transport::ucx::NetworkCallbacks& sink, const EndpointIo& io)
     : own_id_(own_id)
     , job_(job)
     , limits_(limits)
     , callbacks_(sink)
-    , io_(world)
+    , io_(io)
     , paths_(at(paths)) {}
 
 Endpoint::~Endpoint() {
@@ -368,7 +368,8 @@ void Endpoint::set_shutting_down(bool yes) {
     if (yes) static_cast<void>(check_shutdown(shutdown_since_ns_));
 }
 
-// Control frames lost with a path are not repeated, so the gateway confirms them by heartbeats.
+// Control frames have no acknowledgement of their own, so a path is probed until the gateway has confirmed
+// them; path_down() repeats the state if it does not.
 void Endpoint::count_control(Path& path) {
     if (!has_unconfirmed(path)) path.control_sent_ns = io_.now_ns();
     ++path.controls_sent;

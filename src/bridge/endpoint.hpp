@@ -72,7 +72,7 @@ struct Flow;
 class Endpoint {
   public:
     Endpoint(int own_id, uint64_t job, int paths, const EndpointLimits& limits,
-             const transport::ucx::NetworkCallbacks& sink, const EndpointIo& world);
+             const transport::ucx::NetworkCallbacks& sink, const EndpointIo& io);
     ~Endpoint();
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;

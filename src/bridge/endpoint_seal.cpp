@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Frames over untrusted links: encrypted by the sending endpoint, verified and decrypted by the receiving
-// one. Gateways see only the header. A retransmitted frame is encrypted again under a new sequence number,
-// because the user's memory may have changed.
+// one. Gateways see only the header. A retransmitted frame is encrypted again under a new AEAD number
+// (nonce), because the user's memory may have changed.
 #include "bridge/flow_state.hpp"
 
 namespace zipmpi::bridge {

@@ -450,7 +450,7 @@ int MultiClusterNetwork::progress() {
     // A poll is a system call, so yielding costs little; and this rank may keep a gateway on this host, or
     // another process that the awaited frame depends on, from running.
     const bool bulk = endpoint_.in_bulk();
-    transport::relaying_bulk.store(bulk, std::memory_order_relaxed);
+    transport::bulk_via_gateways.store(bulk, std::memory_order_relaxed);
     if (happened == 0 && !bulk) os::yield_cpu();
     return happened;
 }

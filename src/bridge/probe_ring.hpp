@@ -30,7 +30,8 @@ inline ProbePartners probe_partners(const ClusterMap& cluster_map, int cluster,
         for (const Attachment& a : g.attached)
             if (a.cluster == cluster) gateways.push_back(gateway_id(job_size, g.number));
     gateways.insert(gateways.end(), multihomed.begin(), multihomed.end());
-    if (ranks.empty()) std::swap(ranks, gateways); // they only forward frames, and reach each other only
+    // no rank in this cluster alone: gateways and multihomed ranks probe each other
+    if (ranks.empty()) std::swap(ranks, gateways);
     std::vector<int> ring;
     for (size_t i = 0; i < ranks.size(); ++i) {
         ring.push_back(ranks[i]);

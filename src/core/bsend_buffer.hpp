@@ -50,7 +50,7 @@ class BsendBuffer {
     void record_failure(Err error) { failure_ = error; }
     [[nodiscard]] Err take_failure() { return std::exchange(failure_, Err::success); }
 
-    // Calls `reached` when all blocks that are in flight now are released; immediately if there are none.
+    // Calls `callback` when all blocks that are in flight now are released; immediately if there are none.
     using FlushCallback = void (*)(void* subject);
     void on_flushed(FlushCallback callback, void* subject);
 

@@ -10,8 +10,10 @@
 namespace zipmpi::core {
 namespace {
 
-Param<bool> use_progress_thread{"rma.progress_thread", true, Level::user, Scope::local,
-                                "run a progress thread that serves RMA while the program computes"};
+Param<bool> use_progress_thread{
+    "rma.progress_thread", true, Level::user, Scope::local,
+    "run a progress thread while a window needs active messages; without it such RMA "
+    "waits until the target calls MPI"};
 
 } // namespace
 

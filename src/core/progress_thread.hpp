@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The progress thread, which drives progress while the application computes and runs as long as a user needs
-// it. Called with the progress engine lock held, or by the only thread in MPI.
+// The progress thread, which drives progress while the application computes and runs as long as a window
+// needs it. Called with the progress engine lock held, or by the only thread in MPI.
 #pragma once
 
 namespace zipmpi::core {

@@ -9,7 +9,7 @@
 
 namespace zipmpi::mapping {
 
-// Graph in compressed rows: the neighbors of v are to[first[v]] to to[first[v + 1] - 1].
+// Graph in compressed rows: the neighbors of v are to[i] for first[v] <= i < first[v + 1].
 struct CsrGraph {
     int32_t vertices;
     const int32_t* first;

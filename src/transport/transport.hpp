@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The interface between protocols and transports: nine calls. A transport moves slots (an envelope and a few
+// The interface between protocols and transports: eight calls. A transport moves slots (an envelope and a few
 // bytes) and bulk data of limited size to peers; it has no notion of communicators or requests. Calls never
 // block. Dispatch is static: a protocol is compiled against the transports it uses.
 //
@@ -65,7 +65,7 @@ concept Transport = requires(T t, Peer peer, const wire::Envelope& envelope, con
     { t.peer_of(int{}) } -> std::same_as<int>; // world rank -> peer, or -1
     { t.send_inline(peer, envelope, bytes, n) } -> std::same_as<SendStatus>;
     { t.send_bulk(peer, envelope, bytes, n, BulkSource{}) } -> std::same_as<SendStatus>;
-    { t.poll(sink) } -> std::same_as<int>; // slots delivered
+    { t.poll(sink) } -> std::same_as<int>; // messages delivered
     // Sleeping: arm(), poll and retry blocked sends once more; if nothing arrived, sleep(); always disarm().
     { t.arm() } -> std::same_as<uint32_t>;
     { t.sleep(uint32_t{}, timeout_ns) } -> std::same_as<bool>; // false: timed out

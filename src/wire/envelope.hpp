@@ -32,7 +32,8 @@ enum class MessageKind : uint8_t {
     cancelled = 7,  // payload: Cancel; the message is discarded, or (other host, tag 1) was matched already
     coop_offer = 8, // payload: CoopOffer; receiver offers the sender to copy chunks cooperatively
     context_release = 9, // payload: a context released by a rank on another host
-    revoke = 10          // payload: context of a communicator revoked in another job
+    // payload: context of a communicator that the sender, a process of another job, has seen revoked
+    revoke = 10
 };
 
 // Message flags.
@@ -57,9 +58,10 @@ static_assert(sizeof(Envelope) == 20);
 using OperationId = uint32_t;
 
 struct CellRef {
-    uint16_t cell;       // index into the sender's pool
-    uint16_t generation; // previous uses modulo 2^16; the reader writes it back to release the cell
-    uint32_t bytes;      // valid bytes in it
+    uint16_t cell; // index into the sender's pool
+    // uses including this one, modulo 2^16; the reader writes it back to release the cell
+    uint16_t generation;
+    uint32_t bytes; // valid bytes in it
 };
 
 struct Rts {
@@ -67,7 +69,9 @@ struct Rts {
     uint64_t address;      // of the message in the sender's memory; 0: noncontiguous without layout
     uint64_t arena_offset; // 1 + offset of the message in the sender's arena; 0: not in the arena
     OperationId sender;
-    uint32_t layout_bytes; // size of the serialized layout in the cell, relative to address; 0: contiguous
+    // size of the serialized layout in the cell, relative to address; 0: the cell holds the first bytes, or
+    // there is none
+    uint32_t layout_bytes;
 };
 
 struct Cts {

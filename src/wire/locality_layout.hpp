@@ -39,7 +39,8 @@ inline constexpr uint32_t pair_class_count = 5;     // hwtopo/pair_class.hpp nam
 struct NodeInfo {
     std::atomic<uint32_t> localities; // info_known: discovery is done; single localities may be unknown
     std::atomic<uint32_t> thresholds; // info_known: the table below is valid
-    // 1: a rank sleeps until a locality becomes known or a rank joins; that event wakes all ranks
+    // 1: a rank sleeps until a locality becomes known or a rank joins; the process that causes it wakes all
+    // ranks
     std::atomic<uint32_t> awaited;
     std::atomic<uint64_t> l2_bytes, l3_bytes;
     std::atomic<uint64_t> rebinds; // rebindings of ranks; incremented after their localities are updated

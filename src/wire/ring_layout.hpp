@@ -64,7 +64,7 @@ inline constexpr uint32_t mpsc_ring_slots(uint32_t local_ranks) {
 
 // Header of a cell; the data follows after one cache line. Each use of a cell has a generation number. The
 // reader stores it here after copying the data; the owner compares it when it needs a cell (mark and sweep).
-// No other process writes this cache line.
+// Apart from the owner after the reader has failed, no other process writes this cache line.
 struct alignas(cache_line) CellHead {
     std::atomic<uint32_t> released;
 };

@@ -21,9 +21,9 @@ HANGS = [
      ["ranks 0,2: wait in MPI_Barrier (the 1st collective on rows)"]),
     ("wrong_root", 2, f"different roots in the 1st collective on {WORLD}: rank 0 is in MPI_Bcast with root 0; "
      "rank 1 is in MPI_Bcast with root 1", []),
-    ("send_send", 2, "deadlock: 0 \u2192 1 \u2192 0; all ranks block in a send and no receive is posted",
+    ("send_send", 2, "deadlock: 0 \u2192 1 \u2192 0; each of these ranks blocks in a send, and none has posted the receive",
      ["rank 0: waits in MPI_Send to send 1048576 bytes to rank 1, tag 1", "MPI_Sendrecv"]),
-    ("recv_recv", 2, "deadlock: 0 \u2192 1 \u2192 0; all ranks block in a receive and no message is sent", []),
+    ("recv_recv", 2, "deadlock: 0 \u2192 1 \u2192 0; each of these ranks blocks in a receive, and none sends", []),
     ("three_circle", 4, "deadlock: 0 \u2192 1 \u2192 2 \u2192 0",
      ["ranks 2-3: wait in MPI_Recv for a message from rank 0"]),
     ("wrong_tag", 2, "tag mismatch: rank 0 receives tag 7 from rank 1, but the unexpected message from rank 1 has tag 8", []),
@@ -35,7 +35,7 @@ HANGS = [
     ("peer_finalized", 2, "rank 0 waits for rank 1, which has called MPI_Finalize", []),
     ("peer_exited", 2, "rank 0 waits for rank 1, which has ended (exited with status 0)", []),
     ("wildcard", 3, "rank 0 waits for a message from any rank, but no rank sends one", ["from any rank, tag 5"]),
-    ("ssend", 2, "rank 1 waits in MPI_Barrier, rank 0 waits in MPI_Ssend to send 4 bytes to rank 1, tag 3", []),
+    ("ssend", 2, "collective mismatch: rank 1 waits in MPI_Barrier, rank 0 waits in MPI_Ssend to send 4 bytes to rank 1, tag 3", []),
     ("waitall", 3, "collective mismatch: ranks 1-2 wait in MPI_Barrier, rank 0 waits in MPI_Waitall for a message "
      "from rank 2, tag 4 on " + WORLD, []),
     ("probe", 2, "deadlock: 0 \u2192 1 \u2192 0", ["rank 0: waits in MPI_Probe for a message from rank 1, tag 9"]),

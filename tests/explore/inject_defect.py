@@ -21,7 +21,7 @@ DEFECTS = {
     "never_disconnects": [("l.controls_confirmed = std::max(l.controls_confirmed, v.frame.sequence);", "")],
     "use_after_free": [("f.abandoned.push_back(std::move(m));", "m.reset();")],
     # schedules/
-    "no_barrier": [("        os::global_membarrier();\n    }\n    drain_complete_", "    }\n    drain_complete_")],
+    "no_barrier": [("        os::global_membarrier();\n    }\n    last_drain_poll_", "    }\n    last_drain_poll_")],
     "no_final_poll": [("if (engine.progress_all() == 0 && engine.poll_faults() == 0 &&\n"
                       "        (info.final_check == nullptr || !info.final_check(info.waiter))) {", "{")],
     "forgets_polled_sender": [("        draining_.push_back(evicted);\n", "")],

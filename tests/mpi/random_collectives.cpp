@@ -49,7 +49,7 @@ constexpr const char* kind_names[kinds] = {
     "scatterv",  "allgather", "allgatherv", "alltoall",       "alltoallv",
     "alltoallw", "reduce",    "allreduce",  "reduce_scatter", "reduce_scatter_block",
     "scan",      "exscan"};
-enum Encoding { blocking, nonblocking, persistent };
+enum CallForm { blocking, nonblocking, persistent };
 
 // Composition of affine maps modulo a prime: associative, not commutative.
 constexpr long prime = 65521;
@@ -77,7 +77,7 @@ struct CommContext {
 
 class Collective {
   public:
-    Collective(std::mt19937& random, const CommContext& place, const Operation& op, Encoding form,
+    Collective(std::mt19937& random, const CommContext& place, const Operation& op, CallForm form,
                int number);
     void start();
     MPI_Request request = MPI_REQUEST_NULL;
@@ -108,7 +108,7 @@ class Collective {
     CommContext place_;
     Operation op_;
     Kind kind_;
-    Encoding form_;
+    CallForm form_;
     int number_;
     int round_ = 0;
     int root_;
@@ -121,7 +121,7 @@ class Collective {
     Vector sent_, got_, expected_;
 };
 
-Collective::Collective(std::mt19937& random, const CommContext& place, const Operation& op, Encoding form,
+Collective::Collective(std::mt19937& random, const CommContext& place, const Operation& op, CallForm form,
                        int number)
     : place_(place)
     , op_(op)
@@ -375,7 +375,7 @@ void run_batch(std::mt19937& random, std::mt19937& own, const std::vector<CommCo
     std::vector<std::unique_ptr<Collective>> batch;
     const int n = 1 + static_cast<int>(random() % 6);
     for (int i = 0; i < n; ++i) {
-        const auto form = static_cast<Encoding>(random() % 3);
+        const auto form = static_cast<CallForm>(random() % 3);
         const CommContext& place = places[random() % places.size()];
         const Operation& op = ops[random() % ops.size()];
         batch.push_back(std::make_unique<Collective>(random, place, op, form, first + i));

@@ -208,7 +208,7 @@ void counting() {
 }
 
 void waiting_messages() {
-    Counted waiting("p2p.waiting", MPI_T_PVAR_CLASS_LEVEL);
+    Counted waiting("p2p.unexpected_queue_length", MPI_T_PVAR_CLASS_LEVEL);
     const unsigned long long before = waiting.read();
     int value = 1;
     MPI_Request request = MPI_REQUEST_NULL;

@@ -46,7 +46,7 @@ bool is_stopped(pid_t process) {
 
 // Reports that its parent is stopped, and continues it when the origins are done. Forked before MPI starts,
 // so that it has no MPI state.
-void exit_with_parent(Memory& m) {
+void monitor_parent(Memory& m) {
     const pid_t parent = getpid();
     if (fork() != 0) return;
     for (; getppid() == parent; usleep(2000)) {
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
     void* const memory =
         mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     auto& m = *new (memory) Memory{};
-    if (stops) exit_with_parent(m);
+    if (stops) monitor_parent(m);
     Session session(&argc, &argv);
     const int target = size_ - 1;
     CHECK(size_ <= most_origins);

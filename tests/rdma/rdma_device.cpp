@@ -83,11 +83,11 @@ void run_target(const char* device_name, std::span<const int> sockets) {
     const auto device = open_device(device_name);
     const auto shown = std::make_unique<TargetMemory>();
     MemoryRegion exposed;
-    expect(device->register_memory(shown.get(), sizeof *shown, exposed), "expose");
+    expect(device->register_memory(shown.get(), sizeof *shown, exposed), "register_memory");
     for (const int fd : sockets) {
         std::string text;
         const int end = device->create_endpoint(text);
-        expect(end >= 0, "open_end");
+        expect(end >= 0, "create_endpoint");
         send_text(fd, text);
         expect(device->connect(end, receive_text(fd)), "connect the target's endpoint");
         expect(!device->connect(end, "x"), "an invalid address is rejected");

@@ -20,7 +20,7 @@ class Windows(ClusterCase):
     HOSTS = 2
 
     def program(self, path, *arguments, hosts="n1:2,n2:2", ranks=4, **settings):
-        settings = {"RMA_DEVICE_MODULE": STUB_DEVICE, **settings}
+        settings = {"RMA_RDMA_MODULE": STUB_DEVICE, **settings}
         words = [f"ZIPMPI_{name}={value}" for name, value in settings.items()]
         r = self.mpiexec("-n", str(ranks), "--host", hosts, "env", *words, path, *arguments)
         self.quiet(r)
@@ -40,17 +40,17 @@ class Windows(ClusterCase):
         for number, lock in enumerate(LOCKS):
             for atomics in ("cpu", "network"):
                 with self.subTest(lock=lock, atomics=atomics):
-                    self.mpi_program("random_windows", f"seed={31 + number}", f"rounds={ROUNDS}", RMA_LOCK=lock, RMA_ATOMICS=atomics,
-                                     RMA_LOCK_TURNS=2)
+                    self.mpi_program("random_windows", f"seed={31 + number}", f"rounds={ROUNDS}", RMA_LOCK_MODE=lock, RMA_ATOMICS=atomics,
+                                     RMA_HYBRID_LOCK_TURNS=2)
 
     def test_threads(self):
-        self.mpi_program("random_windows", "seed=41", f"rounds={int(ROUNDS) // 3}", "threads=3", RMA_ATOMICS="network", RMA_LOCK_TURNS=1)
+        self.mpi_program("random_windows", "seed=41", f"rounds={int(ROUNDS) // 3}", "threads=3", RMA_ATOMICS="network", RMA_HYBRID_LOCK_TURNS=1)
 
     def test_target_computes(self):
         """Only the device of the target takes part."""
         for lock in ("network", "hybrid"):
             with self.subTest(lock=lock):
-                self.program(IDLE_TARGET, "compute", hosts="n1:2,n2:1", ranks=3, RMA_ATOMICS="network", RMA_LOCK=lock, RMA_HELPER="no")
+                self.program(IDLE_TARGET, "compute", hosts="n1:2,n2:1", ranks=3, RMA_ATOMICS="network", RMA_LOCK_MODE=lock, RMA_PROGRESS_THREAD="no")
 
 
 if __name__ == "__main__":

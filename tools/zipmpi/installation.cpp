@@ -77,7 +77,8 @@ std::string overview_text(const Json& facts) {
                        facts.at("parameters").size(), changed_params(facts.at("parameters")));
     const Json& c = facts.at("coverage");
     out +=
-        fmt::format("\n{} of {} MPI functions implemented\n  zipmpi info --coverage lists them by chapter\n",
+        fmt::format("\n{} of {} MPI functions implemented\n  zipmpi info --coverage counts them by chapter, "
+                    "with --missing it lists the others\n",
                     c.at("implemented").get<int>(), c.at("functions").get<int>());
     return out;
 }

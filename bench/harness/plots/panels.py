@@ -50,7 +50,7 @@ PICTURES = (
             tuple(Panel(f"{count} neighbors, {title}", f"halo_{way}_{count}") for count in (4, 8) for way, title in BORDERS)),
     Picture("updates", "Random updates of a table", 4, tuple(Panel(title, f"updates_{form}", RANKS) for form, title in FORMS)),
     Picture("programs", "Programs", 3, (Panel("tasks, a counter for each two ranks", "tasks", RANKS),
-                                        Panel("tasks, one counter", "tasks_flat", RANKS), Panel("LU factorisation", "lu", RANKS))),
+                                        Panel("tasks, one counter", "tasks_flat", RANKS), Panel("LU factorization", "lu", RANKS))),
 )
 
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rejects collectives whose send and receive buffers overlap without MPI_IN_PLACE. Only the cheap and certain
-// case is detected: equal address with equal datatype.
+// Rejects collectives whose send and receive buffers start at the same address with the same datatype; other
+// overlaps are not detected.
 #pragma once
 
 #include "core/coll/builder.hpp"

@@ -88,9 +88,9 @@ coll::Block* CollectiveBuilder::blocks(int n) {
     return reinterpret_cast<coll::Block*>(schedule_.scratch(static_cast<size_t>(n) * sizeof(coll::Block)));
 }
 
-// Common to all forms of a block list; place(i) returns the bytes of block i.
-template <class Place>
-coll::Blocks CollectiveBuilder::list_blocks(CountArray counts, int n, const Place& block_of) {
+// Common to all forms of a block list; block_of(i) returns block i.
+template <class BlockOf>
+coll::Blocks CollectiveBuilder::list_blocks(CountArray counts, int n, const BlockOf& block_of) {
     if (const Err e = check_counts(counts, n); e != Err::success) schedule_.fail_build(e);
     coll::Block* list = blocks(n);
     if (list == nullptr || schedule_.state() != Err::success) return {};

@@ -45,8 +45,8 @@ class CollectiveBuilder {
     std::byte* incoming(void* buf, int64_t count, Datatype& type);
     std::byte* in_and_out(void* buf, int64_t count, Datatype& type);
 
-    // One block per rank, at displacements in units of the type's extent. The content of block `kept` is
-    // loaded, too.
+    // One block per rank, at displacements in units of the type's extent. The content of block
+    // `preserved_block` is loaded, too.
     proto::coll::Blocks outgoing(const void* buf, CountArray counts, CountArray displs, Datatype& type,
                                  int n);
     proto::coll::Blocks incoming(void* buf, CountArray counts, CountArray displs, Datatype& type, int n,
@@ -73,8 +73,8 @@ class CollectiveBuilder {
     struct Staging;
     void retain_type(Datatype& type);
     Staging* make_staging(void* buf, int64_t count, Datatype& type);
-    template <class Place>
-    proto::coll::Blocks list_blocks(CountArray counts, int n, const Place& block_of);
+    template <class BlockOf>
+    proto::coll::Blocks list_blocks(CountArray counts, int n, const BlockOf& block_of);
     proto::coll::Block out_block(const void* buf, int64_t offset, int64_t count, Datatype& type);
     proto::coll::Block in_block(void* buf, int64_t offset, int64_t count, Datatype& type);
 

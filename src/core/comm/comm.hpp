@@ -5,8 +5,8 @@
 //
 // An intracommunicator has one Team for messages and collectives. An intercommunicator has two:
 //   team    reaches the remote group: ranks in calls on it are remote ranks. team.rank is the rank of this
-//   process
-//           in the local group, which the remote side sees as the source; team.size is the remote size.
+//           process in the local group, which the remote side sees as the source; team.size is the remote
+//           size.
 //   local   the local group, with its own context, for collectives inside it.
 // Point-to-point code therefore uses `team` in both cases; collectives check inter().
 #pragma once

@@ -30,7 +30,8 @@ class Duplication : public CompoundRequest {
 
     // May be complete, and destroyed together with a request, on return.
     void start_for(Request* request);
-    // The request was freed: this process still takes part because the others need it.
+    // The attribute callbacks failed and the copy is dropped: this process still takes part because the
+    // others need it.
     void drop_copy() {
         dropped_ = true;
         ++runtime()->detached_sends; // MPI_Finalize waits for it

@@ -155,7 +155,8 @@ Err intercomm_create(Comm& local, int local_leader, Comm* peer, int remote_leade
 }
 
 // The group that passes high comes second; if both pass equal values, the group whose first rank is lower in
-// the job comes first. The first rank of the merged group allocates the context.
+// the job comes first. The first rank of the group that is lower in the job allocates the context, whichever
+// group comes first.
 Err intercomm_merge(Comm& comm, bool high, Comm*& result) {
     result = nullptr;
     if (!comm.inter()) return intercomm_required(comm);

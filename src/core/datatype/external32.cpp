@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "byte swapping require
 
 enum class Encoding { bytes, swapped, integer, extended };
 
-// A basic type, as `parts` consecutive values.
+// A basic type, as `components` consecutive values.
 struct Format {
     Encoding encoding = Encoding::bytes;
     int64_t native = 1;

@@ -28,7 +28,8 @@ Param<std::string> names_folder{
     nullptr,
     Level::user,
     Scope::job_wide,
-    "directory for MPI_Publish_name; must be shared between hosts; empty: per user and host"};
+    "directory of published names (MPI_Publish_name); share it to find names on other hosts; "
+    "empty: one per user and host"};
 
 constexpr size_t max_name_length = 100; // a file name has at most 255 characters
 constexpr size_t max_file_bytes = 4096;

@@ -162,7 +162,7 @@ void Agreement::begin_steps(Next next) {
 }
 
 // These messages are separate from all other messages of the communicator and work on a revoked one:
-// proto::survives().
+// proto::survives_revocation().
 void Agreement::add_step(int position, const void* data, size_t bytes, bool sends) {
     constexpr uint32_t numbers = 0x3fffffffU;
     const int tag = INT_MIN + static_cast<int>(job_decision_.number & numbers);

@@ -84,7 +84,8 @@ void ShrinkCall::record_survivors() {
     agreed_contexts_ = 0;
     if (failed_[static_cast<size_t>(agreement().own_position())])
         return end(fail(Err::proc_failed,
-                        "exit; set a longer launch.heartbeat_timeout_ms if the host was only slow",
+                        "end this process; if its host or network was only slow, raise "
+                        "launch.heartbeat_timeout_ms",
                         "this rank was declared failed by the job"));
     if (comm().inter() && (context_users(1).empty() || context_users(2).empty()))
         return end(fail(Err::proc_failed, "continue with a communicator of the local group",

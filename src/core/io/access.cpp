@@ -12,7 +12,7 @@
 namespace zipmpi::core::io {
 namespace {
 
-constexpr size_t extents_per_batch = 4096;
+constexpr size_t ranges_per_batch = 4096;
 
 Err check_mode(const File& file, const Access& a) {
     if (a.writes && (file.amode & mode_rdonly) != 0)
@@ -161,19 +161,19 @@ Err transfer_batch(File& file, const std::vector<FileSegment>& segments, bool wr
 } // namespace
 
 Err independent_access(File& file, const View& view, const ViewRange& range, bool writes, uint64_t& moved) {
-    std::vector<FileExtent> extents;
+    std::vector<FileRange> ranges;
     std::vector<FileSegment> segments;
-    // an atomic access is a single one, whatever its number of extents
-    const size_t max_extents = file.atomic ? ~size_t{0} : extents_per_batch;
+    // an atomic access is a single one, whatever its number of ranges
+    const size_t max_ranges = file.atomic ? ~size_t{0} : ranges_per_batch;
     moved = 0;
     while (moved < range.bytes) {
-        extents.clear();
+        ranges.clear();
         segments.clear();
         const uint64_t covered =
-            view.list_extents(range.from + moved, range.bytes - moved, extents, max_extents);
+            view.list_ranges(range.from + moved, range.bytes - moved, ranges, max_ranges);
         if (covered == 0) break;
         std::byte* data = range.data + moved;
-        for (const FileExtent& s : extents) {
+        for (const FileRange& s : ranges) {
             segments.push_back({s.at, data, s.bytes});
             data += s.bytes;
         }

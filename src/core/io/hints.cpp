@@ -10,8 +10,8 @@ namespace {
 constexpr int64_t default_buffer_bytes = 16 << 20;
 constexpr unsigned default_permissions = 0666; // less the umask
 
-// Keys that the standard or other implementations define and that ZipMPI does not use. They are kept so that
-// an application can read them back.
+// Keys kept as given, so that an application can read them back. Of these only file_perm has an effect
+// (permissions_of()).
 constexpr const char* preserved_keys[] = {"access_style", "cb_block_size",   "chunked",      "chunked_item",
                                           "chunked_size", "file_perm",       "io_node_list", "nb_proc",
                                           "num_io_nodes", "striping_factor", "striping_unit"};

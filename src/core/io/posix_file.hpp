@@ -34,7 +34,8 @@ Err read_segments(int fd, FileSegments segments, int64_t& end);
 enum class Holes { keep, sieve };
 Err write_segments(int fd, FileSegments segments, Holes holes);
 
-// Locks a file range against readers (exclusive) or writers that use the lock, too.
+// Lock of a file range. Shared: other holders may read but not write; exclusive: neither. Binds only code
+// that takes the lock.
 class RangeLock {
   public:
     RangeLock() = default;

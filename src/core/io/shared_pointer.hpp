@@ -3,7 +3,7 @@
 //
 // The shared file pointer, in etypes. On one node it is a word in the node segment. Over several nodes it is
 // stored in a hidden file next to the data file and protected by a file lock, so computing processes do not
-// have to serve others, and the directory permissions are those of the data file.
+// have to serve others. It needs write permission in the directory of the data file.
 //
 // Threads: called with the progress engine lock held.
 #pragma once

@@ -25,18 +25,18 @@ namespace {
 
 namespace coll = proto::coll;
 
-// Minimum mean extent for independent access: on one host the page cache merges the writes, and a system call
-// costs less than a copy through another process. Hosts do not share a page cache.
-constexpr uint64_t long_extent_one_host = 4 << 10;
-constexpr uint64_t long_extent_multi_host = 128 << 10;
+// Minimum mean length of ranges for independent access: on one host the page cache merges the writes, and a
+// system call costs less than a copy through another process. Hosts do not share a page cache.
+constexpr uint64_t long_range_one_host = 4 << 10;
+constexpr uint64_t long_range_multi_host = 128 << 10;
 constexpr int64_t window_bytes_min = 4 << 10;
 constexpr int64_t domain_unit = 64 << 10; // alignment of file domains
 
 // Access range of each process, exchanged first.
 struct AccessRange {
     int64_t low;
-    int64_t high;         // <= low: empty
-    uint64_t mean_extent; // mean length of contiguous ranges
+    int64_t high;        // <= low: empty
+    uint64_t mean_range; // mean length of contiguous ranges
 };
 
 struct FileWindow {
@@ -56,10 +56,10 @@ bool should_use_two_phase(const File& file, const std::vector<AccessRange>& all,
     const IoHints::Buffering hint = writes ? file.io_hints.writes : file.io_hints.reads;
     if (hint == IoHints::Buffering::never || file.atomic || (writes && !file.readable)) return false;
     if (hint == IoHints::Buffering::always) return true;
-    const uint64_t enough = file.single_host ? long_extent_one_host : long_extent_multi_host;
-    const bool has_short_extents =
-        std::ranges::any_of(all, [&](const AccessRange& r) { return r.mean_extent < enough; });
-    return has_short_extents && ranges_interleave(all);
+    const uint64_t enough = file.single_host ? long_range_one_host : long_range_multi_host;
+    const bool has_short_ranges =
+        std::ranges::any_of(all, [&](const AccessRange& r) { return r.mean_range < enough; });
+    return has_short_ranges && ranges_interleave(all);
 }
 
 // Division of the file in this call.
@@ -99,7 +99,7 @@ FileDomains divide_file(const File& file, const std::vector<AccessRange>& all) {
 
 // Amount of data between two processes in a round.
 struct TransferSize {
-    uint64_t extents = 0;
+    uint64_t ranges = 0;
     uint64_t bytes = 0;
 };
 
@@ -139,8 +139,8 @@ class Round {
             const uint64_t until = view_.bytes_before(w.high, from, end);
             first_[to] = from - range_.from;
             own_sizes_[to].bytes = until - from;
-            view_.list_extents(from, until - from, own_lists_[to], ~size_t{0});
-            own_sizes_[to].extents = own_lists_[to].size();
+            view_.list_ranges(from, until - from, own_lists_[to], ~size_t{0});
+            own_sizes_[to].ranges = own_lists_[to].size();
         }
     }
 
@@ -154,15 +154,15 @@ class Round {
         std::vector<coll::Block> out(size_);
         std::vector<coll::Block> in(size_);
         for (size_t r = 0; r < size_; ++r) {
-            requested_lists_[r].resize(requested_sizes_[r].extents);
+            requested_lists_[r].resize(requested_sizes_[r].ranges);
             out[r] = block_of(own_lists_[r]);
             in[r] = block_of(requested_lists_[r]);
         }
         return exchange(out, in);
     }
 
-    static coll::Block block_of(std::vector<FileExtent>& list) {
-        return {reinterpret_cast<std::byte*>(list.data()), list.size() * sizeof(FileExtent)};
+    static coll::Block block_of(std::vector<FileRange>& list) {
+        return {reinterpret_cast<std::byte*>(list.data()), list.size() * sizeof(FileRange)};
     }
 
     Err exchange(const std::vector<coll::Block>& out, const std::vector<coll::Block>& in) {
@@ -199,7 +199,7 @@ class Round {
         for (size_t r = 0; r < size_; ++r) {
             const auto middle = static_cast<std::ptrdiff_t>(segments_.size());
             std::byte* data = requested_data_[r].data;
-            for (const FileExtent& s : requested_lists_[r]) {
+            for (const FileRange& s : requested_lists_[r]) {
                 segments_.push_back({s.at, data, s.bytes});
                 data += s.bytes;
             }
@@ -227,11 +227,11 @@ class Round {
     const ViewRange& range_;
     bool writes_;
     size_t size_;
-    std::vector<std::vector<FileExtent>> own_lists_; // by the aggregator's rank
-    std::vector<uint64_t> first_;                    // its first byte in the data stream
+    std::vector<std::vector<FileRange>> own_lists_; // by the aggregator's rank
+    std::vector<uint64_t> first_;                   // its first byte in the data stream
     std::vector<TransferSize> own_sizes_;
     std::vector<TransferSize> requested_sizes_; // by requesting rank
-    std::vector<std::vector<FileExtent>> requested_lists_;
+    std::vector<std::vector<FileRange>> requested_lists_;
     std::vector<coll::Block> requested_data_;
     uint64_t requested_bytes_ = 0;
     HeapBytes memory_;
@@ -282,7 +282,7 @@ Err collective_access(File& file, const View& view, const ViewRange& range, bool
     own = {0, 0, ~uint64_t{0}};
     if (range.bytes > 0 && !view.empty())
         own = {view.file_offset_of(range.from), view.file_offset_of(range.from + range.bytes - 1) + 1,
-               view.mean_extent()};
+               view.mean_range()};
     if (const Err e = coll::allgather(file.team(), all.data(), sizeof(AccessRange)); e != Err::success)
         return e;
     Err e = Err::success;

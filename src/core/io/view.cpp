@@ -10,7 +10,7 @@
 namespace zipmpi::core::io {
 namespace {
 
-constexpr size_t extents_per_call = 64;
+constexpr size_t ranges_per_call = 64;
 
 // Layouts use memory addresses: a file offset is represented as an address.
 const void* as_address(int64_t file_offset) {
@@ -32,8 +32,8 @@ Err check_types(const Datatype& etype, const Datatype& filetype) {
     return Err::success;
 }
 
-// Displacements must not decrease from one extent to the next, nor overlap if the file is written. Cost:
-// O(extents of the datatype) if it is noncontiguous.
+// Displacements must not decrease from one segment to the next, nor overlap if the file is written. Cost:
+// O(segments of the datatype) if it is noncontiguous.
 Err check_displacements(const Datatype& type, bool may_overlap) {
     if (type.size > 0 && (type.true_lower < 0 || type.extent < 0))
         return fail(Err::io, "use displacements of 0 or more",
@@ -41,11 +41,11 @@ Err check_displacements(const Datatype& type, bool may_overlap) {
     if (type.layout == nullptr || type.layout->runs <= 1) return Err::success;
     int64_t least = 0;
     for (uint64_t at = 0; at < static_cast<uint64_t>(type.size);) {
-        iovec found[extents_per_call];
+        iovec found[ranges_per_call];
         uint64_t covered = 0;
         const size_t n =
             packing::list_iov(*type.layout, nullptr, 1, at, static_cast<uint64_t>(type.size) - at, found,
-                              extents_per_call, covered);
+                              ranges_per_call, covered);
         at += covered;
         for (size_t i = 0; i < n; ++i) {
             const int64_t file_offset = as_file_offset(found[i].iov_base);
@@ -60,7 +60,7 @@ Err check_displacements(const Datatype& type, bool may_overlap) {
 
 } // namespace
 
-uint64_t View::mean_extent() const {
+uint64_t View::mean_range() const {
     if (is_dense()) return ~uint64_t{0};
     return static_cast<uint64_t>(tile->size / std::max<int64_t>(tile->layout->runs, 1));
 }
@@ -95,26 +95,26 @@ uint64_t View::bytes_before(int64_t file_offset) const {
     return bytes_before(file_offset, 0, static_cast<uint64_t>(tiles * tile->size));
 }
 
-uint64_t View::list_extents(uint64_t from, uint64_t bytes, std::vector<FileExtent>& extents,
-                            size_t max_extents) const {
+uint64_t View::list_ranges(uint64_t from, uint64_t bytes, std::vector<FileRange>& ranges,
+                           size_t max_ranges) const {
     if (empty() || bytes == 0) return 0;
     if (is_dense()) {
-        extents.push_back({first() + static_cast<int64_t>(from), bytes});
+        ranges.push_back({first() + static_cast<int64_t>(from), bytes});
         return bytes;
     }
     uint64_t all = 0;
-    while (bytes > 0 && max_extents > 0) {
-        iovec found[extents_per_call];
+    while (bytes > 0 && max_ranges > 0) {
+        iovec found[ranges_per_call];
         uint64_t covered = 0;
         const size_t n =
             packing::list_iov(*tile->layout, as_address(displacement), elements_up_to(*tile, from + bytes),
-                              from, bytes, found, std::min(max_extents, extents_per_call), covered);
+                              from, bytes, found, std::min(max_ranges, ranges_per_call), covered);
         for (size_t i = 0; i < n; ++i)
-            extents.push_back({as_file_offset(found[i].iov_base), found[i].iov_len});
+            ranges.push_back({as_file_offset(found[i].iov_base), found[i].iov_len});
         from += covered;
         bytes -= covered;
         all += covered;
-        max_extents -= n;
+        max_ranges -= n;
     }
     return all;
 }

@@ -15,7 +15,7 @@
 namespace zipmpi::core::io {
 
 // A contiguous range of the file.
-struct FileExtent {
+struct FileRange {
     int64_t at = 0;
     uint64_t bytes = 0;
 };
@@ -39,17 +39,17 @@ struct View {
         return displacement + (tile->layout != nullptr ? tile->layout->first : 0);
     }
     // Mean length of contiguous ranges.
-    [[nodiscard]] uint64_t mean_extent() const;
+    [[nodiscard]] uint64_t mean_range() const;
     // File offset of a byte of the stream.
     [[nodiscard]] int64_t file_offset_of(uint64_t byte) const;
     // Bytes of the stream range [from, to) located before a file offset.
     [[nodiscard]] uint64_t bytes_before(int64_t file_offset, uint64_t from, uint64_t to) const;
     // Bytes of the whole stream located before a file offset.
     [[nodiscard]] uint64_t bytes_before(int64_t file_offset) const;
-    // Appends the file ranges of stream bytes [from, from + bytes), at most `max_extents`. Returns the number
+    // Appends the file ranges of stream bytes [from, from + bytes), at most `max_ranges`. Returns the number
     // of bytes they cover.
-    uint64_t list_extents(uint64_t from, uint64_t bytes, std::vector<FileExtent>& extents,
-                          size_t max_extents) const;
+    uint64_t list_ranges(uint64_t from, uint64_t bytes, std::vector<FileRange>& ranges,
+                         size_t max_ranges) const;
 };
 using ViewPtr = std::shared_ptr<const View>;
 

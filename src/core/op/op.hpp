@@ -32,9 +32,9 @@ using Kernel = void (*)(const void* in, void* inout, int64_t count);
 // Null if the standard does not define this operation for this type.
 Kernel kernel_of(OpId op, TypeId type) noexcept;
 
-// Atomic variant for memory that other processes update concurrently: each element is updated by one atomic
-// instruction; also for REPLACE and NO_OP. A non-null `fetched` receives the previous values. Elements at
-// inout are aligned.
+// Atomic variant for memory that other processes update concurrently: each element is updated atomically;
+// also for REPLACE and NO_OP. A non-null `fetched` receives the previous values. Elements at inout are
+// aligned.
 using AtomicKernel = void (*)(const void* in, void* inout, void* fetched, int64_t count);
 // Null if the type is not an integer of 4 or 8 bytes, or the operation is not defined for it.
 AtomicKernel atomic_kernel_of(OpId op, TypeId type) noexcept;

@@ -65,7 +65,7 @@ struct SubOperation : proto::Operation {
 // Null if memory is exhausted. The first leaves the operation to be set.
 Request* make_request(Comm* comm, Datatype& type);
 Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type);
-// For a send that is already complete: no allocation needed. Null if memory is exhausted.
+// The shared request of sends that complete at once; allocated on first use. Null if that fails.
 Request* completed_send_request();
 void destroy(Request& request);
 // Marks a request complete when its suboperations are. May destroy it.

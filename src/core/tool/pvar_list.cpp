@@ -44,7 +44,7 @@ std::vector<PvarEntry> make_list() {
                         Source::counter,
                         i});
     }
-    list.push_back({"p2p.waiting",
+    list.push_back({"p2p.unexpected_queue_length",
                     "current length of the unexpected message queue",
                     {PvarClass::level, true, true, false},
                     Binding::none,

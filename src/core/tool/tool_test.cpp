@@ -95,7 +95,8 @@ TEST_F(Tool, LevelsCannotBeStoppedOrWritten) {
     int count = 0;
     uint64_t value = 0;
     open_session(session);
-    ASSERT_EQ(open_pvar(session, find_pvar("p2p.waiting", PvarClass::level), nullptr, handle, count),
+    ASSERT_EQ(open_pvar(session, find_pvar("p2p.unexpected_queue_length", PvarClass::level), nullptr, handle,
+                        count),
               ToolErr::success);
     EXPECT_EQ(start_pvar(session, handle), ToolErr::pvar_no_startstop);
     EXPECT_EQ(stop_pvar(session, handle), ToolErr::pvar_no_startstop);

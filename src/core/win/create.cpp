@@ -25,7 +25,7 @@ namespace coll = proto::coll;
 using proto::rma::Region;
 using proto::rma::Window;
 
-// Sent by the first member on each node; the context is allocated by rank 0.
+// Exchanged by all members: control and block are set by the first member on each node, context by rank 0.
 struct WinInfo {
     uint32_t context;      // 0: none
     uint32_t has_rdma;     // nonzero: this member has an RDMA device, and the window spans hosts
@@ -161,7 +161,7 @@ Err check_all_succeeded(Win& win, bool good) {
 }
 
 // A process that cannot access the memory of others directly needs them to serve its requests while they
-// compute. On return the progress threads of all members are running.
+// compute. All members agree whether any of them needs it; each then starts its own progress thread.
 Err agree_on_progress_thread(Win& win) {
     std::vector<uint32_t> all;
     const bool needs_service = win.window->needs_am();
@@ -203,7 +203,8 @@ struct WinSummary {
     bool all_have_rdma = false;
 };
 
-// Gathers the WinInfo of the first member of each node; that of this node is stored in `a`.
+// Allgather of the WinInfo of all members; `a` becomes that of the first member on this node, with the
+// context of rank 0.
 Err exchange_win_info(Win& win, const WinArgs& w, Comm& comm, WinInfo& a, WinSummary& f) {
     const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
     if (allocates) a.block_bytes = assign_offsets(comm.team, win.regions, w.contiguous);

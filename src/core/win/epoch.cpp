@@ -97,7 +97,7 @@ Err require_any_lock(const Win& win) {
 
 Err wrong_synchronization(const char* fix, const char* why) { return fail(Err::rma_sync, fix, "%s", why); }
 
-// With both assertions there is nothing to wait for.
+// With MPI_MODE_NOPRECEDE and MPI_MODE_NOSUCCEED there is nothing to wait for.
 Err win_fence(int assertion, Win& win) {
     constexpr int allowed = mode_nostore | mode_noput | mode_noprecede | mode_nosucceed;
     if (const Err e = check_assertion(assertion, allowed); e != Err::success) return e;

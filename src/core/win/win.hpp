@@ -38,7 +38,8 @@ struct Win : WinHeader {
     // Memory allocated by the window: one block for all members, or private memory of this process.
     std::byte* block = nullptr;
     uint64_t block_bytes = 0;
-    bool block_is_mapped = false; // owned by the first member
+    // mapped from the arena of the first member, which owns it: unmapped, not freed
+    bool block_is_mapped = false;
     void* private_memory = nullptr;
 
     // --- epochs

@@ -18,15 +18,14 @@ void TeamLocal<coll::Hierarchy>::reset() noexcept {
 namespace coll {
 namespace {
 
-Param<int64_t> debug_nodes{
-    "coll.debug_nodes",
-    0,
-    {-1000000, 1000000},
-    Unit::none,
-    Level::developer,
-    Scope::job_wide,
-    "testing: collectives treat every N consecutive ranks as one node; negative: N nodes, "
-    "assigned cyclically; 0: actual nodes"};
+Param<int64_t> debug_nodes{"coll.debug_nodes",
+                           0,
+                           {-1000000, 1000000},
+                           Unit::none,
+                           Level::developer,
+                           Scope::job_wide,
+                           "testing: collectives treat every N consecutive ranks as one node; -N: N nodes, "
+                           "assigned cyclically; 0: actual nodes"};
 Param<int64_t> debug_clusters{
     "coll.debug_clusters",
     0,
@@ -34,8 +33,8 @@ Param<int64_t> debug_clusters{
     Unit::none,
     Level::developer,
     Scope::job_wide,
-    "testing: collectives treat every N consecutive ranks as one cluster; negative: "
-    "N clusters, assigned cyclically; 0: actual clusters"};
+    "testing: collectives treat every N consecutive ranks as one cluster; -N: N clusters, "
+    "assigned cyclically; 0: actual clusters"};
 Param<bool> use_hierarchy{
     "coll.hierarchical", true, Level::tuner, Scope::job_wide,
     "use intra-node and inter-node phases in collectives of several nodes; no: treat every "
@@ -89,18 +88,18 @@ NodePartition partition_by(const Team& t, int (*id)(const ProgressEngine& engine
 void build_hierarchy(const Team& t, Hierarchy& l) {
     NodePartition nodes;
     if (has_external(t)) { // node ids of external ranks are unknown, and all members need the same partition
-        l.placement = Placement::one_per_node;
+        l.placement = TeamPlacement::one_per_node;
         return;
     }
     if (t.scope == Team::TeamScope::whole && has_multiple_clusters(*t.engine))
         nodes = partition_by(t, cluster_id);
     l.nodes_are_clusters = nodes.count() > 1;
     if (!l.nodes_are_clusters) nodes = partition_by(t, node_id);
-    l.placement = nodes.count() <= 1 ? Placement::single_node
+    l.placement = nodes.count() <= 1 ? TeamPlacement::single_node
                   : (nodes.count() == t.size || !use_hierarchy) && !l.nodes_are_clusters
-                      ? Placement::one_per_node
-                      : Placement::mixed;
-    if (l.placement != Placement::mixed) return;
+                      ? TeamPlacement::one_per_node
+                      : TeamPlacement::mixed;
+    if (l.placement != TeamPlacement::mixed) return;
     l.my_node = nodes.node_of(t.rank);
     std::vector<int> ranks;
     ranks.reserve(static_cast<size_t>(nodes.size_of(l.my_node)));
@@ -160,12 +159,12 @@ Team Hierarchy::cross_node_team(const Team& whole, int local_rank, int instead) 
                         my_node, std::move(ranks));
 }
 
-Placement placement_of(Team& t) {
+TeamPlacement placement_of(Team& t) {
     if (t.scope != Team::TeamScope::whole && t.scope != Team::TeamScope::cluster)
-        return t.scope == Team::TeamScope::node ? Placement::single_node : Placement::one_per_node;
+        return t.scope == Team::TeamScope::node ? TeamPlacement::single_node : TeamPlacement::one_per_node;
     if (!t.engine->external_ranks_enabled() && !has_multiple_nodes(*t.engine) &&
         (t.scope == Team::TeamScope::cluster || !has_multiple_clusters(*t.engine)))
-        return Placement::single_node;
+        return TeamPlacement::single_node;
     if (t.hierarchy.get() == nullptr) {
         t.hierarchy.set(new Hierarchy);
         build_hierarchy(t, *t.hierarchy.get());
@@ -174,7 +173,7 @@ Placement placement_of(Team& t) {
 }
 
 Hierarchy* hierarchy_of(Team& t) {
-    if (placement_of(t) != Placement::mixed) return nullptr;
+    if (placement_of(t) != TeamPlacement::mixed) return nullptr;
     Hierarchy* l = t.hierarchy.get();
     l->node.collectives = t.collectives;
     return l;

@@ -46,10 +46,10 @@ class NodePartition {
     int largest_ = 0;
 };
 
-enum class Placement : uint8_t { single_node, one_per_node, mixed };
+enum class TeamPlacement : uint8_t { single_node, one_per_node, mixed };
 
 struct Hierarchy {
-    Placement placement = Placement::single_node;
+    TeamPlacement placement = TeamPlacement::single_node;
     // valid only if placement is mixed:
     NodePartition nodes;
     bool nodes_are_clusters = false; // the nodes of this hierarchy are clusters
@@ -64,7 +64,7 @@ struct Hierarchy {
 };
 
 // Computed on first use.
-Placement placement_of(Team& t);
+TeamPlacement placement_of(Team& t);
 // The hierarchy of a team with several nodes and more than one member on at least one of them; else null.
 Hierarchy* hierarchy_of(Team& t);
 

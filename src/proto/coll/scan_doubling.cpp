@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Scan by recursive doubling in ceil(log2 p) rounds: round k combines the 2^k ranks up to each rank.
+// Scan by recursive doubling in ceil(log2 p) rounds: after round k each rank has combined the 2^k ranks up to
+// itself.
 #include "proto/coll/algorithms.hpp"
 
 #include <utility>

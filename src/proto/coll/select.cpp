@@ -64,7 +64,7 @@ Param<bool> reproducible{
 
 CollShape shape_of(const Team& t, size_t bytes) { return {t.size, bytes}; }
 
-bool spans_nodes(Team& t) { return placement_of(t) != Placement::single_node; }
+bool spans_nodes(Team& t) { return placement_of(t) != TeamPlacement::single_node; }
 
 CostModel cost_model_for(Team& t) { return spans_nodes(t) ? network_cost_model() : node_cost_model(); }
 

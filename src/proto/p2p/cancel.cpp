@@ -81,7 +81,7 @@ void ProgressEngine::cancel_send(Operation& op) {
         matcher_.discard(*u);
         return finish_cancelled(op);
     }
-    if (op.own_id == 0 || op.cancel_pending) return; // matched, or canceled before
+    if (op.own_id == 0 || op.cancel_pending) return; // its data is being sent, or it was canceled before
     op.cancel_pending = true;
     if (is_remote(op.transport_peer) && !op.ack_pending) ++op.expected;
     const wire::Cancel w{op.own_id, op.context};

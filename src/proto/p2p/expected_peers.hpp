@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Counts the peers from which the shared-memory transport expects a message, for `shm.poll_mode=expected`,
+// Tells the shared-memory transport from which peers messages are expected, for `shm.poll_mode=expected`,
 // which polls no other rings. The other modes pay one test per call. Counted are:
 //
 //   posted receive           from its source, or any source, until it is matched or unposted

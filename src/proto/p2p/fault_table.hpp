@@ -19,7 +19,7 @@ struct FaultTable {
     uint32_t generation = 0;              // of the notifications processed last
     uint32_t failed_seen = 0;             // entries of the segment's list of failed ranks already processed
     uint32_t revoked_seen = 0;            // entries of its list of revoked contexts already processed
-    std::unordered_set<int> failed_ranks; // ranks in MPI_COMM_WORLD
+    std::unordered_set<int> failed_ranks; // ranks in MPI_COMM_WORLD, and external ranks
     // By comm_key(): Err::revoked, or the error of its collectives, which can no longer complete.
     std::unordered_map<uint32_t, Err> comm_errors;
     // comm_key() of communicators whose receives from any source may wait for a failed rank.

@@ -17,7 +17,7 @@ Matcher::~Matcher() {
     }
 }
 
-Operation* Matcher::oldest_wildcard(Operation* first, const wire::Envelope& e) const {
+Operation* Matcher::oldest_match(Operation* first, const wire::Envelope& e) const {
     const MatchKey patterns[] = {
         {}, {e.context, e.source, any_tag}, {e.context, any_source, e.tag}, {e.context, any_source, any_tag}};
     for (int form = 1; form < 4; ++form) {

@@ -75,7 +75,7 @@ class Matcher {
             if (first != nullptr) posted_.remove(*first);
             return first;
         }
-        first = oldest_wildcard(first, e);
+        first = oldest_match(first, e);
         if (first != nullptr) unpost(*first);
         return first;
     }
@@ -143,7 +143,7 @@ class Matcher {
         static QueueLink<UnexpectedMessage>& link(UnexpectedMessage& u) { return u.links[form]; }
     };
 
-    [[nodiscard]] Operation* oldest_wildcard(Operation* first, const wire::Envelope& e) const;
+    [[nodiscard]] Operation* oldest_match(Operation* first, const wire::Envelope& e) const;
     [[nodiscard]] UnexpectedMessage* first_of_form(int form, const MatchKey& key) const;
     [[gnu::cold]] void build_index(int form);
 

@@ -41,7 +41,8 @@ Param<int64_t> noncontig_eager_limit{
     Unit::bytes,
     Level::tuner,
     Scope::local,
-    "largest eager noncontiguous message to another host without RDMA; net.eager_limit if that is larger"};
+    "largest eager noncontiguous message to another host; net.eager_limit if that is larger; not used with "
+    "RDMA while net.eager_limit is -1"};
 
 uint64_t eager_limit_to(const transport::ucx::Network& network, transport::Peer peer, bool noncontig) {
     const bool chosen = eager_limit != by_transport;
@@ -218,7 +219,7 @@ void ProgressEngine::fail_remote(Operation& op) {
                         "rank %d of the communicator, a process of another job, cannot be reached", op.peer);
         return;
     }
-    op.error = fail(Err::proc_failed, "see the output of that rank and of mpiexec for the cause",
+    op.error = fail(Err::proc_failed, "see the output of that rank and of the launcher for the cause",
                     "rank %d of MPI_COMM_WORLD, on another host, cannot be reached", op.world_peer);
 }
 

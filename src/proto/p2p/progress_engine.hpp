@@ -163,7 +163,8 @@ class ProgressEngine {
     bool cma_write(transport::Peer to, uint64_t address, const std::byte* from, size_t bytes) {
         return cma_.write(to, address, from, bytes);
     }
-    // Wakes sleeping threads of this process after a change that is not the completion of an operation.
+    // Wakes sleeping threads of this process: one may wait for what was just done, be it the completion of an
+    // operation or another change.
     void wake_waiters() {
         if (multithreaded_) shm_.wake_self();
     }
@@ -192,7 +193,8 @@ class ProgressEngine {
         mutex_.lock();
         --waiting_threads_;
     }
-    // For the progress thread. Attach and detach are called inside MPI.
+    // For the progress thread. The caller of attach and detach is inside MPI, and is the only thread there
+    // unless multithreaded.
     void attach_progress_thread() {
         if (!locking_) mutex_.lock();
         locking_ = has_progress_thread_ = true;
@@ -221,7 +223,7 @@ class ProgressEngine {
         return local_ranks_ > usable_cpus_.load(std::memory_order_relaxed);
     }
     // At most as many ranks are awake as there are CPUs.
-    [[nodiscard]] bool mostly_asleep() const {
+    [[nodiscard]] bool awake_fit_cpus() const {
         return shm_.awake() <= usable_cpus_.load(std::memory_order_relaxed);
     }
     // Polls before a wait yields, adapted to earlier waits; proto/progress/wait.cpp.
@@ -410,7 +412,7 @@ class ProgressEngine {
     bool multithreaded_ = false;
     bool has_progress_thread_ = false;
     bool locking_ = false;                     // multithreaded_ or has_progress_thread_
-    const std::atomic<uint32_t>& usable_cpus_; // in the segment; set when all ranks have joined
+    const std::atomic<uint32_t>& usable_cpus_; // in the segment; final when all ranks have joined
     boot::TrafficWriter traffic_;
     std::vector<wire::PeerTraffic*> traffic_of_peer_; // null: nothing was sent to the peer yet
 };

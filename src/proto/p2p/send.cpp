@@ -175,7 +175,8 @@ void ProgressEngine::send_to_self(Operation& op) {
     if (buffered || op.error != Err::success) finish(op);
 }
 
-// Sends a control message, or queues it. `info` goes into the tag field.
+// Sends a control message, or queues it. `info` goes into the tag field. Within a node, messages have passed
+// between the two ranks, so the ring to the peer exists and no_memory cannot occur.
 void ProgressEngine::send_control(transport::Peer peer, wire::MessageKind kind, const void* payload,
                                   size_t bytes, uint32_t info) {
     const wire::Envelope e{kind, 0, 0, 0, 0, 0, static_cast<int32_t>(info), 0};

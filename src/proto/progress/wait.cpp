@@ -20,23 +20,25 @@ Param<int64_t> spins{"wait.spins",
                      Level::tuner,
                      Scope::local,
                      "polls before yielding; reduced automatically when oversubscribed"};
-Param<int64_t> network_spins{"wait.net_spins",
-                             1000,
-                             {0, 1000000000},
-                             Unit::none,
-                             Level::tuner,
-                             Scope::local,
-                             "polls before yielding in a multi-host job; at most wait.spins"};
+Param<int64_t> network_spins{
+    "wait.net_spins",
+    1000,
+    {0, 1000000000},
+    Unit::none,
+    Level::tuner,
+    Scope::local,
+    "polls before yielding with a network, where a poll may be a system call; at most wait.spins"};
 Param<int64_t> yields{"wait.yields",           4, {0, 1000000000}, Unit::none, Level::tuner, Scope::local,
                       "yields before sleeping"};
 
-Param<int64_t> network_yields{"wait.net_yields",
-                              1000,
-                              {0, 1000000000},
-                              Unit::none,
-                              Level::tuner,
-                              Scope::local,
-                              "yields before sleeping in a multi-host job; at least wait.yields"};
+Param<int64_t> network_yields{
+    "wait.net_yields",
+    1000,
+    {0, 1000000000},
+    Unit::none,
+    Level::tuner,
+    Scope::local,
+    "yields before sleeping with a network, where a sleep takes several system calls; at least wait.yields"};
 
 // Safety timeout of a sleep; Counter::missed_wakeups counts the wakeups it recovers.
 constexpr int64_t max_sleep_ns = 1'000'000'000;
@@ -47,7 +49,8 @@ constexpr uint64_t waker_grace_ns = 1'000'000'000;
 // Lower bound of the adapted spins: about the cost of a sleep and a wakeup.
 constexpr int64_t min_spins = 64;
 
-// Spins when oversubscribed with most ranks asleep: a longer wait is likely to be for a sleeping rank.
+// Spins when oversubscribed while at most as many ranks are awake as there are CPUs: a longer wait is likely
+// to be for a sleeping rank.
 constexpr int64_t short_spins = 300;
 
 // Polls without a pause instruction in between: a pause takes much of a short message's latency.
@@ -109,18 +112,18 @@ int64_t current_spins(ProgressEngine& engine) {
         engine.network() != nullptr ? std::min(network_spins.get(), spins.get()) : spins.get();
     const int64_t adapted = std::min<int64_t>(engine.spin_limit(), max);
     if (!engine.oversubscribed()) return adapted;
-    return engine.mostly_asleep() ? std::min(adapted, short_spins) : 0;
+    return engine.awake_fit_cpus() ? std::min(adapted, short_spins) : 0;
 }
 
 int64_t current_yields(ProgressEngine& engine) {
     return engine.network() != nullptr ? std::max(network_yields.get(), yields.get()) : yields.get();
 }
 
-// Yields before a sleep while a long message is relayed.
+// Yields before a sleep while this process sends or receives bulk messages through gateways.
 constexpr int64_t yields_in_bulk = 1;
 
-int64_t yields_for(ProgressEngine& engine, const WaitInfo& info, bool relays_bulk) {
-    if (relays_bulk) return yields_in_bulk;
+int64_t yields_for(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
+    if (in_bulk) return yields_in_bulk;
     return info.serial_wakeup && engine.network() == nullptr && engine.oversubscribed()
                ? 0
                : current_yields(engine);
@@ -216,8 +219,8 @@ void adapt_spin(ProgressEngine& engine, uint32_t rounds) {
 }
 
 void wait_step(ProgressEngine& engine, uint32_t& rounds, const WaitInfo& info, const Condition& over) {
-    const bool relays_bulk = transport::relaying_bulk.load(relaxed);
-    const int64_t spin_rounds = relays_bulk ? 0 : current_spins(engine);
+    const bool in_bulk = transport::bulk_via_gateways.load(relaxed);
+    const int64_t spin_rounds = in_bulk ? 0 : current_spins(engine);
     ++rounds;
     if (rounds <= spin_rounds) {
         engine.shm().prefetch_cells();
@@ -228,7 +231,7 @@ void wait_step(ProgressEngine& engine, uint32_t& rounds, const WaitInfo& info, c
         } else if (rounds > polls_without_pause) {
             os::cpu_relax();
         }
-    } else if (rounds <= spin_rounds + yields_for(engine, info, relays_bulk)) {
+    } else if (rounds <= spin_rounds + yields_for(engine, info, in_bulk)) {
         engine.poll_faults();
         engine.unlock_for_wait();
         sched_yield();

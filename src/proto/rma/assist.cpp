@@ -8,13 +8,15 @@
 namespace zipmpi::proto::rma {
 namespace {
 
-Param<int64_t> min_segments{"rma.assist_min_segments",
-                            8,
-                            {0, 1 << 20},
-                            Unit::none,
-                            Level::tuner,
-                            Scope::local,
-                            "segments from which a target inside MPI may move noncontiguous data; 0: never"};
+Param<int64_t> min_segments{
+    "rma.assist_min_segments",
+    8,
+    {0, 1 << 20},
+    Unit::none,
+    Level::tuner,
+    Scope::local,
+    "number of segments of private memory from which a target on this node that is inside "
+    "MPI may move the data instead of CMA; 0: never"};
 
 // Average segment size above which assistance does not pay off, because of the additional copy.
 constexpr uint64_t max_segment_bytes = 2048;
@@ -239,7 +241,7 @@ bool Window::TargetAssist::is_worthwhile(int rank, uint64_t segments, uint64_t b
     const auto fewest = static_cast<uint64_t>(min_segments.get());
     if (fewest == 0 || segments < fewest || bytes > segments * max_segment_bytes) return false;
     ProgressEngine& engine = *window_.team_.engine;
-    if (engine.oversubscribed() && !engine.mostly_asleep()) return false;
+    if (engine.oversubscribed() && !engine.awake_fit_cpus()) return false;
     Backoff& backoff = backoff_[static_cast<size_t>(rank)];
     if (backoff.skips_left > 0) {
         --backoff.skips_left;

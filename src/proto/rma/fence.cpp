@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MPI_Win_fence. A barrier suffices if all operations complete in their call. Between hosts there are:
+// MPI_Win_fence. A barrier suffices if all operations complete in their call. Between hosts there are two
+// methods:
 //
 //   acknowledged  flush of all targets, then a barrier
 //   counted       reduce-scatter of batch counts; each member then waits for the batches sent to it. Needs no
@@ -23,7 +24,8 @@ Param<int64_t> counted_members{
     Unit::none,
     Level::tuner,
     Scope::job_wide,
-    "largest multi-host window whose fence counts messages instead of acknowledging them"};
+    "largest number of ranks of a multi-host window whose fence counts messages instead of acknowledging "
+    "them; not used with RDMA"};
 
 void add_counts(const void* in, void* inout, int64_t count) {
     const auto* const a = static_cast<const uint32_t*>(in);

@@ -4,12 +4,13 @@
 // Network lock: a FIFO readers–writer ticket lock by RDMA operations, and its hybrid mode, in which the
 // target's node keeps the lock while no remote rank requests it.
 //
-// Network side: an origin draws a ticket (fetch_add on `tickets_issued`) and reads the counts. A reader
-// enters when all earlier tickets are readers that have entered (readers == ticket); it then admits the next
-// ticket (writes readers = ticket + 1). A writer enters when all earlier tickets have left as well (both ==
-// ticket). A writer leaves by writing ticket + 1 to `writers` and then to `readers`: no process enters before
-// the second store, so there is no concurrent writer of either word. A reader leaves by an atomic add of 1 to
-// `writers`, since readers may leave concurrently. No word is modified by both RDMA and CPU atomics.
+// Network side: an origin draws a ticket (fetch_add on `tickets_issued`) and reads the counts, both in one
+// flush. A reader enters when all earlier tickets are readers that have entered (readers == ticket); it then
+// admits the next ticket (writes readers = ticket + 1). A writer enters when all earlier tickets have left as
+// well (both == ticket). A writer leaves by writing ticket + 1 to `writers` and then to `readers`: no process
+// enters before the second store, so there is no concurrent writer of either word. A reader leaves by an
+// atomic add of 1 to `writers`, since readers may leave concurrently. An RDMA atomic never runs concurrently
+// with a CPU store to the same word, so the device need not be coherent with CPU atomics.
 //
 // Node side (hybrid): ranks of the node take the target's TicketRwLock first. Under it, `node_ticket` != 0
 // means that the node holds the network lock, and nothing more is needed. It changes only under the exclusive
@@ -25,7 +26,7 @@ namespace zipmpi::proto::rma {
 
 // Lock words as read by RDMA.
 struct RemoteLockState {
-    uint64_t next_ticket;
+    uint64_t tickets_issued;
     uint64_t writers;
     uint64_t readers;
     uint64_t node_ticket;

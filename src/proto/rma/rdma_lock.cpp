@@ -27,15 +27,15 @@ void Window::lock_local(int rank, bool exclusive) {
     if (exclusive && node_lock.is_open_to_readers()) release_as_reader(rank);
     auto& member = rdma_->member_keys[static_cast<size_t>(rank)];
     member.held_as =
-        node_lock.holds() ? RdmaPath::MemberKeys::HeldAs::node : RdmaPath::MemberKeys::HeldAs::network;
-    if (member.held_as == RdmaPath::MemberKeys::HeldAs::network) lock_by_network(rank, exclusive);
+        node_lock.holds() ? RdmaPath::MemberState::HeldAs::node : RdmaPath::MemberState::HeldAs::network;
+    if (member.held_as == RdmaPath::MemberState::HeldAs::network) lock_by_network(rank, exclusive);
 }
 
 void Window::unlock_local(int rank, bool exclusive) {
     if (rdma_->locks == RdmaPath::Locks::network) return unlock_by_network(rank, exclusive);
     HybridLockNode node_lock(members_[rank].network_lock);
     const auto& member = rdma_->member_keys[static_cast<size_t>(rank)];
-    if (member.held_as == RdmaPath::MemberKeys::HeldAs::node) {
+    if (member.held_as == RdmaPath::MemberState::HeldAs::node) {
         if (exclusive && node_lock.has_waiters()) node_lock.yield();
     } else if (!exclusive || !node_lock.try_hold(member.ticket, rdma_->handover_count)) {
         unlock_by_network(rank, exclusive);
@@ -66,10 +66,10 @@ void Window::lock_remote(int rank, bool exclusive) {
         return flush_requests(rank);
     }
     auto& member = rdma_->member_keys[static_cast<size_t>(rank)];
-    member.held_as = RdmaPath::MemberKeys::HeldAs::network;
+    member.held_as = RdmaPath::MemberState::HeldAs::network;
     if (rdma_->locks == RdmaPath::Locks::hybrid && !member.assume_network_lock) {
         if (lock_by_am(rank, exclusive)) {
-            member.held_as = RdmaPath::MemberKeys::HeldAs::am;
+            member.held_as = RdmaPath::MemberState::HeldAs::am;
             return;
         }
         member.assume_network_lock = true;
@@ -79,7 +79,7 @@ void Window::lock_remote(int rank, bool exclusive) {
 
 void Window::unlock_remote(int rank, bool exclusive) {
     flush_requests(rank);
-    if (rdma_->member_keys[static_cast<size_t>(rank)].held_as != RdmaPath::MemberKeys::HeldAs::am)
+    if (rdma_->member_keys[static_cast<size_t>(rank)].held_as != RdmaPath::MemberState::HeldAs::am)
         return unlock_by_network(rank, exclusive);
     AmPath::TargetQueue& l = am_->queue_to(rank);
     am_->add(l, {wire::RmaKind::unlock});

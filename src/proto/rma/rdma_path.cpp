@@ -33,8 +33,8 @@ Param<std::string> atomics_kind{
     "auto|cpu|network",
     Level::tuner,
     Scope::job_wide,
-    "where 64-bit accumulates on RDMA windows execute: cpu (at the target), network (RDMA atomics) or auto "
-    "(both if the device is coherent with CPU atomics, else cpu)"};
+    "where accumulates of 64-bit integers on RDMA windows execute: cpu (at the target), network (RDMA "
+    "atomics) or auto (both if the device is coherent with CPU atomics, else cpu)"};
 
 bool copy_key(const std::string& key, uint8_t& bytes, char (&to)[wire::rma_key_bytes]) {
     if (key.size() > sizeof to) return false;
@@ -46,7 +46,7 @@ bool copy_key(const std::string& key, uint8_t& bytes, char (&to)[wire::rma_key_b
 } // namespace
 
 Window::RdmaPath::~RdmaPath() {
-    for (MemberKeys& s : member_keys) {
+    for (MemberState& s : member_keys) {
         context.device().release_key(s.region);
         context.device().release_key(s.lock);
     }
@@ -71,7 +71,7 @@ void Window::RdmaPath::fill_keys(const Region& own, wire::NetworkLock& lock_word
 }
 
 bool Window::RdmaPath::import_keys(int rank) {
-    MemberKeys& s = member_keys[static_cast<size_t>(rank)];
+    MemberState& s = member_keys[static_cast<size_t>(rank)];
     const wire::RmaKeys& keys = published_keys[static_cast<size_t>(rank)];
     if (s.imported) return true;
     if (keys.region_key_bytes > wire::rma_key_bytes || keys.lock_key_bytes > wire::rma_key_bytes)

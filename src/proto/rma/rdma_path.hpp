@@ -34,7 +34,7 @@ struct Window::RdmaPath {
     // Path of the last accumulate to a target; a change of path flushes first.
     enum class LastPath : uint8_t { none, rdma, am };
     // Imported keys and lock state of a member.
-    struct MemberKeys {
+    struct MemberState {
         bool imported = false;
         transport::ucx::RemoteKey region;
         transport::ucx::RemoteKey lock;
@@ -53,7 +53,7 @@ struct Window::RdmaPath {
     transport::ucx::MemoryRegion region;
     transport::ucx::MemoryRegion lock;
     std::vector<wire::RmaKeys> published_keys;
-    std::vector<MemberKeys> member_keys;
+    std::vector<MemberState> member_keys;
     uint64_t discard_word = 0; // sink for unused fetch results
 
     void fill_keys(const Region& own, wire::NetworkLock& lock_words, wire::RmaKeys& keys);

@@ -42,7 +42,8 @@ Window::Window(Team& team, uint64_t control, const std::vector<Region>& regions,
         spans_hosts_ = spans_hosts_ || peek(r).remote;
     }
     if ((serves || spans_hosts_) && team.size > 1) am_ = std::make_unique<AmPath>(*this);
-    // not across hosts: the progress thread would poll the node permanently
+    // not across hosts: with this hook, each exit from MPI would signal the progress thread, and each of its
+    // sleeps would have to arm the wakeup by ranks of the node
     if (serves && !spans_hosts_ && team.size > 1) assist_ = std::make_unique<TargetAssist>(*this);
 }
 

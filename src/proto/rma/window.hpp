@@ -112,8 +112,10 @@ class Window {
     // Sets the base of a target whose memory is already mapped.
     void set_shared_base(int rank, std::byte* base);
 
-    // Operations. `there` is in the target; its base is from target_address(). An operation that completes
-    // later calls `make` for a FetchOp; if it was not called, the origin buffers may be reused on return.
+    // Operations. `there` is in the target; its base is from target_address(). Operations that fetch by
+    // active message or through a staging buffer, and RDMA operations with `immediate` that complete later,
+    // call `make` for a FetchOp. Otherwise the origin buffers may be reused on return, except by RDMA: a
+    // contiguous origin buffer is in use until flush_local().
     struct FetchFactory {
         FetchOp* (*make)(void* maker); // null: no memory
         void* context;
@@ -127,8 +129,8 @@ class Window {
     // result.bytes == 0: nothing is fetched
     Err accumulate(int rank, const AccumulateOp& c, const TypedBuffer& here, const TypedBuffer& result,
                    const TypedBuffer& there, const FetchFactory& maker);
-    // Fast path for at most 64 KiB of contiguous elements in a mapped target, at `there`. Returns false if
-    // accumulate() is needed.
+    // Fast path for contiguous elements in a mapped target, at `there`; at most 64 KiB, which bounds how long
+    // it holds accumulate_lock. Returns false if accumulate() is needed.
     bool try_accumulate_contiguous(int rank, const AccumulateOp& c, const std::byte* in, std::byte* fetched,
                                    std::byte* there, uint64_t bytes) {
         constexpr uint64_t most = uint64_t{64} << 10;

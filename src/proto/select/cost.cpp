@@ -150,7 +150,7 @@ double predicted_ns(const PairCosts& costs, MessagePath path, uint64_t bytes, bo
         return static_cast<double>(costs.inline_ns + more * costs.extra_slot_ns);
     }
     const PathCost& cost = cost_of(costs, path);
-    return nanoseconds(fresh ? cost.fresh : cost.cached, bytes);
+    return nanoseconds(fresh ? cost.fresh : cost.reused, bytes);
 }
 
 PathChoice cheapest_path(const PairCosts& costs, uint64_t bytes, const PathQuery& s) {
@@ -178,7 +178,7 @@ Thresholds thresholds_from(const PairCosts& costs, uint64_t cell_bytes) {
     t.cma_max = cma.to;
     t.fragment_cost = costs.fragments.fresh;
     t.fragment_cost.start_ns -= std::min(t.fragment_cost.start_ns, costs.inline_ns);
-    // For a cached source: with a fresh one, RtsPolicy switches the sender to eager.
+    // For a reused source: with a fresh one, RtsPolicy switches the sender to eager.
     const uint64_t rendezvous_min = best_minimum(min_rendezvous, cell_bytes, [&](uint64_t bytes) {
         const bool may = bytes >= t.cma_min && bytes <= t.cma_max;
         return gain(predicted_ns(costs, MessagePath::cell, bytes, false),

@@ -16,7 +16,7 @@ namespace zipmpi::proto {
 // core's cache. The difference depends on the path.
 struct PathCost {
     Curve fresh;  // the source is written before each message
-    Curve cached; // the source is sent repeatedly without being written
+    Curve reused; // the source is sent repeatedly without being written
     bool operator==(const PathCost&) const = default;
 };
 
@@ -52,15 +52,15 @@ void each_constant(Costs& c, F&& f) {
     curve(#path "." #source ".start_ns", #path "." #source ".cached_ps", #path "." #source ".beyond_ps",     \
           #path "." #source ".cached_bytes", c.path.source)
     ZIPMPI_CURVE(cell, fresh);
-    ZIPMPI_CURVE(cell, cached);
+    ZIPMPI_CURVE(cell, reused);
     ZIPMPI_CURVE(fragments, fresh);
-    ZIPMPI_CURVE(fragments, cached);
+    ZIPMPI_CURVE(fragments, reused);
     ZIPMPI_CURVE(cma, fresh);
-    ZIPMPI_CURVE(cma, cached);
+    ZIPMPI_CURVE(cma, reused);
     ZIPMPI_CURVE(arena, fresh);
-    ZIPMPI_CURVE(arena, cached);
+    ZIPMPI_CURVE(arena, reused);
     ZIPMPI_CURVE(coop, fresh);
-    ZIPMPI_CURVE(coop, cached);
+    ZIPMPI_CURVE(coop, reused);
 #undef ZIPMPI_CURVE
 }
 

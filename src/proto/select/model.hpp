@@ -5,10 +5,10 @@
 //
 //   cell        the sender copies into cache lines last held by the receiver (push); the receiver copies from
 //               cache lines just written by the sender (pull). Both depend on the distance of the pair.
-//   fragments   push and pull per fragment, three more slot transfers for the rendezvous; the two copies
+//   fragments   push and pull per fragment, two more slot transfers for the rendezvous; the two copies
 //               overlap if they run on two cores
 //   cma         one system call and one pinning per page, independent of the distance; one copy: a pull
-//               if the source is fresh, within the local cache if it is cached
+//               if the source is fresh, within the local cache if it is reused
 //   arena       as cma, without system call and pinning
 //   coop        as cma, on both sides; each copies about half of the message
 //
@@ -36,7 +36,7 @@ struct Distance {
 
 // Constants independent of the distance, from the machine on which shared_l3 was measured
 // (docs/decisions/0010).
-inline constexpr uint64_t local_copy_ps = 42; // copy within the local cache: arena copy of a cached source
+inline constexpr uint64_t local_copy_ps = 42; // copy within the local cache: arena copy of a reused source
 inline constexpr uint64_t syscall_ns = 700;   // process_vm_readv: start of a CMA copy less two slot transfers
 inline constexpr uint64_t page_ps = 22;       // 90 ns to find and pin a page: CMA copy less local_copy_ps
 inline constexpr uint64_t core_cache_bytes = 256 * KiB; // of a source or destination, kept in a core's cache
@@ -47,7 +47,8 @@ constexpr uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 constexpr uint64_t concurrent_ps(uint64_t a_ps, uint64_t b_ps) { return a_ps * b_ps / (a_ps + b_ps); }
 
 constexpr PathCost modeled_coop(const Distance& d) {
-    const uint64_t start = 3 * d.slot_transfer_ns + 2 * syscall_ns; // rts, coop_offer, ack; two chunks
+    // rts, coop_offer, ack; two chunks one after the other
+    const uint64_t start = 3 * d.slot_transfer_ns + 2 * syscall_ns;
     const uint64_t read_ps = d.stream_ps + page_ps;
     // Plus push: a destination line is in the cache of the side that copied it last.
     const uint64_t write_ps = d.stream_ps + d.push_ps + page_ps;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PeerThresholds: thresholds for each peer of a rank. The progress engine calls of() for messages that need
-// more than slots. The first call for a peer determines the class of the pair; later calls are two loads, the
+// PeerThresholds: thresholds for each peer of a rank. The progress engine calls of() for messages that do not
+// fit into slots. The first call for a peer determines the class of the pair; later calls are two loads, the
 // second of which detects that the launcher has rebound ranks, after which all classes are determined again.
 // Facts about the node (localities, measured costs) are determined by one rank and published in the node
 // segment.

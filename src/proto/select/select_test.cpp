@@ -252,12 +252,12 @@ class CostsFile : public testing::Test {
 };
 
 TEST_F(CostsFile, ReplacesNamedConstants) {
-    write("# measured\nformat = 3\nshared_l3.inline_ns = 77\n\nother_numa.cma.cached.cached_bytes=4096\n");
+    write("# measured\nformat = 3\nshared_l3.inline_ns = 77\n\nother_numa.cma.reused.cached_bytes=4096\n");
     NodeCosts costs;
     ASSERT_TRUE(load_costs_from(path_, costs));
     EXPECT_TRUE(costs.faults.empty());
     EXPECT_EQ(costs.pair[2].inline_ns, 77U);
-    EXPECT_EQ(costs.pair[4].cma.cached.cached_bytes, 4096U);
+    EXPECT_EQ(costs.pair[4].cma.reused.cached_bytes, 4096U);
     EXPECT_EQ(costs.pair[2].cma, built_in_costs(PairClass::shared_l3).cma);
     EXPECT_TRUE(costs.measured[2]);
     EXPECT_FALSE(costs.measured[0]);
@@ -285,12 +285,12 @@ TEST_F(CostsFile, OtherFormatsAreRejected) {
         EXPECT_EQ(other.pair[2], built_in_costs(PairClass::shared_l3));
         EXPECT_FALSE(other.measured[2]);
     }
-    write("format = 3\nshared_l3.coop.cached.start_ns = 3000\n");
+    write("format = 3\nshared_l3.coop.reused.start_ns = 3000\n");
     NodeCosts now;
     ASSERT_TRUE(load_costs_from(path_, now));
     EXPECT_EQ(now.format, costs_format);
     EXPECT_TRUE(now.faults.empty());
-    EXPECT_EQ(now.pair[2].coop.cached.start_ns, 3000U);
+    EXPECT_EQ(now.pair[2].coop.reused.start_ns, 3000U);
 }
 
 TEST(CostsFileAbsent, IsAnErrorOnlyIfNamed) {

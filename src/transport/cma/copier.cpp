@@ -14,14 +14,15 @@ namespace zipmpi::transport::cma {
 namespace {
 
 Param<bool> use{"cma.enable", true, Level::user, Scope::local,
-                "receive large messages by a single copy (CMA, process_vm_readv)"};
+                "copy between processes of a node by CMA (process_vm_readv, process_vm_writev) where the "
+                "kernel permits it"};
 
 // valgrind treats memory written by other processes as uninitialized. A process under valgrind sets this bit
 // of its cookie; peers then do not write into it, and it reads what it receives.
-constexpr uint64_t writes_itself = 1;
+constexpr uint64_t refuses_writes = 1;
 
 bool accepts_writes(const wire::RankBlock& block) {
-    return (block.probe_number.load(std::memory_order_relaxed) & writes_itself) == 0;
+    return (block.probe_number.load(std::memory_order_relaxed) & refuses_writes) == 0;
 }
 
 } // namespace
@@ -32,7 +33,7 @@ Copier::Copier(const boot::NodeSegment& segment, uint32_t self)
     , states_(segment.local_ranks(), use ? State::unknown : State::refused) {
     if (getrandom(&cookie_, sizeof cookie_, GRND_NONBLOCK) != sizeof cookie_)
         cookie_ = static_cast<uint64_t>(getpid()) * 0x9e3779b97f4a7c15U;
-    cookie_ = (cookie_ & ~writes_itself) | (os::under_valgrind() ? writes_itself : 0);
+    cookie_ = (cookie_ & ~refuses_writes) | (os::under_valgrind() ? refuses_writes : 0);
     wire::RankBlock& block = segment.block(self);
     block.probe_number.store(cookie_, std::memory_order_relaxed);
     // Pairs with the acquire load in probe().

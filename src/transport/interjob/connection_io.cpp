@@ -16,7 +16,7 @@ using transport::ucx::OpStatus;
 
 namespace {
 
-constexpr uint64_t max_eager_message = uint64_t{1} << 31; // of an eager message
+constexpr uint64_t max_eager_message = uint64_t{1} << 31; // bytes of a message that was not pulled
 constexpr int max_reads = 8;
 using Kind = FrameHeader::Kind;
 
@@ -245,7 +245,7 @@ void InterJobNetwork::end_frame(Connection& c) {
 void InterJobNetwork::on_closed(Connection& c) {
     const bool is_initiator =
         c.state == Connection::State::dialing || c.state == Connection::State::hello_sent;
-    if (is_initiator && try_next_address(c)) return; // the address belonged to another process
+    if (is_initiator && try_next_address(c)) return; // another process may listen at that address
     c.fd.reset();
     c.broken = to_sweep_ = true;
 }

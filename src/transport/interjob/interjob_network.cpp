@@ -356,7 +356,7 @@ void InterJobNetwork::sweep() {
     while (!newly_failed_.empty()) {
         const int external = newly_failed_.back();
         newly_failed_.pop_back();
-        fail(external, "the connection was closed without a bye");
+        fail(external, "the connection ended or could not be made");
     }
 }
 

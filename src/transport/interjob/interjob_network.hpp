@@ -3,7 +3,8 @@
 //
 // Network of a process that is connected to other jobs. Ranks of its own job are reached through the wrapped
 // network (if the job has one), external ranks over dedicated connections: Unix sockets on the same host, TCP
-// between hosts. Created with the first communicator that includes another job; other jobs have no cost.
+// between hosts. Created with the first communicator that includes another job; jobs without one pay
+// nothing.
 //
 // Each side sends all its messages to a peer on one connection, which keeps their order; if both dial at once
 // there are two connections, one per direction.

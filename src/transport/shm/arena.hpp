@@ -26,7 +26,7 @@ class Arena {
 
     // Returns null if memory is short or the block is too small to benefit.
     void* allocate(uint64_t bytes);
-    // Allocates a block of any size that must be shared. Call reserve() before the first access.
+    // Allocates a block of any size, for memory that must be shared. Call reserve() before the first access.
     void* allocate_unreserved(uint64_t bytes);
     // Commits memory for a range of a rank's region. Returns false if memory is short.
     [[nodiscard]] bool reserve(Peer owner, uint64_t arena_offset, uint64_t bytes) const;

@@ -64,7 +64,7 @@ class CellPool {
     // Reclaims the cells that a failed reader has not read.
     void reclaim_from(uint32_t reader);
     // Returns a cell that was acquired and not sent.
-    void release(int cell) { free_.push_front(static_cast<uint16_t>(cell)); }
+    void return_unsent(int cell) { free_.push_front(static_cast<uint16_t>(cell)); }
     [[nodiscard]] bool is_prefetched(int cell, size_t bytes) const {
         return cells_[static_cast<size_t>(cell)].prefetched >= bytes;
     }

@@ -142,8 +142,8 @@ int ShmTransport::poll_draining(Sink& sink) {
     int delivered = 0;
     std::vector<Peer> draining;
     draining.swap(draining_);
-    const bool complete = drain_complete_;
-    drain_complete_ = false;
+    const bool complete = last_drain_poll_;
+    last_drain_poll_ = false;
     block_->counters.add_owner(Counter::ring_polls, draining.size());
     for (const Peer peer : draining) {
         if (!complete) draining_.push_back(peer);
@@ -169,7 +169,8 @@ void ShmTransport::poll_all(Sink&& sink) {
 }
 
 // Delivery may change the list: a ring may move to the index of one that is no longer expected, and is then
-// polled in the next round. That round follows soon because something was delivered.
+// polled in the next round. That round follows soon because something was delivered. If nothing is delivered,
+// the list does not change and all rings are polled, as the final check before a sleep requires.
 template <class Sink>
 int ShmTransport::poll_rings(const std::vector<Peer>& rings, Sink& sink) {
     int delivered = 0;

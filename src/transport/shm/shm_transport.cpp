@@ -187,7 +187,7 @@ SendStatus ShmTransport::send_bulk(Peer peer, const wire::Envelope& envelope, co
     }
     const SlotSpan span = claim(peer, 1, why);
     if (span.slots == nullptr) {
-        cells_.release(cell);
+        cells_.return_unsent(cell);
         return why;
     }
     std::byte* const to = segment_.cell(self_, static_cast<uint32_t>(cell)) + wire::cache_line;
@@ -245,10 +245,10 @@ void ShmTransport::maybe_poll_directly(Peer from) {
         block_->polled_bitmap[evicted / 64].fetch_and(~(uint64_t{1} << (evicted % 64)),
                                                       std::memory_order_seq_cst);
         draining_.push_back(evicted);
-        drain_complete_ = false;
+        last_drain_poll_ = false;
         if (draining_.size() > polled_limit_) { // polling them costs more than it saves: end it by a barrier
             if (uses_membarrier_) os::global_membarrier();
-            drain_complete_ = true;
+            last_drain_poll_ = true;
         }
     }
     block_->polled_bitmap[from / 64].fetch_or(uint64_t{1} << (from % 64), std::memory_order_seq_cst);
@@ -337,7 +337,7 @@ uint32_t ShmTransport::arm() {
         block_->uses_membarrier.store(1, std::memory_order_seq_cst);
         os::global_membarrier();
     }
-    drain_complete_ = true;
+    last_drain_poll_ = true;
     return ticket;
 }
 

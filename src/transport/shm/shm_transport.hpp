@@ -227,7 +227,8 @@ class ShmTransport {
     // Formerly polled directly: a slot may arrive without an arrival bit until the sender has seen the
     // change, which its next arrival bit proves or a barrier enforces.
     std::vector<Peer> draining_;
-    bool drain_complete_ = false;
+    // all senders have seen the change (barrier executed): the next poll of draining_ is the last
+    bool last_drain_poll_ = false;
     ExpectedRings rings_;       // poll modes all_rings and expected
     bool polling_ = false;      // poll mode expected: within poll()
     std::vector<Peer> blocked_; // peers whose ring was full when last tried

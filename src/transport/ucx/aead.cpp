@@ -61,8 +61,7 @@ class AesGcm final : public Aead {
   private:
     using Contexts = std::unordered_map<uint64_t, Context>; // by from and to
 
-    // One key per direction between two ranks, so that sequence numbers of the two directions never share a
-    // nonce.
+    // One key per ordered pair of ranks, so that equal sequence numbers never repeat a pair of key and nonce.
     Context make(const AeadContext& about, bool seals) const {
         struct {
             char purpose[16];

@@ -20,7 +20,7 @@ constexpr size_t max_batches = 64; // not completed by UCX; beyond that, message
 
 } // namespace
 
-bool UcxNetwork::should_batch(PeerState& to, const BufferRef& data) {
+bool UcxNetwork::may_batch(PeerState& to, const BufferRef& data) {
     if (to.poll_id != poll_id_) to.sent_since_poll = 0;
     to.poll_id = poll_id_;
     return ++to.sent_since_poll > unbatched_messages && data.bytes <= max_batched_message &&
@@ -30,7 +30,7 @@ bool UcxNetwork::should_batch(PeerState& to, const BufferRef& data) {
 PostStatus UcxNetwork::send_batched(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                                     const BufferRef& data) {
     PeerState& to = peers_[peer];
-    if (!should_batch(to, data)) return send(peer, envelope, payload, data);
+    if (!may_batch(to, data)) return send(peer, envelope, payload, data);
     const wire::NetHeader h{to.token, to.sent + 1, envelope};
     const size_t bytes = sizeof(wire::BatchEntry) + sizeof h + envelope.inline_bytes + data.bytes;
     if (to.batch != nullptr && to.batch->used + bytes > batch_bytes) send_batch(to);

@@ -179,7 +179,7 @@ ucs_status_t UcxNetwork::receive_message(std::span<const std::byte> header, std:
     if (!whole || from >= peers_.size() || peers_[from].issued_token != h.token) {
         ++rejected_messages_;
         delete bytes;
-        return UCS_OK; // UCX informs the sender of a rendezvous message
+        return UCS_OK; // UCX reports the drop to the sender of a rendezvous message
     }
     PeerState& peer = peers_[from];
     if (h.number == peer.delivered + 1) [[likely]] {

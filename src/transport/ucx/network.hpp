@@ -115,18 +115,19 @@ class Network {
     // Readable when progress() has work, once arm() has returned true.
     [[nodiscard]] virtual int descriptor() const = 0;
     virtual bool arm() = 0;
-    [[nodiscard]] virtual bool idle() const = 0;    // no send of this rank is pending
-    virtual void set_shutting_down(bool /*yes*/) {} // from now on idle() must not depend on this process
-    [[nodiscard]] virtual bool has_pending_handshakes() const {
-        return false;
-    }                                                             // a peer has not replied to its hello
+    [[nodiscard]] virtual bool idle() const = 0; // no send of this rank is pending
+    // Before exit: idle() then also requires that nothing depends on this process (acknowledgments delivered,
+    // byes exchanged).
+    virtual void set_shutting_down(bool /*yes*/) {}
+    // Whether a peer has not replied to this rank's hello yet.
+    [[nodiscard]] virtual bool has_pending_handshakes() const { return false; }
     [[nodiscard]] virtual uint64_t rejected_messages() const = 0; // messages without a valid token or MAC
 
-    // Sends a frame. The head is copied; if in flight, frame_sent(ticket) follows. should_batch: the caller
+    // Sends a frame. The head is copied; if in flight, frame_sent(ticket) follows. may_batch: the caller
     // calls flush_batches() or progress() soon, so that short frames may share a network message.
     virtual PostStatus send_frame(Peer, std::span<const std::byte> /*head*/,
                                   std::span<const std::byte> /*data*/, void* /*ticket*/,
-                                  bool /*should_batch*/ = false) {
+                                  bool /*may_batch*/ = false) {
         return PostStatus::failed;
     }
     virtual void flush_batches() {}

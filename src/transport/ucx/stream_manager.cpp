@@ -267,11 +267,12 @@ void UcxNetwork::close_stream(PeerState& peer) {
     std::erase(broken_streams_, index);
     if (active_stream_ == static_cast<int>(index)) active_stream_ = -1;
     --streams_;
-    // Its frames are dropped at the end of this function.
+    // Destroyed at the end of this function, when the state is consistent: its destructor calls frame_sent().
     const std::unique_ptr<FrameStream> closed = std::move(peer.stream);
 }
 
-// Frames on the stream may be lost. The offering side offers again; the other side reconnects over UCX.
+// Frames on the stream may be lost. The offering side offers again; the other side calls peer_connected()
+// again, so that frames are retransmitted, over UCX while there is no stream.
 void UcxNetwork::on_stream_closed(Peer index) {
     PeerState& peer = peers_[index];
     ++events_;

@@ -13,13 +13,13 @@ namespace {
 
 constexpr size_t max_copied = 32768; // longer memory is registered instead of copied
 
-struct BounceBuffer {
+struct CopySource {
     const std::byte* from;
     size_t bytes;
 };
 
 size_t pack(void* to, void* copy) {
-    const BounceBuffer& c = *static_cast<const BounceBuffer*>(copy);
+    const CopySource& c = *static_cast<const CopySource*>(copy);
     std::memcpy(to, c.from, c.bytes);
     return c.bytes;
 }
@@ -54,7 +54,8 @@ void UctDevice::fetch_add(int endpoint, uint64_t value, uint64_t* before, const 
     add(endpoint, {{}, nullptr, Kind::add, nullptr, 8, 0, there, value, 0, before, nullptr, false});
 }
 
-// Not all devices have a swap: emulated by compare-and-swap, retried with the value of the first reply.
+// Not all devices have a swap: emulated by compare-and-swap with a guessed value, retried with the value of
+// the latest reply until it matches.
 void UctDevice::swap(int endpoint, uint64_t value, uint64_t* before, const RemoteAddress& there) {
     add(endpoint, {{}, nullptr, Kind::swap, nullptr, 8, 0, there, value, 0, before, nullptr, false});
 }
@@ -84,7 +85,7 @@ ucs_status_t UctDevice::issue_put(UctOp& o) {
     } else if (bytes <= iface_attr_.cap.put.max_short) {
         status = uct_ep_put_short(o.endpoint->ep, from, static_cast<unsigned>(bytes), to, o.remote.key);
     } else {
-        BounceBuffer copy{from, std::min(bytes, iface_attr_.cap.put.max_bcopy)};
+        CopySource copy{from, std::min(bytes, iface_attr_.cap.put.max_bcopy)};
         bytes = copy.bytes;
         const ssize_t packed = uct_ep_put_bcopy(o.endpoint->ep, pack, &copy, to, o.remote.key);
         status = packed < 0 ? static_cast<ucs_status_t>(packed) : UCS_OK;

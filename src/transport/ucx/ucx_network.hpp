@@ -115,7 +115,7 @@ class UcxNetwork final : public FrameNetwork {
         uint64_t last_hello = 0;                        // number of its last hello
         std::vector<ReorderedMessage> reordered;
         uint64_t stream_token = 0; // of an offer; 0: none, or used
-        bool no_stream = false;    // declined by the peer
+        bool no_stream = false;    // the gateway offers none
         StreamContext stream_context{};
         std::unique_ptr<FrameStream> stream; // for frames; null: they use UCX
     };
@@ -177,7 +177,7 @@ class UcxNetwork final : public FrameNetwork {
     PostStatus post(Peer peer, unsigned kind, const wire::Envelope& envelope, const std::byte* payload,
                     const BufferRef& data, uint32_t flags);
     // batching.cpp
-    bool should_batch(PeerState& to, const BufferRef& data);
+    bool may_batch(PeerState& to, const BufferRef& data);
     SendRequest& new_batch();
     void send_batch(PeerState& to);
     void flush_message_batches();
@@ -194,7 +194,8 @@ class UcxNetwork final : public FrameNetwork {
 
     // Parameters of a UCX operation whose memory stays in the SendRequest until on_sent().
     static ucp_request_param_t request_params(SendRequest& sending, uint32_t flags);
-    // The network of a callback; null if the data is not present, as for messages of unauthenticated senders.
+    // The network of a callback. Null, and counted as rejected, if the data is still at the sender: peers of
+    // this job never send these messages by rendezvous.
     static UcxNetwork* callback_owner(void* self, const ucp_am_recv_param_t* param);
     static ucs_status_t on_handshake(void* self, const void*, size_t, void* data, size_t length,
                                      const ucp_am_recv_param_t* param);

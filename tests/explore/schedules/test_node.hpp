@@ -25,7 +25,7 @@ class Node {
         for (uint32_t r = 0; r < ranks; ++r)
             explore::exclude(&segment_.block(r).recorder, sizeof(zipmpi::Recorder));
         explore::exclude(&segment_.asleep(), sizeof segment_.asleep());
-        explore::exclude(&zipmpi::transport::relaying_bulk, sizeof zipmpi::transport::relaying_bulk);
+        explore::exclude(&zipmpi::transport::bulk_via_gateways, sizeof zipmpi::transport::bulk_via_gateways);
     }
     const zipmpi::boot::NodeSegment& renewed() {
         std::memcpy(segment_.at<std::byte>(0), fresh_.data(), fresh_.size());

@@ -134,7 +134,7 @@ void fit_curves(const std::vector<MeasurePoint>& measure_points, Measurement& m)
         if (points.empty()) return;
         into = fit(points);
         m.misfit = std::max(m.misfit, misfit(into, points));
-        m.detail += fmt::format("# {}, {}:", name(path), fresh ? "fresh" : "cached");
+        m.detail += fmt::format("# {}, {}:", name(path), fresh ? "fresh" : "reused");
         for (const Point& p : points) m.detail += fmt::format(" {}={:.0f}", p.bytes, p.ns);
         m.detail += " ns\n";
     };
@@ -148,7 +148,7 @@ void fit_curves(const std::vector<MeasurePoint>& measure_points, Measurement& m)
                   {MessagePath::coop, m.costs.coop}};
     for (const auto& c : curves) {
         fit_one(c.path, true, c.cost.fresh);
-        fit_one(c.path, false, c.cost.cached);
+        fit_one(c.path, false, c.cost.reused);
     }
     m.costs.inline_ns = static_cast<uint64_t>(stats_of(measure_points[0].samples).median);
     const double all_lines = stats_of(measure_points[1].samples).median;

@@ -28,9 +28,9 @@ std::string explain(uint64_t bytes, MessagePath one, const proto::PathCost& firs
                     const proto::PathCost& second) {
 
     return fmt::format(
-        "at {}: {} {} fresh, {} cached; {} {} fresh, {} cached", bytes_text(bytes), name(one),
-        time_text(nanoseconds(first.fresh, bytes)), time_text(nanoseconds(first.cached, bytes)), name(other),
-        time_text(nanoseconds(second.fresh, bytes)), time_text(nanoseconds(second.cached, bytes)));
+        "at {}: {} {} fresh, {} reused; {} {} fresh, {} reused", bytes_text(bytes), name(one),
+        time_text(nanoseconds(first.fresh, bytes)), time_text(nanoseconds(first.reused, bytes)), name(other),
+        time_text(nanoseconds(second.fresh, bytes)), time_text(nanoseconds(second.reused, bytes)));
 }
 
 std::string change_text(const char* what, uint64_t before, uint64_t after, const std::string& reason) {
@@ -89,7 +89,7 @@ std::string costs_file_text(const std::vector<Measurement>& all, const std::stri
         "see docs/guide/tuning.md.\n"
         "# Lines name = number; a missing class or constant has its built-in value.\n"
         "# _ns: nanoseconds, _ps: picoseconds per byte; cached_bytes: where a curve bends.\n"
-        "# fresh: the sender has just written its buffer; cached: it sends unchanged bytes again.\n"
+        "# fresh: the sender has just written its buffer; reused: it sends unchanged bytes again.\n"
         "format = {}\n",
         host, proto::costs_format);
     for (const Measurement& m : all) {

@@ -115,7 +115,7 @@ Err CollBuffer::result() {
     if (failed_) [[unlikely]] {
         const Err why = engine_.comm_failure(wait_operation_.context);
         return why != Err::success ? why
-                                   : fail(Err::proc_failed, "see the output of mpiexec for the cause",
+                                   : fail(Err::proc_failed, "see the output of the launcher for the cause",
                                           "a rank that takes part in this collective has failed");
     }
     if (mismatched_member_ < 0) return Err::success;

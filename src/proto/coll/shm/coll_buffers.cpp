@@ -132,7 +132,7 @@ CollBuffer* coll_buffer_for(Schedule& s, Team& t, size_t bytes) {
     // detect ranks that call different collectives.
     if (!s.may_block() || t.size < 2 || !use_coll_buffers ||
         t.collectives <= static_cast<uint32_t>(first_by_messages.get()) ||
-        placement_of(t) != Placement::single_node)
+        placement_of(t) != TeamPlacement::single_node)
         return nullptr;
     // Creating and using buffers must follow the order of steps.
     if (!s.run_pending()) return nullptr;

@@ -70,7 +70,7 @@ class ProgressEngine {
     // Stubs without effect.
     void force_network_poll() {}
     int poll_faults() { return 0; }
-    [[nodiscard]] bool mostly_asleep() const { return false; }
+    [[nodiscard]] bool awake_fit_cpus() const { return false; }
     [[nodiscard]] uint32_t spin_limit() const { return 0; }
     void set_spin_limit(uint32_t) {}
     uint32_t count_idle_poll() { return 1; }
