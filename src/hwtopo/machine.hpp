@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Localities of CPUs and ranks in the hardware tree, and distance classes of rank pairs. Pure functions.
+// Localities of CPUs and ranks in the hardware tree, and pair classes of rank pairs. Pure functions.
 #pragma once
 
 #include "hwtopo/pair_class.hpp"

@@ -55,8 +55,8 @@ bool has_byte_masks() noexcept {
 #else
 
 bool has_byte_masks() noexcept { return false; }
-void pack_masked(const Node::Run*, const Node::Run*, const std::byte*, std::byte*) {}
-void unpack_masked(const Node::Run*, const Node::Run*, std::byte*, const std::byte*) {}
+void pack_masked(const LayoutNode::Run*, const LayoutNode::Run*, const std::byte*, std::byte*) {}
+void unpack_masked(const LayoutNode::Run*, const LayoutNode::Run*, std::byte*, const std::byte*) {}
 
 #endif
 
