@@ -18,6 +18,14 @@ def own_files(*suffixes):
     return [ROOT / n for n in names if (not suffixes or n.endswith(suffixes)) and (ROOT / n).is_file()]
 
 
+def read_text(path):
+    """The text of a file, or None if it is not UTF-8 text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
 def relative(path):
     return path.relative_to(ROOT).as_posix()
 

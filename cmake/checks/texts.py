@@ -5,7 +5,7 @@
 import re
 import sys
 
-from common import Findings, own_files, relative
+from common import Findings, own_files, read_text, relative
 
 CODE = (".hpp", ".cpp", ".h", ".c", ".py", ".sh", ".cmake", ".in", "CMakeLists.txt", ".ci/run")
 MACHINE_PATH = re.compile(r"(?<![\w.$}])/(?:" + "|".join(("work", "home", "root")) + r")/[\w.]")
@@ -31,9 +31,8 @@ def main():
     findings = Findings("texts")
     files = own_files()
     for path in files:
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
+        text = read_text(path)
+        if text is None:
             continue
         if relative(path).endswith(CODE):
             check_head(findings, path, text)

@@ -11,7 +11,7 @@ import fnmatch
 import re
 import sys
 
-from common import ROOT, Findings, own_files, relative
+from common import ROOT, Findings, own_files, read_text, relative
 
 CHECKS = "cmake/checks/"
 SKIPPED = (CHECKS + "wording*", CHECKS + "retired_names.tsv", "include/*", "spec/descriptions.tsv", "LICENSE", "CHANGELOG.md", "*.svg", "*.png",
@@ -19,7 +19,7 @@ SKIPPED = (CHECKS + "wording*", CHECKS + "retired_names.tsv", "include/*", "spec
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-SCOPES = {"all": ("*",), "pages": ("*.md",), "code": ("*.cpp", "*.hpp", "*.c", "*.py", "*.sh"), "bench": ("bench/*", "docs/*")}
+SCOPES = {"all": ("*",), "code": ("*.cpp", "*.hpp", "*.c", "*.py", "*.sh"), "bench": ("bench/*", "docs/*")}
 
 
 def rows(name):
@@ -74,9 +74,8 @@ def main():
     counts = collections.Counter()
     files = [f for f in own_files() if not any(fnmatch.fnmatch(relative(f), s) for s in SKIPPED)]
     for path in files:
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
+        text = read_text(path)
+        if text is None:
             continue
         for number, pattern, message in phrases.hits(relative(path), text):
             counts[pattern] += 1
