@@ -3,6 +3,7 @@
 #include "gateway/forwarder.hpp"
 
 #include "bridge/multi_cluster_network.hpp"
+#include "transport/ucx/ucx_module.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -35,14 +36,14 @@ Forwarder::Forwarder(GatewayConfig setting, GatewayStats& stats)
     , counters_(stats.totals)
     , routes_(config_.cluster_map) {}
 
-bool Forwarder::open(int cluster, const std::string& devices, const transport::ucx::AddressResolver& book,
+bool Forwarder::open(int cluster, const std::string& devices, const transport::AddressResolver& book,
                      std::string& why) {
     ClusterPort& a = ports_.emplace_back();
     a.owner = this;
     a.index = static_cast<int>(ports_.size()) - 1;
     a.cluster = cluster;
-    transport::ucx::NetworkConfig settings{bridge::gateway_id(config_.job_size, config_.number), config_.key,
-                                           devices.c_str()};
+    transport::NetworkConfig settings{bridge::gateway_id(config_.job_size, config_.number), config_.key,
+                                      devices.c_str()};
     settings.detect_failures = true;
     settings.batch_all_frames = true;
     settings.callbacks = callbacks_for(a);
@@ -68,23 +69,23 @@ void Forwarder::connect_all() {
         }
 }
 
-transport::ucx::NetworkCallbacks Forwarder::callbacks_for(ClusterPort& a) const {
-    transport::ucx::NetworkCallbacks s{};
+transport::NetworkCallbacks Forwarder::callbacks_for(ClusterPort& a) const {
+    transport::NetworkCallbacks s{};
     s.subject = &a;
     // Ranks send only frames to gateways, no messages.
     s.arrived = [](void*, const transport::Arrival&) {};
-    s.rts_arrived = [](void* self, const transport::Arrival&, transport::ucx::IncomingBulk& bytes, uint64_t) {
+    s.rts_arrived = [](void* self, const transport::Arrival&, transport::IncomingBulk& bytes, uint64_t) {
         static_cast<ClusterPort*>(self)->network->drop(bytes);
     };
-    s.sent = [](void*, void*, transport::ucx::OpStatus) {};
-    s.fetched = [](void*, void*, transport::ucx::OpStatus) {};
+    s.sent = [](void*, void*, transport::OpStatus) {};
+    s.fetched = [](void*, void*, transport::OpStatus) {};
     s.peer_failed = [](void* self, Peer peer, const char*) {
         static_cast<ClusterPort*>(self)->to_reset.push_back(peer);
     };
     s.pack = [](void*, uint64_t, std::byte*, size_t) {};
     s.unpack = [](void*, uint64_t, const std::byte*, size_t) {};
     s.list_iov = [](void*, iovec*, size_t) -> size_t { return 0; };
-    s.frame_arrived = [](void* self, const transport::ucx::FrameArrival& f) {
+    s.frame_arrived = [](void* self, const transport::FrameArrival& f) {
         auto& at = *static_cast<ClusterPort*>(self);
         return at.owner->on_frame(at.index, f.id, f.head, f.data, f.descriptor,
                                   at.network->spliced(f.descriptor));
@@ -105,7 +106,7 @@ transport::ucx::NetworkCallbacks Forwarder::callbacks_for(ClusterPort& a) const 
 
 bool Forwarder::on_frame(int network, int from, std::span<const std::byte> head,
                          std::span<const std::byte> data, void* descriptor,
-                         transport::ucx::FrameBuffer* piped) {
+                         transport::tcp::FrameBuffer* piped) {
     wire::Frame frame{};
     const bool whole = head.size() >= sizeof frame &&
                        bridge::read_frame(head, config_.job, head.size() - sizeof frame + data.size(), frame);

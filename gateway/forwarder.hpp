@@ -8,8 +8,8 @@
 #include "bridge/frame.hpp"
 #include "bridge/routes.hpp"
 #include "gateway/counters.hpp"
-#include "transport/ucx/frame_network.hpp"
-#include "transport/ucx/frame_stream.hpp"
+#include "transport/frame_network.hpp"
+#include "transport/tcp/frame_stream.hpp"
 
 #include <deque>
 #include <functional>
@@ -19,7 +19,7 @@
 namespace zipmpi::gateway {
 
 using transport::Peer;
-using transport::ucx::PostStatus;
+using transport::PostStatus;
 
 struct GatewayConfig {
     bridge::ClusterMap cluster_map;
@@ -39,7 +39,7 @@ struct InTransitFrame {
     std::vector<std::byte> copy;
     std::span<const std::byte> data;
     void* descriptor = nullptr;                     // of the network that it came from
-    transport::ucx::FrameBuffer* spliced = nullptr; // holds the end of the data
+    transport::tcp::FrameBuffer* spliced = nullptr; // holds the end of the data
     int from = -1;                                  // id of the previous hop
     int network = -1;                               // it arrived from; -1: a link
     uint64_t bytes = 0;
@@ -49,7 +49,7 @@ class Forwarder {
   public:
     Forwarder(GatewayConfig setting, GatewayStats& stats);
     // Opens the network of an attachment on these devices. book: addresses of ranks and gateways.
-    bool open(int cluster, const std::string& devices, const transport::ucx::AddressResolver& book,
+    bool open(int cluster, const std::string& devices, const transport::AddressResolver& book,
               std::string& why);
     [[nodiscard]] const std::string& address(int cluster) const;
     // Connects to all peers in its networks; after a restart they do not initiate the connection.
@@ -63,7 +63,7 @@ class Forwarder {
     // Handles a frame from a network or a link; all its bytes are valid during the call. Returns true if the
     // descriptor is kept.
     bool on_frame(int network, int from, std::span<const std::byte> head, std::span<const std::byte> data,
-                  void* descriptor, transport::ucx::FrameBuffer* piped);
+                  void* descriptor, transport::tcp::FrameBuffer* piped);
     void on_frame_sent(InTransitFrame* transit);
     bridge::RoutingTable& routes() { return routes_; }
     // The link to another gateway is up or down: sends route updates to the attached networks.
@@ -83,7 +83,7 @@ class Forwarder {
         Forwarder* owner;
         int index;
         int cluster;
-        std::unique_ptr<transport::ucx::FrameNetwork> network;
+        std::unique_ptr<transport::FrameNetwork> network;
         std::unordered_map<int, std::deque<InTransitFrame*>> waiting; // by id: handshake not complete
         std::unordered_map<int, uint64_t> credit_due;                 // credit, by id
         std::vector<Peer> to_reset;
@@ -96,7 +96,7 @@ class Forwarder {
         Peer peer = 0;
         uint64_t* credit_due = nullptr; // of the sender
     };
-    [[nodiscard]] transport::ucx::NetworkCallbacks callbacks_for(ClusterPort& a) const;
+    [[nodiscard]] transport::NetworkCallbacks callbacks_for(ClusterPort& a) const;
     bool reply_heartbeat(int network, int from, wire::Frame frame);
     void grant_credit(int network, int to, uint64_t bytes);
     void grant_credit(ClusterPort& a, int to, uint64_t& credit_due, uint64_t bytes);

@@ -49,7 +49,7 @@ GatewayLinks::GatewayLinks(Forwarder& forwarder, LinkDirectory book)
     retry_ns_.resize(n);
     forwarder.send_over_link = [this](int link, InTransitFrame* t) { return send(link, t); };
     forwarder.release_link_buffer = [this](void* buffer) {
-        frame_buffers_.release(static_cast<transport::ucx::FrameBuffer*>(buffer));
+        frame_buffers_.release(static_cast<transport::tcp::FrameBuffer*>(buffer));
     };
     const auto& links =
         forwarder.config().cluster_map.gateways[static_cast<size_t>(forwarder.config().number)].links;
@@ -60,7 +60,7 @@ GatewayLinks::GatewayLinks(Forwarder& forwarder, LinkDirectory book)
 GatewayLinks::~GatewayLinks() {
     forwarder_.send_over_link = nullptr;
     forwarder_.release_link_buffer = [](void* buffer) {
-        delete static_cast<transport::ucx::FrameBuffer*>(buffer);
+        delete static_cast<transport::tcp::FrameBuffer*>(buffer);
     };
     connections_.clear(); // drops frames in flight
 }
@@ -262,22 +262,22 @@ bool GatewayLinks::on_authenticated(LinkConnection& c, uint32_t node) {
     if (link < 0) return false;
     c.links = this;
     c.stream =
-        std::make_unique<transport::ucx::FrameStream>(std::move(c.fd), frame_buffers_, callbacks_for(c));
+        std::make_unique<transport::tcp::FrameStream>(std::move(c.fd), frame_buffers_, callbacks_for(c));
     return true;
 }
 
-transport::ucx::FrameStream::StreamCallbacks GatewayLinks::callbacks_for(LinkConnection& connection) {
-    transport::ucx::FrameStream::StreamCallbacks u{};
+transport::tcp::FrameStream::StreamCallbacks GatewayLinks::callbacks_for(LinkConnection& connection) {
+    transport::tcp::FrameStream::StreamCallbacks u{};
     u.subject = &connection;
     u.frame_arrived = [](void* self, std::span<const std::byte> head, std::span<const std::byte> data,
-                         transport::ucx::FrameBuffer* buffer) {
+                         transport::tcp::FrameBuffer* buffer) {
         const LinkConnection& c = *static_cast<LinkConnection*>(self);
         Forwarder& forwarder = c.links->forwarder_;
         const GatewayConfig& s = forwarder.config();
         const int from = bridge::gateway_id(s.job_size, s.cluster_map.gateways[static_cast<size_t>(s.number)]
                                                             .links[static_cast<size_t>(c.link)]
                                                             .to_gateway);
-        return forwarder.on_frame(-1, from, head, data, buffer, transport::ucx::spliced_buffer(buffer));
+        return forwarder.on_frame(-1, from, head, data, buffer, transport::tcp::spliced_buffer(buffer));
     };
     u.forward_only = true;
     u.frame_sent = [](void* self, void* ticket) {

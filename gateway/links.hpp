@@ -9,7 +9,7 @@
 #include "gateway/forwarder.hpp"
 #include "launch/protocol/handshake.hpp"
 #include "launch/protocol/socket_address.hpp"
-#include "transport/ucx/frame_stream.hpp"
+#include "transport/tcp/frame_stream.hpp"
 
 namespace zipmpi::gateway {
 
@@ -44,7 +44,7 @@ class GatewayLinks {
         std::unique_ptr<launch::HandshakeAcceptor> acceptor;
         std::unique_ptr<launch::HandshakeConnector> connector;
         GatewayLinks* links = nullptr;
-        std::unique_ptr<transport::ucx::FrameStream> stream; // once authenticated
+        std::unique_ptr<transport::tcp::FrameStream> stream; // once authenticated
         std::string out_text;                                // of the handshake
         size_t queued = 0;                                   // frames in the stream
         uint64_t since_ns = 0;
@@ -58,13 +58,13 @@ class GatewayLinks {
     bool progress_connection(LinkConnection& c);
     bool run_handshake(LinkConnection& c);
     bool on_authenticated(LinkConnection& c, uint32_t node);
-    transport::ucx::FrameStream::StreamCallbacks callbacks_for(LinkConnection& c);
+    transport::tcp::FrameStream::StreamCallbacks callbacks_for(LinkConnection& c);
     void watch(int epoll, uint64_t key);
     void close(int epoll, uint64_t key);
     bool send(int link, InTransitFrame* transit);
 
     Forwarder& forwarder_;
-    transport::ucx::FrameBufferPool frame_buffers_;
+    transport::tcp::FrameBufferPool frame_buffers_;
     std::vector<int> batching_; // links with batched frames
     LinkDirectory directory_;
     launch::JobKey key_{};

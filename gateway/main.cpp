@@ -15,6 +15,7 @@
 #include "os/clock.hpp"
 #include "os/host.hpp"
 #include "os/memory.hpp"
+#include "transport/ucx/ucx_module.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -40,7 +41,7 @@ constexpr useconds_t poll_interval_us = 2000;
 constexpr int max_polls = 30'000; // one minute
 
 struct GatewayContext {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     boot::PmiIdentity identity;
     std::unique_ptr<boot::Launcher> launcher;
     bridge::ClusterMap cluster_map;
@@ -79,7 +80,7 @@ bool read_context(GatewayContext& p, std::string& why) {
     }
     Diagnostic problem;
     os::Fd node(fcntl(std::atoi(variable("ZIPMPI_NODE_FD").c_str()), F_DUPFD_CLOEXEC, 3));
-    if (!node || !boot::NodeSegment::attach(std::move(node), p.segment, problem)) {
+    if (!node || !segment::NodeSegment::attach(std::move(node), p.segment, problem)) {
         why = "ZIPMPI_NODE_FD is not the node segment of a job";
         return false;
     }
@@ -101,7 +102,7 @@ struct ClusterSearch {
     int cluster;
     std::string devices;
     bridge::ProbePartners partners;
-    std::unique_ptr<transport::ucx::DeviceProbe> probe;
+    std::unique_ptr<transport::DeviceProbe> probe;
     // unreachable: the next partner did not publish its addresses
     enum { not_needed, unreachable, searching } state = not_needed;
     std::string next_addresses{};
@@ -142,8 +143,8 @@ bool search_complete(GatewayContext& p, const ClusterSearch& n) {
 
 bool run_search(GatewayContext& p, ClusterSearch& n, std::mutex& turn) {
     SearchThread searching{&p, &n, &turn};
-    transport::ucx::DeviceProbe::ProbeRequest with{n.partners.next, n.next_addresses, n.partners.incoming,
-                                                   probe_limit_ms, &searching};
+    transport::DeviceProbe::ProbeRequest with{n.partners.next, n.next_addresses, n.partners.incoming,
+                                              probe_limit_ms, &searching};
     with.found = SearchThread::publish_found;
     if (n.partners.next >= p.identity.size) with.current_addresses = SearchThread::current_addresses;
     if (p.epoch > 1)

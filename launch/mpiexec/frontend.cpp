@@ -10,7 +10,7 @@
 #include "launch/report/exit_report.hpp"
 #include "launch/report/hang.hpp"
 
-#include "boot/timeouts.hpp"
+#include "bridge/settings.hpp"
 #include "os/clock.hpp"
 #include "os/host.hpp"
 #include "os/random.hpp"
@@ -283,7 +283,7 @@ void Frontend::on_gateways_failed(const std::string& what) {
     const std::string partition = reachability_.find_partition();
     if (!partition.empty() && partition_deadline_ == 0)
         partition_deadline_ =
-            os::now_ns() + static_cast<uint64_t>(boot::partition_timeout_seconds()) * 1000 * ms + 1;
+            os::now_ns() + static_cast<uint64_t>(bridge::partition_timeout_seconds()) * 1000 * ms + 1;
     output_.write_stderr("mpiexec: " + what + "; " +
                          (partition.empty() ? "the job continues over the others\n"
                                             : "no path is left between clusters " + partition + "\n"));
@@ -439,7 +439,7 @@ void Frontend::on_deadlines() {
         print_diagnostic(
             {"clusters " + who + " are disconnected; the job was terminated",
              "mpiexec, host " + os::host_name(),
-             "no path between them for " + std::to_string(boot::partition_timeout_seconds()) +
+             "no path between them for " + std::to_string(bridge::partition_timeout_seconds()) +
                  " s (gateway.partition_timeout)",
              "see the messages about gateways above; add gateways, or raise gateway.partition_timeout"});
         subtree_.send_all(ControlFrameType::end_job);

@@ -6,7 +6,6 @@
 // cleans up, streams.cpp forwards output and input, gateways.cpp keeps gateways running.
 #pragma once
 
-#include "boot/node_segment.hpp"
 #include "launch/noded/host_placement.hpp"
 #include "launch/noded/line_splitter.hpp"
 #include "launch/noded/output_files.hpp"
@@ -19,6 +18,7 @@
 #include "launch/report/exit_report.hpp"
 #include "launch/tree/fence.hpp"
 #include "launch/tree/subtree.hpp"
+#include "segment/node_segment.hpp"
 
 #include "hwtopo/machine.hpp"
 
@@ -136,7 +136,7 @@ class Daemon {
     void route(const ControlFrame& f);
     void on_routed(const RoutedMessage& m);
     void check_parent();
-    [[nodiscard]] boot::NodeTable node_table() const; // for the segment
+    [[nodiscard]] segment::NodeTable node_table() const; // for the segment
     [[nodiscard]] bool is_single_node() const { return request_.tree.hosts.size() < 2; }
 
     // loop.cpp
@@ -193,7 +193,7 @@ class Daemon {
 
     // fault_relay.cpp
     void on_notify(uint32_t local, const PmiMessage& m);
-    void publish_agreement(uint32_t local, const boot::AgreementResult& decided);
+    void publish_agreement(uint32_t local, const segment::AgreementResult& decided);
     void publish_queued_agreements(uint32_t local);
     void send_event(const JobEvent& e);
     void on_fault_event(const JobEvent& e);
@@ -212,7 +212,7 @@ class Daemon {
     StartRequest request_;
     HostPlacement placement_;
     uint64_t update_lent_at_ = 0; // 0: no change
-    boot::NodeSegment segment_;
+    segment::NodeSegment segment_;
     std::vector<RankProcess> ranks_;
     std::vector<GatewayProcess> gateways_;
     FenceGather ranks_finished_;
@@ -242,7 +242,7 @@ class Daemon {
     int open_line_[2] = {-1, -1}; // rank that has an unfinished line on this stream
     std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>>
         agreement_waiters_; // waiting ranks by agreement
-    std::map<uint32_t, std::deque<boot::AgreementResult>>
+    std::map<uint32_t, std::deque<segment::AgreementResult>>
         queued_agreements_; // results without a free slot, by rank
     uint64_t term_at_ = 0, kill_at_ = 0, prompt_at_ = 0, drain_deadline_ = 0;
     Rebinder rebinder_;

@@ -67,13 +67,13 @@ void Daemon::on_fault_event(const JobEvent& e) {
 }
 
 // In the order of the agreements. A result without a free slot is queued until the rank has consumed some.
-void Daemon::publish_agreement(uint32_t local, const boot::AgreementResult& decided) {
-    std::deque<boot::AgreementResult>& kept = queued_agreements_[local];
+void Daemon::publish_agreement(uint32_t local, const segment::AgreementResult& decided) {
+    std::deque<segment::AgreementResult>& kept = queued_agreements_[local];
     if (!kept.empty() || !segment_.publish_agreement(local, decided)) kept.push_back(decided);
 }
 
 void Daemon::publish_queued_agreements(uint32_t local) {
-    std::deque<boot::AgreementResult>& kept = queued_agreements_[local];
+    std::deque<segment::AgreementResult>& kept = queued_agreements_[local];
     while (!kept.empty() && segment_.publish_agreement(local, kept.front())) kept.pop_front();
 }
 

@@ -7,8 +7,8 @@
 #include "launch/noded/process_spawn.hpp"
 #include "launch/report/exit_report.hpp"
 
-#include "boot/timeouts.hpp"
 #include "bridge/cluster_map.hpp"
+#include "bridge/settings.hpp"
 #include "os/clock.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr uint32_t max_failures = 5;
 
 // Next to this program: mpiexec and its daemons come from one installation.
 std::string gateway_path() {
-    if (std::string other = boot::gateway_program(); !other.empty()) return other;
+    if (std::string other = bridge::gateway_program(); !other.empty()) return other;
     char self[PATH_MAX];
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     const std::string path(self, n > 0 ? static_cast<size_t>(n) : 0);

@@ -6,10 +6,10 @@
 #include "launch/placement/rebinder.hpp"
 
 #include "boot/timeouts.hpp"
-#include "boot/traffic.hpp"
 #include "hwtopo/node_locality.hpp"
 #include "mapping/matrix.hpp"
 #include "os/clock.hpp"
+#include "segment/traffic.hpp"
 
 #include <map>
 
@@ -33,12 +33,12 @@ void Daemon::start_rebinder() {
 
 // Messages between the ranks of this node since the last sample.
 mapping::Graph Daemon::traffic_since_sample() {
-    const boot::TrafficReader reader(segment_);
+    const segment::TrafficReader reader(segment_);
     std::map<uint32_t, uint32_t> local;
     for (uint32_t i = 0; i < ranks_.size(); ++i) local[ranks_[i].world_rank] = i;
     std::vector<mapping::Edge> edges;
     for (uint32_t i = 0; i < ranks_.size(); ++i)
-        for (const boot::PeerTotals& s : reader.row(i)) {
+        for (const segment::PeerTotals& s : reader.row(i)) {
             const auto to = local.find(static_cast<uint32_t>(s.to));
             if (to == local.end()) continue;
             const double now =

@@ -65,9 +65,9 @@ bool Daemon::prepare(Diagnostic& why) {
     std::vector<int> world(local_ranks.begin(), local_ranks.end());
     if (world.empty()) world.push_back(0); // gateways only: they read the key of the job from the segment
     dense_map_ = request_.map.dense();
-    const boot::NodeTable nodes = node_table();
-    if (!boot::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_, why,
-                                 &nodes))
+    const segment::NodeTable nodes = node_table();
+    if (!segment::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_,
+                                    why, &nodes))
         return false;
 
     if (request_.keep_going) segment_.set_fault_tolerant();
@@ -129,7 +129,7 @@ std::vector<std::string> Daemon::rank_env(uint32_t local) {
         "OMPI_COMM_WORLD_NODE_RANK=" + std::to_string(local),
     };
     if (!is_single_node()) {
-        const boot::NodeTable nodes = node_table();
+        const segment::NodeTable nodes = node_table();
         own.push_back("ZIPMPI_NODE_INDEX=" + std::to_string(nodes.own));
         own.push_back("ZIPMPI_NODES=" + std::to_string(nodes.count));
     }

@@ -82,8 +82,8 @@ Diagnostic Daemon::describe_daemon_signal(int signal) const {
             "check the job's limits on that host, or which process sent the signal"};
 }
 
-boot::NodeTable Daemon::node_table() const {
-    boot::NodeTable nodes;
+segment::NodeTable Daemon::node_table() const {
+    segment::NodeTable nodes;
     if (is_single_node()) return nodes;
     for (const NodeRun& run : dense_map_.runs())
         nodes.node_of.insert(nodes.node_of.end(), run.ranks, run.node);

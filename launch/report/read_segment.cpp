@@ -31,7 +31,7 @@ const CallRecord* newest(const Recorder& r) {
     return calls == 0 ? nullptr : &r.calls[(calls - 1) % recorder_calls];
 }
 
-NearMiss read_near_miss(const boot::NodeSegment& segment, const Recorder& r) {
+NearMiss read_near_miss(const segment::NodeSegment& segment, const Recorder& r) {
     const uint32_t context = r.near_miss_context.load(relaxed);
     const uint32_t from = r.near_miss_source.load(relaxed);
     if (context == 0 || from >= segment.local_ranks()) return {};
@@ -51,7 +51,7 @@ RankPhase phase_of(wire::RankState state) {
 
 } // namespace
 
-RankSnapshot read_rank_snapshot(const boot::NodeSegment& segment, uint32_t local) {
+RankSnapshot read_rank_snapshot(const segment::NodeSegment& segment, uint32_t local) {
     const wire::RankBlock& block = segment.block(local);
     const Recorder& r = block.recorder;
     RankSnapshot p;
@@ -86,12 +86,12 @@ RankSnapshot read_rank_snapshot(const boot::NodeSegment& segment, uint32_t local
     return p;
 }
 
-std::string newest_call(const boot::NodeSegment& segment, uint32_t local) {
+std::string newest_call(const segment::NodeSegment& segment, uint32_t local) {
     const CallRecord* call = newest(segment.block(local).recorder);
     return call == nullptr ? std::string() : name_of_function(call->function.load(relaxed));
 }
 
-std::string abort_text(const boot::NodeSegment& segment, uint32_t local) {
+std::string abort_text(const segment::NodeSegment& segment, uint32_t local) {
     const Recorder& r = segment.block(local).recorder;
     return printable(r.abort_text, sizeof r.abort_text);
 }

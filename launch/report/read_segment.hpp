@@ -5,17 +5,17 @@
 // written garbage: every number is checked.
 #pragma once
 
-#include "boot/node_segment.hpp"
 #include "launch/report/snapshot.hpp"
+#include "segment/node_segment.hpp"
 
 namespace zipmpi::launch {
 
-RankSnapshot read_rank_snapshot(const boot::NodeSegment& segment, uint32_t local);
+RankSnapshot read_rank_snapshot(const segment::NodeSegment& segment, uint32_t local);
 
 // The most recent MPI call, completed or not; empty if there was none.
-std::string newest_call(const boot::NodeSegment& segment, uint32_t local);
+std::string newest_call(const segment::NodeSegment& segment, uint32_t local);
 
 // Message that the library left before it aborted; printable characters only.
-std::string abort_text(const boot::NodeSegment& segment, uint32_t local);
+std::string abort_text(const segment::NodeSegment& segment, uint32_t local);
 
 } // namespace zipmpi::launch

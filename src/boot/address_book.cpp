@@ -39,7 +39,7 @@ bool publish_address(Launcher& launcher, std::string_view bytes, std::string_vie
     }
 }
 
-std::string find_address(Launcher& launcher, const NodeSegment& segment, int world_rank) {
+std::string find_address(Launcher& launcher, const segment::NodeSegment& segment, int world_rank) {
     if (!segment.reserve_address_slot(world_rank)) return fetch_address(launcher, world_rank);
     wire::AddressSlot& slot = segment.address_slot(world_rank);
     // Pairs with the release store below.

@@ -18,6 +18,6 @@ bool publish_address(Launcher& launcher, std::string_view bytes, std::string_vie
 // Always queries the launcher. Empty: the address is not published.
 std::string fetch_address(Launcher& launcher, int world_rank, std::string_view name = address_name);
 // From the node segment, else from the launcher. Empty: the address is not published.
-std::string find_address(Launcher& launcher, const NodeSegment& segment, int world_rank);
+std::string find_address(Launcher& launcher, const segment::NodeSegment& segment, int world_rank);
 
 } // namespace zipmpi::boot

@@ -25,7 +25,7 @@ class DenseIds {
     std::unordered_map<Name, uint32_t> ids_;
 };
 
-bool nodes_from_launcher(const Job& job, NodeTable& nodes) {
+bool nodes_from_launcher(const Job& job, segment::NodeTable& nodes) {
     std::vector<int64_t> names;
     if (!parse_rank_nodes(job.mapping, job.size, names)) {
         names.clear();
@@ -40,7 +40,7 @@ bool nodes_from_launcher(const Job& job, NodeTable& nodes) {
     return true;
 }
 
-bool nodes_from_host_names(const Job& job, NodeTable& nodes) {
+bool nodes_from_host_names(const Job& job, segment::NodeTable& nodes) {
     DenseIds<std::string> numbers;
     nodes.node_of.clear();
     for (int r = 0; r < job.size; ++r) {
@@ -54,7 +54,7 @@ bool nodes_from_host_names(const Job& job, NodeTable& nodes) {
 
 } // namespace
 
-bool find_nodes(const Job& job, NodeTable& nodes, Diagnostic& why) {
+bool find_nodes(const Job& job, segment::NodeTable& nodes, Diagnostic& why) {
     if (!nodes_from_launcher(job, nodes) && !nodes_from_host_names(job, nodes)) {
         why = rank_diagnostic(job.rank, job.size, "the hosts of this job cannot be determined",
                               "the launcher does not report which rank is on which host",

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/diagnostic.hpp"
-#include "boot/node_segment.hpp"
+#include "segment/node_segment.hpp"
 
 #include <memory>
 #include <string>
@@ -60,10 +60,10 @@ struct Job {
 bool start(const char* const* environ_like, Job& job, Diagnostic& why);
 
 // Nodes of a multi-node job as reported by the launcher; does not set the key.
-bool find_nodes(const Job& job, NodeTable& nodes, Diagnostic& why);
+bool find_nodes(const Job& job, segment::NodeTable& nodes, Diagnostic& why);
 
 // Maps the segment of this node: inherited from ZipMPI's mpiexec, else created by the first rank of the node
 // and passed to the others over an abstract Unix socket with uid check.
-bool join_segment(Job& job, NodeSegment& segment, Diagnostic& why);
+bool join_segment(Job& job, segment::NodeSegment& segment, Diagnostic& why);
 
 } // namespace zipmpi::boot

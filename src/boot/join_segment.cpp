@@ -58,7 +58,7 @@ bool publish_key(const Job& job) {
            job.launcher->put(key_key, hex_of(key.data(), key.size()));
 }
 
-bool fetch_key(const Job& job, const NodeSegment& segment) {
+bool fetch_key(const Job& job, const segment::NodeSegment& segment) {
     std::string text;
     std::string bytes;
     std::array<uint8_t, wire::job_key_bytes> key{};
@@ -71,7 +71,7 @@ bool fetch_key(const Job& job, const NodeSegment& segment) {
 
 // Sends the segment to every other rank of the node, in order of arrival, and computes the union of their
 // CPUs, because each may be bound to a different one.
-bool distribute_segment(const Job& job, int listener, const NodeSegment& segment, Diagnostic& why) {
+bool distribute_segment(const Job& job, int listener, const segment::NodeSegment& segment, Diagnostic& why) {
     os::CpuUnion cpus;
     cpus.add(0);
     std::vector<int> missing(job.node_ranks.begin() + 1, job.node_ranks.end());
@@ -103,13 +103,14 @@ bool distribute_segment(const Job& job, int listener, const NodeSegment& segment
     return false;
 }
 
-bool create_and_share(Job& job, NodeSegment& segment, Diagnostic& why) {
+bool create_and_share(Job& job, segment::NodeSegment& segment, Diagnostic& why) {
     const std::string name = random_socket_name();
     os::Fd listener;
-    NodeTable nodes;
+    segment::NodeTable nodes;
     const bool spread = spans_hosts(job);
-    bool ready = (!spread || find_nodes(job, nodes, why)) &&
-                 NodeSegment::make(job.id, job.node_ranks, job.size, segment, why, spread ? &nodes : nullptr);
+    bool ready =
+        (!spread || find_nodes(job, nodes, why)) &&
+        segment::NodeSegment::make(job.id, job.node_ranks, job.size, segment, why, spread ? &nodes : nullptr);
     if (ready) {
         listener = os::listen_abstract(name, static_cast<int>(job.node_ranks.size()));
         if (name.empty() || !listener) {
@@ -151,7 +152,7 @@ bool receive_segment(const Job& job, std::string_view name, os::Fd& fd, std::str
     return static_cast<bool>(fd);
 }
 
-bool attach_to_leader(Job& job, NodeSegment& segment, Diagnostic& why) {
+bool attach_to_leader(Job& job, segment::NodeSegment& segment, Diagnostic& why) {
     const int leader = job.node_ranks.front();
     const std::string from =
         "rank " + std::to_string(leader) + " creates the shared memory of this host, but ";
@@ -174,17 +175,17 @@ bool attach_to_leader(Job& job, NodeSegment& segment, Diagnostic& why) {
             "network namespace (containers: share the host's network)");
         return false;
     }
-    return NodeSegment::attach(std::move(fd), segment, why);
+    return segment::NodeSegment::attach(std::move(fd), segment, why);
 }
 
 } // namespace
 
-bool join_segment(Job& job, NodeSegment& segment, Diagnostic& why) {
+bool join_segment(Job& job, segment::NodeSegment& segment, Diagnostic& why) {
     if (job.protocol == Protocol::mpiexec) {
         segment = static_cast<NativeLauncher&>(*job.launcher).take_segment();
         return true;
     }
-    if (job.size == 1) return NodeSegment::make(job.id, job.node_ranks, job.size, segment, why);
+    if (job.size == 1) return segment::NodeSegment::make(job.id, job.node_ranks, job.size, segment, why);
     return job.local_index == 0 ? create_and_share(job, segment, why) : attach_to_leader(job, segment, why);
 }
 

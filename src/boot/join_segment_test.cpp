@@ -27,7 +27,7 @@ bool start_as(int fd, int rank, int size, bool version_2, Job& job, Diagnostic& 
 // One rank: joins, stores its pid in its block, waits until all other ranks have joined.
 int run_rank(int fd, int rank, int size, bool version_2) {
     Job job;
-    NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
     if (!start_as(fd, rank, size, version_2, job, why) || !join_segment(job, segment, why)) {
         report(why);
@@ -88,7 +88,7 @@ int join_bound(int fd, int rank, int cpu) {
     CPU_SET(static_cast<size_t>(cpu), &one);
     if (sched_setaffinity(0, sizeof one, &one) != 0) return 4;
     Job job;
-    NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
     if (!start_as(fd, rank, 2, false, job, why) || !join_segment(job, segment, why)) return 1;
     const uint64_t deadline = os::now_ns() + 20'000'000'000;
@@ -182,7 +182,7 @@ TEST(JoinSegment, RejectsAnotherUser) {
 TEST(JoinSegment, SingletonHasASegment) {
     const char* env[] = {"HOME=/", nullptr};
     Job job;
-    NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
     ASSERT_TRUE(start(env, job, why) && join_segment(job, segment, why)) << format(why);
     EXPECT_EQ(job.size, 1);
@@ -196,7 +196,7 @@ TEST(JoinSegment, SingletonHasASegment) {
 TEST(JoinSegment, LauncherExitInFenceIsReported) {
     FakeLauncher fake(2, {});
     Job job;
-    NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
     ASSERT_TRUE(start_as(fake.client_fd(1), 1, 2, false, job, why));
     std::thread end([&] {
@@ -213,7 +213,7 @@ struct Inherited {
     explicit Inherited(int rank_, const char* job_id, int index = 0)
         : fake(2, {}) {
         Diagnostic why;
-        EXPECT_TRUE(NodeSegment::make("job-1", {0, 1}, 2, made, why));
+        EXPECT_TRUE(segment::NodeSegment::make("job-1", {0, 1}, 2, made, why));
         strings = {
             "ZIPMPI_NODE_FD=" + std::to_string(made.fd()), "PMI_FD=" + std::to_string(fake.client_fd(rank_)),
             "PMI_RANK=" + std::to_string(rank_),           "PMI_SIZE=2",
@@ -222,7 +222,7 @@ struct Inherited {
         env.push_back(nullptr);
     }
     FakeLauncher fake;
-    NodeSegment made;
+    segment::NodeSegment made;
     std::vector<std::string> strings;
     std::vector<const char*> env;
 };
@@ -231,7 +231,7 @@ TEST(NativeLauncher, StartsWithoutMessagesToTheLauncher) {
     Inherited from(1, "job-1", 1);
     EXPECT_EQ(load_params(from.env.data()).size(), 0U); // its variables are not unknown parameters
     Job job;
-    NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
     ASSERT_TRUE(start(from.env.data(), job, why)) << format(why);
     EXPECT_EQ(job.protocol, Protocol::mpiexec);

@@ -15,7 +15,7 @@ const char* const inherited_remedy =
     "start the program directly with mpiexec; if an MPI program started it as a child process, remove "
     "ZIPMPI_NODE_FD and PMI_FD from its environment";
 
-bool segment_matches(const Detection& found, const NodeSegment& segment) {
+bool segment_matches(const Detection& found, const segment::NodeSegment& segment) {
     const auto index = static_cast<uint32_t>(found.local_index);
     const auto& header = segment.header();
     const size_t compared = sizeof header.job_id - 1; // longer names are truncated in the header
@@ -41,7 +41,7 @@ bool NativeLauncher::open(const Detection& found, Job& job, Diagnostic& why) {
         return refuse("PMI_FD=" + std::to_string(found.pmi_fd) +
                       " is not an open descriptor: " + std::strerror(errno));
     auto launcher = std::make_unique<NativeLauncher>();
-    if (!NodeSegment::attach(std::move(node), launcher->segment_, why)) return false;
+    if (!segment::NodeSegment::attach(std::move(node), launcher->segment_, why)) return false;
     if (!segment_matches(found, launcher->segment_))
         return refuse("the environment (rank " + std::to_string(found.rank) + " of " +
                       std::to_string(found.size) + ", local index " + std::to_string(found.local_index) +

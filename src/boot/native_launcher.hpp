@@ -6,7 +6,7 @@
 #pragma once
 
 #include "boot/detect.hpp"
-#include "boot/node_segment.hpp"
+#include "segment/node_segment.hpp"
 
 namespace zipmpi::boot {
 
@@ -15,7 +15,7 @@ class NativeLauncher final : public Launcher {
     // Maps the inherited segment and checks that it matches the environment.
     static bool open(const Detection& found, Job& job, Diagnostic& why);
 
-    NodeSegment take_segment() { return std::move(segment_); }
+    segment::NodeSegment take_segment() { return std::move(segment_); }
 
     bool put(std::string_view key, std::string_view value) override;
     bool get(int from_rank, std::string_view key, std::string& value) override;
@@ -27,7 +27,7 @@ class NativeLauncher final : public Launcher {
 
   private:
     Launcher* connection();
-    NodeSegment segment_;
+    segment::NodeSegment segment_;
     std::unique_ptr<Launcher> pmi_;
     int pmi_fd_ = -1;
     int rank_ = 0;

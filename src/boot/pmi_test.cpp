@@ -201,7 +201,7 @@ TEST(Pmi, MappingOfSeveralNodes) {
     ASSERT_TRUE(start_as(fake.client_fd(3), 3, 4, false, job, why)) << format(why);
     EXPECT_EQ(job.node_ranks, (std::vector<int>{2, 3}));
     EXPECT_EQ(job.local_index, 1);
-    NodeTable nodes;
+    segment::NodeTable nodes;
     ASSERT_TRUE(find_nodes(job, nodes, why)) << format(why);
     EXPECT_EQ(nodes.node_of, (std::vector<uint32_t>{0, 0, 1, 1}));
     EXPECT_EQ(nodes.count, 2U);

@@ -3,27 +3,21 @@
 #include "boot/pmix_loader.hpp"
 
 #include "boot/local_diagnostic.hpp"
-#include "boot/module_folder.hpp"
 #include "boot/timeouts.hpp"
-
-#include <dlfcn.h>
+#include "os/module_folder.hpp"
 
 namespace zipmpi::boot {
 
 std::unique_ptr<Launcher> open_pmix(PmixIdentity& me, Diagnostic& why) {
-    const std::string file = module_path(pmix_module_file);
-    void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    void* function = module != nullptr ? dlsym(module, pmix_open_symbol) : nullptr;
+    std::string reason;
+    void* const function = os::load_symbol(os::module_path(pmix_module_file), pmix_open_symbol, reason);
     if (function == nullptr) {
-        const char* text = dlerror();
         why = local_diagnostic(
-            "the launcher uses PMIx, but the PMIx module of ZipMPI cannot be loaded",
-            text != nullptr ? text : file + " has no symbol " + pmix_open_symbol,
+            "the launcher uses PMIx, but the PMIx module of ZipMPI cannot be loaded", reason,
             "install libpmix (Debian: libpmix2) and a ZipMPI that was built with it, or start the program "
             "with ZipMPI's mpiexec or srun --mpi=pmi2");
         return nullptr;
     }
-    std::string reason;
     std::unique_ptr<Launcher> launcher(
         reinterpret_cast<PmixOpen>(function)(handshake_timeout_seconds(), me, reason));
     if (!launcher)

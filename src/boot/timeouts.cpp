@@ -16,18 +16,6 @@ Param<int64_t> handshake_timeout{"launch.handshake_timeout",
                                  "seconds to wait for the launcher's first reply"};
 
 // Used by the launcher; declared here so that ranks do not report them as unknown.
-Param<std::string> gateway_path{
-    "gateway.program", "",
-    nullptr,           Level::tuner,
-    Scope::job_wide,   "path of zipmpi-gateway on gateway hosts; empty: next to mpiexec"};
-Param<int64_t> partition_timeout{"gateway.partition_timeout",
-                                 30,
-                                 {0, 86400},
-                                 Unit::seconds,
-                                 Level::user,
-                                 Scope::job_wide,
-                                 "seconds a job survives without any path between two of its clusters"};
-
 Param<int64_t> rebind_interval{"launch.rebind_interval",
                                0,
                                {0, 3600},
@@ -54,8 +42,6 @@ Param<int64_t> heartbeat_timeout{
 } // namespace
 
 uint64_t heartbeat_timeout_ns() { return static_cast<uint64_t>(heartbeat_timeout.get()) * 1'000'000; }
-std::string gateway_program() { return gateway_path.get(); }
-int partition_timeout_seconds() { return static_cast<int>(partition_timeout.get()); }
 int rebind_interval_seconds() { return static_cast<int>(rebind_interval.get()); }
 bool should_report_rebinding() { return rebind_report; }
 bool should_avoid_busy_cpus() { return avoid_busy; }

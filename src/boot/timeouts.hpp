@@ -6,15 +6,13 @@
 #pragma once
 
 #include <cerrno>
+#include <cstdint>
 #include <ctime>
-#include <string>
 
 namespace zipmpi::boot {
 
 // Parameters of the launcher.
 uint64_t heartbeat_timeout_ns(); // of a host
-std::string gateway_program();   // empty: next to mpiexec
-int partition_timeout_seconds(); // of a multi-cluster job
 int rebind_interval_seconds();   // 0: off
 bool should_report_rebinding();
 bool should_avoid_busy_cpus();

@@ -25,7 +25,7 @@ size_t at(int path) { return static_cast<size_t>(path); }
 } // namespace
 
 Endpoint::Endpoint(int own_id, uint64_t job, int paths, const EndpointLimits& limits,
-                   const transport::ucx::NetworkCallbacks& sink, const EndpointIo& io)
+                   const transport::NetworkCallbacks& sink, const EndpointIo& io)
     : own_id_(own_id)
     , job_(job)
     , limits_(limits)

@@ -14,8 +14,8 @@
 #pragma once
 
 #include "bridge/frame.hpp"
-#include "transport/ucx/aead.hpp"
-#include "transport/ucx/network.hpp"
+#include "transport/auth/aead.hpp"
+#include "transport/network.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -26,10 +26,10 @@
 
 namespace zipmpi::bridge {
 
+using transport::BufferRef;
+using transport::OpStatus;
 using transport::Peer;
-using transport::ucx::BufferRef;
-using transport::ucx::OpStatus;
-using transport::ucx::PostStatus;
+using transport::PostStatus;
 
 struct EndpointLimits {
     uint64_t eager_bytes = 2 * wire::frame_chunk;  // data of a long message sent before it is granted
@@ -56,7 +56,7 @@ struct EndpointIo {
     void (*revoke_buffer)(void* subject, std::span<const std::byte> memory) = nullptr;
     std::vector<int> (*paths_to)(void* subject, int world_rank) = nullptr;
     uint64_t (*now_ns)() = nullptr;
-    transport::ucx::Aead* aead = nullptr; // null: links are trusted
+    transport::auth::Aead* aead = nullptr; // null: links are trusted
 };
 
 struct EndpointStats {
@@ -72,7 +72,7 @@ struct Flow;
 class Endpoint {
   public:
     Endpoint(int own_id, uint64_t job, int paths, const EndpointLimits& limits,
-             const transport::ucx::NetworkCallbacks& sink, const EndpointIo& io);
+             const transport::NetworkCallbacks& sink, const EndpointIo& io);
     ~Endpoint();
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;
@@ -91,7 +91,7 @@ class Endpoint {
 
     void on_frame(int path, std::span<const std::byte> head, std::span<const std::byte> data);
     // Whether links are trusted may become known only after construction.
-    void set_aead(transport::ucx::Aead& sealer) { io_.aead = &sealer; }
+    void set_aead(transport::auth::Aead& sealer) { io_.aead = &sealer; }
     // Destination for the data of a long frame that is arriving and will be passed to on_frame(); null: any
     // buffer.
     std::byte* receive_buffer_for(std::span<const std::byte> head, size_t bytes);
@@ -220,7 +220,7 @@ class Endpoint {
     int own_id_;
     uint64_t job_;
     EndpointLimits limits_;
-    transport::ucx::NetworkCallbacks callbacks_;
+    transport::NetworkCallbacks callbacks_;
     EndpointIo io_;
     std::vector<Path> paths_;
     std::deque<std::unique_ptr<Flow>> flows_;

@@ -78,8 +78,7 @@ void Endpoint::deliver(Flow& f, const wire::Frame& frame, const wire::MessageHea
     m.first = data;
     const uint64_t sequence = m.sequence;
     const auto there = [&] { return f.chunked_receives.contains(sequence); };
-    callbacks_.rts_arrived(callbacks_.subject, arrival, reinterpret_cast<transport::ucx::IncomingBulk&>(m),
-                           m.length);
+    callbacks_.rts_arrived(callbacks_.subject, arrival, m, m.length);
     if (!there()) return; // already fetched or dropped
     m.first = {};
     if (!m.have[0]) store(m, 0, data);

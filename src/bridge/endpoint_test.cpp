@@ -29,7 +29,7 @@ struct FaultRates {
 };
 
 // For tests only: obscures bytes and detects every change.
-class ToyAead final : public transport::ucx::Aead {
+class ToyAead final : public transport::auth::Aead {
   public:
     bool seal(const AeadContext& about, std::span<std::byte> head, std::span<const std::byte> data,
               std::byte* out, uint8_t (&tag)[wire::aead_tag_bytes]) override {
@@ -193,14 +193,14 @@ class Side {
         ++receiving_;
         endpoint_.fetch(*a->message, {a->job.bytes.data(), a->job.bytes.size(), a});
     }
-    transport::ucx::NetworkCallbacks callbacks() {
-        transport::ucx::NetworkCallbacks s{};
+    transport::NetworkCallbacks callbacks() {
+        transport::NetworkCallbacks s{};
         s.subject = this;
         s.arrived = [](void* self, const transport::Arrival& a) {
             auto& side = *static_cast<Side*>(self);
             side.check(side.take_number(a), {a.bulk, a.bulk_bytes});
         };
-        s.rts_arrived = [](void* self, const transport::Arrival& a, transport::ucx::IncomingBulk& bytes,
+        s.rts_arrived = [](void* self, const transport::Arrival& a, transport::IncomingBulk& bytes,
                            uint64_t length) {
             auto& side = *static_cast<Side*>(self);
             auto* made = new PendingReceive{reinterpret_cast<ChunkedReceive*>(&bytes), {}};
@@ -382,7 +382,7 @@ TEST(Endpoint, AbandonedSendEndsWhenNetworkReleasesMemory) {
         std::vector<void*> in_network;
         int failed = 0;
     } outside;
-    transport::ucx::NetworkCallbacks sink{};
+    transport::NetworkCallbacks sink{};
     sink.subject = &outside;
     sink.sent = [](void* self, void*, OpStatus outcome) {
         static_cast<Outside*>(self)->failed += outcome == OpStatus::failed ? 1 : 0;

@@ -53,7 +53,7 @@ struct ChunkedSend {
     bool abandoned = false; // its flow has failed: it ends when the network releases its memory
 };
 
-struct ChunkedReceive {
+struct ChunkedReceive : transport::IncomingBulk {
     Flow* flow = nullptr;
     uint64_t sequence = 0;
     uint64_t length = 0;

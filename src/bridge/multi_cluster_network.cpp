@@ -3,10 +3,12 @@
 #include "bridge/multi_cluster_network.hpp"
 
 #include "base/param.hpp"
-#include "boot/timeouts.hpp"
+#include "bridge/flow_state.hpp"
 #include "bridge/multihomed.hpp"
+#include "bridge/settings.hpp"
 #include "os/clock.hpp"
 #include "transport/bulk.hpp"
+#include "transport/ucx/ucx_module.hpp"
 
 #include <algorithm>
 #include <poll.h>
@@ -17,8 +19,8 @@
 namespace zipmpi::bridge {
 namespace {
 
-using transport::ucx::FrameArrival;
-using transport::ucx::IncomingBulk;
+using transport::FrameArrival;
+using transport::IncomingBulk;
 
 Param<int64_t> head{"gateway.eager_limit",
                     static_cast<int64_t>(2 * wire::frame_chunk),
@@ -108,11 +110,11 @@ EndpointLimits endpoint_limits() {
     l.path_bytes = static_cast<uint64_t>(path_bytes.get());
     l.heartbeat_timeout_ns = static_cast<uint64_t>(heartbeat_timeout_ms.get()) * ms;
     l.heartbeat_ns = std::min(l.heartbeat_ns, l.heartbeat_timeout_ns / 3);
-    l.partition_timeout_ns = static_cast<uint64_t>(boot::partition_timeout_seconds()) * 1000 * ms;
+    l.partition_timeout_ns = static_cast<uint64_t>(partition_timeout_seconds()) * 1000 * ms;
     return l;
 }
 
-MultiClusterNetwork::MultiClusterNetwork(const transport::ucx::NetworkConfig& settings,
+MultiClusterNetwork::MultiClusterNetwork(const transport::NetworkConfig& settings,
                                          const ClusterLocator& locator, std::string_view job_id)
     : own_rank_(settings.world_rank)
     , locator_(locator)
@@ -126,11 +128,11 @@ MultiClusterNetwork::MultiClusterNetwork(const transport::ucx::NetworkConfig& se
     for (const GatewaySpec& g : locator.cluster_map->gateways) paths_.emplace_back().gateway = g.number;
 }
 
-std::unique_ptr<MultiClusterNetwork> MultiClusterNetwork::open(const transport::ucx::NetworkConfig& settings,
+std::unique_ptr<MultiClusterNetwork> MultiClusterNetwork::open(const transport::NetworkConfig& settings,
                                                                const ClusterLocator& locator,
                                                                std::string_view job_id, std::string& why) {
     std::unique_ptr<MultiClusterNetwork> made(new MultiClusterNetwork(settings, locator, job_id));
-    transport::ucx::NetworkConfig inner = settings;
+    transport::NetworkConfig inner = settings;
     inner.callbacks = made->inner_callbacks();
     inner.detect_from = locator.job_size;
     made->inner_ = made->open_inner(inner, why);
@@ -150,17 +152,16 @@ std::unique_ptr<MultiClusterNetwork> MultiClusterNetwork::open(const transport::
     return made;
 }
 
-std::unique_ptr<transport::ucx::FrameNetwork>
-MultiClusterNetwork::open_inner(const transport::ucx::NetworkConfig& inner, std::string& why) {
-    transport::ucx::FrameConfig frames{};
+std::unique_ptr<transport::FrameNetwork>
+MultiClusterNetwork::open_inner(const transport::NetworkConfig& inner, std::string& why) {
+    transport::FrameConfig frames{};
     frames.streams = streams;
     const std::vector<int>& own = locator_.clusters_of(own_rank_);
     if (own.size() < 2) {
         frames.receive_buffer_for = [](void* self, std::span<const std::byte> frame_head, size_t bytes) {
             return static_cast<MultiClusterNetwork*>(self)->endpoint_.receive_buffer_for(frame_head, bytes);
         };
-        return std::unique_ptr<transport::ucx::FrameNetwork>(
-            transport::ucx::open_for_frames(inner, frames, why));
+        return std::unique_ptr<transport::FrameNetwork>(transport::ucx::open_for_frames(inner, frames, why));
     }
     MultihomedNetwork::MultihomedConfig plan;
     std::string_view rest = inner.devices;
@@ -249,8 +250,8 @@ Peer MultiClusterNetwork::outer_peer(bool relayed, Peer inner) {
 }
 
 template <bool far>
-transport::ucx::NetworkCallbacks MultiClusterNetwork::forwarding_callbacks() {
-    transport::ucx::NetworkCallbacks s = callbacks_;
+transport::NetworkCallbacks MultiClusterNetwork::forwarding_callbacks() {
+    transport::NetworkCallbacks s = callbacks_;
     s.subject = this;
     s.arrived = [](void* self, const transport::Arrival& a) {
         auto& net = *static_cast<MultiClusterNetwork*>(self);
@@ -278,8 +279,8 @@ transport::ucx::NetworkCallbacks MultiClusterNetwork::forwarding_callbacks() {
     return s;
 }
 
-transport::ucx::NetworkCallbacks MultiClusterNetwork::inner_callbacks() {
-    transport::ucx::NetworkCallbacks s = forwarding_callbacks<false>();
+transport::NetworkCallbacks MultiClusterNetwork::inner_callbacks() {
+    transport::NetworkCallbacks s = forwarding_callbacks<false>();
     s.peer_failed = [](void* self, Peer peer, const char* why) {
         auto& net = *static_cast<MultiClusterNetwork*>(self);
         for (PathState& path : net.paths_)
@@ -316,9 +317,7 @@ transport::ucx::NetworkCallbacks MultiClusterNetwork::inner_callbacks() {
     return s;
 }
 
-transport::ucx::NetworkCallbacks MultiClusterNetwork::endpoint_callbacks() {
-    return forwarding_callbacks<true>();
-}
+transport::NetworkCallbacks MultiClusterNetwork::endpoint_callbacks() { return forwarding_callbacks<true>(); }
 
 EndpointIo MultiClusterNetwork::endpoint_io() {
     EndpointIo w;
@@ -426,14 +425,14 @@ PostStatus MultiClusterNetwork::send_rendezvous(Peer peer, const wire::Envelope&
 
 void MultiClusterNetwork::fetch(IncomingBulk& bytes, const BufferRef& to) {
     if (endpoint_.owns(&bytes))
-        endpoint_.fetch(reinterpret_cast<ChunkedReceive&>(bytes), to);
+        endpoint_.fetch(static_cast<ChunkedReceive&>(bytes), to);
     else
         inner_->fetch(bytes, to);
 }
 
 void MultiClusterNetwork::drop(IncomingBulk& bytes) {
     if (endpoint_.owns(&bytes))
-        endpoint_.drop(reinterpret_cast<ChunkedReceive&>(bytes));
+        endpoint_.drop(static_cast<ChunkedReceive&>(bytes));
     else
         inner_->drop(bytes);
 }

@@ -8,7 +8,7 @@
 #include "bridge/endpoint.hpp"
 #include "bridge/routes.hpp"
 #include "os/fd.hpp"
-#include "transport/ucx/frame_network.hpp"
+#include "transport/frame_network.hpp"
 
 namespace zipmpi::bridge {
 
@@ -43,11 +43,11 @@ uint64_t gateway_spin_ns();
 bool gateway_prints_stats();
 bool uses_frame_streams();
 
-class MultiClusterNetwork final : public transport::ucx::Network {
+class MultiClusterNetwork final : public transport::Network {
   public:
     // Connects to the gateways of this rank. Returns null on failure, with the reason in why. For a rank in
     // several clusters, the devices are one list per cluster.
-    static std::unique_ptr<MultiClusterNetwork> open(const transport::ucx::NetworkConfig& settings,
+    static std::unique_ptr<MultiClusterNetwork> open(const transport::NetworkConfig& settings,
                                                      const ClusterLocator& locator, std::string_view job_id,
                                                      std::string& why);
 
@@ -65,8 +65,8 @@ class MultiClusterNetwork final : public transport::ucx::Network {
                             const BufferRef& data) override;
     PostStatus send_rendezvous(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                                const BufferRef& data) override;
-    void fetch(transport::ucx::IncomingBulk& bytes, const BufferRef& to) override;
-    void drop(transport::ucx::IncomingBulk& bytes) override;
+    void fetch(transport::IncomingBulk& bytes, const BufferRef& to) override;
+    void drop(transport::IncomingBulk& bytes) override;
     int progress() override;
     [[nodiscard]] int descriptor() const override { return epoll_.get(); }
     bool arm() override;
@@ -94,20 +94,19 @@ class MultiClusterNetwork final : public transport::ucx::Network {
         uint64_t retry_ns = 0;      // when to connect again; 0: the gateway will
         std::vector<int> blocked;   // clusters that it cannot reach
     };
-    MultiClusterNetwork(const transport::ucx::NetworkConfig& settings, const ClusterLocator& locator,
+    MultiClusterNetwork(const transport::NetworkConfig& settings, const ClusterLocator& locator,
                         std::string_view job_id);
     template <bool far>
-    [[nodiscard]] transport::ucx::NetworkCallbacks
-    forwarding_callbacks(); // to the protocols, peers renumbered
-    [[nodiscard]] transport::ucx::NetworkCallbacks inner_callbacks();
-    [[nodiscard]] transport::ucx::NetworkCallbacks endpoint_callbacks();
+    [[nodiscard]] transport::NetworkCallbacks forwarding_callbacks(); // to the protocols, peers renumbered
+    [[nodiscard]] transport::NetworkCallbacks inner_callbacks();
+    [[nodiscard]] transport::NetworkCallbacks endpoint_callbacks();
     [[nodiscard]] EndpointIo endpoint_io();
     Peer outer_peer(bool relayed, Peer inner);
     [[nodiscard]] int path_of(int id) const;
     [[nodiscard]] bool shares_cluster_with(int world_rank) const;
     [[nodiscard]] std::vector<int> paths_to(int world_rank) const;
-    std::unique_ptr<transport::ucx::FrameNetwork> open_inner(const transport::ucx::NetworkConfig& inner,
-                                                             std::string& why);
+    std::unique_ptr<transport::FrameNetwork> open_inner(const transport::NetworkConfig& inner,
+                                                        std::string& why);
     int check_paths();
     bool set_timer(uint64_t due);
     [[nodiscard]] bool paths_ready() const;
@@ -117,20 +116,20 @@ class MultiClusterNetwork final : public transport::ucx::Network {
     int own_rank_;
     ClusterLocator locator_;
     uint64_t job_;
-    transport::ucx::NetworkCallbacks callbacks_; // of the protocols
+    transport::NetworkCallbacks callbacks_; // of the protocols
     RoutingTable routes_;
     std::vector<PathState> paths_;
     std::vector<PeerRoute> peers_;
     std::vector<int> by_direct_, by_relayed_; // index in peers_; -1: none
     std::unordered_map<int, int> by_rank_;
-    std::unique_ptr<transport::ucx::Aead> aead_; // if a link is not trusted
+    std::unique_ptr<transport::auth::Aead> aead_; // if a link is not trusted
     Endpoint endpoint_;
     bool batching_ = false;          // frames sent now may be batched
     std::vector<void*> batched_ops_; // sends whose frames may be batched
     os::Fd epoll_, timer_;
     uint64_t timer_ns_ = 0; // expiry of the timer; 0: not set
     // Last member: its destructor drops frames of the endpoint.
-    std::unique_ptr<transport::ucx::FrameNetwork> inner_;
+    std::unique_ptr<transport::FrameNetwork> inner_;
 };
 
 } // namespace zipmpi::bridge

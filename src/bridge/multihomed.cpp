@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bridge/multihomed.hpp"
+#include "transport/ucx/ucx_module.hpp"
 
 #include <algorithm>
 #include <sys/epoll.h>
@@ -8,27 +9,26 @@
 namespace zipmpi::bridge {
 
 using transport::Arrival;
-using transport::ucx::BufferRef;
-using transport::ucx::FrameArrival;
-using transport::ucx::IncomingBulk;
-using transport::ucx::NetworkCallbacks;
-using transport::ucx::OpStatus;
+using transport::BufferRef;
+using transport::FrameArrival;
+using transport::IncomingBulk;
+using transport::NetworkCallbacks;
+using transport::OpStatus;
 
-MultihomedNetwork::MultihomedNetwork(const transport::ucx::NetworkConfig& settings,
-                                     const MultihomedConfig& plan)
+MultihomedNetwork::MultihomedNetwork(const transport::NetworkConfig& settings, const MultihomedConfig& plan)
     : callbacks_(settings.callbacks)
     , config_(plan)
     , epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
 
-std::unique_ptr<MultihomedNetwork> MultihomedNetwork::open(const transport::ucx::NetworkConfig& settings,
-                                                           const transport::ucx::FrameConfig& frames,
+std::unique_ptr<MultihomedNetwork> MultihomedNetwork::open(const transport::NetworkConfig& settings,
+                                                           const transport::FrameConfig& frames,
                                                            const MultihomedConfig& plan, std::string& why) {
     std::unique_ptr<MultihomedNetwork> made(new MultihomedNetwork(settings, plan));
     for (size_t i = 0; i < plan.devices.size(); ++i) {
         SubNetwork& sub = made->subnetworks_.emplace_back();
         sub.owner = made.get();
         sub.index = i;
-        transport::ucx::NetworkConfig inner = settings;
+        transport::NetworkConfig inner = settings;
         inner.devices = made->config_.devices[i].c_str();
         inner.callbacks = made->callbacks_for(sub);
         sub.network.reset(transport::ucx::open_for_frames(inner, frames, why));
@@ -133,7 +133,7 @@ PostStatus MultihomedNetwork::send_rendezvous(Peer peer, const wire::Envelope& e
     return network_of(peer).send_rendezvous(peers_[peer].inner, envelope, payload, data);
 }
 
-transport::ucx::Network& MultihomedNetwork::take_owner(const IncomingBulk& bytes) {
+transport::Network& MultihomedNetwork::take_owner(const IncomingBulk& bytes) {
     const auto found = owners_.find(&bytes);
     const size_t sub = found != owners_.end() ? found->second : 0;
     if (found != owners_.end()) owners_.erase(found);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "os/fd.hpp"
-#include "transport/ucx/frame_network.hpp"
+#include "transport/frame_network.hpp"
 
 #include <deque>
 #include <memory>
@@ -17,9 +17,9 @@
 namespace zipmpi::bridge {
 
 using transport::Peer;
-using transport::ucx::PostStatus;
+using transport::PostStatus;
 
-class MultihomedNetwork final : public transport::ucx::FrameNetwork {
+class MultihomedNetwork final : public transport::FrameNetwork {
   public:
     // devices: per network. subnetwork_of: the network in which an id is reached.
     struct MultihomedConfig {
@@ -28,8 +28,8 @@ class MultihomedNetwork final : public transport::ucx::FrameNetwork {
         int (*subnetwork_of)(void* subject, int id) = nullptr;
     };
     // Returns null on failure, with the reason in why.
-    static std::unique_ptr<MultihomedNetwork> open(const transport::ucx::NetworkConfig& settings,
-                                                   const transport::ucx::FrameConfig& frames,
+    static std::unique_ptr<MultihomedNetwork> open(const transport::NetworkConfig& settings,
+                                                   const transport::FrameConfig& frames,
                                                    const MultihomedConfig& plan, std::string& why);
 
     [[nodiscard]] const std::string& address() const override { return address_in(0); }
@@ -41,13 +41,13 @@ class MultihomedNetwork final : public transport::ucx::FrameNetwork {
     void fail_peer(int id) override;
     [[nodiscard]] uint64_t rendezvous_threshold(Peer peer) const override;
     PostStatus send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
-                    const transport::ucx::BufferRef& data) override;
+                    const transport::BufferRef& data) override;
     PostStatus send_batched(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
-                            const transport::ucx::BufferRef& data) override;
+                            const transport::BufferRef& data) override;
     PostStatus send_rendezvous(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
-                               const transport::ucx::BufferRef& data) override;
-    void fetch(transport::ucx::IncomingBulk& bytes, const transport::ucx::BufferRef& to) override;
-    void drop(transport::ucx::IncomingBulk& bytes) override;
+                               const transport::BufferRef& data) override;
+    void fetch(transport::IncomingBulk& bytes, const transport::BufferRef& to) override;
+    void drop(transport::IncomingBulk& bytes) override;
     int progress() override;
     [[nodiscard]] int descriptor() const override { return epoll_.get(); }
     bool arm() override;
@@ -66,23 +66,23 @@ class MultihomedNetwork final : public transport::ucx::FrameNetwork {
     struct SubNetwork {
         MultihomedNetwork* owner;
         size_t index;
-        std::unique_ptr<transport::ucx::FrameNetwork> network;
+        std::unique_ptr<transport::FrameNetwork> network;
         std::vector<int> outer_peers; // by inner peer; -1: none
     };
     struct SubPeer {
         size_t subnetwork;
         Peer inner;
     };
-    MultihomedNetwork(const transport::ucx::NetworkConfig& settings, const MultihomedConfig& plan);
-    [[nodiscard]] transport::ucx::NetworkCallbacks callbacks_for(SubNetwork& sub) const;
+    MultihomedNetwork(const transport::NetworkConfig& settings, const MultihomedConfig& plan);
+    [[nodiscard]] transport::NetworkCallbacks callbacks_for(SubNetwork& sub) const;
     SubNetwork& subnetwork_of(int id);
     Peer outer_peer(SubNetwork& sub, Peer inner);
-    [[nodiscard]] transport::ucx::FrameNetwork& network_of(Peer peer) const {
+    [[nodiscard]] transport::FrameNetwork& network_of(Peer peer) const {
         return *subnetworks_[peers_[peer].subnetwork].network;
     }
-    transport::ucx::Network& take_owner(const transport::ucx::IncomingBulk& bytes);
+    transport::Network& take_owner(const transport::IncomingBulk& bytes);
 
-    transport::ucx::NetworkCallbacks callbacks_;
+    transport::NetworkCallbacks callbacks_;
     MultihomedConfig config_;
     std::vector<SubPeer> peers_;
     std::unordered_map<const void*, size_t> owners_; // subnetwork of each rendezvous message

@@ -9,6 +9,7 @@
 #include "core/runtime_state.hpp"
 #include "os/host.hpp"
 #include "proto/p2p/progress_engine.hpp"
+#include "transport/ucx/ucx_module.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -61,7 +62,7 @@ std::vector<int> first_ranks(const Runtime& e) {
 struct ProbeNetwork {
     bridge::ProbePartners partners;
     std::string key;
-    std::unique_ptr<transport::ucx::DeviceProbe> probe;
+    std::unique_ptr<transport::DeviceProbe> probe;
 };
 
 // Without a cluster map all nodes are in one network.
@@ -105,9 +106,9 @@ bool probe_devices(Runtime& e, const std::vector<ProbeNetwork>& networks, std::s
         std::string addresses;
         const bool has_address = e.job.launcher->get(n.partners.next, n.key, addresses);
         GatewayLookup gateway_lookup{e.job.launcher.get(), n.partners.next, n.key};
-        transport::ucx::DeviceProbe::ProbeRequest search{n.partners.next, addresses, n.partners.incoming,
-                                                         static_cast<int>(probe_seconds.get() * 1000),
-                                                         &gateway_lookup};
+        transport::DeviceProbe::ProbeRequest search{n.partners.next, addresses, n.partners.incoming,
+                                                    static_cast<int>(probe_seconds.get() * 1000),
+                                                    &gateway_lookup};
         if (n.partners.next >= e.job.size) search.current_addresses = GatewayLookup::lookup; // a gateway
         all = has_address && n.probe->run(search) && all;
         found += n.probe->devices();
@@ -191,27 +192,26 @@ bool read_cluster_map(const Runtime& e, std::shared_ptr<const bridge::ClusterMap
 }
 
 // The network as the protocols see it: of one cluster, or of several with a bridge.
-std::unique_ptr<transport::ucx::Network>
-open_network(Runtime& e, const std::shared_ptr<const bridge::ClusterMap>& cluster_map,
-             const std::string& chosen, std::string& reason) {
+std::unique_ptr<transport::Network> open_network(Runtime& e,
+                                                 const std::shared_ptr<const bridge::ClusterMap>& cluster_map,
+                                                 const std::string& chosen, std::string& reason) {
     static std::shared_ptr<const bridge::ClusterMap>
         current_map; // lives as long as the network, which is never closed
     current_map = cluster_map;
-    transport::ucx::NetworkConfig settings{e.job.rank, e.segment.header().job_key, chosen.c_str(),
-                                           monitor_peers || e.segment.fault_state().fault_tolerant != 0};
+    transport::NetworkConfig settings{e.job.rank, e.segment.header().job_key, chosen.c_str(),
+                                      monitor_peers || e.segment.fault_state().fault_tolerant != 0};
     settings.callbacks = e.progress_engine->network_callbacks();
     settings.resolver = {&e, [](void* subject, int id) {
                              return find_address(*static_cast<Runtime*>(subject), current_map, id);
                          }};
     if (cluster_map == nullptr)
-        return std::unique_ptr<transport::ucx::Network>(transport::ucx::open(settings, reason));
+        return std::unique_ptr<transport::Network>(transport::ucx::open(settings, reason));
     return bridge::MultiClusterNetwork::open(settings, make_cluster_locator(e, cluster_map), e.job.id,
                                              reason);
 }
 
 // A multihomed rank has a separate address in each cluster.
-bool publish_addresses(Runtime& e, const bridge::ClusterMap* cluster_map,
-                       const transport::ucx::Network& network) {
+bool publish_addresses(Runtime& e, const bridge::ClusterMap* cluster_map, const transport::Network& network) {
     bool all = boot::publish_address(*e.job.launcher, network.address());
     if (cluster_map == nullptr) return all;
     const std::vector<int>& clusters = cluster_map->nodes[e.segment.node()].clusters;

@@ -31,7 +31,7 @@ namespace zipmpi::core {
 
 struct Runtime {
     boot::Job job;
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     std::unique_ptr<proto::ProgressEngine> progress_engine;
     Comm* world = nullptr;
     Comm* self = nullptr;

@@ -109,9 +109,9 @@ TEST(Topology, ThisMachineHasAllUsableCpus) {
 }
 
 TEST(NodeLocality, OneRankDiscoversForAll) {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1, 2}, 3, segment, why)) << why.why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1, 2}, 3, segment, why)) << why.why;
     Locality locality{};
     EXPECT_FALSE(get_locality(segment, 0, locality));
     const Locality bound{0, 0, 0, 0, 0, 0};
@@ -127,9 +127,9 @@ TEST(NodeLocality, OneRankDiscoversForAll) {
 }
 
 TEST(NodeLocality, LateRankIsDiscoveredAndOnlyAnUpdateChangesIt) {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
     EXPECT_TRUE(discover_localities(segment, 0));
     EXPECT_FALSE(discover_locality(segment, 1)) << "it has not joined yet";
     segment.block(1).pid.store(getpid());
@@ -148,9 +148,9 @@ TEST(NodeLocality, LateRankIsDiscoveredAndOnlyAnUpdateChangesIt) {
 }
 
 TEST(NodeLocality, ReadIsConsistentDuringUpdates) {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0}, 1, segment, why)) << why.why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0}, 1, segment, why)) << why.why;
     const auto all = [](uint16_t n) { return Locality{n, n, n, n, n, n}; };
     set_locality(segment, 0, all(0));
     std::atomic<bool> over = false;
@@ -166,9 +166,9 @@ TEST(NodeLocality, ReadIsConsistentDuringUpdates) {
 }
 
 TEST(NodeLocality, DeadWriterDoesNotBlockTheLauncher) {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0}, 1, segment, why)) << why.why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0}, 1, segment, why)) << why.why;
     segment.locality_slot(0).state.store(1);
     update_locality(segment, 0, {});
     Locality locality{};

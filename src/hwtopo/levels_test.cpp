@@ -30,17 +30,17 @@ TEST(Topology, LevelsByName) {
 }
 
 TEST(NodeLocality, DiscoveryByAnotherRankDoesNotBlock) {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
     segment.node_info().localities.store(wire::info_in_progress_by(1));
     EXPECT_FALSE(discover_localities(segment, 0));
 }
 
 TEST(NodeLocality, DeadDiscoveringRankIsReplacedOnce) {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1, 2}, 3, segment, why)) << why.why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1, 2}, 3, segment, why)) << why.why;
     uint32_t who = 0;
     EXPECT_FALSE(discovering_rank(segment, who));
     segment.node_info().localities.store(wire::info_in_progress_by(1));
@@ -56,9 +56,9 @@ TEST(NodeLocality, DeadDiscoveringRankIsReplacedOnce) {
 }
 
 TEST(NodeLocality, SleepingRankIsWokenByDiscovery) {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
     const auto wakes = [&] { return segment.block(1).wake.load(); };
     segment.await_node_info();
     EXPECT_TRUE(discover_localities(segment, 0));

@@ -29,12 +29,12 @@ bool write_locality(wire::LocalitySlot& entry, uint32_t state, const Locality& l
 
 } // namespace
 
-void set_locality(const boot::NodeSegment& segment, uint32_t local, const Locality& locality) {
+void set_locality(const segment::NodeSegment& segment, uint32_t local, const Locality& locality) {
     if (write_locality(segment.locality_slot(local), 0, locality)) segment.notify_node_info();
 }
 
 // If a rank was killed while it wrote its own locality, the entry stays locked; it is no longer needed.
-void update_locality(const boot::NodeSegment& segment, uint32_t local, const Locality& locality) {
+void update_locality(const segment::NodeSegment& segment, uint32_t local, const Locality& locality) {
     constexpr int tries = 100'000; // a write takes nanoseconds unless the writer loses the CPU
     wire::LocalitySlot& entry = segment.locality_slot(local);
     for (int i = 0; i < tries; ++i) {
@@ -44,11 +44,11 @@ void update_locality(const boot::NodeSegment& segment, uint32_t local, const Loc
     }
 }
 
-void publish_rebinds(const boot::NodeSegment& segment) {
+void publish_rebinds(const segment::NodeSegment& segment) {
     segment.node_info().rebinds.fetch_add(1, std::memory_order_release); // pairs with readers of the counter
 }
 
-bool get_locality(const boot::NodeSegment& segment, uint32_t local, Locality& locality) {
+bool get_locality(const segment::NodeSegment& segment, uint32_t local, Locality& locality) {
     const wire::LocalitySlot& entry = segment.locality_slot(local);
     for (;;) {
         const uint32_t before = entry.state.load(std::memory_order_acquire);
@@ -62,13 +62,13 @@ bool get_locality(const boot::NodeSegment& segment, uint32_t local, Locality& lo
     }
 }
 
-void set_caches(const boot::NodeSegment& segment, const Machine& machine) {
+void set_caches(const segment::NodeSegment& segment, const Machine& machine) {
     segment.node_info().l2_bytes.store(machine.l2_bytes, std::memory_order_relaxed);
     segment.node_info().l3_bytes.store(machine.l3_bytes, std::memory_order_relaxed);
 }
 
 // Returns true if this call made the locality known; the caller must then call notify_node_info().
-static bool probe_locality(const boot::NodeSegment& segment, uint32_t local, const Machine& machine,
+static bool probe_locality(const segment::NodeSegment& segment, uint32_t local, const Machine& machine,
                            pid_t pid) {
     os::CpuUnion cpus;
     cpus.add(pid);
@@ -76,7 +76,7 @@ static bool probe_locality(const boot::NodeSegment& segment, uint32_t local, con
            write_locality(segment.locality_slot(local), 0, locality_of(machine, cpus.list()));
 }
 
-bool discover_localities(const boot::NodeSegment& segment, uint32_t self) {
+bool discover_localities(const segment::NodeSegment& segment, uint32_t self) {
     std::atomic<uint32_t>& state = segment.node_info().localities;
     // seq_cst: also the last check of a rank before it sleeps.
     uint32_t seen = state.load(std::memory_order_seq_cst);
@@ -99,13 +99,13 @@ bool discover_localities(const boot::NodeSegment& segment, uint32_t self) {
     return true;
 }
 
-bool discovering_rank(const boot::NodeSegment& segment, uint32_t& local) {
+bool discovering_rank(const segment::NodeSegment& segment, uint32_t& local) {
     const uint32_t seen = segment.node_info().localities.load(std::memory_order_relaxed);
     local = wire::discoverer_of(seen);
     return wire::is_in_progress(seen);
 }
 
-void reset_discovery(const boot::NodeSegment& segment, uint32_t dead) {
+void reset_discovery(const segment::NodeSegment& segment, uint32_t dead) {
     for (uint32_t i = 0; i < segment.local_ranks(); ++i) { // it may have died during a first write
         uint32_t in_work = 1;
         segment.locality_slot(i).state.compare_exchange_strong(in_work, 0, std::memory_order_relaxed);
@@ -115,7 +115,7 @@ void reset_discovery(const boot::NodeSegment& segment, uint32_t dead) {
                                                            std::memory_order_relaxed);
 }
 
-bool discover_locality(const boot::NodeSegment& segment, uint32_t local) {
+bool discover_locality(const segment::NodeSegment& segment, uint32_t local) {
     const uint32_t seen = segment.locality_slot(local).state.load(
         std::memory_order_seq_cst); // also the last check before sleep
     if (seen != 0) return is_written(seen);
@@ -126,7 +126,7 @@ bool discover_locality(const boot::NodeSegment& segment, uint32_t local) {
     return true;
 }
 
-bool own_locality(const boot::NodeSegment& segment, uint32_t self, Locality& locality) {
+bool own_locality(const segment::NodeSegment& segment, uint32_t self, Locality& locality) {
     if (get_locality(segment, self, locality)) return true;
     discover_localities(segment, self);
     Machine machine;

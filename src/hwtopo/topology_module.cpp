@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "hwtopo/topology_module.hpp"
 
-#include "boot/module_folder.hpp"
+#include "os/module_folder.hpp"
 
 #include <dlfcn.h>
 
 namespace zipmpi::hwtopo {
 
 bool read_machine(Machine& machine, const char* synthetic) {
-    void* module = dlopen(boot::module_path(module_file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* module = dlopen(os::module_path(module_file).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (module == nullptr) return false;
     const auto describe = reinterpret_cast<DescribeMachine>(dlsym(module, describe_symbol));
     const auto add = [](void* arg, const CpuLocality& cpu) {

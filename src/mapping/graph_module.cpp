@@ -2,17 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mapping/graph_module.hpp"
 
-#include "boot/module_folder.hpp"
-
-#include <dlfcn.h>
+#include "os/module_folder.hpp"
 
 namespace zipmpi::mapping {
 
 const GraphTools* graph_tools() {
     static const GraphTools* tools = []() -> const GraphTools* {
-        void* module = dlopen(boot::module_path(graph_module_file).c_str(), RTLD_NOW | RTLD_LOCAL);
-        return module == nullptr ? nullptr
-                                 : static_cast<const GraphTools*>(dlsym(module, graph_tools_symbol));
+        std::string why; // without the module the caller uses its own algorithms
+        return static_cast<const GraphTools*>(
+            os::load_symbol(os::module_path(graph_module_file), graph_tools_symbol, why));
     }();
     return tools;
 }

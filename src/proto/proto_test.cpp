@@ -16,11 +16,11 @@ namespace zipmpi::proto {
 namespace {
 
 void run_ranks(int n, const std::function<void(Team&)>& body) {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
     std::vector<int> world(static_cast<size_t>(n));
     std::iota(world.begin(), world.end(), 0);
-    ASSERT_TRUE(boot::NodeSegment::make("test", world, n, segment, why)) << format(why);
+    ASSERT_TRUE(segment::NodeSegment::make("test", world, n, segment, why)) << format(why);
     std::vector<std::thread> threads;
     for (int r = 0; r < n; ++r)
         threads.emplace_back([&, r] {

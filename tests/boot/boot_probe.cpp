@@ -36,7 +36,7 @@ bool exchange(boot::Job& job) {
 }
 
 // Every rank writes its pid into its block; a rank that reads all of them shares one segment with them.
-bool all_share_segment(const boot::Job& job, boot::NodeSegment& segment) {
+bool all_share_segment(const boot::Job& job, segment::NodeSegment& segment) {
     if (segment.local_ranks() != job.node_ranks.size()) return false;
     segment.block(static_cast<uint32_t>(job.local_index)).pid.store(getpid());
     for (uint32_t i = 0; i < segment.local_ranks(); ++i) {
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
     Diagnostic why;
     for (const ParamError& f : load_params(environ)) report({"bad setting", f.origin, f.why, f.fix});
     boot::Job job;
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     if (!boot::start(environ, job, why) || !boot::join_segment(job, segment, why)) {
         report(why);
         return 2;

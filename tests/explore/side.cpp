@@ -24,14 +24,14 @@ void check_bytes(Side& s, uint64_t number, std::span<const std::byte> bytes) {
                                    std::to_string(number));
 }
 
-transport::ucx::NetworkCallbacks sink_of(Side* side) {
-    transport::ucx::NetworkCallbacks sink{};
+transport::NetworkCallbacks sink_of(Side* side) {
+    transport::NetworkCallbacks sink{};
     sink.subject = side;
     sink.arrived = [](void* self, const transport::Arrival& a) {
         auto& s = *static_cast<Side*>(self);
         check_bytes(s, next_expected_number(s, a), {a.bulk, a.bulk_bytes});
     };
-    sink.rts_arrived = [](void* self, const transport::Arrival& a, transport::ucx::IncomingBulk& bytes,
+    sink.rts_arrived = [](void* self, const transport::Arrival& a, transport::IncomingBulk& bytes,
                           uint64_t length) {
         auto& s = *static_cast<Side*>(self);
         auto made = std::make_unique<PendingReceive>(

@@ -8,7 +8,7 @@
 #include "launch/protocol/handshake.hpp"
 #include "launch/protocol/messages.hpp"
 #include "proto/p2p/progress_engine.hpp"
-#include "transport/ucx/handshake.hpp"
+#include "transport/auth/handshake.hpp"
 #include "transport/ucx/message_header.hpp"
 
 #include <algorithm>
@@ -19,18 +19,13 @@
 #include <string>
 #include <vector>
 
-// The border hides what a long message is.
-struct zipmpi::transport::ucx::IncomingBulk {
-    uint64_t bytes;
-};
-
 namespace zipmpi {
 namespace {
 
-using transport::ucx::BufferRef;
-using transport::ucx::IncomingBulk;
-using transport::ucx::OpStatus;
-using transport::ucx::PostStatus;
+using transport::BufferRef;
+using transport::IncomingBulk;
+using transport::OpStatus;
+using transport::PostStatus;
 
 class Input {
   public:
@@ -51,9 +46,13 @@ class Input {
     std::span<const std::byte> rest_;
 };
 
-class FakeNetwork final : public transport::ucx::Network {
+struct FakeBulk : IncomingBulk {
+    uint64_t bytes;
+};
+
+class FakeNetwork final : public transport::Network {
   public:
-    explicit FakeNetwork(const transport::ucx::NetworkCallbacks& sink)
+    explicit FakeNetwork(const transport::NetworkCallbacks& sink)
         : sink_(sink) {}
     [[nodiscard]] const std::string& address() const override { return address_; }
     int connect_to(int) override { return 0; }
@@ -66,7 +65,7 @@ class FakeNetwork final : public transport::ucx::Network {
         return post(data);
     }
     void fetch(IncomingBulk& bytes, const BufferRef& to) override {
-        const std::unique_ptr<IncomingBulk> ended(&bytes);
+        const std::unique_ptr<FakeBulk> ended(static_cast<FakeBulk*>(&bytes));
         const std::vector<std::byte> data(to.bytes);
         if (to.at != nullptr)
             std::copy(data.begin(), data.end(), to.at);
@@ -74,7 +73,7 @@ class FakeNetwork final : public transport::ucx::Network {
             sink_.unpack(to.operation, 0, data.data(), data.size());
         sink_.fetched(sink_.subject, to.operation, OpStatus::done);
     }
-    void drop(IncomingBulk& bytes) override { delete &bytes; }
+    void drop(IncomingBulk& bytes) override { delete static_cast<FakeBulk*>(&bytes); }
     int progress() override { return 0; }
     [[nodiscard]] int descriptor() const override { return -1; }
     bool arm() override { return false; }
@@ -91,7 +90,7 @@ class FakeNetwork final : public transport::ucx::Network {
         in_flight_.push_back(data.operation);
         return PostStatus::in_flight;
     }
-    transport::ucx::NetworkCallbacks sink_;
+    transport::NetworkCallbacks sink_;
     std::string address_;
     std::vector<void*> in_flight_;
     unsigned posts_ = 0;
@@ -143,14 +142,14 @@ class Rank {
     }
 
   private:
-    static const boot::NodeSegment& segment() {
-        static const boot::NodeSegment* const made = [] {
-            auto* s = new boot::NodeSegment;
-            boot::NodeTable nodes;
+    static const segment::NodeSegment& segment() {
+        static const segment::NodeSegment* const made = [] {
+            auto* s = new segment::NodeSegment;
+            segment::NodeTable nodes;
             nodes.node_of = {0, 1};
             nodes.count = 2;
             Diagnostic why;
-            if (!boot::NodeSegment::make("fuzz", {0}, 2, *s, why, &nodes)) std::abort();
+            if (!segment::NodeSegment::make("fuzz", {0}, 2, *s, why, &nodes)) std::abort();
             return s;
         }();
         return *made;
@@ -213,7 +212,7 @@ class Rank {
         wire::NetHeader h{};
         std::span<const std::byte> payload;
         if (!header(in, h, payload)) return;
-        auto* const bytes = new IncomingBulk{in.byte() * 512U};
+        auto* const bytes = new FakeBulk{{}, in.byte() * 512U};
         sink_.rts_arrived(sink_.subject, {0, h.envelope, payload.data(), nullptr, 0}, *bytes, bytes->bytes);
     }
     // Without a key no authentication code is valid.
@@ -222,8 +221,8 @@ class Rank {
         static constexpr std::array<uint8_t, wire::job_key_bytes> key{7};
         const auto bytes = in.take(in.byte() * 2U);
         const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-        transport::ucx::VerifiedMessage opened;
-        if (transport::ucx::verify(bytes, kind % 8, 1, key, opened)) std::abort();
+        transport::auth::VerifiedMessage opened;
+        if (transport::auth::verify(bytes, kind % 8, 1, key, opened)) std::abort();
         launch::HandshakeAcceptor acceptor(key, {});
         if (acceptor.feed(text) == launch::HandshakeState::authenticated) std::abort();
         launch::HandshakeConnector connector(key, {}, 1);
@@ -231,7 +230,7 @@ class Rank {
     }
 
     proto::ProgressEngine lane_;
-    transport::ucx::NetworkCallbacks sink_;
+    transport::NetworkCallbacks sink_;
     FakeNetwork* network_ = nullptr;
     std::vector<std::unique_ptr<Pending>> pending_;
     std::span<const std::byte> bytes_;

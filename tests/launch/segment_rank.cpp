@@ -4,8 +4,8 @@
 // A rank without the library: attaches to the node segment of mpiexec, writes its flight recorder as the
 // library does, and then acts according to its argument.
 #include "base/recorder.hpp"
-#include "boot/node_segment.hpp"
 #include "os/clock.hpp"
+#include "segment/node_segment.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -49,9 +49,9 @@ void send_abort(int code) {
 
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    if (!boot::NodeSegment::attach(os::Fd(number("ZIPMPI_NODE_FD")), segment, why)) {
+    if (!segment::NodeSegment::attach(os::Fd(number("ZIPMPI_NODE_FD")), segment, why)) {
         report(why);
         return 98;
     }

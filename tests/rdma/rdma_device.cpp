@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Memory of a stopped process, accessed by others through network devices alone
-// (transport/ucx/rdma_device.hpp).
+// (transport/rdma_device.hpp).
 //
 //   rdma_device TARGETS_DEVICE ORIGINS_DEVICE
 //
 // Exits with 77 if a device does not support it.
-#include "transport/ucx/rdma_device.hpp"
+#include "transport/rdma_device.hpp"
+#include "transport/ucx/ucx_module.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -25,10 +26,10 @@
 
 namespace {
 
-using zipmpi::transport::ucx::MemoryRegion;
-using zipmpi::transport::ucx::RdmaDevice;
-using zipmpi::transport::ucx::RemoteAddress;
-using zipmpi::transport::ucx::RemoteKey;
+using zipmpi::transport::MemoryRegion;
+using zipmpi::transport::RdmaDevice;
+using zipmpi::transport::RemoteAddress;
+using zipmpi::transport::RemoteKey;
 
 constexpr int cannot = 77;
 constexpr int origins = 2;

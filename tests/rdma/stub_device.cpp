@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A module that emulates a network device (transport/ucx/rdma_device.hpp), for tests on machines without one:
+// A module that emulates a network device (transport/rdma_device.hpp), for tests on machines without one:
 // the parameter rma.rdma_module names it. A thread in each process is the device: it serves a socket and uses
 // no MPI. Like a device it
 //   - delays operations: data are read from the origin's memory as late as possible
 //   - has atomics that are atomic among themselves, but not with respect to the target's CPUs
 //   - rejects accesses to memory that was not exposed
-#include "transport/ucx/rdma_device.hpp"
+#include "transport/rdma_device.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -26,9 +26,9 @@
 
 namespace {
 
-using zipmpi::transport::ucx::MemoryRegion;
-using zipmpi::transport::ucx::RemoteAddress;
-using zipmpi::transport::ucx::RemoteKey;
+using zipmpi::transport::MemoryRegion;
+using zipmpi::transport::RemoteAddress;
+using zipmpi::transport::RemoteKey;
 
 enum class Kind : uint64_t { put, get, add, compare_swap };
 
@@ -63,7 +63,7 @@ struct Remover {
     }
 } remover;
 
-class StubDevice final : public zipmpi::transport::ucx::RdmaDevice {
+class StubDevice final : public zipmpi::transport::RdmaDevice {
   public:
     bool start(std::string& why) {
         Dl_info self{};
@@ -228,7 +228,7 @@ class StubDevice final : public zipmpi::transport::ucx::RdmaDevice {
 
 } // namespace
 
-extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::RdmaDevice*
+extern "C" [[gnu::visibility("default")]] zipmpi::transport::RdmaDevice*
 zipmpi_ucx_open_direct_2(const char*, std::string& why) {
     auto* const device = new StubDevice;
     return device->start(why) ? device : nullptr;

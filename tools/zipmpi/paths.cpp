@@ -5,10 +5,10 @@
 #include "info.hpp"
 
 #include "base/param.hpp"
-#include "boot/node_segment.hpp"
 #include "hwtopo/topology_module.hpp"
 #include "os/host.hpp"
 #include "proto/select/costs_file.hpp"
+#include "segment/node_segment.hpp"
 #include "wire/envelope.hpp"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ Json ranges(const proto::Thresholds& t, const proto::PathQuery& s) {
 
 Json pair_facts(PairClass pair, const proto::NodeCosts& costs, bool cma_allowed) {
     const auto index = static_cast<size_t>(pair);
-    const uint64_t cell = boot::NodeSegment::new_cell_bytes();
+    const uint64_t cell = segment::NodeSegment::new_cell_bytes();
     const bool measured = costs.measured[index];
     const proto::Thresholds t = apply_overrides(thresholds_from(costs.pair[index], cell), cell);
     return {

@@ -46,7 +46,7 @@ std::bitset<wire::contexts / ids_per_page> reserved_pages; // by this process
 
 bool reserve_page(uint32_t page) {
     if (reserved_pages[page]) return true;
-    const boot::NodeSegment& segment = runtime()->segment;
+    const segment::NodeSegment& segment = runtime()->segment;
     const uint64_t offset = segment.geometry().contexts_offset();
     if (!segment.reserve(offset + uint64_t{page} * wire::page_size, wire::page_size)) return false;
     reserved_pages[page] = true;

@@ -19,7 +19,7 @@ bool is_failed(uint32_t local) {
 
 // If a rank fails while it reads the machine description, the first waiting rank replaces it.
 bool discover_localities() {
-    const boot::NodeSegment& segment = runtime()->segment;
+    const segment::NodeSegment& segment = runtime()->segment;
     const auto self = static_cast<uint32_t>(runtime()->job.local_index);
     if (hwtopo::discover_localities(segment, self)) return true;
     uint32_t reader = 0;
@@ -44,7 +44,7 @@ void wait_for_localities(Known is_ready) {
 } // namespace
 
 bool find_own_locality(hwtopo::Locality& locality) {
-    const boot::NodeSegment& segment = runtime()->segment;
+    const segment::NodeSegment& segment = runtime()->segment;
     const auto self = static_cast<uint32_t>(runtime()->job.local_index);
     if (hwtopo::get_locality(segment, self, locality)) return true;
     wait_for_localities(discover_localities);
@@ -63,7 +63,7 @@ hwtopo::Locality locality_of_peer(int world_rank) {
     hwtopo::Locality locality = unknown_locality;
     const int local = progress_engine().shm().peer_of(world_rank);
     if (local < 0) return locality;
-    const boot::NodeSegment& segment = runtime()->segment;
+    const segment::NodeSegment& segment = runtime()->segment;
     const auto peer = static_cast<uint32_t>(local);
     wait_for_localities([&] {
         return is_failed(peer) || (discover_localities() && hwtopo::discover_locality(segment, peer));

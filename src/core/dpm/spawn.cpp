@@ -3,10 +3,10 @@
 #include "core/dpm/spawn.hpp"
 
 #include "base/param.hpp"
-#include "boot/module_folder.hpp"
 #include "core/dpm/port.hpp"
 #include "core/runtime_state.hpp"
 #include "os/arguments.hpp"
+#include "os/module_folder.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -68,7 +68,7 @@ int start_mpiexec(std::vector<std::string> arguments, const std::string& folder,
 }
 
 std::string mpiexec_path() {
-    return spawn_mpiexec.get().empty() ? boot::program_path("mpiexec") : spawn_mpiexec.get();
+    return spawn_mpiexec.get().empty() ? os::program_path("mpiexec") : spawn_mpiexec.get();
 }
 
 // Waits until the children have called MPI_Init or mpiexec exits.

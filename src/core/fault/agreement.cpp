@@ -130,13 +130,13 @@ void Agreement::job_agreed() { (this->*next_in_job_)(); }
 int Agreement::take_decisions() {
     const Runtime& e = *runtime();
     const auto local = static_cast<uint32_t>(e.job.local_index);
-    std::vector<boot::AgreementResult> taken;
-    for (boot::AgreementResult d; e.segment.take_agreement(local, d);) taken.push_back(d);
+    std::vector<segment::AgreementResult> taken;
+    for (segment::AgreementResult d; e.segment.take_agreement(local, d);) taken.push_back(d);
     if (taken.empty()) return 0;
     if (e.segment.take_agreement_overflow(local) && e.job.launcher != nullptr)
         static_cast<void>(e.job.launcher->notify("what=taken"));
     progress_engine().poll_faults();
-    for (const boot::AgreementResult& d : taken) {
+    for (const segment::AgreementResult& d : taken) {
         const auto found = std::ranges::find_if(pending_agreements(), [&](const Agreement* a) {
             return a->job_decision_.context == d.context && a->job_decision_.number == d.number;
         });

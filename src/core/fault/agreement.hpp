@@ -11,9 +11,9 @@
 // last member. Rationale: docs/decisions/0043.
 #pragma once
 
-#include "boot/node_segment.hpp"
 #include "core/comm/comm.hpp"
 #include "proto/p2p/operation.hpp"
+#include "segment/node_segment.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -114,7 +114,7 @@ class Agreement {
     Vote result_;
     std::vector<bool> failed_;
 
-    boot::AgreementResult job_decision_; // decision of the members of this job
+    segment::AgreementResult job_decision_; // decision of the members of this job
     proto::Operation
         launcher_wait_; // pseudo-operation shown in reports while the launcher collects the votes
     Next next_in_job_ = nullptr;

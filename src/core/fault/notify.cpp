@@ -14,7 +14,7 @@ namespace zipmpi::core {
 namespace {
 
 // Adds failed members of a team in the order of their failures, which is equal on all members.
-void add_failed(const proto::Team& team, const boot::NodeSegment& segment, uint32_t from, uint32_t until,
+void add_failed(const proto::Team& team, const segment::NodeSegment& segment, uint32_t from, uint32_t until,
                 std::vector<int>& failed) {
     const Members members(team.map, team.size);
     for (uint32_t i = from; i < until; ++i)
@@ -29,7 +29,7 @@ void forward_revocation(const Comm& comm, uint32_t key) {
 
 void update(Comm& comm) {
     proto::FaultTable& faults = progress_engine().faults();
-    const boot::NodeSegment& segment = runtime()->segment;
+    const segment::NodeSegment& segment = runtime()->segment;
     add_failed(comm.team, segment, comm.failures_seen, faults.failed_seen, comm.failed);
     if (comm.local != nullptr)
         add_failed(*comm.local, segment, comm.failures_seen, faults.failed_seen, comm.failed);

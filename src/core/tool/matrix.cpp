@@ -24,7 +24,7 @@ Param<std::string> matrix_file{
     "file for the communication matrix, written by rank 0 in MPI_Finalize; empty: none",
     Mutability::runtime};
 
-void add_line(std::string& text, int from, const boot::PeerTotals& s) {
+void add_line(std::string& text, int from, const segment::PeerTotals& s) {
     char line[160];
     std::snprintf(line, sizeof line, "%d %d %llu %llu %llu %llu\n", from, s.to,
                   static_cast<unsigned long long>(s.point_to_point.messages),
@@ -34,18 +34,18 @@ void add_line(std::string& text, int from, const boot::PeerTotals& s) {
     text += line;
 }
 
-bool receive_row(const ControlChannel& channel, int from, std::vector<boot::PeerTotals>& row) {
+bool receive_row(const ControlChannel& channel, int from, std::vector<segment::PeerTotals>& row) {
     uint64_t peers = 0;
     if (channel.recv(from, &peers, sizeof peers) != Err::success) return false;
     row.resize(peers);
-    return peers == 0 || channel.recv(from, row.data(), peers * sizeof(boot::PeerTotals)) == Err::success;
+    return peers == 0 || channel.recv(from, row.data(), peers * sizeof(segment::PeerTotals)) == Err::success;
 }
 
-void send_row(const ControlChannel& channel, const std::vector<boot::PeerTotals>& row) {
+void send_row(const ControlChannel& channel, const std::vector<segment::PeerTotals>& row) {
     const uint64_t peers = row.size();
     if (channel.send(0, &peers, sizeof peers) != Err::success || peers == 0)
         return; // there is no caller to report an error to
-    static_cast<void>(channel.send(0, row.data(), peers * sizeof(boot::PeerTotals)));
+    static_cast<void>(channel.send(0, row.data(), peers * sizeof(segment::PeerTotals)));
 }
 
 bool write_file(const std::string& path, const std::string& text) {
@@ -66,8 +66,8 @@ std::string matrix_text(std::vector<MatrixRow>& rows) {
     for (size_t r = 0; r < rows.size(); ++r) {
         auto& sent = rows[r].sent;
         std::sort(sent.begin(), sent.end(),
-                  [](const boot::PeerTotals& a, const boot::PeerTotals& b) { return a.to < b.to; });
-        for (const boot::PeerTotals& s : sent) add_line(text, static_cast<int>(r), s);
+                  [](const segment::PeerTotals& a, const segment::PeerTotals& b) { return a.to < b.to; });
+        for (const segment::PeerTotals& s : sent) add_line(text, static_cast<int>(r), s);
     }
     return text;
 }
@@ -75,8 +75,8 @@ std::string matrix_text(std::vector<MatrixRow>& rows) {
 void write_matrix(Runtime& runtime) {
     const std::string& path = matrix_file.get();
     if (path.empty()) return;
-    const boot::TrafficReader reader(runtime.segment); // before the messages that carry it
-    const std::vector<boot::PeerTotals> own = reader.row(static_cast<uint32_t>(runtime.job.local_index));
+    const segment::TrafficReader reader(runtime.segment); // before the messages that carry it
+    const std::vector<segment::PeerTotals> own = reader.row(static_cast<uint32_t>(runtime.job.local_index));
     const ControlChannel channel = ControlChannel::collective(runtime.world->team);
     if (runtime.job.rank != 0) return send_row(channel, own);
     std::vector<MatrixRow> rows(static_cast<size_t>(runtime.job.size));

@@ -4,7 +4,7 @@
 // The communication matrix of the job, collected in MPI_Finalize. File format: docs/guide/matrix.md.
 #pragma once
 
-#include "boot/traffic.hpp"
+#include "segment/traffic.hpp"
 
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ namespace tool {
 // The row of one rank. May be missing if the rank has failed.
 struct MatrixRow {
     bool present = false;
-    std::vector<boot::PeerTotals> sent;
+    std::vector<segment::PeerTotals> sent;
 };
 
 // Content of the file, rows by rank. Sorts them.

@@ -3,9 +3,9 @@
 #include "core/tool/pvar_list.hpp"
 
 #include "base/counters.hpp"
-#include "boot/traffic.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
+#include "segment/traffic.hpp"
 
 #include <iterator>
 #include <mutex>
@@ -23,8 +23,8 @@ constexpr CounterInfo traffic_texts[] = {
     {"matrix.coll_sent_bytes", "bytes of messages of collectives sent to each rank of the communicator"},
 };
 
-uint64_t traffic_value(const boot::PeerTotals& s, uint32_t which) {
-    const boot::PeerTotals::Totals& count = which < 2 ? s.point_to_point : s.collective;
+uint64_t traffic_value(const segment::PeerTotals& s, uint32_t which) {
+    const segment::PeerTotals::Totals& count = which < 2 ? s.point_to_point : s.collective;
     return which % 2 == 0 ? count.messages : count.bytes;
 }
 
@@ -64,8 +64,8 @@ std::vector<PvarEntry> make_list() {
 
 std::vector<uint64_t> traffic_to(const Runtime& e, uint32_t which, const std::vector<int>& ranks) {
     std::vector<uint64_t> by_rank(static_cast<size_t>(e.job.size));
-    for (const boot::PeerTotals& s :
-         boot::TrafficReader(e.segment).row(static_cast<uint32_t>(e.job.local_index)))
+    for (const segment::PeerTotals& s :
+         segment::TrafficReader(e.segment).row(static_cast<uint32_t>(e.job.local_index)))
         by_rank[static_cast<size_t>(s.to)] = traffic_value(s, which);
     std::vector<uint64_t> values;
     values.reserve(ranks.size());

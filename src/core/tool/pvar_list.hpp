@@ -16,7 +16,7 @@ struct PvarEntry {
     enum class Source {
         counter,    // of the rank, base/counters.hpp
         unexpected, // length of the unexpected queue
-        traffic,    // bytes and messages sent to each rank, boot/traffic.hpp
+        traffic,    // bytes and messages sent to each rank, segment/traffic.hpp
     };
     std::string name;
     std::string help;

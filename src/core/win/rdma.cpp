@@ -5,6 +5,7 @@
 #include "base/param.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
+#include "transport/ucx/ucx_module.hpp"
 
 namespace zipmpi::core {
 namespace {
@@ -27,7 +28,7 @@ proto::rma::RdmaContext* window_rdma_context() {
     if (e.rdma_context == nullptr && !e.rdma_tried) {
         e.rdma_tried = true;
         std::string why;
-        std::unique_ptr<transport::ucx::RdmaDevice> direct(
+        std::unique_ptr<transport::RdmaDevice> direct(
             transport::ucx::open_rdma_device(e.network_devices.c_str(), why, rdma_module.get()));
         if (direct != nullptr)
             e.rdma_context = std::make_unique<proto::rma::RdmaContext>(std::move(direct), *e.progress_engine);

@@ -98,7 +98,7 @@ void ProgressEngine::on_cancel(const transport::Arrival& a) {
         if (is_remote(a.from)) send_control(a.from, wire::MessageKind::cancelled, &w, sizeof w, too_late);
         return;
     }
-    transport::ucx::IncomingBulk* const bulk = u->message.bulk;
+    transport::IncomingBulk* const bulk = u->message.bulk;
     matcher_.discard(*u);
     send_control(a.from, wire::MessageKind::cancelled, &w, sizeof w);
     if (bulk != nullptr) network_->drop(*bulk); // completes the send

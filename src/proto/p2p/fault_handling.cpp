@@ -34,7 +34,7 @@ bool is_collective(uint32_t context) { return (context & 1U) != 0 && (context & 
 } // namespace
 
 int ProgressEngine::process_faults() {
-    const boot::NodeSegment& segment = shm_.segment();
+    const segment::NodeSegment& segment = shm_.segment();
     const wire::FaultState& state = segment.fault_state();
     int happened = 0;
     if (const uint32_t now = fault_generation_.load(std::memory_order_seq_cst); now != faults_.generation) {

@@ -12,8 +12,8 @@
 #include "proto/p2p/expected_peers.hpp"
 #include "proto/p2p/keyed_queues.hpp"
 #include "proto/p2p/operation.hpp"
+#include "transport/network.hpp"
 #include "transport/transport.hpp"
-#include "transport/ucx/network.hpp"
 
 namespace zipmpi::proto {
 
@@ -28,8 +28,8 @@ struct IncomingMessage {
     uint64_t address = 0;            // rendezvous: of the message in the sender's memory; 0: not given
     uint64_t arena_offset = 0;       // rendezvous: offset in the sender's shared arena plus 1; 0: not there
     Operation* local_send = nullptr; // message of this process to itself: the pending send
-    transport::ucx::IncomingBulk* bulk = nullptr; // message from another host, not fetched yet
-    bool has_layout = false;                      // rendezvous: data is a LayoutRecord relative to address
+    transport::IncomingBulk* bulk = nullptr; // message from another host, not fetched yet
+    bool has_layout = false;                 // rendezvous: data is a LayoutRecord relative to address
 };
 
 // A message that arrived before its receive was posted. The bytes that came with it follow the object.

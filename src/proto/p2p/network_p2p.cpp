@@ -16,10 +16,10 @@
 
 namespace zipmpi::proto {
 
+using transport::BufferRef;
+using transport::OpStatus;
+using transport::PostStatus;
 using transport::SendStatus;
-using transport::ucx::BufferRef;
-using transport::ucx::OpStatus;
-using transport::ucx::PostStatus;
 
 namespace {
 
@@ -44,7 +44,7 @@ Param<int64_t> noncontig_eager_limit{
     "largest eager noncontiguous message to another host; net.eager_limit if that is larger; not used with "
     "RDMA while net.eager_limit is -1"};
 
-uint64_t eager_limit_to(const transport::ucx::Network& network, transport::Peer peer, bool noncontig) {
+uint64_t eager_limit_to(const transport::Network& network, transport::Peer peer, bool noncontig) {
     const bool chosen = eager_limit != by_transport;
     const uint64_t rendezvous_min = chosen ? 0 : network.rendezvous_threshold(peer);
     if (rendezvous_min != 0) return std::min(rendezvous_min - 1, default_eager_limit);
@@ -87,7 +87,7 @@ size_t iov_of(void* operation, iovec* list, size_t capacity) {
 
 } // namespace
 
-transport::ucx::NetworkCallbacks ProgressEngine::network_callbacks() {
+transport::NetworkCallbacks ProgressEngine::network_callbacks() {
     static constexpr auto with_engine_index = [](void* subject, const transport::Arrival& a) {
         ProgressEngine& engine = *static_cast<ProgressEngine*>(subject);
         const transport::Peer from = a.from + engine.local_ranks_;
@@ -99,7 +99,7 @@ transport::ucx::NetworkCallbacks ProgressEngine::network_callbacks() {
         [](void* engine, const transport::Arrival& a) {
             static_cast<ProgressEngine*>(engine)->handle_arrival(with_engine_index(engine, a));
         },
-        [](void* engine, const transport::Arrival& a, transport::ucx::IncomingBulk& bytes, uint64_t length) {
+        [](void* engine, const transport::Arrival& a, transport::IncomingBulk& bytes, uint64_t length) {
             static_cast<ProgressEngine*>(engine)->on_network_rts(with_engine_index(engine, a), bytes, length);
         },
         [](void* engine, void* operation, OpStatus outcome) {
@@ -239,7 +239,7 @@ SendStatus ProgressEngine::try_send_control(transport::Peer peer, const wire::En
                : SendStatus::ok;
 }
 
-void ProgressEngine::on_network_rts(const transport::Arrival& a, transport::ucx::IncomingBulk& bytes,
+void ProgressEngine::on_network_rts(const transport::Arrival& a, transport::IncomingBulk& bytes,
                                     uint64_t length) {
     wire::Ack id{};
     if (a.envelope.kind != wire::MessageKind::rts || a.envelope.inline_bytes != sizeof id)

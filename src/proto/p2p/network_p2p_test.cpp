@@ -13,12 +13,12 @@
 namespace zipmpi::proto {
 namespace {
 
-using transport::ucx::BufferRef;
-using transport::ucx::IncomingBulk;
-using transport::ucx::OpStatus;
-using transport::ucx::PostStatus;
+using transport::BufferRef;
+using transport::IncomingBulk;
+using transport::OpStatus;
+using transport::PostStatus;
 
-class TestNetwork : public transport::ucx::Network {
+class TestNetwork : public transport::Network {
   public:
     [[nodiscard]] const std::string& address() const override { return address_; }
     int connect_to(int) override { return 0; }
@@ -60,19 +60,19 @@ class TestNetwork : public transport::ucx::Network {
 
 // This process is rank 0, alone on its host; rank 1 is on another host.
 struct Host {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     std::unique_ptr<ProgressEngine> engine;
     TestNetwork* network = new TestNetwork;
-    transport::ucx::NetworkCallbacks callbacks;
+    transport::NetworkCallbacks callbacks;
     Team team;
     Host() {
         Diagnostic why;
-        boot::NodeTable nodes;
+        segment::NodeTable nodes;
         nodes.node_of = {0, 1};
         nodes.count = 2;
-        EXPECT_TRUE(boot::NodeSegment::make("test", {0}, 2, segment, why, &nodes)) << format(why);
+        EXPECT_TRUE(segment::NodeSegment::make("test", {0}, 2, segment, why, &nodes)) << format(why);
         engine = std::make_unique<ProgressEngine>(segment, 0, 0);
-        engine->use_network(std::unique_ptr<transport::ucx::Network>(network));
+        engine->use_network(std::unique_ptr<transport::Network>(network));
         callbacks = engine->network_callbacks();
         team = Team{engine.get(), 2, 0, 2, RankMap(0), 0};
     }

@@ -6,7 +6,7 @@
 
 namespace zipmpi::proto {
 
-ProgressEngine::ProgressEngine(const boot::NodeSegment& segment, uint32_t local_index, int world_rank)
+ProgressEngine::ProgressEngine(const segment::NodeSegment& segment, uint32_t local_index, int world_rank)
     : local_ranks_(segment.local_ranks())
     , fault_generation_(segment.fault_state().generation)
     , shm_(segment, local_index)

@@ -15,8 +15,6 @@
 
 #include "base/counters.hpp"
 #include "base/recorder_layout.hpp"
-#include "boot/node_segment.hpp"
-#include "boot/traffic.hpp"
 #include "proto/p2p/coop_copy.hpp"
 #include "proto/p2p/fault_table.hpp"
 #include "proto/p2p/match.hpp"
@@ -27,10 +25,12 @@
 #include "proto/progress/handoff.hpp"
 #include "proto/select/cma_heuristic.hpp"
 #include "proto/select/peer_thresholds.hpp"
+#include "segment/node_segment.hpp"
+#include "segment/traffic.hpp"
 #include "transport/cma/copier.hpp"
+#include "transport/network.hpp"
 #include "transport/shm/arena.hpp"
 #include "transport/shm/shm_transport.hpp"
-#include "transport/ucx/network.hpp"
 #include "wire/external_rank.hpp"
 
 #include <atomic>
@@ -44,14 +44,14 @@ namespace zipmpi::proto {
 
 class ProgressEngine {
   public:
-    ProgressEngine(const boot::NodeSegment& segment, uint32_t local_index, int world_rank);
+    ProgressEngine(const segment::NodeSegment& segment, uint32_t local_index, int world_rank);
 
     // Network for ranks on other hosts; null if all ranks are on this node. network_p2p.cpp
-    [[nodiscard]] transport::ucx::NetworkCallbacks network_callbacks();
-    void use_network(std::unique_ptr<transport::ucx::Network> network) { network_ = std::move(network); }
-    [[nodiscard]] transport::ucx::Network* network() { return network_.get(); }
+    [[nodiscard]] transport::NetworkCallbacks network_callbacks();
+    void use_network(std::unique_ptr<transport::Network> network) { network_ = std::move(network); }
+    [[nodiscard]] transport::Network* network() { return network_.get(); }
     // Hands the network to a wrapper, which is then set by use_network(); peers keep their indices.
-    [[nodiscard]] std::unique_ptr<transport::ucx::Network> take_network() { return std::move(network_); }
+    [[nodiscard]] std::unique_ptr<transport::Network> take_network() { return std::move(network_); }
     // From now on members of teams may be processes of other jobs (external ranks).
     void enable_external_ranks() { external_ranks_ = true; }
     [[nodiscard]] bool external_ranks_enabled() const { return external_ranks_; }
@@ -320,8 +320,8 @@ class ProgressEngine {
     transport::SendStatus try_start_remote(Operation& op);
     transport::SendStatus try_send_control(transport::Peer peer, const wire::Envelope& e,
                                            const std::byte* payload, size_t bytes);
-    void on_network_rts(const transport::Arrival& a, transport::ucx::IncomingBulk& bytes, uint64_t length);
-    void on_network_sent(Operation& op, transport::ucx::OpStatus outcome);
+    void on_network_rts(const transport::Arrival& a, transport::IncomingBulk& bytes, uint64_t length);
+    void on_network_sent(Operation& op, transport::OpStatus outcome);
     void accept_from_network(Operation& recv, const IncomingMessage& message);
     void complete_send_event(Operation& op);
     void fail_remote(Operation& op);
@@ -370,7 +370,7 @@ class ProgressEngine {
 
     // Peer indices: first the ranks of this node, then the peers of the network in order of connection.
     uint32_t local_ranks_;
-    std::unique_ptr<transport::ucx::Network> network_;
+    std::unique_ptr<transport::Network> network_;
     void (*on_context_release_)(uint32_t) = nullptr;
     void (*on_revoke_)(uint32_t) = nullptr;
     void (*on_connection_lost_)(int) = nullptr;
@@ -413,7 +413,7 @@ class ProgressEngine {
     bool has_progress_thread_ = false;
     bool locking_ = false;                     // multithreaded_ or has_progress_thread_
     const std::atomic<uint32_t>& usable_cpus_; // in the segment; final when all ranks have joined
-    boot::TrafficWriter traffic_;
+    segment::TrafficWriter traffic_;
     std::vector<wire::PeerTraffic*> traffic_of_peer_; // null: nothing was sent to the peer yet
 };
 

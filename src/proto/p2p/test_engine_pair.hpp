@@ -14,13 +14,13 @@
 namespace zipmpi::proto {
 
 struct EnginePair {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     std::unique_ptr<ProgressEngine> engines[2];
     Team teams[2];
     // cma_copies: whether the two may read each other's memory
     explicit EnginePair(bool cma_copies = false) {
         Diagnostic why;
-        EXPECT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << format(why);
+        EXPECT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << format(why);
         segment.set_usable_cpus(2); // independent of this machine
         for (int r = 0; r < 2; ++r) {
             if (cma_copies) segment.block(static_cast<uint32_t>(r)).pid.store(getpid());

@@ -163,7 +163,7 @@ void ProgressThread::drive_progress() {
 ProgressThread::PollResult ProgressThread::poll_once(bool sleeps_next, bool& shm_armed, uint32_t& ticket) {
     if (!engine_.try_lock_idle()) return PollResult::refused;
     int happened = engine_.progress_all();
-    transport::ucx::Network* const network = engine_.network();
+    transport::Network* const network = engine_.network();
     if (sleeps_next && happened == 0) {
         shm_armed = network == nullptr || engine_.has_hooks();
         if (shm_armed) {

@@ -133,7 +133,7 @@ int64_t yields_for(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
 // last poll, or arming the network, which sends pending acknowledgments, may have ended the wait without
 // reporting an event. No wakeup would follow, so the condition is checked again.
 bool sleep_now(ProgressEngine& engine, uint32_t ticket, const Condition& over) {
-    transport::ucx::Network* const network = engine.network();
+    transport::Network* const network = engine.network();
     const bool on_descriptors = network != nullptr && engine.acquire_descriptors();
     bool woken = true;
     const bool armed = !on_descriptors || network->arm();

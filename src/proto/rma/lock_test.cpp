@@ -13,7 +13,7 @@ namespace zipmpi::proto::rma {
 namespace {
 
 struct Node {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     std::vector<std::unique_ptr<ProgressEngine>> engines;
     std::unique_ptr<wire::WindowLock> lock = std::make_unique<wire::WindowLock>();
 
@@ -21,7 +21,7 @@ struct Node {
         std::vector<int> world;
         for (uint32_t r = 0; r < ranks; ++r) world.push_back(static_cast<int>(r));
         Diagnostic why;
-        EXPECT_TRUE(boot::NodeSegment::make("lock_test", world, static_cast<int>(ranks), segment, why));
+        EXPECT_TRUE(segment::NodeSegment::make("lock_test", world, static_cast<int>(ranks), segment, why));
         segment.set_usable_cpus(2);
         for (uint32_t r = 0; r < ranks; ++r)
             engines.push_back(std::make_unique<ProgressEngine>(segment, r, static_cast<int>(r)));

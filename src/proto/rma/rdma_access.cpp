@@ -147,7 +147,7 @@ void Window::order_accumulates(int rank, bool by_device) {
 
 // Any operation on one word, by a compare-and-swap loop.
 uint64_t Window::update_word_rdma(int rank, int endpoint, const AccumulateOp& c, uint64_t in,
-                                  const transport::ucx::RemoteAddress& word) {
+                                  const transport::RemoteAddress& word) {
     auto& device = rdma_->context.device();
     const auto finish = [&] {
         rdma_->context.mark_busy(endpoint);

@@ -15,7 +15,7 @@ constexpr uint32_t polls_per_yield = 64;
 
 } // namespace
 
-RdmaContext::RdmaContext(std::unique_ptr<transport::ucx::RdmaDevice> device, ProgressEngine& engine)
+RdmaContext::RdmaContext(std::unique_ptr<transport::RdmaDevice> device, ProgressEngine& engine)
     : device_(std::move(device))
     , engine_(engine) {
     hook_.context = this;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RDMA state of the process, shared by all windows: the device (transport/ucx/rdma_device.hpp), connections
+// RDMA state of the process, shared by all windows: the device (transport/rdma_device.hpp), connections
 // to the ranks it was used for, and actions on the completion of operations.
 //
 // RDMA completions raise no event, so waiting ranks poll, in wait_until(). While operations are pending,
@@ -11,7 +11,7 @@
 #pragma once
 
 #include "proto/p2p/progress_hooks.hpp"
-#include "transport/ucx/rdma_device.hpp"
+#include "transport/rdma_device.hpp"
 
 #include <list>
 #include <map>
@@ -28,12 +28,12 @@ namespace zipmpi::proto::rma {
 
 class RdmaContext {
   public:
-    RdmaContext(std::unique_ptr<transport::ucx::RdmaDevice> device, ProgressEngine& engine);
+    RdmaContext(std::unique_ptr<transport::RdmaDevice> device, ProgressEngine& engine);
     ~RdmaContext();
     RdmaContext(const RdmaContext&) = delete;
     RdmaContext& operator=(const RdmaContext&) = delete;
 
-    [[nodiscard]] transport::ucx::RdmaDevice& device() { return *device_; }
+    [[nodiscard]] transport::RdmaDevice& device() { return *device_; }
 
     // Connection for operations of this process to a rank. Each direction has its own, since only the origin
     // can tell when it is established.
@@ -90,7 +90,7 @@ class RdmaContext {
     void progress(uint32_t polls); // and pauses, depending on `polls`
     void finish(int endpoint);
 
-    std::unique_ptr<transport::ucx::RdmaDevice> device_;
+    std::unique_ptr<transport::RdmaDevice> device_;
     ProgressEngine& engine_;
     std::map<int, RdmaConnection> connections_; // by world rank
     std::vector<bool> busy_;                    // by endpoint: operations started since the last flush

@@ -36,8 +36,8 @@ struct Window::RdmaPath {
     // Imported keys and lock state of a member.
     struct MemberState {
         bool imported = false;
-        transport::ucx::RemoteKey region;
-        transport::ucx::RemoteKey lock;
+        transport::RemoteKey region;
+        transport::RemoteKey lock;
         LastPath last_path = LastPath::none;
         // hybrid locks: assumed location of the lock, and how this rank holds it
         bool assume_network_lock = false;
@@ -50,8 +50,8 @@ struct Window::RdmaPath {
     Atomics atomics = Atomics::cpu;
     bool has_put_get = false;    // put and get use RDMA
     uint32_t handover_count = 1; // consecutive acquisitions before a hybrid lock migrates
-    transport::ucx::MemoryRegion region;
-    transport::ucx::MemoryRegion lock;
+    transport::MemoryRegion region;
+    transport::MemoryRegion lock;
     std::vector<wire::RmaKeys> published_keys;
     std::vector<MemberState> member_keys;
     uint64_t discard_word = 0; // sink for unused fetch results

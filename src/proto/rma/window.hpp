@@ -18,7 +18,7 @@
 
 #include "proto/rma/accumulate_op.hpp"
 #include "proto/team.hpp"
-#include "transport/ucx/rdma_device.hpp"
+#include "transport/rdma_device.hpp"
 #include "wire/rma_layout.hpp"
 
 #include <memory>
@@ -227,7 +227,7 @@ class Window {
     [[nodiscard]] bool can_swap_rdma(int rank, const CompareSwapOp& s, const std::byte* there) const;
     void order_accumulates(int rank, bool by_device);
     uint64_t update_word_rdma(int rank, int endpoint, const AccumulateOp& c, uint64_t in,
-                              const transport::ucx::RemoteAddress& word);
+                              const transport::RemoteAddress& word);
     void update_rdma(int rank, int endpoint, const AccumulateOp& c, const TypedBuffer& here,
                      const TypedBuffer& result, const TypedBuffer& there);
     Err fetch_add_rdma(int rank, int endpoint, const AccumulateOp& c, const TypedBuffer& here,

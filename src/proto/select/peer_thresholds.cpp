@@ -29,7 +29,7 @@ void compute_thresholds(uint64_t cell_bytes, Thresholds (&all)[hwtopo::pair_clas
 
 } // namespace
 
-PeerThresholds::PeerThresholds(const boot::NodeSegment& segment, uint32_t self)
+PeerThresholds::PeerThresholds(const segment::NodeSegment& segment, uint32_t self)
     : segment_(segment)
     , self_(self)
     , peers_(segment.local_ranks())

@@ -10,8 +10,8 @@
 // Threads: all calls hold the engine's lock.
 #pragma once
 
-#include "boot/node_segment.hpp"
 #include "proto/select/select.hpp"
+#include "segment/node_segment.hpp"
 
 #include <atomic>
 #include <vector>
@@ -20,7 +20,7 @@ namespace zipmpi::proto {
 
 class PeerThresholds {
   public:
-    PeerThresholds(const boot::NodeSegment& segment, uint32_t self);
+    PeerThresholds(const segment::NodeSegment& segment, uint32_t self);
 
     [[nodiscard]] const Thresholds& of(uint32_t peer) {
         const Thresholds* cached = peers_[peer];
@@ -44,7 +44,7 @@ class PeerThresholds {
     }
     bool find_class(uint32_t peer, PairClass& pair);
 
-    const boot::NodeSegment& segment_;
+    const segment::NodeSegment& segment_;
     uint32_t self_;
     bool thresholds_loaded_ = false;
     Thresholds thresholds_[hwtopo::pair_classes];

@@ -302,9 +302,9 @@ TEST(CostsFileAbsent, IsAnErrorOnlyIfNamed) {
 TEST(PeerThresholds, FollowsLocalitiesInTheSegment) {
     const char* env[] = {"ZIPMPI_TUNE_FILE=none", nullptr};
     ASSERT_TRUE(load_params(env).empty());
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1, 2}, 3, segment, why)) << why.why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1, 2}, 3, segment, why)) << why.why;
     hwtopo::set_locality(segment, 0, {0, 0, 0, 0, 0, 0});
     hwtopo::set_locality(segment, 1, {0, 0, 0, 1, 1, 1});
     hwtopo::set_locality(segment, 2, {1, 1, 1, 2, 2, 2});
@@ -325,9 +325,9 @@ TEST(PeerThresholds, FollowsLocalitiesInTheSegment) {
 TEST(PeerThresholds, FollowsReboundRanks) {
     const char* env[] = {"ZIPMPI_TUNE_FILE=none", nullptr};
     ASSERT_TRUE(load_params(env).empty());
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
     hwtopo::set_locality(segment, 0, {0, 0, 0, 0, 0, 0});
     hwtopo::set_locality(segment, 1, {1, 1, 1, 1, 1, 1});
     PeerThresholds thresholds(segment, 0);
@@ -346,9 +346,9 @@ TEST(PeerThresholds, FollowsReboundRanks) {
 }
 
 TEST(PeerThresholds, BuiltInApplyWhileAnotherRankComputes) {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
     hwtopo::set_locality(segment, 0, {0, 0, 0, 0, 0, 0});
     hwtopo::set_locality(segment, 1, {1, 1, 1, 1, 1, 1});
     segment.node_info().thresholds.store(wire::info_in_progress);

@@ -27,7 +27,7 @@ bool accepts_writes(const wire::RankBlock& block) {
 
 } // namespace
 
-Copier::Copier(const boot::NodeSegment& segment, uint32_t self)
+Copier::Copier(const segment::NodeSegment& segment, uint32_t self)
     : segment_(segment)
     , cookie_(0)
     , states_(segment.local_ranks(), use ? State::unknown : State::refused) {

@@ -8,7 +8,7 @@
 // two directions.
 #pragma once
 
-#include "boot/node_segment.hpp"
+#include "segment/node_segment.hpp"
 #include "transport/transport.hpp"
 
 #include <sys/uio.h>
@@ -18,7 +18,7 @@ namespace zipmpi::transport::cma {
 
 class Copier {
   public:
-    Copier(const boot::NodeSegment& segment, uint32_t self);
+    Copier(const segment::NodeSegment& segment, uint32_t self);
     Copier(const Copier&) = delete;
     Copier& operator=(const Copier&) = delete;
 
@@ -53,7 +53,7 @@ class Copier {
     bool probe(Peer from) const;
     bool record_result(Peer from, bool copied);
 
-    const boot::NodeSegment& segment_;
+    const segment::NodeSegment& segment_;
     uint64_t cookie_; // read by peers to probe permission
     std::vector<State> states_;
     // A peer that may be read may also be written, unless a seccomp filter blocks process_vm_writev.

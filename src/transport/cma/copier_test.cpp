@@ -12,7 +12,7 @@ namespace zipmpi::transport::cma {
 namespace {
 
 struct Pair {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     int ready[2] = {-1, -1};
     int proceed[2] = {-1, -1};
     pid_t child = -1;
@@ -21,7 +21,7 @@ struct Pair {
     template <class Prepare>
     explicit Pair(const Prepare& prepare) {
         Diagnostic why;
-        EXPECT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << format(why);
+        EXPECT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << format(why);
         EXPECT_EQ(pipe(ready) + pipe(proceed), 0);
         child = fork();
         if (child != 0) {
@@ -47,7 +47,8 @@ struct Pair {
 char text[] = "what the parent has";
 
 TEST(Cma, ReadsAnotherProcess) {
-    const Pair pair([](const boot::NodeSegment&) { std::memcpy(text, "what the child has ", sizeof text); });
+    const Pair pair(
+        [](const segment::NodeSegment&) { std::memcpy(text, "what the child has ", sizeof text); });
     Copier reader(pair.segment, 0);
     char got[sizeof text] = {};
     if (!reader.read(1, reinterpret_cast<uint64_t>(text), reinterpret_cast<std::byte*>(got), sizeof got))
@@ -56,7 +57,7 @@ TEST(Cma, ReadsAnotherProcess) {
 }
 
 TEST(Cma, RefusalIsRememberedSilently) {
-    const Pair pair([](const boot::NodeSegment& segment) { // looks like a process that cannot be read
+    const Pair pair([](const segment::NodeSegment& segment) { // looks like a process that cannot be read
         segment.block(1).probe_number.fetch_add(1);
     });
     Copier reader(pair.segment, 0);
@@ -67,7 +68,7 @@ TEST(Cma, RefusalIsRememberedSilently) {
 }
 
 TEST(Cma, BadAddressRevokesPermission) {
-    const Pair pair([](const boot::NodeSegment&) {});
+    const Pair pair([](const segment::NodeSegment&) {});
     Copier reader(pair.segment, 0);
     std::byte byte{};
     if (!reader.read(1, reinterpret_cast<uint64_t>(text), &byte, 1))

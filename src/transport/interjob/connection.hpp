@@ -8,7 +8,7 @@
 
 #include "os/fd.hpp"
 #include "transport/interjob/job_handshake.hpp"
-#include "transport/ucx/network.hpp"
+#include "transport/network.hpp"
 
 #include <deque>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace zipmpi::interjob {
 
-using transport::ucx::BufferRef;
+using transport::BufferRef;
 
 struct FrameHeader {
     enum class Kind : uint32_t {

@@ -12,7 +12,7 @@
 
 namespace zipmpi::interjob {
 
-using transport::ucx::OpStatus;
+using transport::OpStatus;
 
 namespace {
 
@@ -205,8 +205,8 @@ void InterJobNetwork::end_frame(Connection& c) {
     case Kind::message:
         return callbacks_.arrived(callbacks_.subject, arrival);
     case Kind::rts: {
-        auto handle = std::make_unique<char>();
-        auto* const bytes = reinterpret_cast<IncomingBulk*>(handle.get()); // only its address is used
+        auto handle = std::make_unique<IncomingBulk>(); // only its address is used
+        auto* const bytes = handle.get();
         pending_recvs_.emplace(bytes, PendingBulkRecv{{c.external, h.number}, std::move(handle)});
         return callbacks_.rts_arrived(callbacks_.subject, arrival, *bytes, h.bytes);
     }

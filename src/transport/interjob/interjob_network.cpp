@@ -13,7 +13,7 @@
 
 namespace zipmpi::interjob {
 
-using transport::ucx::OpStatus;
+using transport::OpStatus;
 
 namespace {
 
@@ -33,8 +33,7 @@ bool add_to(int epoll, int fd, uint64_t key) {
 
 } // namespace
 
-InterJobNetwork::InterJobNetwork(const InterJobConfig& settings,
-                                 std::unique_ptr<transport::ucx::Network> inner)
+InterJobNetwork::InterJobNetwork(const InterJobConfig& settings, std::unique_ptr<transport::Network> inner)
     : first_peer_(settings.first_peer)
     , callbacks_(settings.callbacks)
     , epoll_(epoll_create1(EPOLL_CLOEXEC))
@@ -45,7 +44,7 @@ InterJobNetwork::InterJobNetwork(const InterJobConfig& settings,
 }
 
 std::unique_ptr<InterJobNetwork> InterJobNetwork::open(const InterJobConfig& settings,
-                                                       std::unique_ptr<transport::ucx::Network>& inner,
+                                                       std::unique_ptr<transport::Network>& inner,
                                                        std::string& why) {
     std::unique_ptr<InterJobNetwork> made(new InterJobNetwork(settings, nullptr));
     made->listeners_ = listen_on_all(settings.devices, made->contact_info_);

@@ -14,7 +14,7 @@
 
 #include "transport/interjob/connection.hpp"
 #include "transport/interjob/sockets.hpp"
-#include "transport/ucx/network.hpp"
+#include "transport/network.hpp"
 
 #include <map>
 #include <memory>
@@ -22,21 +22,21 @@
 
 namespace zipmpi::interjob {
 
+using transport::IncomingBulk;
 using transport::Peer;
-using transport::ucx::IncomingBulk;
-using transport::ucx::PostStatus;
+using transport::PostStatus;
 
-class InterJobNetwork final : public transport::ucx::Network {
+class InterJobNetwork final : public transport::Network {
   public:
     struct InterJobConfig {
         ProcessName name;    // of this process
         std::string devices; // to listen on; empty: all
         Peer first_peer = 0; // above all peers of the wrapped network
-        transport::ucx::NetworkCallbacks callbacks{};
+        transport::NetworkCallbacks callbacks{};
     };
     // Returns null on failure, with the reason in why; inner is then untouched.
     static std::unique_ptr<InterJobNetwork>
-    open(const InterJobConfig& settings, std::unique_ptr<transport::ucx::Network>& inner, std::string& why);
+    open(const InterJobConfig& settings, std::unique_ptr<transport::Network>& inner, std::string& why);
     ~InterJobNetwork() override;
 
     [[nodiscard]] const ContactInfo& contact_info() const { return contact_info_; }
@@ -92,10 +92,10 @@ class InterJobNetwork final : public transport::ucx::Network {
     };
     struct PendingBulkRecv {
         BulkKey key;
-        std::unique_ptr<char> handle; // its address identifies the message to the protocols
+        std::unique_ptr<IncomingBulk> handle; // its address identifies the message to the protocols
     };
 
-    InterJobNetwork(const InterJobConfig& settings, std::unique_ptr<transport::ucx::Network> inner);
+    InterJobNetwork(const InterJobConfig& settings, std::unique_ptr<transport::Network> inner);
     [[nodiscard]] bool is_external_peer(Peer peer) const { return peer >= first_peer_; }
     [[nodiscard]] int external_of(Peer peer) const { return static_cast<int>(peer - first_peer_); }
     [[nodiscard]] Peer peer_of(int external) const { return first_peer_ + static_cast<Peer>(external); }
@@ -135,7 +135,7 @@ class InterJobNetwork final : public transport::ucx::Network {
 
     ContactInfo contact_info_;
     Peer first_peer_;
-    transport::ucx::NetworkCallbacks callbacks_;
+    transport::NetworkCallbacks callbacks_;
     std::string no_address_;
     os::Fd epoll_;
     std::vector<os::Fd> listeners_;
@@ -157,7 +157,7 @@ class InterJobNetwork final : public transport::ucx::Network {
     int events_ = 0;
     bool shutting_down_ = false;
     bool to_sweep_ = false;
-    std::unique_ptr<transport::ucx::Network> inner_;
+    std::unique_ptr<transport::Network> inner_;
 };
 
 } // namespace zipmpi::interjob

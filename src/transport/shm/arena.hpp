@@ -7,7 +7,7 @@
 // Threads: called with the progress engine's lock held.
 #pragma once
 
-#include "boot/node_segment.hpp"
+#include "segment/node_segment.hpp"
 #include "transport/transport.hpp"
 
 #include <vector>
@@ -16,7 +16,7 @@ namespace zipmpi::transport::shm {
 
 class Arena {
   public:
-    Arena(const boot::NodeSegment& segment, uint32_t self)
+    Arena(const segment::NodeSegment& segment, uint32_t self)
         : segment_(segment)
         , self_(self)
         , mappings_(segment.local_ranks()) {}
@@ -59,7 +59,7 @@ class Arena {
     [[nodiscard]] uint64_t find(const void* memory, uint64_t bytes) const;
     [[nodiscard]] size_t find_free(uint64_t bytes, uint64_t& offset) const;
 
-    const boot::NodeSegment& segment_;
+    const segment::NodeSegment& segment_;
     uint32_t self_;
     std::vector<ArenaBlock> blocks_;
     std::vector<PeerMapping> mappings_;

@@ -14,10 +14,10 @@ class ArenaTest : public testing::Test {
   protected:
     void SetUp() override {
         Diagnostic why;
-        ASSERT_TRUE(boot::NodeSegment::make("test", {0, 1}, 2, segment, why)) << format(why);
+        ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << format(why);
         ASSERT_TRUE(segment.has_arenas());
     }
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
 };
 
 TEST_F(ArenaTest, PeerReadsOwnersData) {

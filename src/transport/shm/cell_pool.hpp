@@ -9,7 +9,7 @@
 // through a cell. A waiting owner prefetches them.
 #pragma once
 
-#include "boot/node_segment.hpp"
+#include "segment/node_segment.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -20,7 +20,7 @@ namespace zipmpi::transport::shm {
 
 class CellPool {
   public:
-    CellPool(const boot::NodeSegment& segment, uint32_t owner)
+    CellPool(const segment::NodeSegment& segment, uint32_t owner)
         : segment_(segment)
         , owner_(owner) {}
 
@@ -88,7 +88,7 @@ class CellPool {
     void check_one();
     void prefetch_lines();
 
-    const boot::NodeSegment& segment_;
+    const segment::NodeSegment& segment_;
     uint32_t owner_;
     struct CellState {
         uint16_t generation = 0; // of the last send

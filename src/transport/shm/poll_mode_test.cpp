@@ -14,7 +14,7 @@ namespace {
 
 // One receiver and its senders, all driven by one thread.
 struct Funnel {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     ShmTransport to;
     std::vector<std::unique_ptr<ShmTransport>> senders; // [0] is null
     std::vector<uint32_t> sent;

@@ -29,13 +29,13 @@ PollMode parse_poll_mode(const std::string& text) {
     return text == "mpsc" ? PollMode::mpsc : PollMode::hybrid;
 }
 
-bool enough_cpus(const boot::NodeSegment& segment) {
+bool enough_cpus(const segment::NodeSegment& segment) {
     return segment.local_ranks() <= segment.header().usable_cpus.load(std::memory_order_relaxed);
 }
 
 } // namespace
 
-ShmTransport::ShmTransport(const boot::NodeSegment& segment, uint32_t self)
+ShmTransport::ShmTransport(const segment::NodeSegment& segment, uint32_t self)
     : segment_(segment)
     , block_(&segment.block(self))
     , self_(self)

@@ -6,9 +6,9 @@
 // is a local index in the node segment. PollMode selects how a receiver detects messages.
 #pragma once
 
-#include "boot/node_segment.hpp"
 #include "os/clock.hpp"
 #include "os/wakeup_socket.hpp"
+#include "segment/node_segment.hpp"
 #include "transport/shm/cell_pool.hpp"
 #include "transport/shm/expected_rings.hpp"
 #include "transport/transport.hpp"
@@ -31,7 +31,7 @@ class ShmTransport {
   public:
     static constexpr std::string_view name = "shm";
 
-    ShmTransport(const boot::NodeSegment& segment, uint32_t self);
+    ShmTransport(const segment::NodeSegment& segment, uint32_t self);
 
     [[nodiscard]] const Caps& caps() const { return caps_; }
     [[nodiscard]] int peer_of(int world_rank) const {
@@ -41,7 +41,7 @@ class ShmTransport {
     }
     [[nodiscard]] uint32_t self() const { return self_; }
     [[nodiscard]] wire::RankBlock& own_block() const { return *block_; }
-    [[nodiscard]] const boot::NodeSegment& segment() const { return segment_; }
+    [[nodiscard]] const segment::NodeSegment& segment() const { return segment_; }
 
     SendStatus send_inline(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes);
     SendStatus send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
@@ -210,7 +210,7 @@ class ShmTransport {
     template <class Sink>
     uint32_t deliver(Peer from, const SlotSpan& span, Sink& sink);
 
-    const boot::NodeSegment& segment_;
+    const segment::NodeSegment& segment_;
     wire::RankBlock* block_;
     uint32_t self_;
     uint32_t arrival_words_;

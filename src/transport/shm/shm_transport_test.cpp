@@ -136,9 +136,9 @@ TEST(Shm, InvalidSlotsAreDropped) {
 }
 
 TEST(Shm, PeerOfFindsWorldRanks) {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     Diagnostic why;
-    ASSERT_TRUE(boot::NodeSegment::make("test", {3, 8, 9, 40}, 64, segment, why));
+    ASSERT_TRUE(segment::NodeSegment::make("test", {3, 8, 9, 40}, 64, segment, why));
     const ShmTransport t(segment, 2);
     EXPECT_EQ(t.peer_of(3), 0);
     EXPECT_EQ(t.peer_of(40), 3);

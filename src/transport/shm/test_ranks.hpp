@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/param.hpp"
-#include "boot/node_segment.hpp"
+#include "segment/node_segment.hpp"
 #include "transport/shm/shm_transport.hpp"
 
 #include <gtest/gtest.h>
@@ -14,12 +14,13 @@
 
 namespace zipmpi::transport::shm {
 
-inline boot::NodeSegment make_segment(uint32_t ranks) {
-    boot::NodeSegment segment;
+inline segment::NodeSegment make_segment(uint32_t ranks) {
+    segment::NodeSegment segment;
     Diagnostic why;
     std::vector<int> world;
     for (uint32_t i = 0; i < ranks; ++i) world.push_back(static_cast<int>(i));
-    EXPECT_TRUE(boot::NodeSegment::make("test", world, static_cast<int>(ranks), segment, why)) << format(why);
+    EXPECT_TRUE(segment::NodeSegment::make("test", world, static_cast<int>(ranks), segment, why))
+        << format(why);
     return segment;
 }
 

@@ -149,7 +149,8 @@ void UcxNetwork::send_handshake(PeerState& peer, uint16_t kind, const uint8_t (&
     g.token = peer.issued_token;
     std::memcpy(g.nonce, nonce, sizeof nonce);
     SendRequest& s = acquire_request();
-    s.handshake = sign(g, kind == wire::net_hello ? std::string_view(address_) : std::string_view(), key_);
+    s.handshake =
+        auth::sign(g, kind == wire::net_hello ? std::string_view(address_) : std::string_view(), key_);
     const ucp_request_param_t param = request_params(s, UCP_AM_SEND_FLAG_EAGER);
     void* request =
         ucp_am_send_nbx(peer.endpoint, kind, nullptr, 0, s.handshake.data(), s.handshake.size(), &param);
@@ -160,8 +161,8 @@ void UcxNetwork::send_handshake(PeerState& peer, uint16_t kind, const uint8_t (&
 // Must not run within a UCX callback: UCX may still hold an event of an endpoint that is closed or created
 // here.
 void UcxNetwork::on_hello(std::span<const std::byte> bytes) {
-    VerifiedMessage hello;
-    if (!verify(bytes, wire::net_hello, world_rank_, key_, hello)) {
+    auth::VerifiedMessage hello;
+    if (!auth::verify(bytes, wire::net_hello, world_rank_, key_, hello)) {
         ++rejected_messages_;
         return;
     }
@@ -191,8 +192,8 @@ void UcxNetwork::process_hellos() {
 }
 
 void UcxNetwork::on_hello_reply(std::span<const std::byte> bytes) {
-    VerifiedMessage reply;
-    const bool authentic = verify(bytes, wire::net_hello_reply, world_rank_, key_, reply);
+    auth::VerifiedMessage reply;
+    const bool authentic = auth::verify(bytes, wire::net_hello_reply, world_rank_, key_, reply);
     const auto it = authentic ? by_rank_.find(reply.message.from) : by_rank_.end();
     if (it == by_rank_.end() ||
         std::memcmp(peers_[it->second].nonce.data(), reply.message.nonce, wire::nonce_bytes) != 0) {

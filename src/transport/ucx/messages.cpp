@@ -160,7 +160,7 @@ ucs_status_t UcxNetwork::on_message(void* self, const void* header, size_t heade
     const std::span head(static_cast<const std::byte*>(header), header_length);
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0)
         return network.receive_message(head, {static_cast<const std::byte*>(data), length}, nullptr);
-    return network.receive_message(head, {}, new IncomingBulk{data, length, false});
+    return network.receive_message(head, {}, new UcxIncomingBulk{{}, data, length, false});
 }
 
 ucs_status_t UcxNetwork::on_control(void* self, const void*, size_t, void* data, size_t length,
@@ -171,7 +171,7 @@ ucs_status_t UcxNetwork::on_control(void* self, const void*, size_t, void* data,
 }
 
 ucs_status_t UcxNetwork::receive_message(std::span<const std::byte> header, std::span<const std::byte> data,
-                                         IncomingBulk* bytes) {
+                                         UcxIncomingBulk* bytes) {
     wire::NetHeader h{};
     std::span<const std::byte> payload;
     const bool whole = read_header(header, h, payload);
@@ -200,7 +200,7 @@ ucs_status_t UcxNetwork::receive_message(std::span<const std::byte> header, std:
 }
 
 void UcxNetwork::deliver(Peer from, std::span<const std::byte> header, std::span<const std::byte> data,
-                         IncomingBulk* bytes) {
+                         UcxIncomingBulk* bytes) {
     wire::NetHeader h{};
     std::span<const std::byte> payload;
     if (!read_header(header, h, payload)) return; // validated before
@@ -229,7 +229,8 @@ void UcxNetwork::deliver_reordered(Peer from) {
     }
 }
 
-void UcxNetwork::fetch(IncomingBulk& bytes, const BufferRef& to) {
+void UcxNetwork::fetch(IncomingBulk& message, const BufferRef& to) {
+    auto& bytes = static_cast<UcxIncomingBulk&>(message);
     auto* r = new RecvRequest{this, to, {}, &bytes};
     ucp_request_param_t param{};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
@@ -257,7 +258,8 @@ void UcxNetwork::finish_fetch(RecvRequest& r, ucs_status_t status) {
     callbacks_.fetched(callbacks_.subject, operation, status == UCS_OK ? OpStatus::done : OpStatus::failed);
 }
 
-void UcxNetwork::drop(IncomingBulk& bytes) {
+void UcxNetwork::drop(IncomingBulk& message) {
+    auto& bytes = static_cast<UcxIncomingBulk&>(message);
     ucp_am_data_release(worker_, bytes.descriptor);
     delete &bytes;
 }

@@ -62,9 +62,9 @@ os::Fd new_socket() { return os::Fd(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK 
 constexpr uintptr_t frame_buffer_bit = 1;
 
 // Returns null for a UCX descriptor.
-FrameBuffer* frame_buffer_of(void* descriptor) {
+tcp::FrameBuffer* frame_buffer_of(void* descriptor) {
     return (reinterpret_cast<uintptr_t>(descriptor) & frame_buffer_bit) != 0
-               ? reinterpret_cast<FrameBuffer*>(static_cast<std::byte*>(descriptor) - frame_buffer_bit)
+               ? reinterpret_cast<tcp::FrameBuffer*>(static_cast<std::byte*>(descriptor) - frame_buffer_bit)
                : nullptr;
 }
 
@@ -178,13 +178,13 @@ std::string UcxNetwork::stream_handshake(uint16_t kind, const PeerState& peer,
     g.to = peer.world_rank;
     g.token = peer.stream_token;
     std::memcpy(g.nonce, nonce.data(), sizeof g.nonce);
-    return sign(g, {}, key_);
+    return auth::sign(g, {}, key_);
 }
 
 bool UcxNetwork::on_stream_handshake(PendingStream& n) {
-    VerifiedMessage opened;
+    auth::VerifiedMessage opened;
     const uint16_t kind = n.is_initiator ? wire::net_stream_hello_reply : wire::net_stream_hello;
-    if (!verify(std::as_bytes(std::span(n.in)), kind, world_rank_, key_, opened)) return false;
+    if (!auth::verify(std::as_bytes(std::span(n.in)), kind, world_rank_, key_, opened)) return false;
     const wire::HandshakeMessage& g = opened.message;
     const auto it = by_rank_.find(g.from);
     if (it == by_rank_.end()) return false;
@@ -210,12 +210,12 @@ void UcxNetwork::begin_stream(PeerState& peer, os::Fd fd) {
     setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (!watch(fd.get(), key_of(of_stream, index), EPOLLIN, true)) return;
     peer.stream_context = {this, index};
-    peer.stream = std::make_unique<FrameStream>(std::move(fd), frame_buffers_, stream_callbacks(peer));
+    peer.stream = std::make_unique<tcp::FrameStream>(std::move(fd), frame_buffers_, stream_callbacks(peer));
     ++streams_;
 }
 
-FrameStream::StreamCallbacks UcxNetwork::stream_callbacks(PeerState& peer) {
-    FrameStream::StreamCallbacks u{};
+tcp::FrameStream::StreamCallbacks UcxNetwork::stream_callbacks(PeerState& peer) {
+    tcp::FrameStream::StreamCallbacks u{};
     u.subject = &peer.stream_context;
     if (frame_config_.receive_buffer_for != nullptr)
         u.receive_buffer_for = [](void* self, std::span<const std::byte> head, size_t bytes) {
@@ -223,7 +223,7 @@ FrameStream::StreamCallbacks UcxNetwork::stream_callbacks(PeerState& peer) {
             return e.frame_config_.receive_buffer_for(e.callbacks_.subject, head, bytes);
         };
     u.frame_arrived = [](void* self, std::span<const std::byte> head, std::span<const std::byte> data,
-                         FrameBuffer* buffer) {
+                         tcp::FrameBuffer* buffer) {
         const StreamContext& context = *static_cast<StreamContext*>(self);
         UcxNetwork& e = *context.network;
         ++e.events_;
@@ -243,14 +243,14 @@ FrameStream::StreamCallbacks UcxNetwork::stream_callbacks(PeerState& peer) {
 }
 
 void UcxNetwork::release_frame(void* descriptor) {
-    if (FrameBuffer* const buffer = frame_buffer_of(descriptor); buffer != nullptr)
+    if (tcp::FrameBuffer* const buffer = frame_buffer_of(descriptor); buffer != nullptr)
         frame_buffers_.release(buffer);
     else
         ucp_am_data_release(worker_, descriptor);
 }
 
-FrameBuffer* UcxNetwork::spliced(void* descriptor) const {
-    return spliced_buffer(frame_buffer_of(descriptor));
+tcp::FrameBuffer* UcxNetwork::spliced(void* descriptor) const {
+    return tcp::spliced_buffer(frame_buffer_of(descriptor));
 }
 
 void UcxNetwork::revoke_buffer(std::span<const std::byte> memory) {
@@ -268,7 +268,7 @@ void UcxNetwork::close_stream(PeerState& peer) {
     if (active_stream_ == static_cast<int>(index)) active_stream_ = -1;
     --streams_;
     // Destroyed at the end of this function, when the state is consistent: its destructor calls frame_sent().
-    const std::unique_ptr<FrameStream> closed = std::move(peer.stream);
+    const std::unique_ptr<tcp::FrameStream> closed = std::move(peer.stream);
 }
 
 // Frames on the stream may be lost. The offering side offers again; the other side calls peer_connected()
@@ -286,7 +286,7 @@ void UcxNetwork::on_stream_closed(Peer index) {
 PostStatus UcxNetwork::send_by_stream(Peer index, std::span<const std::byte> head,
                                       std::span<const std::byte> data, void* ticket, bool may_wait) {
     PeerState& to = peers_[index];
-    FrameStream& stream = *to.stream;
+    tcp::FrameStream& stream = *to.stream;
     if (may_wait && should_batch_frame(to, head.size() + data.size())) {
         if (stream.batched() == 0) waiting_streams_.push_back(index);
         stream.batch(head, data);
@@ -300,7 +300,7 @@ PostStatus UcxNetwork::send_by_stream(Peer index, std::span<const std::byte> hea
 }
 
 PostStatus UcxNetwork::send_spliced(Peer index, std::span<const std::byte> head,
-                                    std::span<const std::byte> data, void* ticket, FrameBuffer& buffer) {
+                                    std::span<const std::byte> data, void* ticket, tcp::FrameBuffer& buffer) {
     PeerState& to = peers_[index];
     if (to.failed || to.endpoint == nullptr || to.token == 0 || to.stream == nullptr)
         return buffer.read_spliced(data.size()) ? send_frame(index, head, data, ticket, false)
@@ -328,7 +328,7 @@ void UcxNetwork::flush_streams() {
 void UcxNetwork::write_streams() {
     for (size_t i = 0; i < writing_.size();) {
         const Peer index = writing_[i];
-        FrameStream& stream = *peers_[index].stream;
+        tcp::FrameStream& stream = *peers_[index].stream;
         if (!stream.write()) broken_streams_.push_back(index);
         if (stream.has_pending_writes())
             ++i;
@@ -344,14 +344,14 @@ void UcxNetwork::write_streams() {
 
 void UcxNetwork::watch_writable_streams() {
     for (const Peer index : writing_) {
-        FrameStream& stream = *peers_[index].stream;
+        tcp::FrameStream& stream = *peers_[index].stream;
         if (std::exchange(stream.watches_writable, true)) continue;
         watch(stream.descriptor(), key_of(of_stream, index), EPOLLIN | EPOLLOUT, true);
     }
 }
 
 void UcxNetwork::read_stream(Peer index) {
-    FrameStream* const stream = peers_[index].stream.get();
+    tcp::FrameStream* const stream = peers_[index].stream.get();
     if (stream == nullptr) return;
     const int came = stream->read();
     if (came < 0) return on_stream_closed(index);
@@ -376,7 +376,7 @@ bool UcxNetwork::poll_events() {
             const auto found = pending_streams_.find(which);
             if (found != pending_streams_.end() && !serve_pending_stream(which, found->second))
                 pending_streams_.erase(which);
-        } else if (FrameStream* const stream = peers_[which].stream.get(); stream != nullptr) {
+        } else if (tcp::FrameStream* const stream = peers_[which].stream.get(); stream != nullptr) {
             if (stream->watches_writable && !stream->has_pending_writes()) {
                 stream->watches_writable = false;
                 watch(stream->descriptor(), key_of(of_stream, which), EPOLLIN, true);

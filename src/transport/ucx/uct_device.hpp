@@ -4,7 +4,7 @@
 // RdmaDevice on one UCT interface, with the operations in flight on its endpoints.
 #pragma once
 
-#include "transport/ucx/rdma_device.hpp"
+#include "transport/rdma_device.hpp"
 
 #include <deque>
 #include <list>

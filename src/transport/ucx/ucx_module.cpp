@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/module_folder.hpp"
-#include "transport/ucx/aead.hpp"
-#include "transport/ucx/frame_network.hpp"
-#include "transport/ucx/rdma_device.hpp"
+#include "transport/ucx/ucx_module.hpp"
+
+#include "os/module_folder.hpp"
 
 #include <cstdlib>
-#include <dlfcn.h>
 
 namespace zipmpi::transport::ucx {
 namespace {
@@ -40,14 +38,8 @@ class ScopedUcxEnv {
 // Returns null on failure, with the reason in why.
 void* load_module_symbol(const char* symbol, std::string& why, const std::string& other = {}) {
     const ScopedUcxEnv quiet;
-    const std::string file = other.empty() ? boot::module_path(module_file) : other;
-    void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    void* function = module != nullptr ? dlsym(module, symbol) : nullptr;
-    if (function == nullptr) {
-        const char* text = dlerror();
-        why = text != nullptr ? text : file + " does not define " + symbol;
-    }
-    return function;
+    const std::string file = other.empty() ? os::module_path(module_file) : other;
+    return os::load_symbol(file, symbol, why);
 }
 
 } // namespace
@@ -62,12 +54,12 @@ FrameNetwork* open_for_frames(const NetworkConfig& settings, const FrameConfig& 
     return function != nullptr ? reinterpret_cast<OpenForFrames>(function)(settings, frames, why) : nullptr;
 }
 
-DeviceProbe* open_probe(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key, std::string& why) {
+DeviceProbe* open_probe(int world_rank, JobKey key, std::string& why) {
     void* function = load_module_symbol(open_probe_symbol, why);
     return function != nullptr ? reinterpret_cast<OpenProbe>(function)(world_rank, key) : nullptr;
 }
 
-Aead* open_aead(std::span<const uint8_t, wire::job_key_bytes> key, std::string& why) {
+auth::Aead* open_aead(JobKey key, std::string& why) {
     void* function = load_module_symbol(open_aead_symbol, why);
     return function != nullptr ? reinterpret_cast<OpenAead>(function)(key) : nullptr;
 }

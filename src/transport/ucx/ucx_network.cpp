@@ -3,7 +3,7 @@
 //
 // Startup and shutdown of the network.
 #include "transport/ucx/ucx_network.hpp"
-#include "transport/ucx/rdma.hpp"
+#include "transport/discovery/rdma_ports.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,7 +21,7 @@ bool set_default(ucp_config_t* config, const char* name, const char* value) {
 bool any_emulated(std::string_view devices) {
     for (size_t begin = 0; begin < devices.size();) {
         const std::string_view name = devices.substr(begin, devices.find(',', begin) - begin);
-        if (has_rdma(name) && is_emulated(name)) return true;
+        if (discovery::has_rdma(name) && discovery::is_emulated(name)) return true;
         begin += name.size() + 1;
     }
     return false;
@@ -59,7 +59,7 @@ UcxNetwork::UcxNetwork(const NetworkConfig& settings, const FrameConfig& frames)
 }
 
 bool UcxNetwork::start(const char* devices, std::string& why) {
-    rdma_ = has_rdma(devices);
+    rdma_ = discovery::has_rdma(devices);
     ucp_config_t* config = nullptr;
     ucs_status_t status = ucp_config_read(nullptr, nullptr, &config);
     if (status != UCS_OK || !configure(config, devices, detect_from_ != INT32_MAX)) {
@@ -167,16 +167,16 @@ bool UcxNetwork::idle() const { return in_flight_ == 0 && writing_.empty() && wa
 
 } // namespace zipmpi::transport::ucx
 
-extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::FrameNetwork*
-zipmpi_ucx_open_for_frames_2(const zipmpi::transport::ucx::NetworkConfig& settings,
-                             const zipmpi::transport::ucx::FrameConfig& frames, std::string& why) {
+extern "C" [[gnu::visibility("default")]] zipmpi::transport::FrameNetwork*
+zipmpi_ucx_open_for_frames_2(const zipmpi::transport::NetworkConfig& settings,
+                             const zipmpi::transport::FrameConfig& frames, std::string& why) {
     using namespace zipmpi::transport::ucx;
     auto network = std::make_unique<UcxNetwork>(settings, frames);
     if (!network->start(settings.devices, why)) return nullptr;
     return network.release();
 }
 
-extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Network*
-zipmpi_ucx_open_3(const zipmpi::transport::ucx::NetworkConfig& settings, std::string& why) {
+extern "C" [[gnu::visibility("default")]] zipmpi::transport::Network*
+zipmpi_ucx_open_3(const zipmpi::transport::NetworkConfig& settings, std::string& why) {
     return zipmpi_ucx_open_for_frames_2(settings, {}, why);
 }

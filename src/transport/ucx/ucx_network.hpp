@@ -4,10 +4,10 @@
 // Implementation of the module zipmpi_ucx.so: one UCX context and worker, and the connected peers.
 #pragma once
 
+#include "transport/auth/handshake.hpp"
+#include "transport/frame_network.hpp"
+#include "transport/tcp/frame_stream.hpp"
 #include "transport/ucx/ep_info.hpp"
-#include "transport/ucx/frame_network.hpp"
-#include "transport/ucx/frame_stream.hpp"
-#include "transport/ucx/handshake.hpp"
 #include "wire/frame_layout.hpp"
 #include "wire/stream_layout.hpp"
 
@@ -27,7 +27,7 @@ namespace zipmpi::transport::ucx {
 inline constexpr unsigned token_index_bits = 24;
 inline constexpr size_t batch_bytes = 16U << 10;
 
-struct IncomingBulk {
+struct UcxIncomingBulk : IncomingBulk {
     void* descriptor; // of UCX
     uint64_t bytes;
     bool scatters; // the device may write it to many segments
@@ -67,9 +67,9 @@ class UcxNetwork final : public FrameNetwork {
     [[nodiscard]] uint64_t rejected_messages() const override { return rejected_messages_; }
     PostStatus send_frame(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
                           void* ticket, bool may_wait) override;
-    [[nodiscard]] FrameBuffer* spliced(void* descriptor) const override;
+    [[nodiscard]] tcp::FrameBuffer* spliced(void* descriptor) const override;
     PostStatus send_spliced(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
-                            void* ticket, FrameBuffer& buffer) override;
+                            void* ticket, tcp::FrameBuffer& buffer) override;
     void flush_batches() override;
     [[nodiscard]] bool has_batches() const override {
         return !waiting_frames_.empty() || !waiting_streams_.empty();
@@ -85,7 +85,7 @@ class UcxNetwork final : public FrameNetwork {
         uint32_t number;
         std::string header;
         std::string data;
-        IncomingBulk* bytes; // of a rendezvous message
+        UcxIncomingBulk* bytes; // of a rendezvous message
     };
     struct SendRequest;
     // Callback context of a stream.
@@ -117,7 +117,7 @@ class UcxNetwork final : public FrameNetwork {
         uint64_t stream_token = 0; // of an offer; 0: none, or used
         bool no_stream = false;    // the gateway offers none
         StreamContext stream_context{};
-        std::unique_ptr<FrameStream> stream; // for frames; null: they use UCX
+        std::unique_ptr<tcp::FrameStream> stream; // for frames; null: they use UCX
     };
     // An endpoint no longer in use.
     struct RetiredEndpoint {
@@ -156,7 +156,7 @@ class UcxNetwork final : public FrameNetwork {
         UcxNetwork* network;
         BufferRef to;
         IovStaging staging;
-        IncomingBulk* bytes;
+        UcxIncomingBulk* bytes;
     };
 
     // connect.cpp
@@ -187,9 +187,9 @@ class UcxNetwork final : public FrameNetwork {
     SendRequest& acquire_request();
     void release_request(SendRequest& sending);
     ucs_status_t receive_message(std::span<const std::byte> header, std::span<const std::byte> data,
-                                 IncomingBulk* bytes);
+                                 UcxIncomingBulk* bytes);
     void deliver(Peer from, std::span<const std::byte> header, std::span<const std::byte> data,
-                 IncomingBulk* bytes);
+                 UcxIncomingBulk* bytes);
     void deliver_reordered(Peer from);
 
     // Parameters of a UCX operation whose memory stays in the SendRequest until on_sent().
@@ -242,7 +242,7 @@ class UcxNetwork final : public FrameNetwork {
     void watch_writable_streams();
     bool poll_events();
     bool poll_streams();
-    [[nodiscard]] FrameStream::StreamCallbacks stream_callbacks(PeerState& peer);
+    [[nodiscard]] tcp::FrameStream::StreamCallbacks stream_callbacks(PeerState& peer);
     static void on_sent(void* request, ucs_status_t status, void* user_data);
     static void on_fetched(void* request, ucs_status_t status, size_t length, void* user_data);
     static void on_ep_error(void* self, ucp_ep_h endpoint, ucs_status_t status);
@@ -274,7 +274,7 @@ class UcxNetwork final : public FrameNetwork {
     FrameConfig frame_config_;
     os::Fd epoll_, listener_;
     wire::StreamOffer offer_{};
-    FrameBufferPool frame_buffers_;
+    tcp::FrameBufferPool frame_buffers_;
     std::map<uint64_t, PendingStream> pending_streams_; // by age
     uint64_t next_pending_stream_ = 0;
     size_t streams_ = 0;

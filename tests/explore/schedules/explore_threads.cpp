@@ -10,7 +10,7 @@ using namespace zipmpi;
 namespace {
 
 struct Process : SimulatedRanks {
-    transport::ucx::Network network;
+    transport::Network network;
     bool arrived[2] = {};
     proto::Operation operations[2];
 

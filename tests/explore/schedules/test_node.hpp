@@ -17,7 +17,7 @@ class Node {
         zipmpi::Diagnostic why;
         std::vector<int> all;
         for (uint32_t r = 0; r < ranks; ++r) all.push_back(static_cast<int>(r));
-        if (!zipmpi::boot::NodeSegment::make("explore", all, static_cast<int>(ranks), segment_, why))
+        if (!zipmpi::segment::NodeSegment::make("explore", all, static_cast<int>(ranks), segment_, why))
             std::abort();
         segment_.set_usable_cpus(cpus);
         const std::byte* const base = segment_.at<std::byte>(0);
@@ -27,13 +27,13 @@ class Node {
         explore::exclude(&segment_.asleep(), sizeof segment_.asleep());
         explore::exclude(&zipmpi::transport::bulk_via_gateways, sizeof zipmpi::transport::bulk_via_gateways);
     }
-    const zipmpi::boot::NodeSegment& renewed() {
+    const zipmpi::segment::NodeSegment& renewed() {
         std::memcpy(segment_.at<std::byte>(0), fresh_.data(), fresh_.size());
         return segment_;
     }
 
   private:
-    zipmpi::boot::NodeSegment segment_;
+    zipmpi::segment::NodeSegment segment_;
     std::vector<std::byte> fresh_; // initial contents of all that the transport uses
 };
 
@@ -42,7 +42,7 @@ struct SimulatedRanks {
 
     SimulatedRanks(uint32_t ranks, int cpus) {
         static Node node(ranks, cpus);
-        const zipmpi::boot::NodeSegment& segment = node.renewed();
+        const zipmpi::segment::NodeSegment& segment = node.renewed();
         for (uint32_t r = 0; r < ranks; ++r)
             engines.push_back(
                 std::make_unique<zipmpi::proto::ProgressEngine>(segment, r, cpus < static_cast<int>(ranks)));

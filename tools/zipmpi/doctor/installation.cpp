@@ -5,10 +5,11 @@
 #include "doctor/doctor.hpp"
 #include "doctor/subprocess.hpp"
 
-#include "boot/module_folder.hpp"
 #include "boot/pmix/module.hpp"
 #include "hwtopo/topology_module.hpp"
-#include "transport/ucx/network.hpp"
+#include "os/module_folder.hpp"
+#include "transport/network.hpp"
+#include "transport/ucx/ucx_module.hpp"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -55,7 +56,7 @@ std::string load_error(const std::string& file) {
 
 void check_modules(Findings& found) {
     for (const Module& m : modules) {
-        std::string file = boot::module_path(m.file);
+        std::string file = os::module_path(m.file);
         if (const std::string beside = own_folder() + "/" + m.file; access(beside.c_str(), R_OK) == 0)
             file = beside; // as in a build folder
         if (access(file.c_str(), R_OK) != 0) {

@@ -51,7 +51,7 @@ std::vector<std::unique_ptr<WatchedJob>> find_jobs(const TopOptions& options) {
     for (SharedFile& file : find_shared_files("zipmpi-node")) {
         auto job = std::make_unique<WatchedJob>();
         Diagnostic why; // another version, or not initialized yet
-        if (!boot::NodeSegment::attach(std::move(file.fd), job->segment, why, os::Access::read_only))
+        if (!segment::NodeSegment::attach(std::move(file.fd), job->segment, why, os::Access::read_only))
             continue;
         const char* id = job->segment.header().job_id;
         job->id.assign(id, strnlen(id, sizeof job->segment.header().job_id));
@@ -90,7 +90,7 @@ void JobView::set_page(Page page) {
 }
 
 bool JobView::sample() {
-    const boot::NodeSegment& segment = jobs_[current_job_]->segment;
+    const segment::NodeSegment& segment = jobs_[current_job_]->segment;
     std::swap(before_, now_);
     before_ns_ = std::exchange(now_ns_, os::now_ns());
     now_.resize(segment.local_ranks());

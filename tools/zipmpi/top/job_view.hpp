@@ -15,7 +15,7 @@
 namespace zipmpi::tool {
 
 struct WatchedJob {
-    boot::NodeSegment segment;
+    segment::NodeSegment segment;
     std::string id;
     std::vector<pid_t> holders;
 };

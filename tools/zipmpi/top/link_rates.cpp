@@ -3,8 +3,8 @@
 #include "top/link_rates.hpp"
 
 #include "base/stable_sort.hpp"
-#include "boot/traffic.hpp"
 #include "os/clock.hpp"
+#include "segment/traffic.hpp"
 #include "top/rank_table.hpp"
 
 #include <algorithm>
@@ -19,23 +19,23 @@ constexpr size_t bar_columns = 20;
 
 } // namespace
 
-void LinkRates::sample(const boot::NodeSegment& segment, const launch::Snapshot& ranks) {
+void LinkRates::sample(const segment::NodeSegment& segment, const launch::Snapshot& ranks) {
     const uint64_t now_ns = os::now_ns();
     const bool first = before_ns_ == 0;
     const double seconds =
         std::max(1e-6, static_cast<double>(now_ns - std::exchange(before_ns_, now_ns)) / 1e9);
     std::set<int> here;
     for (const launch::RankSnapshot& r : ranks) here.insert(r.rank);
-    const boot::TrafficReader reader(segment);
+    const segment::TrafficReader reader(segment);
     rows_.clear();
     links_ = 0;
     before_.resize(ranks.size());
     for (uint32_t i = 0; i < ranks.size(); ++i) {
-        const std::vector<boot::PeerTotals> row = reader.row(i);
+        const std::vector<segment::PeerTotals> row = reader.row(i);
         links_ += row.size();
         before_[i].resize(row.size());
         for (size_t k = 0; k < row.size(); ++k) {
-            const boot::PeerTotals& s = row[k];
+            const segment::PeerTotals& s = row[k];
             const Count now{s.point_to_point.messages, s.collective.messages,
                             s.point_to_point.bytes + s.collective.bytes};
             const Count before = std::exchange(before_[i][k], now);

@@ -5,8 +5,8 @@
 // while it is shown.
 #pragma once
 
-#include "boot/node_segment.hpp"
 #include "launch/report/snapshot.hpp"
+#include "segment/node_segment.hpp"
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@ class LinkRates {
     // begin(): resets the counts. sample(): reads them; `ranks`: those of this node, in the order of the
     // segment.
     void begin() { *this = LinkRates(); }
-    void sample(const boot::NodeSegment& segment, const launch::Snapshot& ranks);
+    void sample(const segment::NodeSegment& segment, const launch::Snapshot& ranks);
 
     struct LinkRow {
         int from = 0, to = 0;

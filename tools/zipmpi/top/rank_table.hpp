@@ -4,8 +4,8 @@
 // One row per rank, from the node segment, and the table of these rows.
 #pragma once
 
-#include "boot/node_segment.hpp"
 #include "launch/report/snapshot.hpp"
+#include "segment/node_segment.hpp"
 
 #include <cstdint>
 #include <string>

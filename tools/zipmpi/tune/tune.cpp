@@ -3,10 +3,10 @@
 #include "tune/tune.hpp"
 
 #include "base/diagnostic.hpp"
-#include "boot/node_segment.hpp"
 #include "hwtopo/topology_module.hpp"
 #include "os/host.hpp"
 #include "proto/select/costs_file.hpp"
+#include "segment/node_segment.hpp"
 #include "tune/resume.hpp"
 
 #include <cerrno>
@@ -98,10 +98,10 @@ std::vector<Measurement> measure_all(const TuneOptions& options, ResumeFile& bef
             all.push_back(*resumed);
             continue;
         }
-        all.push_back(
-            measure(pairs[i], hwtopo::shared_cache_bytes(machine, pairs[i].pair),
-                    boot::NodeSegment::new_cell_bytes(), options.seconds / static_cast<double>(pairs.size()),
-                    [&](double fraction) { display.show(i, hwtopo::name(pairs[i].pair), fraction); }));
+        all.push_back(measure(
+            pairs[i], hwtopo::shared_cache_bytes(machine, pairs[i].pair),
+            segment::NodeSegment::new_cell_bytes(), options.seconds / static_cast<double>(pairs.size()),
+            [&](double fraction) { display.show(i, hwtopo::name(pairs[i].pair), fraction); }));
         before.add(all.back());
     }
     return all;
@@ -124,7 +124,7 @@ int run_tune(const TuneOptions& options) {
             "{} of {} classes were measured before the last run was interrupted; --restart discards "
             "them\n",
             before.resumed(), all.size());
-    out += changes_text(all, boot::NodeSegment::new_cell_bytes());
+    out += changes_text(all, segment::NodeSegment::new_cell_bytes());
     for (const Measurement& m : all)
         if (m.spread > max_spread)
             out += fmt::format("\n{}: the rounds differ strongly; measure again on an idle machine.\n",

@@ -94,7 +94,7 @@ bool all_reachable(const Team& t) {
 }
 
 BufferInfo create_buffer(const Team& t, const wire::CollBufferGeometry& g) {
-    const boot::NodeSegment& segment = t.engine->shm().segment();
+    const segment::NodeSegment& segment = t.engine->shm().segment();
     if (!all_reachable(t) || t.size > static_cast<int>(wire::coll_buffer_max_members)) return {};
     const uint64_t offset = allocate_coll_memory(segment, g.total_bytes());
     if (offset == 0) return {};

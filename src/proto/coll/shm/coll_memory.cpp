@@ -15,7 +15,7 @@ class PoolLock {
   public:
     // The lock word holds the pid of its owner; the lock of a failed rank is taken over. An interrupted
     // update loses at most one block.
-    explicit PoolLock(const boot::NodeSegment& segment)
+    explicit PoolLock(const segment::NodeSegment& segment)
         : pool_(segment.coll_pool()) {
         const auto self = static_cast<uint32_t>(getpid());
         // pairs with the release
@@ -30,7 +30,7 @@ class PoolLock {
     PoolLock& operator=(const PoolLock&) = delete;
 
   private:
-    static bool has_failed(const boot::NodeSegment& segment, uint32_t pid) {
+    static bool has_failed(const segment::NodeSegment& segment, uint32_t pid) {
         if (segment.fault_state().failed.load(std::memory_order_acquire) == 0) return false;
         for (uint32_t i = 0; i < segment.local_ranks(); ++i)
             if (segment.block(i).pid.load(std::memory_order_relaxed) == static_cast<int32_t>(pid))
@@ -46,11 +46,11 @@ uint32_t size_class(uint64_t bytes) {
     return pages <= 1 ? 0 : static_cast<uint32_t>(std::bit_width(pages - 1));
 }
 
-uint64_t& next_of(const boot::NodeSegment& segment, uint64_t offset) {
+uint64_t& next_of(const segment::NodeSegment& segment, uint64_t offset) {
     return *reinterpret_cast<uint64_t*>(segment.coll_memory(offset));
 }
 
-uint64_t allocate_block(const boot::NodeSegment& segment, uint32_t size) {
+uint64_t allocate_block(const segment::NodeSegment& segment, uint32_t size) {
     wire::CollBufferPool& area = segment.coll_pool();
     const PoolLock locked(segment);
     if (const uint64_t first = area.free[size]; first != 0) {
@@ -66,7 +66,7 @@ uint64_t allocate_block(const boot::NodeSegment& segment, uint32_t size) {
 
 } // namespace
 
-uint64_t allocate_coll_memory(const boot::NodeSegment& segment, uint64_t bytes) {
+uint64_t allocate_coll_memory(const segment::NodeSegment& segment, uint64_t bytes) {
     const uint32_t size = size_class(bytes);
     if (size >= wire::CollBufferPool::sizes) return 0;
     const uint64_t offset = allocate_block(segment, size);
@@ -74,7 +74,7 @@ uint64_t allocate_coll_memory(const boot::NodeSegment& segment, uint64_t bytes) 
     return offset != 0 && segment.reserve(offset, bytes) ? offset : 0;
 }
 
-void free_coll_memory(const boot::NodeSegment& segment, uint64_t offset, uint64_t bytes) {
+void free_coll_memory(const segment::NodeSegment& segment, uint64_t offset, uint64_t bytes) {
     wire::CollBufferPool& area = segment.coll_pool();
     const uint32_t size = size_class(bytes);
     const PoolLock locked(segment);

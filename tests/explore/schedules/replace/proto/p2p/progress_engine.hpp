@@ -7,13 +7,13 @@
 
 #include "base/counters.hpp"
 #include "base/recorder_layout.hpp"
-#include "boot/node_segment.hpp"
 #include "proto/p2p/operation.hpp"
 #include "schedules.hpp"
+#include "segment/node_segment.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "wire/external_rank.hpp"
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport {
 
 struct Network {
     std::function<int()> progress;
@@ -21,7 +21,7 @@ struct Network {
     [[nodiscard]] static int descriptor() { return 0; }
 };
 
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport
 
 namespace zipmpi::proto {
 
@@ -32,7 +32,7 @@ struct IncomingMessage {
 
 class ProgressEngine {
   public:
-    ProgressEngine(const boot::NodeSegment& segment, uint32_t local_index, bool oversubscribed)
+    ProgressEngine(const segment::NodeSegment& segment, uint32_t local_index, bool oversubscribed)
         : shm_(segment, local_index)
         , oversubscribed_(oversubscribed) {}
     std::function<void(const transport::Arrival&)> on_arrival = [](const transport::Arrival&) {};
@@ -41,9 +41,9 @@ class ProgressEngine {
     transport::shm::ShmTransport& shm() { return shm_; }
     Recorder& recorder() { return shm_.own_block().recorder; }
     Counters& counters() { return shm_.own_block().counters; }
-    transport::ucx::Network* network() { return network_; }
+    transport::Network* network() { return network_; }
     // Also switches to multithreaded mode.
-    void use_network(transport::ucx::Network& network) {
+    void use_network(transport::Network& network) {
         network_ = &network;
         multithreaded_ = true;
     }
@@ -86,7 +86,7 @@ class ProgressEngine {
   private:
     transport::shm::ShmTransport shm_;
     bool oversubscribed_;
-    transport::ucx::Network* network_ = nullptr;
+    transport::Network* network_ = nullptr;
     bool multithreaded_ = false;
     bool descriptors_acquired_ = false;
     explore::Mutex mutex_;

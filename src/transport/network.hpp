@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Interface between the library and the module zipmpi_ucx.so. Opening UCX takes milliseconds and megabytes,
-// so only processes of multi-host jobs load it. Calls never block; one thread at a time calls (the progress
-// engine's lock). Events are delivered to NetworkCallbacks during progress() and during sends.
+// Interface between the protocols and a network engine, and the events that the engine reports. Calls never
+// block; one thread at a time calls (the progress engine's lock). Events are delivered to NetworkCallbacks
+// during progress() and during sends. Implementations: ucx/, interjob/, bridge/multi_cluster_network.hpp.
 #pragma once
 
 #include "transport/transport.hpp"
@@ -14,10 +14,11 @@
 #include <string>
 #include <sys/uio.h>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport {
 
-// A rendezvous message whose data is still at the sender; it must be fetched or dropped.
-struct IncomingBulk;
+// A rendezvous message whose data is still at the sender; it must be fetched or dropped. Engines derive their
+// own types from it.
+struct IncomingBulk {};
 
 // User data: contiguous, or accessed through callbacks that have the layout.
 struct BufferRef {
@@ -138,45 +139,4 @@ class Network {
     virtual void reset_peer(Peer) {}
 };
 
-// Finds the network devices that reach the other hosts of a job. Docker bridges, virtual machines and private
-// ranges used at several sites have addresses that look usable and lead nowhere, or to another host.
-// Therefore all are tried concurrently, and one counts only when the other side has proven that it has the
-// key of the job. One rank per node probes, with those of the next and the previous node.
-class DeviceProbe {
-  public:
-    // Partners and time limit. The functions may be null.
-    struct ProbeRequest {
-        int next;
-        std::string addresses; // of the node of rank `next`
-        std::span<const int> incoming;
-        int limit_ms;
-        void* subject = nullptr;
-        // Current addresses of a partner that may be restarted.
-        std::string (*current_addresses)(void* subject) = nullptr;
-        // Working devices so far. Called before the reply, so that the partner can rely on it.
-        void (*found)(void* subject, const std::string& devices) = nullptr;
-        bool (*is_complete)(void* subject) = nullptr; // no other process is probing
-    };
-    virtual ~DeviceProbe() = default;
-    // Listens on every address of this host that others might reach. Returns the text to publish; empty: no
-    // address.
-    virtual std::string listen() = 0;
-    // Tries all addresses of the node of rank `next` and replies to the ranks `incoming`, until all are
-    // connected or the time is over.
-    virtual bool run(const ProbeRequest& search) = 0;
-    [[nodiscard]] virtual const std::string& devices() const = 0; // working devices, comma-separated
-    [[nodiscard]] virtual const std::string& log() const = 0;     // events of the search
-};
-
-// Functions of the module; their names change with this interface. They return null and set `why` on failure.
-using Open = Network* (*)(const NetworkConfig& settings, std::string& why);
-using OpenProbe = DeviceProbe* (*)(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key);
-inline constexpr const char* open_symbol = "zipmpi_ucx_open_3";
-inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_3";
-inline constexpr const char* module_file = "zipmpi_ucx.so";
-
-// Load the module and call it. They return null on failure, with the reason in why.
-Network* open(const NetworkConfig& settings, std::string& why);
-DeviceProbe* open_probe(int world_rank, std::span<const uint8_t, wire::job_key_bytes> key, std::string& why);
-
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport

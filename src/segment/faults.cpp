@@ -3,11 +3,11 @@
 //
 // Fault notifications and node information in the node segment. Faults have one writer, the launcher; the
 // lists only grow, so readers need no lock. Node information is published by ranks.
-#include "boot/node_segment.hpp"
 #include "os/futex.hpp"
 #include "os/wakeup_socket.hpp"
+#include "segment/node_segment.hpp"
 
-namespace zipmpi::boot {
+namespace zipmpi::segment {
 namespace {
 constexpr auto release = std::memory_order_release;
 constexpr auto acquire = std::memory_order_acquire;
@@ -105,4 +105,4 @@ void NodeSegment::wake_all() const {
     }
 }
 
-} // namespace zipmpi::boot
+} // namespace zipmpi::segment

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport {
 
 // Registered memory of this process.
 struct MemoryRegion {
@@ -65,10 +65,4 @@ class RdmaDevice {
     [[nodiscard]] virtual bool failed(int endpoint) const = 0; // operations may be lost
 };
 
-// Returns null if no device of the comma-separated list has all capabilities; why has the reason.
-using OpenRdmaDevice = RdmaDevice* (*)(const char* devices, std::string& why);
-inline constexpr const char* open_rdma_device_symbol = "zipmpi_ucx_open_direct_2";
-// module: a file that defines the function; empty: zipmpi_ucx.so.
-RdmaDevice* open_rdma_device(const char* devices, std::string& why, const std::string& module = {});
-
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport

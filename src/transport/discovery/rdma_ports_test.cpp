@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ucx/rdma.hpp"
+#include "transport/discovery/rdma_ports.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::discovery {
 namespace {
 
 namespace fs = std::filesystem;
@@ -83,4 +83,4 @@ TEST_F(Rdma, EmulatedDevicesHaveAParent) {
 }
 
 } // namespace
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::discovery

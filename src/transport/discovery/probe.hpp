@@ -4,14 +4,14 @@
 // DeviceProbe over TCP: listens on every usable address and connects to all addresses of the next node.
 #pragma once
 
-#include "transport/ucx/handshake.hpp"
-#include "transport/ucx/network.hpp"
+#include "transport/auth/handshake.hpp"
+#include "transport/discovery/device_probe.hpp"
 
 #include <poll.h>
 #include <string>
 #include <vector>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::discovery {
 
 struct Interface {
     std::string name;
@@ -20,7 +20,7 @@ struct Interface {
 
 class TcpDeviceProbe final : public DeviceProbe {
   public:
-    TcpDeviceProbe(int own_rank, Key key);
+    TcpDeviceProbe(int own_rank, auth::Key key);
     ~TcpDeviceProbe() override;
     TcpDeviceProbe(const TcpDeviceProbe&) = delete;
     TcpDeviceProbe& operator=(const TcpDeviceProbe&) = delete;
@@ -57,7 +57,7 @@ class TcpDeviceProbe final : public DeviceProbe {
     void report_found();
 
     int own_rank_;
-    Key key_;
+    auth::Key key_;
     uint8_t nonce_[wire::nonce_bytes] = {};
     std::vector<Listener> listeners_;
     std::vector<ProbeConnection> connections_;
@@ -71,4 +71,4 @@ class TcpDeviceProbe final : public DeviceProbe {
     std::vector<int> replied_;  // ranks that were replied to
 };
 
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::discovery

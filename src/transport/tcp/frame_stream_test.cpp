@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ucx/frame_stream.hpp"
+#include "transport/tcp/frame_stream.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
 #include <sys/socket.h>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::tcp {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -241,4 +241,4 @@ TEST_F(Forwarding, SplicedDataIsDroppedWithItsConnection) {
 }
 
 } // namespace
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::tcp

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ucx/handshake.hpp"
+#include "transport/auth/handshake.hpp"
 
 #include <cstring>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::auth {
 namespace {
 
 // The MAC covers the message with a zero MAC field, and the address.
@@ -49,4 +49,4 @@ bool verify(std::span<const std::byte> bytes, uint16_t kind, int own_rank, Key k
     return compute_mac(g, out.address, key, mac) && CRYPTO_memcmp(mac, g.mac, sizeof mac) == 0;
 }
 
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::auth

@@ -4,11 +4,13 @@
 // Network extensions for senders of frames: ranks of multi-cluster jobs, and gateways.
 #pragma once
 
-#include "transport/ucx/network.hpp"
+#include "transport/network.hpp"
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport {
 
-struct FrameBuffer; // frame_stream.hpp
+namespace tcp {
+struct FrameBuffer; // tcp/frame_stream.hpp
+}
 
 struct FrameConfig {
     bool streams = false;        // use dedicated TCP connections for frames between ranks and gateways
@@ -26,19 +28,13 @@ class FrameNetwork : public Network {
     // The gateway has replied, and the frame connection to it is established or will not be.
     [[nodiscard]] virtual bool path_ready(Peer gateway) const = 0;
     // The buffer of a received frame if the end of its data is in the buffer's pipe; for gateways only.
-    [[nodiscard]] virtual FrameBuffer* spliced(void* /*descriptor*/) const { return nullptr; }
+    [[nodiscard]] virtual tcp::FrameBuffer* spliced(void* /*descriptor*/) const { return nullptr; }
     // send_frame() for a spliced frame.
     virtual PostStatus send_spliced(Peer, std::span<const std::byte> /*head*/,
                                     std::span<const std::byte> /*data*/, void* /*ticket*/,
-                                    FrameBuffer& /*buffer*/) {
+                                    tcp::FrameBuffer& /*buffer*/) {
         return PostStatus::failed;
     }
 };
 
-using OpenForFrames = FrameNetwork* (*)(const NetworkConfig& settings, const FrameConfig& frames,
-                                        std::string& why);
-inline constexpr const char* open_for_frames_symbol = "zipmpi_ucx_open_for_frames_2";
-// Returns null on failure, with the reason in why.
-FrameNetwork* open_for_frames(const NetworkConfig& settings, const FrameConfig& frames, std::string& why);
-
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport

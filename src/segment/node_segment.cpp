@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/node_segment.hpp"
+#include "segment/node_segment.hpp"
 
 #include "base/param.hpp"
 #include "os/futex.hpp"
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <sys/stat.h>
 
-namespace zipmpi::boot {
+namespace zipmpi::segment {
 namespace {
 
 Param<int64_t> cell_size{"shm.cell_size",
@@ -165,4 +165,4 @@ bool NodeSegment::attach(os::Fd fd, NodeSegment& out, Diagnostic& why, os::Acces
     return true;
 }
 
-} // namespace zipmpi::boot
+} // namespace zipmpi::segment

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::discovery {
 
 struct RdmaPort {
     std::string name;  // device:port, as in UCX
@@ -30,4 +30,4 @@ bool is_emulated(std::string_view port, const SysfsPaths& folders = {});
 // Whether the comma-separated list contains an RDMA port.
 inline bool has_rdma(std::string_view devices) { return devices.find(':') != std::string_view::npos; }
 
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::discovery

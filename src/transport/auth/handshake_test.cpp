@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ucx/handshake.hpp"
+#include "transport/auth/handshake.hpp"
 
 #include <array>
 #include <gtest/gtest.h>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::auth {
 namespace {
 
 constexpr std::array<uint8_t, wire::job_key_bytes> key{1, 2, 3};
@@ -58,4 +58,4 @@ TEST(Handshake, AnyChangedBitIsDetected) {
 }
 
 } // namespace
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::auth

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ucx/probe.hpp"
+#include "transport/discovery/probe.hpp"
 
 #include "os/clock.hpp"
-#include "transport/ucx/network.hpp"
-#include "transport/ucx/rdma.hpp"
+#include "transport/discovery/rdma_ports.hpp"
+#include "transport/network.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::discovery {
 namespace {
 
 constexpr uint64_t ms = 1'000'000;
@@ -66,7 +66,7 @@ int new_socket() { return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLO
 
 } // namespace
 
-TcpDeviceProbe::TcpDeviceProbe(int own_rank, Key key)
+TcpDeviceProbe::TcpDeviceProbe(int own_rank, auth::Key key)
     : own_rank_(own_rank)
     , key_(key) {
     RAND_bytes(nonce_, sizeof nonce_);
@@ -172,8 +172,9 @@ void TcpDeviceProbe::add_rdma_on(const std::string& interface) {
 }
 
 bool TcpDeviceProbe::on_reply(ProbeConnection& connection, int next) {
-    VerifiedMessage reply;
-    if (verify(std::as_bytes(std::span(connection.in)), wire::net_probe_reply, own_rank_, key_, reply) &&
+    auth::VerifiedMessage reply;
+    if (auth::verify(std::as_bytes(std::span(connection.in)), wire::net_probe_reply, own_rank_, key_,
+                     reply) &&
         reply.message.from == next && std::memcmp(reply.message.nonce, nonce_, sizeof nonce_) == 0) {
         reached_ = true;
         add_device_of(connection.fd, "reaches rank " + std::to_string(next) + " at " + connection.target);
@@ -184,8 +185,8 @@ bool TcpDeviceProbe::on_reply(ProbeConnection& connection, int next) {
 }
 
 bool TcpDeviceProbe::on_request(ProbeConnection& connection) {
-    VerifiedMessage question;
-    if (!verify(std::as_bytes(std::span(connection.in)), wire::net_probe, own_rank_, key_, question) ||
+    auth::VerifiedMessage question;
+    if (!auth::verify(std::as_bytes(std::span(connection.in)), wire::net_probe, own_rank_, key_, question) ||
         (std::ranges::count(incoming_, question.message.from) == 0 &&
          std::ranges::count(replied_, question.message.from) == 0))
         return false;
@@ -195,7 +196,7 @@ bool TcpDeviceProbe::on_request(ProbeConnection& connection) {
     g.from = own_rank_;
     g.to = partner;
     std::memcpy(g.nonce, question.message.nonce, sizeof g.nonce);
-    const std::string reply = sign(g, {}, key_);
+    const std::string reply = auth::sign(g, {}, key_);
     add_device_of(connection.fd, "is reached by rank " + std::to_string(partner));
     report_found(); // first: the partner may exit before this rank is queried for its devices
     if (send(connection.fd, reply.data(), reply.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(reply.size())) {
@@ -252,7 +253,7 @@ bool TcpDeviceProbe::run(const ProbeRequest& search) {
     g.from = own_rank_;
     g.to = search.next;
     std::memcpy(g.nonce, nonce_, sizeof nonce_);
-    const std::string question = sign(g, {}, key_);
+    const std::string question = auth::sign(g, {}, key_);
     const bool checks = search.current_addresses != nullptr || search.is_complete != nullptr;
     uint64_t deadline = os::now_ns() + static_cast<uint64_t>(search.limit_ms) * ms;
     uint64_t next_check = checks ? os::now_ns() + check_interval : deadline;
@@ -277,9 +278,9 @@ bool TcpDeviceProbe::run(const ProbeRequest& search) {
     return reached_ && incoming_.empty();
 }
 
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::discovery
 
-extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::DeviceProbe*
-zipmpi_ucx_open_probe_3(int world_rank, zipmpi::transport::ucx::Key key) {
-    return new zipmpi::transport::ucx::TcpDeviceProbe(world_rank, key);
+extern "C" [[gnu::visibility("default")]] zipmpi::transport::DeviceProbe*
+zipmpi_ucx_open_probe_3(int world_rank, zipmpi::transport::auth::Key key) {
+    return new zipmpi::transport::discovery::TcpDeviceProbe(world_rank, key);
 }

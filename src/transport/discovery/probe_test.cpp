@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Two probes find each other over the addresses of this host.
-#include "transport/ucx/probe.hpp"
+#include "transport/discovery/probe.hpp"
 
 #include <array>
 #include <chrono>
 #include <gtest/gtest.h>
 #include <thread>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::discovery {
 namespace {
 
 using namespace std::chrono_literals;
@@ -46,4 +46,4 @@ TEST(DeviceProbe, FindsItsPartner) { probe_each_other(0ms); }
 TEST(DeviceProbe, WaitsForLatePartner) { probe_each_other(2200ms); }
 
 } // namespace
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::discovery

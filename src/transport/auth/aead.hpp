@@ -13,7 +13,7 @@
 #include <span>
 #include <string>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::auth {
 
 class Aead {
   public:
@@ -37,9 +37,4 @@ class Aead {
                       const uint8_t (&tag)[wire::aead_tag_bytes]) = 0;
 };
 
-using OpenAead = Aead* (*)(std::span<const uint8_t, wire::job_key_bytes> key);
-inline constexpr const char* open_aead_symbol = "zipmpi_ucx_open_sealer_2";
-// Returns null on failure, with the reason in why.
-Aead* open_aead(std::span<const uint8_t, wire::job_key_bytes> key, std::string& why);
-
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::auth

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/traffic.hpp"
+#include "segment/traffic.hpp"
 
 #include <algorithm>
 #include <atomic>
 
-namespace zipmpi::boot {
+namespace zipmpi::segment {
 namespace {
 
 // Entry i of a rank's list, or null at the end of the list.
@@ -49,4 +49,4 @@ wire::PeerTraffic& TrafficWriter::row_for(int world_rank) {
     return t;
 }
 
-} // namespace zipmpi::boot
+} // namespace zipmpi::segment

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ucx/aead.hpp"
+#include "transport/auth/aead.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
-extern "C" zipmpi::transport::ucx::Aead*
+extern "C" zipmpi::transport::auth::Aead*
 zipmpi_ucx_open_sealer_2(std::span<const uint8_t, zipmpi::wire::job_key_bytes> key);
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::auth {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -90,4 +90,4 @@ TEST_F(Sealing, ModificationIsDetected) {
 }
 
 } // namespace
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::auth

@@ -5,13 +5,13 @@
 // launcher use TrafficReader while the job runs, without participation of the ranks.
 #pragma once
 
-#include "boot/node_segment.hpp"
+#include "segment/node_segment.hpp"
 #include "wire/traffic_layout.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace zipmpi::boot {
+namespace zipmpi::segment {
 
 // Totals of one rank's traffic to another.
 struct PeerTotals {
@@ -54,4 +54,4 @@ class TrafficWriter {
     wire::PeerTraffic overflow_row_{};
 };
 
-} // namespace zipmpi::boot
+} // namespace zipmpi::segment

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/module_folder.hpp"
+#include "os/module_folder.hpp"
 
 #include "base/param.hpp"
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace zipmpi::boot {
+namespace zipmpi::os {
 namespace {
 
 Param<std::string> module_folder{
@@ -55,4 +55,14 @@ std::string program_path(const char* file) {
     return {};
 }
 
-} // namespace zipmpi::boot
+void* load_symbol(const std::string& module, const char* symbol, std::string& why) {
+    void* const handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* const found = handle != nullptr ? dlsym(handle, symbol) : nullptr;
+    if (found == nullptr) {
+        const char* const text = dlerror();
+        why = text != nullptr ? text : module + " does not define " + symbol;
+    }
+    return found;
+}
+
+} // namespace zipmpi::os

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ucx/rdma.hpp"
+#include "transport/discovery/rdma_ports.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::discovery {
 namespace {
 
 std::vector<std::string> names_in(const std::string& folder) {
@@ -104,4 +104,4 @@ bool is_emulated(std::string_view port, const SysfsPaths& folders) {
     return access((folders.sys + "/infiniband/" + device + "/parent").c_str(), F_OK) == 0;
 }
 
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::discovery

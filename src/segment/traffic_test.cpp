@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/traffic.hpp"
+#include "segment/traffic.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-namespace zipmpi::boot {
+namespace zipmpi::segment {
 namespace {
 
 uint64_t memory_of(const NodeSegment& segment) {
@@ -66,4 +66,4 @@ TEST(Traffic, InvalidPeersUseTheOverflowRow) {
 }
 
 } // namespace
-} // namespace zipmpi::boot
+} // namespace zipmpi::segment

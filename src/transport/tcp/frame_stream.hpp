@@ -9,14 +9,14 @@
 #pragma once
 
 #include "os/fd.hpp"
-#include "transport/ucx/network.hpp"
+#include "transport/network.hpp"
 #include "wire/frame_layout.hpp"
 
 #include <deque>
 #include <memory>
 #include <vector>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::tcp {
 
 // Memory for the data of one long frame; reused, because fresh memory is slow. If the data is only forwarded,
 // its end may stay in the kernel, in a pipe.
@@ -128,4 +128,4 @@ class FrameStream {
     size_t front_written_ = 0; // of the first pending write
 };
 
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::tcp

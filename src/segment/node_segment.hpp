@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace zipmpi::boot {
+namespace zipmpi::segment {
 
 // Nodes of a multi-node job.
 struct NodeTable {
@@ -95,7 +95,7 @@ class NodeSegment {
                                   uint32_t index) const { // header, then the data after one cache line
         return at<std::byte>(geometry_.cell_offset(owner, index));
     }
-    [[nodiscard]] wire::PeerTraffic* traffic(uint32_t local) const { // boot/traffic.hpp
+    [[nodiscard]] wire::PeerTraffic* traffic(uint32_t local) const { // segment/traffic.hpp
         return at<wire::PeerTraffic>(geometry_.traffic_offset(local));
     }
     [[nodiscard]] wire::CollBufferPool& coll_pool() const { return at<wire::SegmentHeader>(0)->coll_pool; }
@@ -149,4 +149,4 @@ class NodeSegment {
     bool has_arenas_ = false;
 };
 
-} // namespace zipmpi::boot
+} // namespace zipmpi::segment

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ucx/aead.hpp"
+#include "transport/auth/aead.hpp"
 
 #include <array>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include <openssl/hmac.h>
 #include <unordered_map>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::auth {
 namespace {
 
 struct CipherDeleter {
@@ -99,9 +99,9 @@ class AesGcm final : public Aead {
 };
 
 } // namespace
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::auth
 
-extern "C" [[gnu::visibility("default")]] zipmpi::transport::ucx::Aead*
+extern "C" [[gnu::visibility("default")]] zipmpi::transport::auth::Aead*
 zipmpi_ucx_open_sealer_2(std::span<const uint8_t, zipmpi::wire::job_key_bytes> key) {
-    return new zipmpi::transport::ucx::AesGcm(key);
+    return new zipmpi::transport::auth::AesGcm(key);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ucx/frame_stream.hpp"
+#include "transport/tcp/frame_stream.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <utility>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::tcp {
 namespace {
 
 constexpr size_t buffer_bytes = 64U << 10;
@@ -307,4 +307,4 @@ bool FrameStream::write() {
     return true;
 }
 
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::tcp

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace zipmpi::transport::ucx {
+namespace zipmpi::transport::auth {
 
 using Key = std::span<const uint8_t, wire::job_key_bytes>;
 
@@ -30,4 +30,4 @@ struct VerifiedMessage {
 // match.
 bool verify(std::span<const std::byte> bytes, uint16_t kind, int own_rank, Key key, VerifiedMessage& out);
 
-} // namespace zipmpi::transport::ucx
+} // namespace zipmpi::transport::auth

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Functions of the module zipmpi_ucx.so, which holds all code that uses UCX or OpenSSL. Opening UCX takes
+// milliseconds and megabytes, so only processes of multi-host jobs load it. All functions return null on
+// failure, with the reason in why.
+#pragma once
+
+#include "transport/auth/aead.hpp"
+#include "transport/discovery/device_probe.hpp"
+#include "transport/frame_network.hpp"
+#include "transport/rdma_device.hpp"
+
+namespace zipmpi::transport::ucx {
+
+using JobKey = std::span<const uint8_t, wire::job_key_bytes>;
+
+// Entry points of the module; their names change with the interfaces.
+using Open = Network* (*)(const NetworkConfig& settings, std::string& why);
+using OpenForFrames = FrameNetwork* (*)(const NetworkConfig& settings, const FrameConfig& frames,
+                                        std::string& why);
+using OpenProbe = DeviceProbe* (*)(int world_rank, JobKey key);
+using OpenAead = auth::Aead* (*)(JobKey key);
+using OpenRdmaDevice = RdmaDevice* (*)(const char* devices, std::string& why);
+inline constexpr const char* open_symbol = "zipmpi_ucx_open_3";
+inline constexpr const char* open_for_frames_symbol = "zipmpi_ucx_open_for_frames_2";
+inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_3";
+inline constexpr const char* open_aead_symbol = "zipmpi_ucx_open_sealer_2";
+inline constexpr const char* open_rdma_device_symbol = "zipmpi_ucx_open_direct_2";
+inline constexpr const char* module_file = "zipmpi_ucx.so";
+
+// Load the module and call it.
+Network* open(const NetworkConfig& settings, std::string& why);
+FrameNetwork* open_for_frames(const NetworkConfig& settings, const FrameConfig& frames, std::string& why);
+DeviceProbe* open_probe(int world_rank, JobKey key, std::string& why);
+auth::Aead* open_aead(JobKey key, std::string& why);
+RdmaDevice* open_rdma_device(const char* devices, std::string& why, const std::string& module = {});
+
+} // namespace zipmpi::transport::ucx
