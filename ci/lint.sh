@@ -14,10 +14,11 @@ cpp_sources() { own '*.cpp' '*.hpp' '*.c' ':!include/mpi.h'; }
 if [ "${1:-}" = --fix ]; then cpp_sources | xargs -0r clang-format -i; fi
 cpp_sources | xargs -0r clang-format --dry-run --Werror || failed=1
 echo "format: done"
-for check in layers length one_definition texts options pages references wording; do
+for check in class_size layers length one_definition texts options pages references wording; do
     python3 -B cmake/checks/$check.py || failed=1
 done
 python3 -B ci/readme_commands.py || failed=1
+python3 -B docs/performance/draw_charts.py --check || failed=1
 python3 -B cmake/checks/checks_test.py --quiet || failed=1
 while IFS= read -r -d '' script; do
     bash -n "$script" || failed=1

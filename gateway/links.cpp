@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gateway/links.hpp"
 
+#include "launch/protocol/socket_address.hpp"
 #include "os/clock.hpp"
 #include "os/random.hpp"
 
@@ -20,7 +21,6 @@ constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t retry_pause_ns = 200 * ms; // before reconnecting
 constexpr uint64_t hello_ns = 5000 * ms;      // limit for unauthenticated connections
 constexpr size_t max_unauthenticated = 64;
-constexpr uint32_t gateway_node_bit = 0x80000000; // no daemon has a node number this high
 constexpr size_t max_batched_frame = size_t{2} << 10;
 
 bool parse_address(const std::string& text, launch::SocketAddress& out) {
@@ -36,43 +36,35 @@ bool parse_address(const std::string& text, launch::SocketAddress& out) {
     return !out.address.empty() && out.port < 65536;
 }
 
+void set_events(int epoll, int operation, int descriptor, uint64_t key, uint32_t events) {
+    epoll_event e{};
+    e.events = events;
+    e.data.u64 = key;
+    epoll_ctl(epoll, operation, descriptor, &e);
+}
+
 } // namespace
 
 GatewayLinks::GatewayLinks(Forwarder& forwarder, LinkDirectory book)
     : forwarder_(forwarder)
-    , directory_(std::move(book)) {
+    , directory_(std::move(book))
+    , links_(forwarder.config().links().size()) {
     std::memcpy(key_.data(), forwarder.config().key.data(), key_.size());
-    const size_t n =
-        forwarder.config().cluster_map.gateways[static_cast<size_t>(forwarder.config().number)].links.size();
-    listeners_.resize(n);
-    connection_of_link_.resize(n);
-    retry_ns_.resize(n);
-    forwarder.send_over_link = [this](int link, InTransitFrame* t) { return send(link, t); };
-    forwarder.release_link_buffer = [this](void* buffer) {
-        frame_buffers_.release(static_cast<transport::tcp::FrameBuffer*>(buffer));
-    };
-    const auto& links =
-        forwarder.config().cluster_map.gateways[static_cast<size_t>(forwarder.config().number)].links;
-    for (const bridge::GatewayLink& l : links)
-        forwarder.routes().set_link_up(forwarder.config().number, l.to_gateway, false);
+    forwarder.use_links(this);
 }
 
 GatewayLinks::~GatewayLinks() {
-    forwarder_.send_over_link = nullptr;
-    forwarder_.release_link_buffer = [](void* buffer) {
-        delete static_cast<transport::tcp::FrameBuffer*>(buffer);
-    };
+    forwarder_.use_links(nullptr);
     connections_.clear(); // drops frames in flight
 }
 
 bool GatewayLinks::listen(std::string& why) {
-    const auto& links =
-        forwarder_.config().cluster_map.gateways[static_cast<size_t>(forwarder_.config().number)].links;
+    const auto& links = forwarder_.config().links();
     for (size_t i = 0; i < links.size(); ++i) {
         if (links[i].listen.empty()) continue;
         launch::SocketAddress at;
-        if (parse_address(links[i].listen, at)) listeners_[i] = launch::listen_on(at);
-        if (!listeners_[i]) {
+        if (parse_address(links[i].listen, at)) links_[i].listener = launch::listen_on(at);
+        if (!links_[i].listener) {
             why = "cannot listen on " + links[i].listen + ": " + std::strerror(errno);
             return false;
         }
@@ -81,241 +73,154 @@ bool GatewayLinks::listen(std::string& why) {
     return true;
 }
 
-void GatewayLinks::register_listeners(int epoll) {
+void GatewayLinks::watch_on(int epoll) {
     epoll_ = epoll;
-    for (size_t i = 0; i < listeners_.size(); ++i) {
-        if (!listeners_[i]) continue;
-        epoll_event e{};
-        e.events = EPOLLIN;
-        e.data.u64 = first_key + i;
-        epoll_ctl(epoll, EPOLL_CTL_ADD, listeners_[i].get(), &e);
-    }
+    for (size_t i = 0; i < links_.size(); ++i)
+        if (links_[i].listener)
+            set_events(epoll_, EPOLL_CTL_ADD, links_[i].listener.get(), first_key + i, EPOLLIN);
 }
 
-int GatewayLinks::maintain(int epoll) {
+int GatewayLinks::maintain() {
     const uint64_t now = os::now_ns();
     int next = -1;
-    for (size_t i = 0; i < connection_of_link_.size(); ++i) {
-        if (listeners_[i] || connection_of_link_[i] != 0) continue;
-        if (now >= retry_ns_[i]) {
-            retry_ns_[i] = now + retry_pause_ns;
-            connect(epoll, static_cast<int>(i));
+    for (size_t i = 0; i < links_.size(); ++i) {
+        Link& l = links_[i];
+        if (l.listener || l.connection != 0) continue;
+        if (now >= l.retry_ns) {
+            l.retry_ns = now + retry_pause_ns;
+            connect(static_cast<int>(i));
         }
         next = static_cast<int>(retry_pause_ns / ms);
     }
-    std::vector<uint64_t> late;
-    for (const auto& [key, c] : connections_)
-        if (c->link < 0 && now > c->since_ns + hello_ns) late.push_back(key);
-    for (const uint64_t key : late) close(epoll, key);
+    close_late(now);
     return next;
 }
 
-void GatewayLinks::accept(int epoll, int listener) {
+void GatewayLinks::close_late(uint64_t now) {
+    std::vector<uint64_t> late;
+    for (const auto& [key, c] : connections_)
+        if (!c->is_authenticated() && now > c->since_ns() + hello_ns) late.push_back(key);
+    for (const uint64_t key : late) close(key);
+}
+
+void GatewayLinks::accept(int listener) {
     os::Fd fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     launch::Nonce nonce;
     if (!fd || !os::fill_random(nonce.data(), nonce.size())) return;
-    evict_unauthenticated(epoll);
-    auto c = std::make_unique<LinkConnection>();
-    c->fd = std::move(fd);
-    c->acceptor = std::make_unique<launch::HandshakeAcceptor>(key_, nonce);
-    c->out_text = c->acceptor->take_output();
-    add(epoll, std::move(c));
+    evict_unauthenticated();
+    add(std::make_unique<LinkConnection>(LinkConnection::LinkContext{forwarder_, buffers_}, std::move(fd),
+                                         std::make_unique<launch::HandshakeAcceptor>(key_, nonce)));
 }
 
 // Evicts the oldest unauthenticated connection, so that many open connections block no legitimate peer, which
 // authenticates quickly.
-void GatewayLinks::evict_unauthenticated(int epoll) {
+void GatewayLinks::evict_unauthenticated() {
     size_t unauthenticated = 0;
     uint64_t oldest = UINT64_MAX;
     for (const auto& [key, c] : connections_) {
-        if (c->link >= 0 || c->is_initiator) continue;
+        if (c->is_authenticated() || c->is_initiator()) continue;
         ++unauthenticated;
         oldest = std::min(oldest, key); // keys increase
     }
-    if (unauthenticated >= max_unauthenticated) close(epoll, oldest);
+    if (unauthenticated >= max_unauthenticated) close(oldest);
 }
 
-void GatewayLinks::connect(int epoll, int link) {
-    const GatewayConfig& s = forwarder_.config();
-    const bridge::GatewayLink& l =
-        s.cluster_map.gateways[static_cast<size_t>(s.number)].links[static_cast<size_t>(link)];
+// As configured, or else as the other gateway has published it.
+std::string GatewayLinks::address_of(int link) const {
+    const GatewayConfig& config = forwarder_.config();
+    const bridge::GatewayLink& l = config.links()[static_cast<size_t>(link)];
     std::string text = l.connect;
-    if (text.empty()) {
-        const auto& others = s.cluster_map.gateways[static_cast<size_t>(l.to_gateway)].links;
-        for (size_t i = 0; i < others.size(); ++i)
-            if (others[i].to_gateway == s.number) text = directory_.lookup(l.to_gateway, static_cast<int>(i));
-    }
+    if (!text.empty()) return text;
+    const auto& others = config.cluster_map.gateways[static_cast<size_t>(l.to_gateway)].links;
+    for (size_t i = 0; i < others.size(); ++i)
+        if (others[i].to_gateway == config.number)
+            text = directory_.lookup(l.to_gateway, static_cast<int>(i));
+    return text;
+}
+
+void GatewayLinks::connect(int link) {
     launch::SocketAddress to;
     launch::Nonce nonce;
-    if (!parse_address(text, to) || !os::fill_random(nonce.data(), nonce.size())) return;
-    auto c = std::make_unique<LinkConnection>();
-    c->fd = launch::begin_connect(to);
-    if (!c->fd) return;
-    c->is_initiator = true;
-    c->connector = std::make_unique<launch::HandshakeConnector>(
-        key_, nonce, gateway_node_bit | static_cast<uint32_t>(s.number));
-    retry_ns_[static_cast<size_t>(link)] = os::now_ns() + hello_ns;
-    c->link = -1 - link - 1; // not authenticated; encodes the intended link
-    add(epoll, std::move(c));
+    if (!parse_address(address_of(link), to) || !os::fill_random(nonce.data(), nonce.size())) return;
+    os::Fd fd = launch::begin_connect(to);
+    if (!fd) return;
+    at(link).retry_ns = os::now_ns() + hello_ns;
+    auto connector =
+        std::make_unique<launch::HandshakeConnector>(key_, nonce, handshake_node(forwarder_.config().number));
+    add(std::make_unique<LinkConnection>(LinkConnection::LinkContext{forwarder_, buffers_}, std::move(fd),
+                                         std::move(connector), link));
 }
 
-void GatewayLinks::add(int epoll, std::unique_ptr<LinkConnection> c) {
-    c->since_ns = os::now_ns();
-    launch::tune_socket(c->fd.get());
-    epoll_event e{};
-    e.events = EPOLLIN | EPOLLOUT;
-    c->watches_writable = true;
-    e.data.u64 = next_key_;
-    epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd.get(), &e);
+void GatewayLinks::add(std::unique_ptr<LinkConnection> c) {
+    launch::tune_socket(c->descriptor());
+    set_events(epoll_, EPOLL_CTL_ADD, c->descriptor(), next_key_, EPOLLIN | EPOLLOUT);
     connections_.emplace(next_key_++, std::move(c));
 }
 
-void GatewayLinks::on_event(int epoll, uint64_t key, uint32_t events) {
-    if (key - first_key < listeners_.size()) return accept(epoll, listeners_[key - first_key].get());
+void GatewayLinks::on_event(uint64_t key, uint32_t events) {
+    if (key - first_key < links_.size()) return accept(links_[key - first_key].listener.get());
     const auto found = connections_.find(key);
     if (found == connections_.end()) return;
     LinkConnection& c = *found->second;
-    const bool fine = (events & (EPOLLERR | EPOLLHUP)) == 0 && progress_connection(c);
-    if (!fine || !connections_.contains(key)) return close(epoll, key);
-    if (c.link >= 0 && connection_of_link_[static_cast<size_t>(c.link)] !=
-                           key) { // just authenticated: replaces an older connection
-        const uint64_t old = std::exchange(connection_of_link_[static_cast<size_t>(c.link)], key);
-        if (old != 0) close(epoll, old);
-        const GatewayConfig& s = forwarder_.config();
-        const int other = s.cluster_map.gateways[static_cast<size_t>(s.number)]
-                              .links[static_cast<size_t>(c.link)]
-                              .to_gateway;
-        forwarder_.on_link_change(other, true);
-    }
-    watch(epoll, key);
+    const bool fine = (events & (EPOLLERR | EPOLLHUP)) == 0 && c.progress();
+    if (!fine || !connections_.contains(key)) return close(key);
+    if (c.is_authenticated() && at(c.link()).connection != key) on_authenticated(key, c.link());
+    watch(key);
 }
 
-void GatewayLinks::watch(int epoll, uint64_t key) {
+// Replaces an older connection.
+void GatewayLinks::on_authenticated(uint64_t key, int link) {
+    const uint64_t old = std::exchange(at(link).connection, key);
+    if (old != 0) close(old);
+    forwarder_.on_link_up(other_gateway(link));
+}
+
+void GatewayLinks::watch(uint64_t key) {
     LinkConnection& c = *connections_.at(key);
-    const bool wants = (c.stream != nullptr && c.stream->has_pending_writes()) || !c.out_text.empty();
+    const bool wants = c.has_pending_writes();
     if (wants == c.watches_writable) return;
     c.watches_writable = wants;
-    epoll_event e{};
-    e.events = EPOLLIN | (wants ? EPOLLOUT : 0U);
-    e.data.u64 = key;
-    epoll_ctl(epoll, EPOLL_CTL_MOD, c.descriptor(), &e);
+    set_events(epoll_, EPOLL_CTL_MOD, c.descriptor(), key, EPOLLIN | (wants ? EPOLLOUT : 0U));
 }
 
-void GatewayLinks::close(int epoll, uint64_t key) {
+void GatewayLinks::close(uint64_t key) {
     const auto found = connections_.find(key);
     if (found == connections_.end()) return;
     const std::unique_ptr<LinkConnection> c = std::move(found->second);
     connections_.erase(found);
-    epoll_ctl(epoll, EPOLL_CTL_DEL, c->descriptor(), nullptr);
-    const GatewayConfig& s = forwarder_.config();
-    if (c->link < -1) retry_ns_[static_cast<size_t>(-c->link - 2)] = os::now_ns() + retry_pause_ns;
-    if (c->link >= 0 && connection_of_link_[static_cast<size_t>(c->link)] == key) {
-        connection_of_link_[static_cast<size_t>(c->link)] = 0;
-        retry_ns_[static_cast<size_t>(c->link)] = os::now_ns();
-        const int other = s.cluster_map.gateways[static_cast<size_t>(s.number)]
-                              .links[static_cast<size_t>(c->link)]
-                              .to_gateway;
-        forwarder_.on_link_change(other, false);
+    epoll_ctl(epoll_, EPOLL_CTL_DEL, c->descriptor(), nullptr);
+    if (!c->is_authenticated()) {
+        if (c->intended_link() >= 0) at(c->intended_link()).retry_ns = os::now_ns() + retry_pause_ns;
+        return;
     }
-    if (c->link >= 0) gateway::add(forwarder_.stats().link(c->link).dropped, c->queued);
-}
-
-bool GatewayLinks::progress_connection(LinkConnection& c) {
-    if (c.link < 0 && !run_handshake(c)) return false;
-    if (c.link < 0) return true;
-    // While the buffer limit is exhausted, data stays in the kernel and TCP slows the sender down.
-    return c.stream->write() && (forwarder_.is_full() || c.stream->read() >= 0);
-}
-
-bool GatewayLinks::run_handshake(LinkConnection& c) {
-    for (;;) {
-        if (!c.out_text.empty()) {
-            const ssize_t n = ::send(c.fd.get(), c.out_text.data(), c.out_text.size(), MSG_NOSIGNAL);
-            if (n < 0) return errno == EAGAIN || errno == ENOTCONN || errno == EINPROGRESS;
-            c.out_text.erase(0, static_cast<size_t>(n));
-            if (!c.out_text.empty()) return true;
-        }
-        launch::Handshake& handshake =
-            c.is_initiator ? static_cast<launch::Handshake&>(*c.connector) : *c.acceptor;
-        if (handshake.state() == launch::HandshakeState::authenticated)
-            return on_authenticated(c, c.is_initiator ? 0 : c.acceptor->node());
-        char bytes[128];
-        const ssize_t n = recv(c.fd.get(), bytes, std::min(sizeof bytes, handshake.bytes_needed()), 0);
-        if (n < 0) return errno == EAGAIN || errno == EINTR || errno == ENOTCONN;
-        if (n == 0) return false;
-        const std::string_view came(bytes, static_cast<size_t>(n));
-        const launch::HandshakeState state =
-            c.is_initiator ? c.connector->feed(came) : c.acceptor->feed(came);
-        if (state == launch::HandshakeState::rejected) return false;
-        c.out_text += handshake.take_output();
+    Link& l = at(c->link());
+    if (l.connection == key) {
+        l.connection = 0;
+        l.retry_ns = os::now_ns();
+        forwarder_.on_link_down(other_gateway(c->link()));
     }
+    gateway::add(forwarder_.stats().link(c->link()).dropped, c->queued());
 }
 
-bool GatewayLinks::on_authenticated(LinkConnection& c, uint32_t node) {
-    const GatewayConfig& s = forwarder_.config();
-    const auto& links = s.cluster_map.gateways[static_cast<size_t>(s.number)].links;
-    int link = c.is_initiator ? -c.link - 2 : -1;
-    for (size_t i = 0; i < links.size() && !c.is_initiator; ++i)
-        if (node == (gateway_node_bit | static_cast<uint32_t>(links[i].to_gateway)))
-            link = static_cast<int>(i);
-    c.link = link;
-    if (link < 0) return false;
-    c.links = this;
-    c.stream =
-        std::make_unique<transport::tcp::FrameStream>(std::move(c.fd), frame_buffers_, callbacks_for(c));
-    return true;
-}
-
-transport::tcp::FrameStream::StreamCallbacks GatewayLinks::callbacks_for(LinkConnection& connection) {
-    transport::tcp::FrameStream::StreamCallbacks u{};
-    u.subject = &connection;
-    u.frame_arrived = [](void* self, std::span<const std::byte> head, std::span<const std::byte> data,
-                         transport::tcp::FrameBuffer* buffer) {
-        const LinkConnection& c = *static_cast<LinkConnection*>(self);
-        Forwarder& forwarder = c.links->forwarder_;
-        const GatewayConfig& s = forwarder.config();
-        const int from = bridge::gateway_id(s.job_size, s.cluster_map.gateways[static_cast<size_t>(s.number)]
-                                                            .links[static_cast<size_t>(c.link)]
-                                                            .to_gateway);
-        return forwarder.on_frame(-1, from, head, data, buffer, transport::tcp::spliced_buffer(buffer));
-    };
-    u.forward_only = true;
-    u.frame_sent = [](void* self, void* ticket) {
-        LinkConnection& c = *static_cast<LinkConnection*>(self);
-        --c.queued;
-        subtract(c.links->forwarder_.stats().link(c.link).queued);
-        c.links->forwarder_.on_frame_sent(static_cast<InTransitFrame*>(ticket));
-    };
-    return u;
-}
-
-bool GatewayLinks::send(int link, InTransitFrame* t) {
-    const uint64_t key = connection_of_link_[static_cast<size_t>(link)];
+bool GatewayLinks::send(int link, InTransitFrame& t) {
+    const uint64_t key = at(link).connection;
     if (key == 0) return false;
     LinkConnection& c = *connections_.at(key);
-    if (t->bytes <= max_batched_frame) { // sent with others of this round
-        if (c.stream->batched() == 0) batching_.push_back(link);
-        c.stream->batch(t->head, t->data);
-        forwarder_.on_frame_sent(t);
+    if (t.bytes <= max_batched_frame) { // sent with others of this round
+        if (c.batch(t)) batching_.push_back(link);
         return true;
     }
-    const PostStatus posted = c.stream->send(t->head, t->data, t, t->spliced);
-    if (posted == PostStatus::in_flight) {
-        ++c.queued;
-        gateway::add(forwarder_.stats().link(link).queued);
-    } else {
-        forwarder_.on_frame_sent(t); // an error shows in the next event
-    }
-    watch(epoll_, key);
+    c.send(t);
+    watch(key);
     return true;
 }
 
 void GatewayLinks::flush() {
     for (const int link : std::exchange(batching_, {})) {
-        const uint64_t key = connection_of_link_[static_cast<size_t>(link)];
+        const uint64_t key = at(link).connection;
         if (key == 0) continue;
-        static_cast<void>(connections_.at(key)->stream->flush());
-        watch(epoll_, key);
+        connections_.at(key)->flush();
+        watch(key);
     }
 }
 

@@ -1,19 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TCP connections to other gateways. Each begins with the handshake of the daemons
-// (launch/protocol/handshake.hpp); nothing else is read before it. Then frames follow in both directions. A
-// lost connection is reestablished; the endpoints retransmit its frames.
+// Links to other gateways. A lost connection is reestablished; the endpoints retransmit its frames.
 #pragma once
 
-#include "gateway/forwarder.hpp"
-#include "launch/protocol/handshake.hpp"
-#include "launch/protocol/socket_address.hpp"
-#include "transport/tcp/frame_stream.hpp"
+#include "gateway/link_connection.hpp"
 
 namespace zipmpi::gateway {
 
-class GatewayLinks {
+class GatewayLinks final : public LinkSender {
   public:
     // lookup: queries the launcher for the address of a gateway's link; publish: publishes the address of the
     // link with this index.
@@ -27,50 +22,45 @@ class GatewayLinks {
     GatewayLinks& operator=(const GatewayLinks&) = delete;
 
     bool listen(std::string& why);
-    void register_listeners(int epoll);
+    // Events of links go to this descriptor, with the keys that it owns().
+    void watch_on(int epoll);
     // Reconnects links that are down; returns milliseconds until the next call, or -1.
-    int maintain(int epoll);
+    int maintain();
     void flush(); // sends batched frames
     [[nodiscard]] bool owns(uint64_t key) const { return key >= first_key; }
-    void on_event(int epoll, uint64_t key, uint32_t events);
+    void on_event(uint64_t key, uint32_t events);
+
+    bool send(int link, InTransitFrame& transit) override;
+    void release(transport::tcp::FrameBuffer* buffer) override { buffers_.release(buffer); }
 
     static constexpr uint64_t first_key = uint64_t{1} << 32;
 
   private:
-    struct LinkConnection {
-        os::Fd fd;
-        int link = -1; // -1: not authenticated
-        bool is_initiator = false;
-        std::unique_ptr<launch::HandshakeAcceptor> acceptor;
-        std::unique_ptr<launch::HandshakeConnector> connector;
-        GatewayLinks* links = nullptr;
-        std::unique_ptr<transport::tcp::FrameStream> stream; // once authenticated
-        std::string out_text;                                // of the handshake
-        size_t queued = 0;                                   // frames in the stream
-        uint64_t since_ns = 0;
-        bool watches_writable = false;
-        [[nodiscard]] int descriptor() const { return stream != nullptr ? stream->descriptor() : fd.get(); }
+    struct Link {
+        os::Fd listener;         // empty: this side connects
+        uint64_t connection = 0; // key of the connection; 0: down
+        uint64_t retry_ns = 0;
     };
-    void accept(int epoll, int listener);
-    void evict_unauthenticated(int epoll);
-    void connect(int epoll, int link);
-    void add(int epoll, std::unique_ptr<LinkConnection> connection);
-    bool progress_connection(LinkConnection& c);
-    bool run_handshake(LinkConnection& c);
-    bool on_authenticated(LinkConnection& c, uint32_t node);
-    transport::tcp::FrameStream::StreamCallbacks callbacks_for(LinkConnection& c);
-    void watch(int epoll, uint64_t key);
-    void close(int epoll, uint64_t key);
-    bool send(int link, InTransitFrame* transit);
+    [[nodiscard]] Link& at(int link) { return links_[static_cast<size_t>(link)]; }
+    [[nodiscard]] int other_gateway(int link) const {
+        return forwarder_.config().links()[static_cast<size_t>(link)].to_gateway;
+    }
+    [[nodiscard]] std::string address_of(int link) const;
+    void accept(int listener);
+    void evict_unauthenticated();
+    void close_late(uint64_t now);
+    void connect(int link);
+    void add(std::unique_ptr<LinkConnection> connection);
+    void on_authenticated(uint64_t key, int link);
+    void watch(uint64_t key);
+    void close(uint64_t key);
 
     Forwarder& forwarder_;
-    transport::tcp::FrameBufferPool frame_buffers_;
+    transport::tcp::FrameBufferPool buffers_;
     std::vector<int> batching_; // links with batched frames
     LinkDirectory directory_;
     launch::JobKey key_{};
-    std::vector<os::Fd> listeners_;            // by link; empty: this side connects
-    std::vector<uint64_t> connection_of_link_; // key of the connection; 0: down
-    std::vector<uint64_t> retry_ns_;
+    std::vector<Link> links_;
     std::unordered_map<uint64_t, std::unique_ptr<LinkConnection>> connections_;
     uint64_t next_key_ = first_key + (uint64_t{1} << 20);
     int epoll_ = -1;

@@ -123,6 +123,12 @@ FAULTS = [
     ("wording", WORDS | added("src/own/file.cpp", "int old_thing;\n"), "src/own/file.cpp:3: 'old_thing' is called new_thing now"),
     ("wording", WORDS | added("src/own/file.cpp", "// luck\n") | {"src/own/free.cpp": HEAD + "// luck\n"},
      "src/own/file.cpp:3: 'luck'"),
+    ("length", added("src/own/file.cpp", "int x;\n" * 400), "src/own/file.cpp:1: 402 lines, the limit is 400"),
+    ("length", added("src/own/file.cpp", "void f() {\n" + "g();\n" * 80 + "}\n"), "src/own/file.cpp:3: function of 82 lines"),
+    ("class_size", added("src/own/file.cpp", "class A {\n" + "void f();\n" * 31 + "};\n"), "src/own/file.cpp:3: A: 31 functions"),
+    ("class_size", added("src/own/file.cpp", "class A {\n" + "void f() {}\n" * 4 + "int a_;\n" * 16 + "};\n"),
+     "src/own/file.cpp:3: A: 16 data members"),
+    ("class_size", added("src/own/file.cpp", "struct A {\n" + "int a;\n" * 31 + "};\n"), "src/own/file.cpp:3: A: 31 data members"),
     ("texts", {"src/own/file.cpp": "int x;\n"}, "src/own/file.cpp:1: the two SPDX lines"),
     ("texts", added("src/own/file.cpp", "// TO" + "DO\n"), "src/own/file.cpp:3: a task note"),
     ("texts", added("README.md", "/ho" + "me/me\n"), "README.md:8: a machine-specific path"),
@@ -132,7 +138,7 @@ FAULTS = [
 class Checks(unittest.TestCase):
     def test_no_findings_in_correct_repository(self):
         with Repository({}) as repository:
-            for check in ("pages", "references", "texts", "wording"):
+            for check in ("class_size", "length", "pages", "references", "texts", "wording"):
                 self.assertEqual(repository.check(check), (0, []))
 
     def test_exactly_each_fault_is_found(self):

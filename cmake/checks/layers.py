@@ -51,13 +51,13 @@ def violations(name, text):
 
 
 def self_test():
-    assert list(violations("src/base/x.hpp", '#include "core/api.hpp"\n'))
+    assert list(violations("src/base/x.hpp", '#include "core/api/common.hpp"\n'))
     assert list(violations("src/transport/shm/x.cpp", ' # include "proto/x.hpp"\n'))
     assert list(violations("gateway/daemon/x.cpp", '#include "core/x.hpp"\n'))
     assert list(violations("src/proto/x.cpp", '#include "transport/interjob/x.hpp"\n'))
     assert not list(violations("src/core/y.cpp", '#include "transport/interjob/x.hpp"\n'))
-    assert not list(violations("src/core/x.cpp", '#include "boot/job.hpp"\n#include "core/api.hpp"\n'))
-    assert not list(violations("tests/x.cpp", '#include "core/api.hpp"\n'))
+    assert not list(violations("src/core/x.cpp", '#include "boot/job.hpp"\n#include "core/api/common.hpp"\n'))
+    assert not list(violations("tests/x.cpp", '#include "core/api/common.hpp"\n'))
 
 
 def main():

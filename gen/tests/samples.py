@@ -8,7 +8,7 @@ from zipmpi_gen import spec
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL = spec.load(ROOT / "spec")
-CHAPTER = spec.Chapter("test", 99, "sample")
+CHAPTER = spec.Chapter("test", 99, "sample", "p2p")
 
 
 def function(params="", **row):

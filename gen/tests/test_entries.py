@@ -81,6 +81,15 @@ class Implemented(unittest.TestCase):
         self.assertIn("core::type_contiguous(count, *oldtype_, newtype_, false)", text("MPI_Type_contiguous"))
         self.assertIn("core::type_contiguous(count, *oldtype_, newtype_, true)", text("MPI_Type_contiguous_c"))
 
+    def test_call_form_holds_the_request(self):
+        arguments = "sendbuf, recvbuf, count, *datatype_, *op_, *comm_)"
+        self.assertIn(f"core::allreduce(core::CallForm::blocking(), {arguments}", text("MPI_Allreduce"))
+        self.assertIn(f"core::allreduce(core::CallForm::nonblocking(request_), {arguments}", text("MPI_Iallreduce_c"))
+        self.assertIn(f"core::allreduce(core::CallForm::persistent(request_), {arguments}", text("MPI_Allreduce_init"))
+
+    def test_info_of_a_persistent_collective_is_checked(self):
+        self.assertIn('entry.optional_handle(info, info_, "info")', text("MPI_Barrier_init"))
+
     def test_message_errors_use_its_communicator(self):
         self.assertIn("entry.on_comm_of(message_);", text("MPI_Mrecv"))
 
@@ -96,6 +105,21 @@ class Implemented(unittest.TestCase):
 
     def test_profiling_name_is_strong(self):
         self.assertRegex(text("MPI_Send"), r'int MPI_Send\((?s:.*)\)\s+__attribute__\(\(weak, alias\("PMPI_Send"\)\)\)')
+
+
+class Includes(unittest.TestCase):
+    def test_every_target_is_in_the_header_of_its_chapter(self):
+        for f in REAL.functions:
+            if f.target:
+                header = (ROOT / f"src/core/api/{f.chapter.api}.hpp").read_text()
+                self.assertRegex(header, rf"\b{f.target}\(", f.name)
+
+    def test_chapter_includes_what_it_calls(self):
+        for key, expected in (("part", ["abi/arrays.hpp", "abi/entry.hpp", "core/api/partitioned.hpp"]),
+                              ("dep", ["abi/arrays.hpp", "abi/custom.hpp", "abi/entry.hpp", "core/api/datatype.hpp"])):
+            chapter = next(c for c in REAL.chapters if c.key == key)
+            found = re.findall('#include "(.*)"', entries.chapter_file(REAL, chapter))
+            self.assertEqual(found, expected, key)
 
 
 class Missing(unittest.TestCase):

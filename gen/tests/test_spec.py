@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from zipmpi_gen.spec import SpecError
+from zipmpi_gen.spec import Chapter, SpecError, parse_function
 
 from .samples import REAL, entry, function
 
@@ -48,6 +48,16 @@ class Tables(unittest.TestCase):
         self.assertEqual({e.name: (e.returns, types_only(e.arguments)) for e in REAL.callbacks}, listed)
 
 
+    def test_collectives_have_every_form(self):
+        forms = {}
+        for f in REAL.functions:
+            if f.form:
+                forms.setdefault(f.target, []).append(f.form)
+        self.assertEqual(len(forms), 22)
+        for target, found in forms.items():
+            self.assertEqual(sorted(found), ["blocking", "nonblocking", "persistent"], target)
+
+
 class Parsing(unittest.TestCase):
     def test_types_follow_direction_and_width(self):
         params = "in BUFFER buf const\nin POLYXFER_NUM_ELEM_NNI count\nout REQUEST request\nout STATUS s[count]"
@@ -83,6 +93,19 @@ class Parsing(unittest.TestCase):
             function("", tarket="send")
         with self.assertRaises(SpecError):
             function("", target="send", custom="send")
+
+    def test_form_fits_the_request(self):
+        request = "in COMMUNICATOR comm\nout REQUEST request"
+        for params, form in (("", "blocking"), (request, "nonblocking"), (request, "persistent")):
+            self.assertEqual(function(params, target="barrier", form=form).form, form)
+        for params, row in ((request, {"target": "barrier", "form": "blocking"}), ("", {"target": "barrier", "form": "persistent"}),
+                            ("", {"target": "barrier", "form": "lazy"}), ("", {"custom": "barrier", "form": "blocking"})):
+            with self.assertRaises(SpecError, msg=row):
+                function(params, **row)
+
+    def test_target_needs_the_header_of_its_chapter(self):
+        with self.assertRaises(SpecError):
+            parse_function("MPI_Made_up", {"target": "send"}, Chapter("test", 99, "sample"), REAL.kinds)
 
 
 if __name__ == "__main__":

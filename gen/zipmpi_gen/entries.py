@@ -9,12 +9,7 @@ from .spec import SpecError
 from .text import cpp_head, wrap_call
 
 FILE = """\
-#include "abi/arrays.hpp"
-#include "abi/custom.hpp"
-#include "abi/entry.hpp"
-{fast_path}#include "abi/tool.hpp"
-#include "abi/unsupported.hpp"
-
+{includes}
 using namespace zipmpi;
 using namespace zipmpi::abi;
 
@@ -25,6 +20,15 @@ extern "C" {{
 
 # Checks on which later ones depend come first.
 FIRST = {"Comm": 0, "Win": 0, "File": 0, "Session": 1}
+
+
+# Headers of the ABI binding that only some functions need.
+BINDING = {
+    "abi/custom.hpp": lambda f: f.custom is not None,
+    "abi/rma_fast_path.hpp": lambda f: f.fast_path is not None,
+    "abi/tool.hpp": lambda f: f.errors == "tool",
+    "abi/unsupported.hpp": lambda f: not f.implemented,
+}
 
 
 def callee(function):
@@ -125,14 +129,28 @@ def entry_of(entry, context):
     return f"Entry entry{{{entry.id}}}"
 
 
+def in_form(param):
+    """The call form holds the request; core ignores the info object of a collective."""
+    return param.form == "handle" and (param.kind.detail, param.direction) in (("Request", "out"), ("Info", "in"))
+
+
+def passed_arguments(entry, codes):
+    """Arguments of the target: the call form, if it takes one, and the converted parameters."""
+    function = entry.function
+    passed = [a for p, code in codes if not (function.form and in_form(p)) for a in code.pass_on]
+    if function.form:
+        request = next((converted_name(p) for p in entry.params if p.kind.detail == "Request"), "")
+        passed.insert(0, f"core::CallForm::{function.form}({request})")
+    if function.pass_large:
+        passed.append("true" if entry.wide else "false")
+    return ", ".join(passed)
+
+
 def call_body(entry, wrapped="{}"):
     """wrapped: format around the call of the target."""
     context = Context(entry)
     codes = [(p, convert(p, context)) for p in entry.params]
-    passed = [a for _, code in codes for a in code.pass_on]
-    if entry.function.pass_large:
-        passed.append("true" if entry.wide else "false")
-    arguments = ", ".join(passed)
+    arguments = passed_arguments(entry, codes)
     out = f"    {entry_of(entry, context)};\n"
     out += "".join(f"    {line}\n" for _, code in codes for line in code.declare)
     out += check_lines(entry, context, codes)
@@ -191,8 +209,18 @@ def entry_point(entry):
                            f' __attribute__((weak, alias("P{entry.name}")));')
 
 
+def includes(entries):
+    """The headers of the chapters whose targets are called, and those of the binding that are needed."""
+    functions = [e.function for e in entries]
+    names = {"abi/arrays.hpp", "abi/entry.hpp"} | {name for name, needed in BINDING.items() if any(map(needed, functions))}
+    names |= {f"core/api/{f.chapter.api}.hpp" for f in functions if f.target}
+    return "".join(f'#include "{name}"\n' for name in sorted(names))
+
+
+def entry_file(title, entries, body):
+    return cpp_head(title) + FILE.format(includes=includes(entries), body=body)
+
+
 def chapter_file(spec, chapter):
     entries = list(spec.entries_of(chapter))
-    fast_path = '#include "abi/rma_fast_path.hpp"\n' if any(e.function.fast_path for e in entries) else ""
-    text = "".join(entry_point(e) for e in entries)
-    return cpp_head(f"Entry points of chapter {chapter.number}.") + FILE.format(fast_path=fast_path, body=text)
+    return entry_file(f"Entry points of chapter {chapter.number}.", entries, "".join(entry_point(e) for e in entries))

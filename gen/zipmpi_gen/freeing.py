@@ -5,7 +5,7 @@ tests/abi/freeing.c creates the objects and checks the results in the caller and
 by their parameters, so that a new one is tested automatically; a new kind of handle does not compile until the test can
 create it."""
 
-from .entries import FILE, call_body, definition_arguments
+from .entries import call_body, definition_arguments, entry_file
 from .text import cpp_head, wrap_call
 from .invalid_args import Call
 
@@ -32,12 +32,11 @@ def freeing_entries(spec):
 
 
 def freeing_entry_file(spec):
-    body = SPOILED
-    for entry in freeing_entries(spec):
+    body, entries = SPOILED, freeing_entries(spec)
+    for entry in entries:
         text = call_body(entry, "spoiled({})")
         body += "\n" + wrap_call(f"int spoiled_{entry.name}", definition_arguments(entry, text), " {") + text + "}\n"
-    head = cpp_head("Entry points of functions that free their handle, with an injected error.")
-    return head + FILE.format(fast_path="", body=body)
+    return entry_file("Entry points of functions that free their handle, with an injected error.", entries, body)
 
 
 class FreeingCall(Call):

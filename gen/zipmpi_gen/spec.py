@@ -17,7 +17,8 @@ PLAIN_MARKS = {
 }
 VALUED_MARKS = {"fn", "as", "used"}
 FUNCTION_KEYS = {"large", "returns", "target", "custom", "anytime", "lock", "record", "errors", "deprecated",
-                 "fortran", "params", "pass_large", "fast_path"}
+                 "fortran", "params", "pass_large", "fast_path", "form"}
+CALL_FORMS = {"blocking", "nonblocking", "persistent"}
 # C types that are pointers: the direction does not add another.
 POINTER_FORMS = {"buffer", "address", "pointer", "status", "string", "function"}
 
@@ -91,6 +92,7 @@ class Function:
     fortran: str = None
     pass_large: bool = False  # pass the target which of the two forms was called
     fast_path: str = None  # binding function that executes the common case before any check
+    form: str = None  # call form of a collective, which its target gets as first argument
 
     @property
     def implemented(self):
@@ -126,6 +128,7 @@ class Chapter:
     key: str
     number: int
     title: str
+    api: str = None  # header of the targets in src/core/api
 
 
 @dataclass(frozen=True)
@@ -205,12 +208,26 @@ def parse_function(name, row, chapter, kinds):
     function = Function(name, chapter, params, **settings)
     if function.target and function.custom:
         raise SpecError(f"{name}: has both target and custom")
+    if function.target and not chapter.api:
+        raise SpecError(f"{name}: has a target, but chapter {chapter.key} has no api")
+    check_form(function)
     return function
+
+
+def check_form(function):
+    """The form is that of a core function; all forms except blocking have one request."""
+    if function.form is None:
+        return
+    if function.form not in CALL_FORMS or not function.target:
+        raise SpecError(f"{function.name}: form '{function.form}' is unknown, or has no target")
+    requests = [p for p in function.params if p.kind.detail == "Request" and p.direction == "out" and not p.is_array]
+    if len(requests) != (function.form != "blocking"):
+        raise SpecError(f"{function.name}: form {function.form} does not fit its {len(requests)} requests")
 
 
 def load_chapter(path, kinds):
     table = tomllib.loads(path.read_text())
-    chapter = Chapter(table.pop("chapter"), table.pop("number"), table.pop("title"))
+    chapter = Chapter(table.pop("chapter"), table.pop("number"), table.pop("title"), table.pop("api", None))
     return chapter, [parse_function(name, row, chapter, kinds) for name, row in table.items()]
 
 

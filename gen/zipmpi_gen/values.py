@@ -9,9 +9,8 @@ HEADER = """\
 
 #include "abi/mpi_abi.hpp"
 #include "base/err.hpp"
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 #include "core/runtime.hpp"
-#include "core/io/io_calls.hpp"
 
 namespace zipmpi::abi::values {{
 

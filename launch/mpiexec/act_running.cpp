@@ -157,18 +157,18 @@ bool launch_agent(const Use& use, Draft& draft, Diagnostic& why) {
         draft.job.notes.push_back(use.written + " " + text + " has no effect: the daemon is zipmpi-noded");
         return true;
     }
-    draft.job.agent = text;
-    draft.job.inherited_agent_override = {}; // meant for another agent
+    draft.job.launch.agent = text;
+    draft.job.launch.inherited_agent_override = {}; // meant for another agent
     return true;
 }
 
 bool launcher(const Use& use, Draft& draft, Diagnostic& why) {
     const std::string name = lower_case(use.value());
-    draft.job.fork_only = name == "fork";
+    draft.job.launch.fork_only = name == "fork";
     if (name == "fork") return true;
     for (const Launcher& l : launchers)
         if (name == l.name) {
-            draft.job.agent = l.agent;
+            draft.job.launch.agent = l.agent;
             return true;
         }
     return bad_value(use, "is not a launcher that mpiexec can use",
@@ -176,12 +176,12 @@ bool launcher(const Use& use, Draft& draft, Diagnostic& why) {
 }
 
 bool launcher_program(const Use& use, Draft& draft, Diagnostic& why) {
-    draft.job.agent_override.program = use.value();
+    draft.job.launch.agent_override.program = use.value();
     return !use.value().empty() || bad_value(use, "is not a program", "name a program, such as ssh", why);
 }
 
 bool launcher_args(const Use& use, Draft& draft, Diagnostic& /*why*/) {
-    draft.job.agent_override.extra_args += " " + use.value();
+    draft.job.launch.agent_override.extra_args += " " + use.value();
     return true;
 }
 
@@ -190,12 +190,12 @@ bool fanout(const Use& use, Draft& draft, Diagnostic& why) {
     if (!parse_whole_number(use, 1, INT32_MAX, n, why))
         return bad_value(use, "is not a number of hosts", "write a number of at least 1; the default is 32",
                          why);
-    draft.job.fanout = static_cast<uint32_t>(n);
+    draft.job.launch.fanout = static_cast<uint32_t>(n);
     return true;
 }
 
 bool interface(const Use& use, Draft& draft, Diagnostic& /*why*/) {
-    draft.job.interface = use.value();
+    draft.job.launch.interface = use.value();
     return true;
 }
 

@@ -4,6 +4,7 @@
 // Everything that mpiexec writes: the output of the ranks, folded on request, and its own messages after it.
 #pragma once
 
+#include "base/diagnostic.hpp"
 #include "launch/mpiexec/line_folder.hpp"
 #include "launch/mpiexec/out_stream.hpp"
 #include "launch/protocol/control_frame.hpp"
@@ -22,6 +23,7 @@ class JobOutput {
     void on_output(std::string_view payload);     // payload of a frame
     void on_exit_codes(std::string_view payload); // payload of a frame
     void write_stderr(std::string_view text);     // to stderr, after all earlier output of ranks
+    void write_diagnostic(const Diagnostic& p) { write_stderr(format(p, "mpiexec")); }
     void write_stdout(std::string_view text) { streams_[0].add(text); }
     void finish(); // the ranks write no more output
 

@@ -83,7 +83,7 @@ void export_to_spawned_jobs(const Options& options, StartRequest& request) {
     // starts with its own mpiexec has no parent.
     if (const char* const port = std::getenv("ZIPMPI_SPAWN_PORT"); port != nullptr)
         request.base_env.push_back(std::string("ZIPMPI_PARENT_PORT=") + port);
-    if (agent_of(options) != Options().agent) // spawned jobs use the same agent
+    if (agent_of(options) != LaunchOptions().agent) // spawned jobs use the same agent
         request.base_env.push_back("ZIPMPI_SPAWN_AGENT=" + agent_of(options));
 }
 
@@ -104,5 +104,5 @@ int main(int argc, char** argv) {
     if (options.verbose) print_plan(options, request);
     if (!report_pid(options.report_pid, why)) return refuse(why, 1);
     if (!request.tree.hosts.empty()) load_settings(request);
-    return Frontend(std::move(options), std::move(request)).run();
+    return Frontend(options, std::move(request)).run();
 }

@@ -40,6 +40,19 @@ struct Tool {
     bool window = false;              // in its own terminal window
 };
 
+// How daemons of other hosts are started.
+struct LaunchOptions {
+    std::string agent = "ssh -x -T -o BatchMode=yes";
+    struct AgentOverride {
+        std::string program;    // replaces the first word
+        std::string extra_args; // appended
+    };
+    AgentOverride agent_override, inherited_agent_override; // from the command line; from the environment
+    bool fork_only = false;
+    std::string interface;
+    uint32_t fanout = 32;
+};
+
 struct Options {
     std::vector<AppOptions> apps;
     PlacementPolicy placement;
@@ -61,15 +74,7 @@ struct Options {
     Inheritance inherit;
     std::string directory, search; // for programs without their own
 
-    std::string agent = "ssh -x -T -o BatchMode=yes";
-    struct AgentOverride {
-        std::string program;    // replaces the first word
-        std::string extra_args; // appended
-    };
-    AgentOverride agent_override, inherited_agent_override; // from the command line; from the environment
-    bool fork_only = false;
-    std::string interface;
-    uint32_t fanout = 32;
+    LaunchOptions launch;
 
     std::vector<Tool> tools;
     std::vector<std::string> config_files; // not read yet

@@ -208,7 +208,7 @@ bool parse_options(const std::vector<std::string>& args, const char* const* envi
     // Hosts of the environment count only if the command line has none.
     std::string host = std::exchange(out.host, {});
     std::string hostfile = std::exchange(out.hostfile, {});
-    out.inherited_agent_override = std::exchange(out.agent_override, {});
+    out.launch.inherited_agent_override = std::exchange(out.launch.agent_override, {});
     if (!LineReader(out, why).read_line(args, command_line)) return false;
     if (names_hosts(out)) return true;
     out.host = std::move(host);

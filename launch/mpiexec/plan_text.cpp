@@ -73,9 +73,10 @@ void add_hosts(PlanText& out, const Options& options, const StartRequest& reques
         out.line("host", request.tree.hosts[node] +
                              (ranks.empty() ? "" : " ranks " + rank_list({ranks.begin(), ranks.end()})));
     }
-    if (agent_of(options) != Options().agent) out.line("agent", agent_of(options));
-    out.line_unless_empty("interface", options.interface);
-    if (options.fanout != Options().fanout) out.line("fanout", std::to_string(options.fanout));
+    if (agent_of(options) != LaunchOptions().agent) out.line("agent", agent_of(options));
+    out.line_unless_empty("interface", options.launch.interface);
+    if (options.launch.fanout != LaunchOptions().fanout)
+        out.line("fanout", std::to_string(options.launch.fanout));
 }
 
 std::string mapping_of(const PlacementPolicy& p) {

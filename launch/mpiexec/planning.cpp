@@ -31,8 +31,8 @@ void prepare_tree(const Options& options, StartRequest& request) {
     request.tree.daemon = daemon_path();
     std::error_code none;
     request.directory = std::filesystem::current_path(none).string();
-    request.tree.interface = options.interface;
-    request.tree.fanout = options.fanout;
+    request.tree.interface = options.launch.interface;
+    request.tree.fanout = options.launch.fanout;
     request.tree.job_id = request.job_id;
 }
 
@@ -93,7 +93,7 @@ bool place_on_clusters(const Options& options, StartRequest& request, Diagnostic
     ClusterFile file;
     const bool all_slots = is_rank_count_open(options);
     ClusterPlanOptions plan_options{all_slots ? 0 : request.world_size, host_map_by(options.placement),
-                                    options.fanout, agent_of(options), nullptr};
+                                    options.launch.fanout, agent_of(options), nullptr};
     mapping::Graph graph;
     if (!options.placement.matrix_file.empty()) {
         if (!read_graph(options, request, graph, why)) return false;
@@ -297,7 +297,7 @@ bool place_ranks(const Options& options, const char* const* environ_like, StartR
         !map_to_hosts(options, environ_like, hosts, request, why))
         return false;
     if (is_only_this_host(hosts)) return check_ranks_per_host(request, why);
-    if (options.fork_only) {
+    if (options.launch.fork_only) {
         why = {"other hosts cannot be reached", command_line,
                "the launcher fork starts ranks on this host only", "remove -launcher fork, or the hosts"};
         return false;
@@ -354,10 +354,10 @@ bool plan_app(const Options& options, const AppOptions& app, StartRequest& reque
 } // namespace
 
 std::string agent_of(const Options& options) {
-    const Options::AgentOverride& own = options.agent_override;
-    const Options::AgentOverride& inherited = options.inherited_agent_override;
+    const LaunchOptions::AgentOverride& own = options.launch.agent_override;
+    const LaunchOptions::AgentOverride& inherited = options.launch.inherited_agent_override;
     const std::string& program = own.program.empty() ? inherited.program : own.program;
-    std::string text = options.agent;
+    std::string text = options.launch.agent;
     if (!program.empty()) text.replace(0, std::min(text.find(' '), text.size()), program);
     return text + inherited.extra_args + own.extra_args;
 }

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Fault events: from local ranks up to mpiexec, and from there into the node segment.
-#include "launch/noded/daemon.hpp"
+#include "launch/noded/fault_relay.hpp"
 
 #include <csignal>
+#include <cstdlib>
 
 namespace zipmpi::launch {
 namespace {
@@ -15,7 +14,7 @@ uint32_t number_of(const PmiMessage& m, std::string_view name) {
 
 } // namespace
 
-void Daemon::on_notify(uint32_t local, const PmiMessage& m) {
+void FaultRelay::on_notify(uint32_t local, const PmiMessage& m) {
     JobEvent e;
     e.context = number_of(m, "context");
     const std::string_view what = m.get("what");
@@ -36,21 +35,20 @@ void Daemon::on_notify(uint32_t local, const PmiMessage& m) {
     } else if (what == "taken") {
         return publish_queued_agreements(local);
     } else {
-        if (what == "spawned") spawned_.insert(static_cast<pid_t>(number_of(m, "pid")));
+        if (what == "spawned") ranks_.add_spawned_job(static_cast<pid_t>(number_of(m, "pid")));
         return;
     }
-    send_event(e);
+    send(e);
 }
 
-void Daemon::send_event(const JobEvent& e) { parent_.send(ControlFrameType::job_event, encode(e)); }
-
-void Daemon::on_fault_event(const JobEvent& e) {
-    if (!segment_) return;
+void FaultRelay::on_event(const JobEvent& e) {
+    segment::NodeSegment& segment = job_.segment();
+    if (!segment) return;
     switch (e.kind) {
     case JobEvent::Kind::failed:
-        return segment_.publish_failed(static_cast<int>(e.rank));
+        return segment.faults().publish_failed(static_cast<int>(e.rank));
     case JobEvent::Kind::revoked:
-        return segment_.publish_revoked(e.context);
+        return segment.faults().publish_revoked(e.context);
     case JobEvent::Kind::agreement: {
         const auto waiting = agreement_waiters_.find({e.context, e.number});
         if (waiting == agreement_waiters_.end()) return;
@@ -67,38 +65,37 @@ void Daemon::on_fault_event(const JobEvent& e) {
 }
 
 // In the order of the agreements. A result without a free slot is queued until the rank has consumed some.
-void Daemon::publish_agreement(uint32_t local, const segment::AgreementResult& decided) {
+void FaultRelay::publish_agreement(uint32_t local, const segment::AgreementResult& decided) {
     std::deque<segment::AgreementResult>& kept = queued_agreements_[local];
-    if (!kept.empty() || !segment_.publish_agreement(local, decided)) kept.push_back(decided);
+    if (!kept.empty() || !job_.segment().agreements().publish(local, decided)) kept.push_back(decided);
 }
 
-void Daemon::publish_queued_agreements(uint32_t local) {
+void FaultRelay::publish_queued_agreements(uint32_t local) {
     std::deque<segment::AgreementResult>& kept = queued_agreements_[local];
-    while (!kept.empty() && segment_.publish_agreement(local, kept.front())) kept.pop_front();
+    while (!kept.empty() && job_.segment().agreements().publish(local, kept.front())) kept.pop_front();
 }
 
-void Daemon::report_failed(uint32_t local, uint32_t exit_code, const std::string& text, bool by_signal) {
+void FaultRelay::report_failed(const Failure& failure) {
     JobEvent e;
     e.kind = JobEvent::Kind::failed;
-    e.rank = ranks_[local].world_rank;
-    e.exit_code = exit_code;
-    e.by_signal = by_signal;
-    e.text = text;
-    send_event(e);
+    e.rank = failure.rank;
+    e.exit_code = failure.exit_code;
+    e.by_signal = failure.by_signal;
+    e.text = failure.text;
+    send(e);
 }
 
 // All ranks of these nodes have failed or will soon: without a parent a daemon terminates its processes.
-void Daemon::report_failed_nodes(NodeRange nodes, const Diagnostic& why) {
-    JobEvent e;
-    e.kind = JobEvent::Kind::failed;
-    e.by_signal = true;
-    e.exit_code = 1;
-    e.text = format(with_outcome(why, "its ranks count as failed"), "mpiexec");
+void FaultRelay::report_failed_nodes(NodeRange nodes, const Diagnostic& why) {
+    Failure failure{.rank = 0,
+                    .exit_code = 1,
+                    .by_signal = true,
+                    .text = format(with_outcome(why, "its ranks count as failed"), "mpiexec")};
     for (uint32_t node = nodes.node; node < nodes.end; ++node)
-        for (const uint32_t rank : request_.map.ranks_of(node)) {
-            e.rank = rank;
-            send_event(e);
-            e.text.clear();
+        for (const uint32_t rank : job_.request().map.ranks_of(node)) {
+            failure.rank = rank;
+            report_failed(failure);
+            failure.text.clear();
         }
 }
 

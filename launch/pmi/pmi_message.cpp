@@ -67,6 +67,19 @@ std::string format_pmi2(const std::vector<std::pair<std::string_view, std::strin
     return std::string(6 - length.size(), ' ') + length + body;
 }
 
+std::string pmi2_response(const PmiMessage& request,
+                          std::vector<std::pair<std::string_view, std::string_view>> fields) {
+    const std::string name = std::string(request.command()) + "-response";
+    if (request.has("thrid")) fields.insert(fields.begin(), {"thrid", request.get("thrid")});
+    fields.insert(fields.begin(), {"cmd", name});
+    return format_pmi2(fields);
+}
+
+std::string pmi2_value_response(const PmiMessage& request, std::string_view flag, const std::string* value) {
+    if (value != nullptr) return pmi2_response(request, {{flag, "TRUE"}, {"value", *value}, {"rc", "0"}});
+    return pmi2_response(request, {{flag, "FALSE"}, {"rc", "0"}});
+}
+
 int parse_pmi2_length(std::string_view six) {
     if (six.size() != 6) return -1;
     while (!six.empty() && six.front() == ' ') six.remove_prefix(1);

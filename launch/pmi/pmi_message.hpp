@@ -37,6 +37,12 @@ bool parse_pmi2(std::string_view body, PmiMessage& out);
 // Six characters of length before the body. The fields keep their order; ';' in values is doubled.
 std::string format_pmi2(const std::vector<std::pair<std::string_view, std::string_view>>& fields);
 
+// The response to a PMI-2 request.
+std::string pmi2_response(const PmiMessage& request,
+                          std::vector<std::pair<std::string_view, std::string_view>> fields);
+// The response with a value, or without one; flag: name of the field that says which.
+std::string pmi2_value_response(const PmiMessage& request, std::string_view flag, const std::string* value);
+
 // The length in a PMI-2 header, or -1 if it is not valid.
 int parse_pmi2_length(std::string_view six);
 

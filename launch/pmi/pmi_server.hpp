@@ -10,11 +10,13 @@
 // A rank may call init and finalize several times (a script that runs several MPI programs).
 #pragma once
 
+#include "launch/pmi/pending_gets.hpp"
+#include "launch/pmi/pmi_fence.hpp"
 #include "launch/pmi/pmi_message.hpp"
+#include "launch/pmi/pmi_store.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +55,8 @@ class PmiServer {
     void set_notify_handler(NotifyHandler handler) { notify_handler_ = std::move(handler); }
 
     void feed(uint32_t rank, std::string_view bytes); // local rank
-    [[nodiscard]] bool node_in_fence() const;         // every local rank is in the fence or has exited
+    // Every local rank is in the fence or has exited.
+    [[nodiscard]] bool node_in_fence() const { return fence_.is_complete(); }
     void fence_done(std::string_view pairs);
     void on_remote_reply(const std::string& key, bool found, std::string_view value);
     void on_remote_get(uint32_t node, const std::string& key); // from another node
@@ -72,16 +75,12 @@ class PmiServer {
     struct Client {
         std::string in;
         int version = 1;
-        bool initialized = false, protocol_error = false, in_barrier = false, ended = false, in_spawn = false,
-             has_put = false;
-    };
-    struct PendingGet {
-        uint32_t rank;
-        PmiMessage request;
+        bool initialized = false, protocol_error = false, in_spawn = false, has_put = false;
+        std::string fence_thread; // PMI-2 thread id to return
     };
     struct NodeAttrWait { // info-getnodeattr with wait=TRUE
         uint32_t rank;
-        std::string key, thread;
+        PmiMessage request;
     };
 
     bool handle_line(uint32_t rank);
@@ -90,40 +89,27 @@ class PmiServer {
     void handle_pmi1_kvs(uint32_t rank, const PmiMessage& m);
     void handle_pmi2(uint32_t rank, const PmiMessage& m);
     void handle_pmi2_info(uint32_t rank, const PmiMessage& m);
-    void reply_pmi2(uint32_t rank, const PmiMessage& m,
-                    std::vector<std::pair<std::string_view, std::string_view>> fields);
-    void reply_pmi2_value(uint32_t rank, const PmiMessage& m, std::string_view flag,
-                          const std::string* value);
+    void put_node_attribute(uint32_t rank, const PmiMessage& m);
     void init(uint32_t rank, const PmiMessage& m);
-    void enter_barrier(uint32_t rank);
-    void release_barrier_if_full();
+    void enter_fence(uint32_t rank);
+    void release_fence_if_complete();
     void set_protocol_error(uint32_t rank);
     void reply_get(uint32_t rank, const PmiMessage& m, const std::string* value);
     void get(uint32_t rank, const PmiMessage& m);
-    [[nodiscard]] bool is_rank(uint32_t client) const { return job_.world_ranks[client] < job_.size; }
     [[nodiscard]] bool is_local_gateway(int owner) const;
-    bool put(std::string_view key, std::string_view value);
+    bool put(uint32_t rank, const PmiMessage& m);
     void complete_pending_gets(const std::string& key);
-    bool put(std::map<std::string, std::string, std::less<>>& space, std::string_view key,
-             std::string_view value);
-    [[nodiscard]] const std::string* find(const std::map<std::string, std::string, std::less<>>& space,
-                                          std::string_view key) const;
 
     PmiJob job_;
     Send send_;
     Abort abort_;
-    std::vector<Client> clients_;
-    std::vector<std::string> barrier_threads_; // PMI-2 thread ids to return, per rank
-    std::map<std::string, std::string, std::less<>> kvs_, node_, published_;
-    std::vector<NodeAttrWait> node_attr_waits_;
     RemoteNodes remote_;
     NotifyHandler notify_handler_;
-    std::map<std::string, std::vector<PendingGet>, std::less<>> pending_gets_; // by key
-    std::map<std::string, std::vector<uint32_t>, std::less<>>
-        waiting_nodes_;       // waiting for keys of local gateways
-    std::string fence_pairs_; // pairs put since the last fence whose keys do not name their rank
-    bool fence_sent_ = false;
-    size_t stored_bytes_ = 0;
+    std::vector<Client> clients_;
+    PmiStore store_;
+    PmiFence fence_;
+    PendingGets pending_gets_;
+    std::vector<NodeAttrWait> node_attr_waits_;
 };
 
 } // namespace zipmpi::launch

@@ -6,6 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace zipmpi::launch {
 
@@ -21,29 +24,42 @@ struct PmixJob {
     uint32_t own_node;
 };
 
+struct PmixRequest; // of a local process; waits for PmixModule::reply
+
 struct PmixEvent {
     enum class Kind : uint32_t { connected, finalized, abort, fence, modex } kind;
     uint32_t rank; // modex: a local process requests the data of this remote rank
     int32_t status;
     const char* text; // or null; valid during the call
-    // fence: data of the local ranks. The reply goes to PmixModule::answer with this cookie.
-    const char* data;
+    const char* data; // fence: data of the local ranks
     size_t size;
-    void* cookie;
+    PmixRequest* request; // fence, modex
+};
+
+class PmixListener {
+  public:
+    virtual void on_event(const PmixEvent& e) = 0; // called on a thread of libpmix
+
+  protected:
+    PmixListener() = default;
+    PmixListener(const PmixListener&) = default;
+    PmixListener& operator=(const PmixListener&) = default;
+    ~PmixListener() = default;
 };
 
 struct PmixModule {
-    using ModexHandler = void (*)(void* arg, bool found, const char* data, size_t size);
-    // event is called on a thread of libpmix. Returns false if PMIx is not available; the job runs without
-    // it.
-    bool (*start)(const PmixJob& job, void (*event)(void* arg, const PmixEvent& e), void* arg);
-    // Calls add(arg, "NAME=value") for each variable of this rank.
-    bool (*rank_env)(uint32_t rank, void (*add)(void* arg, const char* name_value), void* arg);
-    void (*reply)(void* cookie, bool found, const char* data, size_t size);
+    using ModexHandler = std::function<void(bool found, const char* data, size_t size)>;
+    // Returns false if PMIx is not available; the job runs without it.
+    bool (*start)(const PmixJob& job, PmixListener& listener);
+    // Adds the variables of this rank.
+    bool (*rank_env)(uint32_t rank, std::vector<std::string>& variables);
+    void (*reply)(PmixRequest* request, bool found, const char* data, size_t size);
     // Data of a local rank: got is called once, on a thread of libpmix, possibly after waiting for the rank.
-    void (*request_modex)(uint32_t rank, ModexHandler got, void* arg);
+    void (*request_modex)(uint32_t rank, ModexHandler got);
 };
 
-using GetPmixModule = const PmixModule* (*)(); // exported as zipmpi_pmix_module
+// The name changes with this interface.
+inline constexpr const char* pmix_module_symbol = "zipmpi_pmix_module_2";
+using GetPmixModule = const PmixModule* (*)();
 
 } // namespace zipmpi::launch

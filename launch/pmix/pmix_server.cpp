@@ -18,10 +18,15 @@
 #include <vector>
 
 namespace zipmpi::launch {
+
+struct PmixRequest {
+    pmix_modex_cbfunc_t done;
+    void* data; // of libpmix
+};
+
 namespace {
 
-void (*event_handler)(void*, const PmixEvent&) = nullptr;
-void* event_arg = nullptr;
+PmixListener* events = nullptr;
 std::string job_name;
 uint32_t job_size = 0;
 uint32_t job_nodes = 0;
@@ -52,7 +57,7 @@ class Answer {
 };
 
 void send_event(PmixEvent::Kind kind, const pmix_proc_t* who, int status, const char* text) {
-    event_handler(event_arg, {kind, who->rank, status, text, nullptr, 0, nullptr});
+    events->on_event({kind, who->rank, status, text, nullptr, 0, nullptr});
 }
 
 pmix_status_t on_connected(const pmix_proc_t* who, void*, pmix_op_cbfunc_t done, void* data) {
@@ -74,19 +79,13 @@ pmix_status_t on_abort(const pmix_proc_t* who, void*, int status, const char* te
     return PMIX_SUCCESS;
 }
 
-// A callback of libpmix that waits for other nodes.
-struct Pending {
-    pmix_modex_cbfunc_t done;
-    void* data;
-};
-
 // Within one host libpmix handles everything. Only fences of the whole job are supported; no other kind is
 // used.
 pmix_status_t on_fence(const pmix_proc_t procs[], size_t count, const pmix_info_t*, size_t, char* data,
                        size_t size, pmix_modex_cbfunc_t done, void* arg) {
     if (!(count == 1 && procs[0].rank == PMIX_RANK_WILDCARD) && count != job_size)
         return PMIX_ERR_NOT_SUPPORTED;
-    event_handler(event_arg, {PmixEvent::Kind::fence, 0, 0, nullptr, data, size, new Pending{done, arg}});
+    events->on_event({PmixEvent::Kind::fence, 0, 0, nullptr, data, size, new PmixRequest{done, arg}});
     std::free(data);
     return PMIX_SUCCESS;
 }
@@ -94,13 +93,11 @@ pmix_status_t on_fence(const pmix_proc_t procs[], size_t count, const pmix_info_
 pmix_status_t on_modex(const pmix_proc_t* who, const pmix_info_t*, size_t, pmix_modex_cbfunc_t done,
                        void* arg) {
     if (who->rank >= job_size || job_nodes < 2) return PMIX_ERR_NOT_FOUND; // libpmix has all local data
-    event_handler(event_arg,
-                  {PmixEvent::Kind::modex, who->rank, 0, nullptr, nullptr, 0, new Pending{done, arg}});
+    events->on_event({PmixEvent::Kind::modex, who->rank, 0, nullptr, nullptr, 0, new PmixRequest{done, arg}});
     return PMIX_SUCCESS;
 }
 
-void send_reply(void* cookie, bool found, const char* data, size_t size) {
-    const auto* p = static_cast<Pending*>(cookie);
+void send_reply(PmixRequest* p, bool found, const char* data, size_t size) {
     // libpmix keeps the bytes until it calls free.
     auto* copy = static_cast<char*>(std::malloc(size == 0 ? 1 : size));
     const bool ok = found && copy != nullptr;
@@ -110,22 +107,17 @@ void send_reply(void* cookie, bool found, const char* data, size_t size) {
     delete p;
 }
 
-struct Asked {
-    PmixModule::ModexHandler handler;
-    void* arg;
-};
-
-void request_modex(uint32_t rank, PmixModule::ModexHandler handler, void* arg) {
+void request_modex(uint32_t rank, PmixModule::ModexHandler handler) {
     pmix_proc_t who;
     PMIX_LOAD_PROCID(&who, job_name.c_str(), rank);
-    auto* pending = new Asked{handler, arg};
+    auto* pending = new PmixModule::ModexHandler(std::move(handler));
     const auto on_data = [](pmix_status_t status, char* data, size_t size, void* self) {
-        const auto* a = static_cast<Asked*>(self);
-        a->handler(a->arg, status == PMIX_SUCCESS, data, size);
-        delete a;
+        const auto* got = static_cast<PmixModule::ModexHandler*>(self);
+        (*got)(status == PMIX_SUCCESS, data, size);
+        delete got;
     };
     if (PMIx_server_dmodex_request(&who, on_data, pending) == PMIX_SUCCESS) return;
-    handler(arg, false, nullptr, 0);
+    (*pending)(false, nullptr, 0);
     delete pending;
 }
 
@@ -231,16 +223,15 @@ bool register_job(const PmixJob& job) {
     return reply.wait(started) == PMIX_SUCCESS;
 }
 
-bool start(const PmixJob& job, void (*event)(void*, const PmixEvent&), void* arg) {
-    event_handler = event;
-    event_arg = arg;
+bool start(const PmixJob& job, PmixListener& listener) {
+    events = &listener;
     job_name = job.name;
     job_size = job.size;
     job_nodes = job.nodes;
     return start_server(job) && register_job(job);
 }
 
-bool rank_env(uint32_t rank, void (*add)(void*, const char*), void* arg) {
+bool rank_env(uint32_t rank, std::vector<std::string>& variables) {
     pmix_proc_t who;
     PMIX_LOAD_PROCID(&who, job_name.c_str(), rank);
     Answer reply;
@@ -249,7 +240,7 @@ bool rank_env(uint32_t rank, void (*add)(void*, const char*), void* arg) {
         return false;
     char** env = nullptr;
     const bool ok = PMIx_server_setup_fork(&who, &env) == PMIX_SUCCESS;
-    for (char** e = env; ok && e != nullptr && *e != nullptr; ++e) add(arg, *e);
+    for (char** e = env; ok && e != nullptr && *e != nullptr; ++e) variables.emplace_back(*e);
     PMIX_ARGV_FREE(env);
     return ok;
 }
@@ -259,6 +250,6 @@ constexpr PmixModule module_table{start, rank_env, send_reply, request_modex};
 } // namespace
 } // namespace zipmpi::launch
 
-extern "C" [[gnu::visibility("default")]] const zipmpi::launch::PmixModule* zipmpi_pmix_module();
+extern "C" [[gnu::visibility("default")]] const zipmpi::launch::PmixModule* zipmpi_pmix_module_2();
 
-extern "C" const zipmpi::launch::PmixModule* zipmpi_pmix_module() { return &zipmpi::launch::module_table; }
+extern "C" const zipmpi::launch::PmixModule* zipmpi_pmix_module_2() { return &zipmpi::launch::module_table; }

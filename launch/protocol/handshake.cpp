@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/protocol/handshake.hpp"
 
-#include "base/sha256.hpp"
+#include "base/auth.hpp"
 
 #include <cstring>
 
@@ -28,9 +28,7 @@ std::string bytes_of(const Message& m) {
     return {reinterpret_cast<const char*>(&m), sizeof m};
 }
 
-Mac compute_mac(const JobKey& key, const MacInput& covered) {
-    return hmac_sha256({reinterpret_cast<const char*>(key.data()), key.size()}, bytes_of(covered));
-}
+Mac compute_mac(const JobKey& key, const MacInput& covered) { return mac_of(key, message_bytes(covered)); }
 
 } // namespace
 

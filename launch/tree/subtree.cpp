@@ -8,7 +8,6 @@
 
 #include "os/clock.hpp"
 #include "os/host.hpp"
-#include "os/random.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -23,11 +22,6 @@ namespace {
 
 constexpr uint64_t second = 1'000'000'000;
 constexpr uint64_t connect_limit = 60 * second; // from the start of the agent to an authenticated connection
-constexpr uint64_t handshake_timeout = 2 * second; // from accept to authentication
-constexpr size_t max_pending_children = 64;
-constexpr size_t agent_stderr_limit = 2048;
-
-uint64_t key_of(uint32_t source, uint32_t index) { return uint64_t{source} << 32 | index; }
 
 constexpr const char* dmesg = "check that the host is up, and its kernel log (dmesg); restart the job";
 
@@ -56,27 +50,30 @@ uint32_t child_range_end(const LaunchTree& plan, NodeRange nodes, uint32_t parts
 Subtree::Subtree(OnFrame on_frame, OnFailed on_failed)
     : on_frame_(std::move(on_frame))
     , on_failed_(std::move(on_failed))
-    , epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
-
-void Subtree::watch(int fd, uint32_t events, Source source, uint32_t index) {
-    epoll_event e{};
-    e.events = events;
-    e.data.u64 = key_of(static_cast<uint32_t>(source), index);
-    if (events == 0)
-        epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-    else if (epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &e) != 0)
-        epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &e);
-}
+    , child_source_(loop_.add_source([this](uint32_t child, uint32_t events) { on_child(child, events); }))
+    , agent_source_(
+          loop_.add_source([this](uint32_t child, uint32_t) { children_[child].read_agent_stderr(); }))
+    , acceptor_(loop_, [this](uint32_t node, os::Fd socket, const std::string& reply) {
+        on_connected(node, std::move(socket), reply);
+    }) {}
 
 void Subtree::update_events(uint32_t child) {
-    Child& c = children_[child];
+    ChildDaemon& c = children_[child];
     if (!c.connection) return;
     const bool writes = c.connection->queued() > 0 && !c.connection->has_write_failed();
-    watch(c.connection->fd(), (paused_ ? 0U : EPOLLIN) | (writes ? EPOLLOUT : 0U), Source::child, child);
+    const uint32_t events = (paused_ ? 0U : EPOLLIN) | (writes ? EPOLLOUT : 0U);
+    if (events == 0)
+        loop_.unwatch(c.connection->fd());
+    else
+        loop_.watch(c.connection->fd(), events, child_source_, child);
+}
+
+void Subtree::update_all_events() {
+    for (uint32_t i = 0; i < children(); ++i) update_events(i);
 }
 
 void Subtree::attach(NodeRange range, os::Fd socket, pid_t pid) {
-    Child c;
+    ChildDaemon c;
     c.range = range;
     c.host = os::host_name();
     c.pid = pid;
@@ -87,14 +84,12 @@ void Subtree::attach(NodeRange range, os::Fd socket, pid_t pid) {
 
 bool Subtree::start_children(const LaunchTree& plan, const JobKey& key, NodeRange nodes, Diagnostic& why) {
     network_ = true;
-    key_ = key;
-    pending_children_.resize(max_pending_children);
-    if (!listen(plan, why)) return false;
+    if (!acceptor_.listen(plan, key, why)) return false;
     heartbeat_at_ = os::now_ns() + heartbeat_interval_ns;
     uint32_t node = nodes.node;
     for (uint32_t parts = std::min(plan.fanout, nodes.end - node);
          node<nodes.end; parts -= parts> 1 ? 1 : 0) {
-        Child c;
+        ChildDaemon c;
         c.range = {node, child_range_end(plan, {node, nodes.end}, parts)};
         c.host = plan.hosts[node];
         c.network = true;
@@ -102,31 +97,14 @@ bool Subtree::start_children(const LaunchTree& plan, const JobKey& key, NodeRang
         node = c.range.end;
         children_.push_back(std::move(c));
         if (!start_child(plan, key, children_.back(), why)) return false;
-        watch(children_.back().agent_stderr.get(), EPOLLIN, Source::agent_stderr, children() - 1);
+        loop_.watch(children_.back().agent_stderr.get(), EPOLLIN, agent_source_, children() - 1);
     }
     return true;
 }
 
-bool Subtree::listen(const LaunchTree& plan, Diagnostic& why) {
-    for (SocketAddress& e : local_addresses(plan.interface)) {
-        os::Fd s = listen_on(e);
-        if (!s) continue;
-        watch(s.get(), EPOLLIN, Source::listener, static_cast<uint32_t>(listeners_.size()));
-        listeners_.push_back(std::move(s));
-        addresses_.push_back(e);
-    }
-    if (!listeners_.empty()) return true;
-    why = {"no address of this host is available for listening", "host " + os::host_name(),
-           plan.interface.empty() ? "no network interface is up, not even the loopback one"
-                                  : "the interface " + plan.interface + " is not up or does not exist",
-           plan.interface.empty() ? "bring one up (ip link set lo up)"
-                                  : "set another interface with --launch-interface; `ip address` lists them"};
-    return false;
-}
-
-bool Subtree::start_child(const LaunchTree& plan, const JobKey& key, Child& child, Diagnostic& why) {
+bool Subtree::start_child(const LaunchTree& plan, const JobKey& key, ChildDaemon& child, Diagnostic& why) {
     Agent agent;
-    std::string input = encode(Bootstrap{child.range, key, addresses_, plan.job_id});
+    std::string input = encode(Bootstrap{child.range, key, acceptor_.addresses(), plan.job_id});
     const bool ok = start_agent(plan, child.range.node, input, agent, why);
     explicit_bzero(input.data(), input.size());
     if (!ok) return false;
@@ -136,89 +114,30 @@ bool Subtree::start_child(const LaunchTree& plan, const JobKey& key, Child& chil
 }
 
 void Subtree::serve() {
-    epoll_event events[64];
-    const int n = epoll_wait(epoll_.get(), events, 64, 0);
-    for (int i = 0; i < n; ++i) {
-        const auto index = static_cast<uint32_t>(events[i].data.u64);
-        switch (static_cast<Source>(events[i].data.u64 >> 32)) {
-        case Source::listener:
-            on_listener(index);
-            break;
-        case Source::pending_child:
-            on_pending_child(index);
-            break;
-        case Source::child:
-            on_child(index, events[i].events);
-            break;
-        case Source::agent_stderr:
-            on_agent_stderr(children_[index]);
-            break;
-        }
-    }
-    for (uint32_t i = 0; i < children(); ++i) update_events(i);
+    loop_.wait(0);
+    update_all_events();
 }
 
-// When all slots are taken, the oldest unauthenticated connection is closed: a daemon needs only a moment.
-void Subtree::on_listener(uint32_t listener) {
-    if (listener >= listeners_.size()) return;
-    os::Fd s(accept4(listeners_[listener].get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    Nonce nonce;
-    if (!s || !os::fill_random(nonce.data(), nonce.size())) return;
-    auto slot = std::min_element(pending_children_.begin(), pending_children_.end(),
-                                 [](const PendingChild& a, const PendingChild& b) {
-                                     return (a.socket ? a.deadline : 0) < (b.socket ? b.deadline : 0);
-                                 });
-    *slot = {std::move(s), HandshakeAcceptor(key_, nonce), os::now_ns() + handshake_timeout};
-    tune_socket(slot->socket.get());
-    const std::string opening = slot->handshake->take_output();
-    if (::send(slot->socket.get(), opening.data(), opening.size(), MSG_NOSIGNAL) !=
-        static_cast<ssize_t>(opening.size()))
-        return slot->socket.reset();
-    watch(slot->socket.get(), EPOLLIN, Source::pending_child,
-          static_cast<uint32_t>(slot - pending_children_.begin()));
-}
-
-void Subtree::on_pending_child(uint32_t index) {
-    if (index >= pending_children_.size() || !pending_children_[index].socket) return;
-    PendingChild& s = pending_children_[index];
-    char buffer[sizeof(HandshakeResponse)];
-    const ssize_t n = recv(s.socket.get(), buffer, std::min(sizeof buffer, s.handshake->bytes_needed()), 0);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n <= 0) return s.socket.reset();
-    s.handshake->feed({buffer, static_cast<size_t>(n)});
-    if (s.handshake->state() == HandshakeState::authenticated) accept_child(s);
-    if (s.handshake->state() != HandshakeState::in_progress) s.socket.reset();
-}
-
-// Authenticated. A second connection of a daemon, over another address, is ignored: the daemon uses the first
-// one that replies.
-void Subtree::accept_child(PendingChild& s) {
-    const auto child = std::find_if(children_.begin(), children_.end(),
-                                    [&](const Child& c) { return c.range.node == s.handshake->node(); });
+// A second connection of a daemon, over another address, is ignored: the daemon uses the first one that
+// replies.
+void Subtree::on_connected(uint32_t node, os::Fd socket, const std::string& reply) {
+    const auto child = std::ranges::find(children_, node, [](const ChildDaemon& c) { return c.range.node; });
     if (child == children_.end() || child->connection || child->finished) return;
-    const std::string reply = s.handshake->take_output();
-    if (::send(s.socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL) !=
-        static_cast<ssize_t>(reply.size()))
+    if (send(socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(reply.size()))
         return;
-    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, s.socket.get(), nullptr);
-    child->connection.emplace(std::move(s.socket));
-    child->connection->send_encoded(child->backlog);
-    child->backlog.clear();
-    child->connect_deadline = 0;
-    child->last_received = os::now_ns();
+    child->connect(std::move(socket));
     update_events(static_cast<uint32_t>(child - children_.begin()));
-    stop_listening_when_complete();
+    stop_accepting_when_complete();
 }
 
-void Subtree::stop_listening_when_complete() {
-    for (const Child& c : children_)
+void Subtree::stop_accepting_when_complete() {
+    for (const ChildDaemon& c : children_)
         if (!c.connection && !c.finished) return;
-    listeners_.clear();
-    pending_children_.clear();
+    acceptor_.close();
 }
 
 void Subtree::on_child(uint32_t index, uint32_t events) {
-    Child& c = children_[index];
+    ChildDaemon& c = children_[index];
     if (!c.connection) return;
     if ((events & EPOLLOUT) != 0) c.connection->flush();
     if (paused_ || (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
@@ -235,33 +154,15 @@ void Subtree::on_child(uint32_t index, uint32_t events) {
     if (!alive) fail_child(index, disconnect_text(error), dmesg);
 }
 
-void Subtree::on_agent_stderr(Child& c) {
-    char buffer[1024];
-    const ssize_t n = read(c.agent_stderr.get(), buffer, sizeof buffer);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n <= 0) return c.agent_stderr.reset();
-    c.agent_output.append(buffer, static_cast<size_t>(n));
-    if (c.agent_output.size() > agent_stderr_limit)
-        c.agent_output.erase(0, c.agent_output.size() - agent_stderr_limit);
-}
-
-void Subtree::send(Child& c, ControlFrameType type, std::string_view payload) {
-    if (c.connection)
-        c.connection->send(type, payload);
-    else if (!c.finished)
-        c.backlog += encode(type, payload);
-}
-
 void Subtree::send_all(ControlFrameType type, std::string_view payload) {
-    for (Child& c : children_) send(c, type, payload);
-    for (uint32_t i = 0; i < children(); ++i) update_events(i);
+    for (ChildDaemon& c : children_) c.send(type, payload);
+    update_all_events();
 }
 
 bool Subtree::send_to_node(uint32_t node, ControlFrameType type, std::string_view payload) {
     for (uint32_t i = 0; i < children(); ++i) {
-        Child& c = children_[i];
-        if (node < c.range.node || node >= c.range.end) continue;
-        send(c, type, payload);
+        if (!children_[i].has_node(node)) continue;
+        children_[i].send(type, payload);
         update_events(i);
         return true;
     }
@@ -269,80 +170,80 @@ bool Subtree::send_to_node(uint32_t node, ControlFrameType type, std::string_vie
 }
 
 bool Subtree::has_failed(uint32_t node) const {
-    return std::any_of(children_.begin(), children_.end(), [&](const Child& c) {
-        return node >= c.range.node && node < c.range.end && c.finished && !c.connection;
-    });
+    return std::any_of(children_.begin(), children_.end(),
+                       [&](const ChildDaemon& c) { return c.has_node(node) && c.finished && !c.connection; });
 }
 
-void Subtree::pause(bool paused) {
-    if (paused_ == paused) return;
-    paused_ = paused;
-    for (uint32_t i = 0; i < children(); ++i) {
-        children_[i].last_received = os::now_ns();
-        update_events(i);
-    }
+void Subtree::pause() {
+    if (paused_) return;
+    paused_ = true;
+    restart_heartbeat_timeouts();
+}
+
+void Subtree::resume() {
+    if (!paused_) return;
+    paused_ = false;
+    restart_heartbeat_timeouts();
+}
+
+// While reading is paused, heartbeats are not seen.
+void Subtree::restart_heartbeat_timeouts() {
+    for (ChildDaemon& c : children_) c.last_received = os::now_ns();
+    update_all_events();
 }
 
 void Subtree::close() {
-    for (Child& c : children_) c.connection.reset();
-    listeners_.clear();
-    pending_children_.clear();
+    for (ChildDaemon& c : children_) c.connection.reset();
+    acceptor_.close();
 }
 
 bool Subtree::all_finished() const {
-    return std::all_of(children_.begin(), children_.end(), [](const Child& c) { return c.finished; });
+    return std::all_of(children_.begin(), children_.end(), [](const ChildDaemon& c) { return c.finished; });
 }
 
 void Subtree::mark_exempt_from_fence(const std::function<bool(NodeRange)>& has_ranks) {
-    for (Child& c : children_) c.exempt_from_fence = !has_ranks(c.range);
+    for (ChildDaemon& c : children_) c.exempt_from_fence = !has_ranks(c.range);
 }
 
 std::vector<pid_t> Subtree::pids() const {
     std::vector<pid_t> all;
-    for (const Child& c : children_)
+    for (const ChildDaemon& c : children_)
         if (c.pid > 0) all.push_back(c.pid);
     return all;
 }
 
 void Subtree::close_child(uint32_t child) {
-    Child& c = children_[child];
+    ChildDaemon& c = children_[child];
     c.finished = true;
     c.connection.reset();
     c.agent_stderr.reset();
-    stop_listening_when_complete();
+    stop_accepting_when_complete();
 }
 
 void Subtree::fail_child(uint32_t child, const std::string& why, const std::string& fix) {
-    const Child& c = children_[child];
+    const ChildDaemon& c = children_[child];
     Diagnostic p{"the node daemon died", "host " + c.host, why, fix};
     const bool was_finished = c.finished;
     if (c.network && c.pid > 0) kill(c.pid, SIGKILL);
     close_child(child);
-    if (!was_finished) on_failed_(child, true, p);
+    if (!was_finished) on_failed_(child, ChildFailure::lost, p);
 }
 
 void Subtree::fail_start(uint32_t child, const std::string& why) {
-    Child& c = children_[child];
-    while (c.agent_stderr) {
-        const size_t before = c.agent_output.size();
-        on_agent_stderr(c);
-        if (c.agent_output.size() == before) break;
-    }
-    std::string output = c.agent_output;
-    while (!output.empty() && output.back() == '\n') output.pop_back();
-    std::replace(output.begin(), output.end(), '\n', ' ');
+    ChildDaemon& c = children_[child];
+    const std::string output = c.take_agent_output();
     Diagnostic p{"the daemon of host " + c.host + " could not be started", "host " + os::host_name(),
                  why + (output.empty() ? "" : "; its output: " + output),
                  "check that the launch agent (--launch-agent, default ssh) reaches " + c.host +
                      " without a password, and that ZipMPI is installed there at the same path"};
     if (c.pid > 0) kill(c.pid, SIGKILL);
     close_child(child);
-    on_failed_(child, false, p);
+    on_failed_(child, ChildFailure::never_connected, p);
 }
 
 void Subtree::on_reaped(pid_t pid, int status) {
     for (uint32_t i = 0; i < children(); ++i) {
-        Child& c = children_[i];
+        ChildDaemon& c = children_[i];
         if (c.pid != pid) continue;
         c.pid = -1;
         // A connected daemon may have moved to the background; its connection shows when it ends.
@@ -360,12 +261,10 @@ static std::string heartbeat_timeout_text() {
 }
 
 uint64_t Subtree::next_time() const {
-    const auto at_work = [](const Child& c) { return !c.finished || c.connection; };
+    const auto at_work = [](const ChildDaemon& c) { return !c.finished || c.connection; };
     if (!network_ || std::none_of(children_.begin(), children_.end(), at_work)) return 0;
-    uint64_t next = heartbeat_at_;
-    for (const PendingChild& s : pending_children_)
-        if (s.socket) next = std::min(next, s.deadline);
-    for (const Child& c : children_)
+    uint64_t next = std::min(heartbeat_at_, acceptor_.next_time());
+    for (const ChildDaemon& c : children_)
         if (c.network && c.connection && !paused_)
             next = std::min(next, c.last_received + boot::heartbeat_timeout_ns());
     return next;
@@ -374,13 +273,12 @@ uint64_t Subtree::next_time() const {
 void Subtree::on_time() {
     if (!network_) return;
     const uint64_t now = os::now_ns();
-    for (PendingChild& s : pending_children_)
-        if (s.socket && now >= s.deadline) s.socket.reset();
+    acceptor_.on_time(now);
     const bool heartbeat_due = now >= heartbeat_at_;
     const bool late = now > heartbeat_at_ + heartbeat_interval_ns; // this process was stopped: ignore the gap
     if (heartbeat_due) heartbeat_at_ = now + heartbeat_interval_ns;
     for (uint32_t i = 0; i < children(); ++i) {
-        Child& c = children_[i];
+        ChildDaemon& c = children_[i];
         if (!c.network || (c.finished && !c.connection)) continue;
         if (late || paused_) c.last_received = now;
         if (!c.connection) {

@@ -6,6 +6,7 @@
 // Threads: called with the progress engine lock held.
 #include "abi/custom.hpp"
 #include "abi/errors.hpp"
+#include "core/api/info.hpp"
 
 #include <cstring>
 

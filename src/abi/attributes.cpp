@@ -7,6 +7,9 @@
 #include "abi/errors.hpp"
 #include "abi/results.hpp"
 #include "abi/user_errors.hpp"
+#include "core/api/comm.hpp"
+#include "core/api/rma.hpp"
+#include "core/attr/keyval.hpp"
 
 namespace zipmpi::abi {
 namespace {

@@ -5,7 +5,9 @@
 #include "abi/abi_values.hpp"
 #include "abi/errors.hpp"
 #include "abi/user_errors.hpp"
-#include "core/api.hpp"
+#include "core/api/coll.hpp"
+#include "core/api/datatype.hpp"
+#include "core/api/process.hpp"
 
 #include <algorithm>
 #include <climits>

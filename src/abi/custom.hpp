@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Functions implemented in the ABI binding because they depend on its codes, statuses and handle values. The
-// tables mark them as custom; arguments are passed as to a core target (core/api.hpp), a status marked raw as
-// MPI_Status&.
+// tables mark them as custom; arguments are passed as to a core target (core/api/common.hpp), a status marked
+// raw as MPI_Status&.
 #pragma once
 
 #include "abi/handles.hpp"

@@ -4,6 +4,7 @@
 // Dynamic process management with the ABI's arrays and strings.
 #include "abi/custom.hpp"
 #include "abi/entry.hpp"
+#include "core/api/process.hpp"
 #include "core/dpm/spawn.hpp"
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 #include "abi/results.hpp"
 #include "abi/status.hpp"
 #include "base/recorder.hpp"
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 
 #include <type_traits>
 
@@ -50,10 +50,9 @@ constexpr Err error_of(core::LockType) { return Err::locktype; }
 
 inline bool is_in_place(const void* buffer) noexcept { return buffer == MPI_IN_PLACE; }
 
-inline bool is_root(core::Comm& comm, int root) noexcept {
+inline bool is_root(const core::Comm& comm, int root) noexcept {
     if (root < 0) return root == core::root_here;
-    int rank = 0;
-    return !core::is_inter(comm) && core::comm_rank(comm, rank) == Err::success && rank == root;
+    return !core::is_inter(comm) && core::rank_of(comm) == root;
 }
 
 // True in the group of the root of an intercommunicator collective, where the arguments of the remote group

@@ -5,6 +5,7 @@
 #include "abi/custom.hpp"
 #include "abi/errors.hpp"
 #include "abi/results.hpp"
+#include "core/api/io.hpp"
 #include "core/io/representation.hpp"
 
 #include <climits>

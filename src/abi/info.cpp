@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Copies info objects to user memory.
+#include "core/api/info.hpp"
 #include "abi/custom.hpp"
 #include "abi/results.hpp"
 

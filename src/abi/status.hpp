@@ -6,7 +6,7 @@
 #pragma once
 
 #include "abi/errors.hpp"
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 
 #include <cstring>
 

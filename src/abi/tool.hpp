@@ -6,7 +6,7 @@
 #pragma once
 
 #include "abi/mpi_abi.hpp"
-#include "core/tool/tool.hpp"
+#include "core/api/tool.hpp"
 
 #include <cstdint>
 

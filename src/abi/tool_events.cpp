@@ -5,6 +5,7 @@
 // exist, and every handle of one is invalid.
 #include "abi/handles.hpp"
 #include "abi/tool.hpp"
+#include "core/api/info.hpp"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104), for authentication between daemons and between processes
+// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104), for authentication between daemons, ranks and processes
 // of different jobs. Library and launcher do not link OpenSSL, which loads and relocates megabytes. A few
 // microseconds per code; not for bulk data.
 #pragma once

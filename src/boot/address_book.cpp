@@ -40,8 +40,8 @@ bool publish_address(Launcher& launcher, std::string_view bytes, std::string_vie
 }
 
 std::string find_address(Launcher& launcher, const segment::NodeSegment& segment, int world_rank) {
-    if (!segment.reserve_address_slot(world_rank)) return fetch_address(launcher, world_rank);
-    wire::AddressSlot& slot = segment.address_slot(world_rank);
+    if (!segment.network_info().reserve_address_slot(world_rank)) return fetch_address(launcher, world_rank);
+    wire::AddressSlot& slot = segment.network_info().address_slot(world_rank);
     // Pairs with the release store below.
     if (slot.state.load(std::memory_order_acquire) == static_cast<uint32_t>(wire::AddressState::ready) &&
         slot.bytes <= sizeof slot.address)

@@ -32,7 +32,7 @@ class Values final : public Launcher {
     std::map<std::string, std::string> values_;
 };
 
-TEST(AddressBook, AddressesAreFetchedOncePerNode) {
+TEST(PublishedAddresses, AddressesAreFetchedOncePerNode) {
     constexpr int ranks = 1'000'000;
     segment::NodeSegment segment;
     Diagnostic why;

@@ -65,7 +65,7 @@ bool fetch_key(const Job& job, const segment::NodeSegment& segment) {
     if (!job.launcher->get(0, key_key, text) || !from_hex(text, bytes) || bytes.size() != key.size())
         return false;
     std::memcpy(key.data(), bytes.data(), key.size());
-    segment.set_job_key(key);
+    segment.network_info().set_job_key(key);
     return true;
 }
 

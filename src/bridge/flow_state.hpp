@@ -1,32 +1,59 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// State of an endpoint: unacknowledged frames, long messages, flows.
+// State of the flows of an endpoint: unacknowledged frames, long messages, the route.
 #pragma once
 
-#include "bridge/endpoint.hpp"
+#include "bridge/endpoint_io.hpp"
 
-#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
 
 namespace zipmpi::bridge {
 
-// A frame with data that may have to be retransmitted.
-struct UnackedFrame {
-    Flow* flow = nullptr;
-    ChunkedSend* message = nullptr; // owner of the data; null: a copy
+struct ChunkedSend;
+struct Flow;
+
+using SealedText = std::unique_ptr<std::byte[]>; // encrypted data of one transmission
+
+// The fields of a frame header that are the same in each transmission.
+struct FrameFields {
     wire::FrameType type{};
     uint32_t context = 0;
     int32_t tag = 0;
     uint64_t sequence = 0, offset = 0, length = 0;
+
+    [[nodiscard]] wire::Frame header() const {
+        wire::Frame frame{};
+        frame.type = type;
+        frame.context = context;
+        frame.tag = tag;
+        frame.sequence = sequence;
+        frame.offset = offset;
+        frame.length = length;
+        return frame;
+    }
+};
+
+// A frame with data that may have to be retransmitted.
+struct UnackedFrame : FrameTicket {
+    struct Transmission {   // the last one
+        int path = -1;      // -1: queued
+        uint64_t index = 0; // in the frames of the path
+        uint64_t sent_ns = 0;
+    };
+    Flow* flow = nullptr;
+    ChunkedSend* message = nullptr; // owner of the data; null: a copy
+    FrameFields fields;
     std::byte head[sizeof(wire::MessageHead) + wire::inline_max];
     size_t head_bytes = 0;
     std::vector<std::byte> copy;
     std::span<const std::byte> data;
-    int path = -1;           // of the last transmission; -1: queued
-    uint64_t path_index = 0; // index in Path::frames
-    uint64_t sent_ns = 0;
-    uint32_t in_network = 0;                          // transmissions not yet finished by the network
-    std::vector<std::unique_ptr<std::byte[]>> sealed; // encrypted data of these transmissions
+    Transmission last;
+    uint32_t in_network = 0;        // transmissions not yet finished by the network
+    std::vector<SealedText> sealed; // of these transmissions
     uint32_t transmissions = 0;
     bool queued = false;
     bool acknowledged = false;
@@ -35,9 +62,7 @@ struct UnackedFrame {
 
 struct ChunkedSend {
     Flow* flow = nullptr;
-    uint64_t sequence = 0;
-    uint32_t context = 0;
-    int32_t tag = 0;
+    FrameFields fields; // of its chunks, without offset
     BufferRef memory;
     uint64_t granted = 0;
     uint64_t chunks = 0;
@@ -49,7 +74,7 @@ struct ChunkedSend {
     std::vector<UnackedFrame*> in_flight; // by chunk; null: not sent, or acknowledged
     bool first_acknowledged = false;
     bool complete = false;
-    bool listed = false;    // in Flow::sending
+    bool listed = false;    // in FlowSendState::sending
     bool abandoned = false; // its flow has failed: it ends when the network releases its memory
 };
 
@@ -87,15 +112,19 @@ struct ReorderedFrame {
     std::map<uint64_t, std::vector<std::byte>> chunks; // by offset
 };
 
-struct Flow {
-    int world_rank = -1;
-    Peer index = 0;
-    bool failed = false;
+// The paths of a flow.
+struct FlowRoute {
     std::vector<int> paths;
     int last_path = -1;                // last used for sending
     int last_heard_path = -1;          // last used by the peer
     uint64_t partitioned_since_ns = 0; // without any path; 0: there is one
-    // out
+};
+
+struct FlowSendState {
+    FlowSendState() = default;
+    ~FlowSendState(); // deletes its frames; flow_sender.cpp
+    FlowSendState(const FlowSendState&) = delete;
+
     uint64_t base = 0;                // oldest unacknowledged sequence number
     std::deque<UnackedFrame*> window; // from base on; null: acknowledged
     uint64_t retained = 0;            // bytes of copies
@@ -105,13 +134,52 @@ struct Flow {
     std::vector<std::unique_ptr<ChunkedSend>> abandoned; // of a failed flow, still in the network
     bool in_send_queue = false;
     uint64_t sealed = 0; // number of frames encrypted
-    // in
+};
+
+struct FlowReceiveState {
     uint64_t deliver_next = 0;
     std::map<uint64_t, ReorderedFrame> reordered;
     std::map<uint64_t, ChunkedReceive*> chunked_receives;
-    uint64_t ack_due_bytes = 0;
-    uint32_t ack_due_messages = 0;
-    uint64_t ack_due_ns = 0; // when the ack is due; 0: none
+
+    [[nodiscard]] bool has_seen(uint64_t sequence) const {
+        if (sequence < deliver_next) return true;
+        const auto early = reordered.find(sequence);
+        return early != reordered.end() && early->second.has_first;
+    }
+    [[nodiscard]] wire::AckBlock ack_block() const {
+        wire::AckBlock ack{deliver_next, 0};
+        for (const auto& [sequence, early] : reordered)
+            if (early.has_first && sequence > deliver_next && sequence - deliver_next <= 64)
+                ack.seen |= uint64_t{1} << (sequence - deliver_next - 1);
+        return ack;
+    }
+    [[nodiscard]] wire::AckBitmap ack_bitmap() const {
+        wire::AckBitmap ack{deliver_next, {}};
+        for (const auto& [sequence, early] : reordered) {
+            if (!early.has_first || sequence <= deliver_next) continue;
+            const uint64_t bit = sequence - deliver_next - 1;
+            if (bit < wire::flow_window) ack.seen[bit / 64] |= uint64_t{1} << bit % 64;
+        }
+        return ack;
+    }
+};
+
+// The acknowledgement that is due.
+struct DueAck {
+    uint64_t bytes = 0;
+    uint32_t messages = 0;
+    uint64_t ns = 0; // when; 0: none
+};
+
+struct Flow {
+    int world_rank = -1;
+    Peer index = 0;
+    Peer peer = 0; // its number in events
+    bool failed = false;
+    FlowRoute route;
+    FlowSendState out;
+    FlowReceiveState in;
+    DueAck due_ack;
 };
 
 inline uint64_t chunks_of(uint64_t length) { return length == 0 ? 1 : (length - 1) / wire::frame_chunk + 1; }

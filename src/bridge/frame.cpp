@@ -134,4 +134,10 @@ bool read_route_update(const FrameView& view, wire::RouteUpdate& update) {
     return read_all(view, wire::FrameType::route_update, update);
 }
 
+uint64_t job_number(std::string_view job_id) {
+    uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+    for (const char c : job_id) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+    return hash;
+}
+
 } // namespace zipmpi::bridge

@@ -8,10 +8,13 @@
 #include "wire/frame_layout.hpp"
 
 #include <span>
+#include <string_view>
 
 namespace zipmpi::bridge {
 
 uint32_t crc32c(std::span<const std::byte> bytes);
+// Id of a job in frames.
+uint64_t job_number(std::string_view job_id);
 
 // Fills in magic and checksum.
 void finalize(wire::Frame& frame);

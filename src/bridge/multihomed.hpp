@@ -6,12 +6,12 @@
 // other cluster.
 #pragma once
 
+#include "bridge/subnetwork.hpp"
 #include "os/fd.hpp"
-#include "transport/frame_network.hpp"
 
 #include <deque>
+#include <functional>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 namespace zipmpi::bridge {
@@ -24,8 +24,7 @@ class MultihomedNetwork final : public transport::FrameNetwork {
     // devices: per network. subnetwork_of: the network in which an id is reached.
     struct MultihomedConfig {
         std::vector<std::string> devices;
-        void* subject = nullptr;
-        int (*subnetwork_of)(void* subject, int id) = nullptr;
+        std::function<int(int id)> subnetwork_of;
     };
     // Returns null on failure, with the reason in why.
     static std::unique_ptr<MultihomedNetwork> open(const transport::NetworkConfig& settings,
@@ -34,7 +33,7 @@ class MultihomedNetwork final : public transport::FrameNetwork {
 
     [[nodiscard]] const std::string& address() const override { return address_in(0); }
     [[nodiscard]] const std::string& address_in(size_t sub) const {
-        return subnetworks_[sub].network->address();
+        return subnetworks_[sub].network().address();
     }
     int connect_to(int id) override;
     [[nodiscard]] int rank_of(Peer peer) const override;
@@ -55,37 +54,28 @@ class MultihomedNetwork final : public transport::FrameNetwork {
     [[nodiscard]] bool has_pending_handshakes() const override;
     [[nodiscard]] uint64_t rejected_messages() const override;
     PostStatus send_frame(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
-                          void* ticket, bool may_wait) override;
+                          transport::FrameTicket* ticket, transport::Batching batching) override;
     void flush_batches() override;
     [[nodiscard]] bool has_batches() const override;
+    void release_frame(void* /*descriptor*/) override {} // none is passed on
     void reset_peer(Peer peer) override;
     void revoke_buffer(std::span<const std::byte> memory) override;
     [[nodiscard]] bool path_ready(Peer gateway) const override;
 
   private:
-    struct SubNetwork {
-        MultihomedNetwork* owner;
-        size_t index;
-        std::unique_ptr<transport::FrameNetwork> network;
-        std::vector<int> outer_peers; // by inner peer; -1: none
-    };
-    struct SubPeer {
-        size_t subnetwork;
-        Peer inner;
-    };
-    MultihomedNetwork(const transport::NetworkConfig& settings, const MultihomedConfig& plan);
-    [[nodiscard]] transport::NetworkCallbacks callbacks_for(SubNetwork& sub) const;
-    SubNetwork& subnetwork_of(int id);
-    Peer outer_peer(SubNetwork& sub, Peer inner);
-    [[nodiscard]] transport::FrameNetwork& network_of(Peer peer) const {
-        return *subnetworks_[peers_[peer].subnetwork].network;
+    explicit MultihomedNetwork(const MultihomedConfig& plan);
+    [[nodiscard]] SubNetwork& subnetwork_of(int id) {
+        return subnetworks_[static_cast<size_t>(config_.subnetwork_of(id))];
     }
-    transport::Network& take_owner(const transport::IncomingBulk& bytes);
+    [[nodiscard]] transport::FrameNetwork& network_of(Peer peer) const {
+        return subnetworks_[peers_[peer].subnetwork].network();
+    }
+    [[nodiscard]] transport::Network& take_owner(const transport::IncomingBulk& bytes) {
+        return subnetworks_[peers_.take_owner(bytes)].network();
+    }
 
-    transport::NetworkCallbacks callbacks_;
     MultihomedConfig config_;
-    std::vector<SubPeer> peers_;
-    std::unordered_map<const void*, size_t> owners_; // subnetwork of each rendezvous message
+    SubnetworkPeers peers_;
     os::Fd epoll_;
     std::deque<SubNetwork> subnetworks_;
 };

@@ -4,6 +4,7 @@
 // Termination of a job by an error or MPI_Abort: one cause, one message, whichever rank prints it.
 #include "base/diagnostic.hpp"
 #include "boot/detect.hpp"
+#include "core/api/process.hpp"
 #include "core/flush_output.hpp"
 #include "core/runtime_state.hpp"
 #include "os/host.hpp"
@@ -54,7 +55,7 @@ void stop_unless_first_failure(Runtime* e) {
 void wait_for_launcher_report(const Runtime* e) {
     const bool native_launcher = e != nullptr && e->job.protocol == boot::Protocol::mpiexec;
     constexpr unsigned launcher_notice_seconds = 2;
-    if (native_launcher && e->segment && e->segment.fault_state().fault_tolerant == 0)
+    if (native_launcher && e->segment && e->segment.faults().state().fault_tolerant == 0)
         sleep(launcher_notice_seconds);
 }
 

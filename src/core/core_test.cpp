@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/api.hpp"
+#include "core/api/datatype.hpp"
+#include "core/api/p2p.hpp"
 #include "core/comm/comm.hpp"
 #include "core/datatype/datatype.hpp"
 #include "core/op/op.hpp"

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Time, names, memory, predefined attributes, and lookup of objects by index.
+#include "core/api/env.hpp"
+#include "core/api/comm.hpp"
+#include "core/api/datatype.hpp"
 #include "core/datatype/datatype.hpp"
 #include "core/group/group.hpp"
 #include "core/info/info.hpp"
 #include "core/io/file.hpp"
-#include "core/message.hpp"
 #include "core/op/op.hpp"
+#include "core/p2p/message.hpp"
 #include "core/request/request.hpp"
 #include "core/runtime_state.hpp"
 #include "core/win/win.hpp"
@@ -102,7 +105,7 @@ Err comm_get_predefined_attribute(Comm&, PredefinedAttribute which, const int*& 
         value = &universe;
         break;
     case PredefinedAttribute::fault_tolerant:
-        fault_tolerant = runtime()->segment.fault_state().fault_tolerant != 0 ? 1 : 0;
+        fault_tolerant = runtime()->segment.faults().state().fault_tolerant != 0 ? 1 : 0;
         value = &fault_tolerant;
         break;
     case PredefinedAttribute::lastusedcode:

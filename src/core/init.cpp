@@ -4,13 +4,15 @@
 // Startup and shutdown of the library: MPI_Init, sessions, MPI_Finalize.
 #include "base/param.hpp"
 #include "base/recorder.hpp"
-#include "core/bsend_buffer.hpp"
+#include "core/api/p2p.hpp"
+#include "core/api/process.hpp"
 #include "core/dpm/connect.hpp"
 #include "core/fault/fault.hpp"
 #include "core/flush_output.hpp"
 #include "core/info/launch_keys.hpp"
 #include "core/network_setup.hpp"
 #include "core/out_of_memory.hpp"
+#include "core/p2p/bsend_buffer.hpp"
 #include "core/progress_thread.hpp"
 #include "core/runtime_state.hpp"
 #include "core/tool/matrix.hpp"
@@ -64,7 +66,7 @@ void set_state(const Runtime& e, wire::RankState state) {
 ThreadLevel raise_thread_level(Runtime& e, ThreadLevel level) {
     if (level > e.thread_level) e.thread_level = level;
     if (e.thread_level == ThreadLevel::multiple) {
-        e.progress_engine->set_multithreaded();
+        e.progress_engine->engine_lock().set_multithreaded();
         hot::locking.store(true, std::memory_order_relaxed);
     }
     return e.thread_level;
@@ -97,8 +99,8 @@ static void refresh_phase() {
     hot::phase.store(now, std::memory_order_relaxed);
 }
 
-void lock_progress_engine() noexcept { the_runtime->progress_engine->lock(); }
-void unlock_progress_engine() noexcept { the_runtime->progress_engine->unlock(); }
+void lock_progress_engine() noexcept { the_runtime->progress_engine->engine_lock().lock(); }
+void unlock_progress_engine() noexcept { the_runtime->progress_engine->engine_lock().unlock(); }
 
 Runtime& start_runtime(ThreadLevel level) {
     if (the_runtime == nullptr) {
@@ -117,7 +119,7 @@ Runtime& start_runtime(ThreadLevel level) {
         e->main_thread = pthread_self();
         the_runtime = e;
         the_progress_engine = e->progress_engine.get();
-        e->segment.notify_node_info(); // this rank has joined: core/comm/locality.cpp
+        e->segment.node_info().notify(); // this rank has joined: core/comm/locality.cpp
     }
     set_state(*the_runtime, wire::RankState::running);
     raise_thread_level(*the_runtime, level);
@@ -151,8 +153,9 @@ void shut_down_runtime() {
     wait_until_drained(e);
     if (e.segment.nodes() > 1 && e.world != nullptr) {
         // Messages between hosts need progress on both sides: no rank leaves while others may still need it.
-        static_cast<void>(e.segment.fault_state().fault_tolerant != 0 ? fault_tolerant_barrier(*e.world)
-                                                                      : proto::coll::barrier(e.world->team));
+        static_cast<void>(e.segment.faults().state().fault_tolerant != 0
+                              ? fault_tolerant_barrier(*e.world)
+                              : proto::coll::barrier(e.world->team));
         wait_until_drained(e);
     }
     set_state(e, wire::RankState::finalized);
@@ -197,7 +200,7 @@ Err finalized(bool& flag) {
 
 Err finalize() {
     Runtime& e = *the_runtime;
-    const std::lock_guard guard(*e.progress_engine); // waiting releases it, so it must be held
+    const std::lock_guard guard(e.progress_engine->engine_lock()); // waiting releases it, so it must be held
     if (!e.world_started || e.world_ended)
         return fail(Err::other, "call MPI_Finalize once, after MPI_Init",
                     "MPI_COMM_WORLD is not initialized");
@@ -263,7 +266,7 @@ Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
 
 Err session_finalize(Session*& session) {
     Runtime& e = *the_runtime;
-    const std::lock_guard guard(*e.progress_engine);
+    const std::lock_guard guard(e.progress_engine->engine_lock());
     if (const Err err = session_flush_buffer(*session); err != Err::success) return err;
     release(session->errhandler);
     session_slab().destroy(*session);

@@ -83,16 +83,22 @@ std::vector<ProbeNetwork> probe_networks(const Runtime& e, const bridge::Cluster
 }
 
 // Looks up the addresses of a gateway, which may be killed and restarted at any time.
-struct GatewayLookup {
-    boot::Launcher* launcher;
-    int id;
-    std::string key;
+class GatewayLookup final : public transport::ProbeListener {
+  public:
+    GatewayLookup(boot::Launcher& launcher, int id, const std::string& key)
+        : launcher_(launcher)
+        , id_(id)
+        , key_(key) {}
 
-    static std::string lookup(void* subject) {
-        const GatewayLookup& a = *static_cast<GatewayLookup*>(subject);
+    std::string current_addresses() override {
         std::string addresses;
-        return a.launcher->get(a.id, a.key, addresses) ? addresses : std::string();
+        return launcher_.get(id_, key_, addresses) ? addresses : std::string();
     }
+
+  private:
+    boot::Launcher& launcher_;
+    int id_;
+    const std::string& key_;
 };
 
 // Runs in one rank of each node: probes with its neighbors in each network. Devices of several networks are
@@ -105,11 +111,11 @@ bool probe_devices(Runtime& e, const std::vector<ProbeNetwork>& networks, std::s
         if (n.partners.next < 0) continue; // no other node in this network
         std::string addresses;
         const bool has_address = e.job.launcher->get(n.partners.next, n.key, addresses);
-        GatewayLookup gateway_lookup{e.job.launcher.get(), n.partners.next, n.key};
-        transport::DeviceProbe::ProbeRequest search{n.partners.next, addresses, n.partners.incoming,
-                                                    static_cast<int>(probe_seconds.get() * 1000),
-                                                    &gateway_lookup};
-        if (n.partners.next >= e.job.size) search.current_addresses = GatewayLookup::lookup; // a gateway
+        GatewayLookup gateway_lookup(*e.job.launcher, n.partners.next, n.key);
+        const bool is_gateway = n.partners.next >= e.job.size;
+        const transport::DeviceProbe::ProbeRequest search{n.partners.next, addresses, n.partners.incoming,
+                                                          static_cast<int>(probe_seconds.get() * 1000),
+                                                          is_gateway ? &gateway_lookup : nullptr};
         all = has_address && n.probe->run(search) && all;
         found += n.probe->devices();
         probe_log += (probe_log.empty() || n.probe->log().empty() ? "" : "; ") + n.probe->log();
@@ -149,9 +155,10 @@ bool choose_devices(Runtime& e, const bridge::ClusterMap* cluster_map, std::stri
         std::string found;
         std::string probe_log;
         const bool all = probe_devices(e, networks, found, probe_log);
-        e.segment.set_devices(all || named, found, probe_log);
+        e.segment.network_info().set_devices(
+            all || named ? wire::DevicesState::known : wire::DevicesState::none, found, probe_log);
     }
-    if (e.segment.wait_for_devices())
+    if (e.segment.network_info().wait_for_devices())
         chosen = named ? devices.get() : e.segment.header().devices;
     else
         why = no_route(e, e.segment.header().devices_log);
@@ -160,21 +167,33 @@ bool choose_devices(Runtime& e, const bridge::ClusterMap* cluster_map, std::stri
 
 bridge::ClusterLocator make_cluster_locator(Runtime& e,
                                             const std::shared_ptr<const bridge::ClusterMap>& cluster_map) {
-    return {cluster_map, e.job.size, &e, [](void* subject, int rank) {
-                return static_cast<int>(static_cast<const Runtime*>(subject)->segment.node_of(rank));
-            }};
+    return {cluster_map, e.job.size, [&e](int rank) { return static_cast<int>(e.segment.node_of(rank)); }};
 }
 
-std::string find_address(Runtime& e, const std::shared_ptr<const bridge::ClusterMap>& cluster_map, int id) {
-    if (e.job.launcher == nullptr) return {};
-    if (cluster_map == nullptr && id >= e.job.size) return {};
-    if (id < e.job.size &&
-        (cluster_map == nullptr || cluster_map->nodes[e.segment.node_of(id)].clusters.size() < 2))
-        return boot::find_address(*e.job.launcher, e.segment, id);
-    const int shared =
-        make_cluster_locator(e, cluster_map).cluster_to(e.job.rank, id); // one address per cluster
-    return shared < 0 ? std::string() : boot::fetch_address(*e.job.launcher, id, bridge::address_key(shared));
-}
+// Addresses of ranks and gateways, from the launcher.
+class PublishedAddresses final : public transport::AddressResolver {
+  public:
+    PublishedAddresses(Runtime& e, std::shared_ptr<const bridge::ClusterMap> cluster_map)
+        : runtime_(e)
+        , cluster_map_(std::move(cluster_map)) {}
+
+    std::string find(int id) override {
+        const Runtime& e = runtime_;
+        if (e.job.launcher == nullptr) return {};
+        if (cluster_map_ == nullptr && id >= e.job.size) return {};
+        if (id < e.job.size &&
+            (cluster_map_ == nullptr || cluster_map_->nodes[e.segment.node_of(id)].clusters.size() < 2))
+            return boot::find_address(*e.job.launcher, e.segment, id);
+        const int shared =
+            make_cluster_locator(runtime_, cluster_map_).cluster_to(e.job.rank, id); // one per cluster
+        return shared < 0 ? std::string()
+                          : boot::fetch_address(*e.job.launcher, id, bridge::address_key(shared));
+    }
+
+  private:
+    Runtime& runtime_;
+    std::shared_ptr<const bridge::ClusterMap> cluster_map_;
+};
 
 // Reads the cluster map from the launcher. Stays empty if there is only one cluster.
 bool read_cluster_map(const Runtime& e, std::shared_ptr<const bridge::ClusterMap>& cluster_map,
@@ -192,35 +211,50 @@ bool read_cluster_map(const Runtime& e, std::shared_ptr<const bridge::ClusterMap
 }
 
 // The network as the protocols see it: of one cluster, or of several with a bridge.
-std::unique_ptr<transport::Network> open_network(Runtime& e,
-                                                 const std::shared_ptr<const bridge::ClusterMap>& cluster_map,
-                                                 const std::string& chosen, std::string& reason) {
-    static std::shared_ptr<const bridge::ClusterMap>
-        current_map; // lives as long as the network, which is never closed
-    current_map = cluster_map;
+struct OpenedNetwork {
+    std::unique_ptr<transport::Network> network;
+    bridge::MultiClusterNetwork* bridge = nullptr; // the network of a multi-cluster job
+};
+
+OpenedNetwork open_network(Runtime& e, const std::shared_ptr<const bridge::ClusterMap>& cluster_map,
+                           const std::string& chosen, std::string& reason) {
     transport::NetworkConfig settings{e.job.rank, e.segment.header().job_key, chosen.c_str(),
-                                      monitor_peers || e.segment.fault_state().fault_tolerant != 0};
-    settings.callbacks = e.progress_engine->network_callbacks();
-    settings.resolver = {&e, [](void* subject, int id) {
-                             return find_address(*static_cast<Runtime*>(subject), current_map, id);
-                         }};
-    if (cluster_map == nullptr)
-        return std::unique_ptr<transport::Network>(transport::ucx::open(settings, reason));
-    return bridge::MultiClusterNetwork::open(settings, make_cluster_locator(e, cluster_map), e.job.id,
-                                             reason);
+                                      monitor_peers || e.segment.faults().state().fault_tolerant != 0};
+    e.address_resolver = std::make_shared<PublishedAddresses>(e, cluster_map);
+    settings.listener = &e.progress_engine->network_events();
+    settings.resolver = e.address_resolver.get();
+    OpenedNetwork opened;
+    if (cluster_map == nullptr) {
+        opened.network.reset(transport::ucx::open(settings, reason));
+    } else {
+        auto bridged = bridge::MultiClusterNetwork::open(settings, make_cluster_locator(e, cluster_map),
+                                                         e.job.id, reason);
+        opened.bridge = bridged.get();
+        opened.network = std::move(bridged);
+    }
+    return opened;
 }
 
 // A multihomed rank has a separate address in each cluster.
-bool publish_addresses(Runtime& e, const bridge::ClusterMap* cluster_map, const transport::Network& network) {
-    bool all = boot::publish_address(*e.job.launcher, network.address());
+bool publish_addresses(Runtime& e, const bridge::ClusterMap* cluster_map, const OpenedNetwork& opened) {
+    bool all = boot::publish_address(*e.job.launcher, opened.network->address());
     if (cluster_map == nullptr) return all;
     const std::vector<int>& clusters = cluster_map->nodes[e.segment.node()].clusters;
     for (size_t i = 0; i < clusters.size() && clusters.size() > 1; ++i)
-        all = boot::publish_address(*e.job.launcher,
-                                    static_cast<const bridge::MultiClusterNetwork&>(network).address_in(i),
+        all = boot::publish_address(*e.job.launcher, opened.bridge->address_in(i),
                                     bridge::address_key(clusters[i])) &&
               all;
     return all;
+}
+
+// Connects to the gateways and waits for them, for a limited time.
+void start_bridge(Runtime& e, const bridge::ClusterMap& cluster_map, bridge::MultiClusterNetwork& bridge) {
+    bridge.connect_gateways();
+    std::vector<int> of_node;
+    for (const bridge::NodeClusters& n : cluster_map.nodes) of_node.push_back(n.clusters.front());
+    e.progress_engine->peers().use_clusters(static_cast<int>(cluster_map.clusters.size()),
+                                            std::move(of_node));
+    bridge.wait_until_ready();
 }
 
 } // namespace
@@ -233,28 +267,20 @@ bool join_network(Runtime& e, Diagnostic& why) {
     if (!read_cluster_map(e, cluster_map, why) || !choose_devices(e, cluster_map.get(), chosen, why))
         return false;
     std::string reason;
-    auto network = open_network(e, cluster_map, chosen, reason);
-    if (network == nullptr) {
+    OpenedNetwork opened = open_network(e, cluster_map, chosen, reason);
+    if (opened.network == nullptr) {
         why = no_network(e, reason, no_module);
         return false;
     }
     if (!e.progress_engine->shm().enable_socket_wakeup() ||
-        !publish_addresses(e, cluster_map.get(), *network) || !e.job.launcher->fence()) {
+        !publish_addresses(e, cluster_map.get(), opened) || !e.job.launcher->fence()) {
         why =
             no_network(e, "the launcher did not accept or distribute the address of this rank", no_launcher);
         return false;
     }
-    bridge::MultiClusterNetwork* const bridged =
-        cluster_map != nullptr ? static_cast<bridge::MultiClusterNetwork*>(network.get()) : nullptr;
-    if (bridged != nullptr) {
-        bridged->connect_gateways();
-        std::vector<int> of_node;
-        for (const bridge::NodeClusters& n : cluster_map->nodes) of_node.push_back(n.clusters.front());
-        e.progress_engine->use_clusters(static_cast<int>(cluster_map->clusters.size()), std::move(of_node));
-    }
     e.network_devices = chosen;
-    e.progress_engine->use_network(std::move(network));
-    if (bridged != nullptr) bridged->wait_until_ready();
+    e.progress_engine->network_port().use(std::move(opened.network));
+    if (opened.bridge != nullptr) start_bridge(e, *cluster_map, *opened.bridge);
     track_remote_releases(*e.progress_engine);
     return true;
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Process sets, from which sessions create groups.
+#include "core/api/comm.hpp"
+#include "core/api/process.hpp"
 #include "core/group/group.hpp"
 #include "core/runtime_state.hpp"
 

@@ -23,7 +23,7 @@ void acquire_progress_thread() {
     Runtime& e = *runtime();
     if (e.progress_thread_users++ != 0 || !use_progress_thread) return;
     hot::locking.store(true, std::memory_order_relaxed);
-    e.progress_engine->attach_progress_thread();
+    e.progress_engine->engine_lock().attach_progress_thread();
     e.progress_thread = std::make_unique<proto::ProgressThread>(*e.progress_engine);
     if (e.progress_thread->start()) return;
     stop_progress_thread(); // no thread available: progress only in MPI calls
@@ -38,8 +38,8 @@ void stop_progress_thread() {
     Runtime& e = *runtime();
     if (e.progress_thread == nullptr) return;
     e.progress_thread.reset();
-    e.progress_engine->detach_progress_thread();
-    hot::locking.store(e.progress_engine->multithreaded(), std::memory_order_relaxed);
+    e.progress_engine->engine_lock().detach_progress_thread();
+    hot::locking.store(e.progress_engine->engine_lock().multithreaded(), std::memory_order_relaxed);
 }
 
 } // namespace zipmpi::core

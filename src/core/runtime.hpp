@@ -70,6 +70,7 @@ inline uint32_t context_of(const Win& win) noexcept {
     return reinterpret_cast<const CommHeader&>(win).context;
 }
 bool is_inter(const Comm& comm) noexcept;
+int rank_of(const Comm& comm) noexcept;    // in the local group
 int sources_of(const Comm& comm) noexcept; // topology neighbors; 0 without a topology
 int destinations_of(const Comm& comm) noexcept;
 std::string name_of(const Comm& comm);

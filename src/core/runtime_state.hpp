@@ -5,7 +5,7 @@
 #pragma once
 
 #include "boot/job.hpp"
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 #include "core/comm/comm.hpp"
 #include "core/comm/context.hpp"
 #include "core/runtime.hpp"
@@ -26,6 +26,9 @@ class RdmaContext;
 namespace zipmpi::interjob {
 class InterJobNetwork;
 }
+namespace zipmpi::transport {
+class AddressResolver;
+}
 
 namespace zipmpi::core {
 
@@ -40,7 +43,8 @@ struct Runtime {
     std::unique_ptr<proto::ProgressThread> progress_thread; // core/progress_thread.hpp
     std::unique_ptr<proto::rma::RdmaContext> rdma_context;  // core/win/rdma.hpp
     bool rdma_tried = false;
-    std::string network_devices;                           // network devices, comma-separated
+    std::string network_devices;                                  // network devices, comma-separated
+    std::shared_ptr<transport::AddressResolver> address_resolver; // of the network
     interjob::InterJobNetwork* interjob_network = nullptr; // network of the progress engine; null until
                                                            // another job is connected
     std::vector<int> failed_external;                      // failed external processes

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/bsend_buffer.hpp"
 #include "core/errhandler/errhandler.hpp"
 #include "core/info/info.hpp"
+#include "core/p2p/bsend_buffer.hpp"
 
 #include <memory>
 

@@ -169,7 +169,7 @@ TEST(NodeLocality, DeadWriterDoesNotBlockTheLauncher) {
     segment::NodeSegment segment;
     Diagnostic why;
     ASSERT_TRUE(segment::NodeSegment::make("test", {0}, 1, segment, why)) << why.why;
-    segment.locality_slot(0).state.store(1);
+    segment.node_info().locality(0).state.store(1);
     update_locality(segment, 0, {});
     Locality locality{};
     EXPECT_FALSE(get_locality(segment, 0, locality));

@@ -33,7 +33,7 @@ TEST(NodeLocality, DiscoveryByAnotherRankDoesNotBlock) {
     segment::NodeSegment segment;
     Diagnostic why;
     ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
-    segment.node_info().localities.store(wire::info_in_progress_by(1));
+    segment.node_info().shared().localities.store(wire::info_in_progress_by(1));
     EXPECT_FALSE(discover_localities(segment, 0));
 }
 
@@ -43,10 +43,10 @@ TEST(NodeLocality, DeadDiscoveringRankIsReplacedOnce) {
     ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1, 2}, 3, segment, why)) << why.why;
     uint32_t who = 0;
     EXPECT_FALSE(discovering_rank(segment, who));
-    segment.node_info().localities.store(wire::info_in_progress_by(1));
+    segment.node_info().shared().localities.store(wire::info_in_progress_by(1));
     ASSERT_TRUE(discovering_rank(segment, who));
     EXPECT_EQ(who, 1U);
-    segment.node_info().localities.store(
+    segment.node_info().shared().localities.store(
         wire::info_in_progress_by(2)); // another rank has replaced it already
     reset_discovery(segment, 1);
     EXPECT_FALSE(discover_localities(segment, 0));
@@ -60,12 +60,12 @@ TEST(NodeLocality, SleepingRankIsWokenByDiscovery) {
     Diagnostic why;
     ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
     const auto wakes = [&] { return segment.block(1).wake.load(); };
-    segment.await_node_info();
+    segment.node_info().await();
     EXPECT_TRUE(discover_localities(segment, 0));
     EXPECT_EQ(wakes(), 1U);
     set_locality(segment, 0, {});
     EXPECT_EQ(wakes(), 1U) << "no rank sleeps";
-    segment.await_node_info();
+    segment.node_info().await();
     set_locality(segment, 1, {});
     EXPECT_EQ(wakes(), 2U);
 }

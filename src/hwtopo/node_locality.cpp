@@ -23,20 +23,20 @@ bool write_locality(wire::LocalitySlot& entry, uint32_t state, const Locality& l
     const auto words = std::bit_cast<Words>(locality);
     for (size_t i = 0; i < words.size(); ++i) entry.words[i].store(words[i], std::memory_order_relaxed);
     entry.state.store(state + 2,
-                      std::memory_order_seq_cst); // pairs with get_locality() and await_node_info()
+                      std::memory_order_seq_cst); // pairs with get_locality() and NodeInformation::await()
     return true;
 }
 
 } // namespace
 
 void set_locality(const segment::NodeSegment& segment, uint32_t local, const Locality& locality) {
-    if (write_locality(segment.locality_slot(local), 0, locality)) segment.notify_node_info();
+    if (write_locality(segment.node_info().locality(local), 0, locality)) segment.node_info().notify();
 }
 
 // If a rank was killed while it wrote its own locality, the entry stays locked; it is no longer needed.
 void update_locality(const segment::NodeSegment& segment, uint32_t local, const Locality& locality) {
     constexpr int tries = 100'000; // a write takes nanoseconds unless the writer loses the CPU
-    wire::LocalitySlot& entry = segment.locality_slot(local);
+    wire::LocalitySlot& entry = segment.node_info().locality(local);
     for (int i = 0; i < tries; ++i) {
         const uint32_t state = entry.state.load(std::memory_order_relaxed);
         if (state % 2 == 0 && write_locality(entry, state, locality)) return;
@@ -45,11 +45,12 @@ void update_locality(const segment::NodeSegment& segment, uint32_t local, const 
 }
 
 void publish_rebinds(const segment::NodeSegment& segment) {
-    segment.node_info().rebinds.fetch_add(1, std::memory_order_release); // pairs with readers of the counter
+    segment.node_info().shared().rebinds.fetch_add(
+        1, std::memory_order_release); // pairs with readers of the counter
 }
 
 bool get_locality(const segment::NodeSegment& segment, uint32_t local, Locality& locality) {
-    const wire::LocalitySlot& entry = segment.locality_slot(local);
+    const wire::LocalitySlot& entry = segment.node_info().locality(local);
     for (;;) {
         const uint32_t before = entry.state.load(std::memory_order_acquire);
         if (!is_written(before)) return false;
@@ -63,21 +64,21 @@ bool get_locality(const segment::NodeSegment& segment, uint32_t local, Locality&
 }
 
 void set_caches(const segment::NodeSegment& segment, const Machine& machine) {
-    segment.node_info().l2_bytes.store(machine.l2_bytes, std::memory_order_relaxed);
-    segment.node_info().l3_bytes.store(machine.l3_bytes, std::memory_order_relaxed);
+    segment.node_info().shared().l2_bytes.store(machine.l2_bytes, std::memory_order_relaxed);
+    segment.node_info().shared().l3_bytes.store(machine.l3_bytes, std::memory_order_relaxed);
 }
 
-// Returns true if this call made the locality known; the caller must then call notify_node_info().
+// Returns true if this call made the locality known; the caller must then call NodeInformation::notify().
 static bool probe_locality(const segment::NodeSegment& segment, uint32_t local, const Machine& machine,
                            pid_t pid) {
     os::CpuUnion cpus;
     cpus.add(pid);
     return !cpus.list().empty() &&
-           write_locality(segment.locality_slot(local), 0, locality_of(machine, cpus.list()));
+           write_locality(segment.node_info().locality(local), 0, locality_of(machine, cpus.list()));
 }
 
 bool discover_localities(const segment::NodeSegment& segment, uint32_t self) {
-    std::atomic<uint32_t>& state = segment.node_info().localities;
+    std::atomic<uint32_t>& state = segment.node_info().shared().localities;
     // seq_cst: also the last check of a rank before it sleeps.
     uint32_t seen = state.load(std::memory_order_seq_cst);
     if (seen != wire::info_absent) return seen == wire::info_known;
@@ -95,12 +96,12 @@ bool discover_localities(const segment::NodeSegment& segment, uint32_t self) {
         }
     }
     state.store(wire::info_known, std::memory_order_seq_cst); // pairs with the load above in other ranks
-    segment.notify_node_info();
+    segment.node_info().notify();
     return true;
 }
 
 bool discovering_rank(const segment::NodeSegment& segment, uint32_t& local) {
-    const uint32_t seen = segment.node_info().localities.load(std::memory_order_relaxed);
+    const uint32_t seen = segment.node_info().shared().localities.load(std::memory_order_relaxed);
     local = wire::discoverer_of(seen);
     return wire::is_in_progress(seen);
 }
@@ -108,21 +109,21 @@ bool discovering_rank(const segment::NodeSegment& segment, uint32_t& local) {
 void reset_discovery(const segment::NodeSegment& segment, uint32_t dead) {
     for (uint32_t i = 0; i < segment.local_ranks(); ++i) { // it may have died during a first write
         uint32_t in_work = 1;
-        segment.locality_slot(i).state.compare_exchange_strong(in_work, 0, std::memory_order_relaxed);
+        segment.node_info().locality(i).state.compare_exchange_strong(in_work, 0, std::memory_order_relaxed);
     }
     uint32_t seen = wire::info_in_progress_by(dead);
-    segment.node_info().localities.compare_exchange_strong(seen, wire::info_absent,
-                                                           std::memory_order_relaxed);
+    segment.node_info().shared().localities.compare_exchange_strong(seen, wire::info_absent,
+                                                                    std::memory_order_relaxed);
 }
 
 bool discover_locality(const segment::NodeSegment& segment, uint32_t local) {
-    const uint32_t seen = segment.locality_slot(local).state.load(
+    const uint32_t seen = segment.node_info().locality(local).state.load(
         std::memory_order_seq_cst); // also the last check before sleep
     if (seen != 0) return is_written(seen);
     const pid_t pid = segment.block(local).pid.load(std::memory_order_seq_cst);
     if (pid == 0) return false;
     Machine machine;
-    if (read_machine(machine) && probe_locality(segment, local, machine, pid)) segment.notify_node_info();
+    if (read_machine(machine) && probe_locality(segment, local, machine, pid)) segment.node_info().notify();
     return true;
 }
 
@@ -132,7 +133,7 @@ bool own_locality(const segment::NodeSegment& segment, uint32_t self, Locality& 
     Machine machine;
     if (!get_locality(segment, self, locality) && read_machine(machine) &&
         probe_locality(segment, self, machine, 0))
-        segment.notify_node_info();
+        segment.node_info().notify();
     return get_locality(segment, self, locality);
 }
 

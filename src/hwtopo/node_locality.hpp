@@ -22,7 +22,7 @@ void publish_rebinds(const segment::NodeSegment& segment);
 void set_caches(const segment::NodeSegment& segment, const Machine& machine);
 
 // Discovers unknown localities of all ranks that have joined. Takes milliseconds in the one process that does
-// it, which then wakes sleeping ranks (NodeSegment::await_node_info()); returns immediately in others.
+// it, which then wakes sleeping ranks (NodeInformation::await()); returns immediately in others.
 // Returns false while another rank is discovering.
 bool discover_localities(const segment::NodeSegment& segment, uint32_t self);
 

@@ -7,7 +7,7 @@
 namespace zipmpi::proto {
 
 bool has_external(const Team& t) {
-    for (int r = 0; t.engine->external_ranks_enabled() && r < t.size; ++r)
+    for (int r = 0; t.engine->peers().external_ranks_enabled() && r < t.size; ++r)
         if (wire::is_external(t.map.world(r))) return true;
     return false;
 }

@@ -111,8 +111,8 @@ inline int collective_tag(uint32_t sequence, bool intergroup = false) {
 // Initialize a new operation in place, ready to be started. Returning it by value would copy an object that
 // has just been written field by field; that copy stalls until all earlier stores have retired, including
 // stores to peers' memory.
-inline void set_send(Operation& op, const Team& t, const void* buffer, uint64_t bytes, int to, int tag) {
-    op.kind = Operation::Kind::send;
+inline void set_send_args(MessageArgs& op, const Team& t, const void* buffer, uint64_t bytes, int to,
+                          int tag) {
     op.context = t.context;
     op.source = t.rank;
     op.tag = tag;
@@ -120,6 +120,11 @@ inline void set_send(Operation& op, const Team& t, const void* buffer, uint64_t 
     op.world_peer = t.map.world(to);
     op.buffer = static_cast<std::byte*>(const_cast<void*>(buffer));
     op.bytes = bytes;
+}
+
+inline void set_send(Operation& op, const Team& t, const void* buffer, uint64_t bytes, int to, int tag) {
+    op.kind = Operation::Kind::send;
+    set_send_args(op, t, buffer, bytes, to, tag);
 }
 
 inline void set_recv(Operation& op, const Team& t, void* buffer, uint64_t bytes, int from, int tag) {

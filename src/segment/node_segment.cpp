@@ -3,7 +3,6 @@
 #include "segment/node_segment.hpp"
 
 #include "base/param.hpp"
-#include "os/futex.hpp"
 #include "os/host.hpp"
 
 #include <cerrno>
@@ -103,35 +102,10 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
     if (g.multi_node_size != 0) {
         std::memcpy(out.at<uint32_t>(g.nodes_offset()), nodes->node_of.data(),
                     g.multi_node_size * sizeof(uint32_t));
-        out.set_job_key(nodes->key);
+        out.network_info().set_job_key(nodes->key);
     }
     h.magic = wire::segment_magic;
     return true;
-}
-
-void NodeSegment::set_devices(bool found, std::string_view devices, std::string_view probe_log) const {
-    auto& h = *at<wire::SegmentHeader>(0);
-    std::snprintf(h.devices, sizeof h.devices, "%.*s", static_cast<int>(devices.size()), devices.data());
-    std::snprintf(h.devices_log, sizeof h.devices_log, "%.*s", static_cast<int>(probe_log.size()),
-                  probe_log.data());
-    const auto state = found ? wire::DevicesState::known : wire::DevicesState::none;
-    h.devices_state.store(static_cast<uint32_t>(state), std::memory_order_release);
-    os::futex_wake_all(h.devices_state);
-}
-
-bool NodeSegment::wait_for_devices() const {
-    auto& state = at<wire::SegmentHeader>(0)->devices_state;
-    constexpr auto unknown = static_cast<uint32_t>(wire::DevicesState::unknown);
-    constexpr int64_t second = 1'000'000'000;
-    // If the discovering rank dies, the launcher ends this rank or publishes the failure.
-    while (state.load(std::memory_order_acquire) == unknown &&
-           fault_state().failed.load(std::memory_order_acquire) == 0)
-        os::futex_wait(state, unknown, second);
-    return state.load(std::memory_order_acquire) == static_cast<uint32_t>(wire::DevicesState::known);
-}
-
-void NodeSegment::set_job_key(const std::array<uint8_t, wire::job_key_bytes>& key) const {
-    std::memcpy(at<wire::SegmentHeader>(0)->job_key, key.data(), key.size());
 }
 
 bool NodeSegment::attach(os::Fd fd, NodeSegment& out, Diagnostic& why, os::Access access) {

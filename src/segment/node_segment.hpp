@@ -1,13 +1,18 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// NodeSegment: creates and maps the node segment (layout: wire/segment_layout.hpp). Used by the library and
-// by mpiexec, which creates it for its ranks and reads their flight recorders.
+// NodeSegment: creates and maps the node segment (layout: wire/segment_layout.hpp), and gives access to its
+// parts. Used by the library and by mpiexec, which creates it for its ranks and reads their flight recorders.
 #pragma once
 
 #include "base/diagnostic.hpp"
 #include "os/fd.hpp"
 #include "os/memory.hpp"
+#include "segment/agreement_results.hpp"
+#include "segment/context_table.hpp"
+#include "segment/fault_notifications.hpp"
+#include "segment/network_information.hpp"
+#include "segment/node_information.hpp"
 #include "wire/segment_layout.hpp"
 
 #include <array>
@@ -23,15 +28,6 @@ struct NodeTable {
     uint32_t count = 1;
     uint32_t own = 0;
     std::array<uint8_t, wire::job_key_bytes> key{}; // shared secret of all nodes
-};
-
-// Result of an agreement, identified by context and number; see wire::AgreementSlot.
-struct AgreementResult {
-    uint32_t context = 0;
-    uint32_t number = 0;
-    uint32_t flags = 0;
-    uint32_t value = 0;
-    uint32_t failed = 0;
 };
 
 class NodeSegment {
@@ -68,23 +64,6 @@ class NodeSegment {
         if (geometry_.multi_node_size == 0) return 0;
         return at<uint32_t>(geometry_.nodes_offset())[world_rank];
     }
-    // Only in multi-node jobs.
-    [[nodiscard]] wire::AddressSlot& address_slot(int world_rank) const {
-        return at<wire::AddressSlot>(geometry_.addresses_offset())[world_rank];
-    }
-    [[nodiscard]] bool reserve_address_slot(int world_rank) const {
-        return reserve(geometry_.addresses_offset() +
-                           static_cast<uint64_t>(world_rank) * sizeof(wire::AddressSlot),
-                       sizeof(wire::AddressSlot));
-    }
-    // Devices that reach the other hosts: set by one rank, awaited by the others.
-    void set_devices(bool found, std::string_view devices, std::string_view probe_log) const;
-    [[nodiscard]] bool wait_for_devices() const;
-    void set_job_key(const std::array<uint8_t, wire::job_key_bytes>& key) const;
-    [[nodiscard]] wire::LocalitySlot& locality_slot(uint32_t local) const {
-        return at<wire::LocalitySlot>(geometry_.localities_offset())[local];
-    }
-    [[nodiscard]] wire::NodeInfo& node_info() const { return at<wire::SegmentHeader>(0)->node_info; }
     [[nodiscard]] wire::RankBlock& block(uint32_t local) const {
         return at<wire::RankBlock>(geometry_.blocks_offset())[local];
     }
@@ -100,45 +79,29 @@ class NodeSegment {
     }
     [[nodiscard]] wire::CollBufferPool& coll_pool() const { return at<wire::SegmentHeader>(0)->coll_pool; }
     [[nodiscard]] std::byte* coll_memory(uint64_t offset) const { return at<std::byte>(offset); }
-    [[nodiscard]] std::atomic<uint32_t>& context_hint() const {
-        return at<wire::SegmentHeader>(0)->context_hint;
+    [[nodiscard]] ContextTable contexts() const {
+        return {at<wire::SegmentHeader>(0)->context_hint,
+                at<std::atomic<uint32_t>>(geometry_.contexts_offset())};
     }
-    [[nodiscard]] std::atomic<uint32_t>* context_holders() const {
-        return at<std::atomic<uint32_t>>(geometry_.contexts_offset());
+    [[nodiscard]] FaultNotifications faults() const {
+        return {*this, *at<wire::SegmentHeader>(0), at<uint32_t>(geometry_.failed_offset()),
+                at<uint32_t>(geometry_.revoked_offset())};
     }
-    // Fault notifications (faults.cpp): published by the launcher, which wakes all ranks of the node.
-    [[nodiscard]] const wire::FaultState& fault_state() const { return header().fault_state; }
-    [[nodiscard]] int failed_rank(uint32_t i) const {
-        return static_cast<int>(at<uint32_t>(geometry_.failed_offset())[i]);
+    [[nodiscard]] AgreementResults agreements() const { return AgreementResults(*this); }
+    [[nodiscard]] NodeInformation node_info() const {
+        return {*this, at<wire::SegmentHeader>(0)->node_info,
+                at<wire::LocalitySlot>(geometry_.localities_offset())};
     }
-    [[nodiscard]] uint32_t revoked_context(uint32_t i) const {
-        return at<uint32_t>(geometry_.revoked_offset())[i];
+    // Only in multi-node jobs.
+    [[nodiscard]] NetworkInformation network_info() const {
+        return {*this, *at<wire::SegmentHeader>(0), at<wire::AddressSlot>(geometry_.addresses_offset())};
     }
-    void set_fault_tolerant() const { at<wire::SegmentHeader>(0)->fault_state.fault_tolerant = 1; }
-    void publish_failed(int world_rank) const;
-    void publish_revoked(uint32_t context) const;
-    // Returns false if no slot is free; the rank then notifies the launcher after taking a result.
-    [[nodiscard]] bool publish_agreement(uint32_t local, const AgreementResult& decided) const;
-    // Consumes a result published to this rank. Returns false if there is none.
-    bool take_agreement(uint32_t local, AgreementResult& decided) const;
-    // Called after results were taken. Returns true if the launcher has more and waits for a notification.
-    [[nodiscard]] bool take_agreement_overflow(uint32_t local) const;
-    // Node information (wire::NodeInfo), in faults.cpp. A rank that has announced its sleep (arm) calls
-    // await_node_info() and checks once more; a rank that publishes information by a seq_cst store then calls
-    // notify_node_info().
-    void await_node_info() const { node_info().awaited.store(1, std::memory_order_seq_cst); }
-    void notify_node_info() const;
     // Reserves memory in the segment before its first use. Returns false if memory is short.
     [[nodiscard]] bool reserve(uint64_t offset, uint64_t bytes) const {
         return os::reserve(fd_.get(), offset, bytes);
     }
 
   private:
-    void append_fault(std::atomic<uint32_t>& count, uint64_t list_offset, uint32_t most,
-                      uint32_t entry) const;
-    [[nodiscard]] bool fill_agreement_slot(uint32_t local, const AgreementResult& decided) const;
-    void notify_faults() const;
-    void wake_all() const;
     template <class T>
     [[nodiscard]] T* at(uint64_t offset) const {
         return reinterpret_cast<T*>(map_.base() + offset);

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Interface between the protocols and a network engine, and the events that the engine reports. Calls never
-// block; one thread at a time calls (the progress engine's lock). Events are delivered to NetworkCallbacks
+// block; one thread at a time calls (the progress engine's lock). Events are delivered to the NetworkListener
 // during progress() and during sends. Implementations: ucx/, interjob/, bridge/multi_cluster_network.hpp.
 #pragma once
 
+#include "transport/network_operation.hpp"
 #include "transport/transport.hpp"
 #include "wire/net_layout.hpp"
 
@@ -20,56 +21,48 @@ namespace zipmpi::transport {
 // own types from it.
 struct IncomingBulk {};
 
-// User data: contiguous, or accessed through callbacks that have the layout.
+// User data: contiguous, or accessed through the listener, which has the layout.
 struct BufferRef {
-    std::byte* at = nullptr; // null: use the callbacks
+    std::byte* at = nullptr; // null: use pack(), unpack() and list_iov() of the listener
     uint64_t bytes = 0;
-    void* operation = nullptr; // operation that owns the bytes
+    NetworkOperation* operation = nullptr; // operation that owns the bytes
 };
 
 enum class OpStatus { done, failed };
 enum class PostStatus {
     done,        // the memory may be reused
-    in_flight,   // sent() follows
+    in_flight,   // send_finished() follows
     would_block, // nothing was sent: the handshake is not complete
     failed       // the peer is not, or no longer, reachable
 };
 
-// A frame from a gateway, or from a rank to a gateway. All memory is valid during the call. If
-// frame_arrived() keeps a frame with a descriptor, its data is valid until release_frame(descriptor).
-struct FrameArrival {
-    Peer from;
-    int id; // of the sender: a world rank, or a gateway id above all ranks
-    std::span<const std::byte> head;
-    std::span<const std::byte> data;
-    void* descriptor;
-};
-
-// Events reported to the protocols. `from` is an index returned by connect_to().
-struct NetworkCallbacks {
-    void* subject;
-    void (*arrived)(void* subject, const Arrival& message);
-    void (*rts_arrived)(void* subject, const Arrival& message, IncomingBulk& bytes, uint64_t length);
-    void (*sent)(void* subject, void* operation, OpStatus outcome);
-    void (*fetched)(void* subject, void* operation, OpStatus outcome);
-    void (*peer_failed)(void* subject, Peer peer, const char* why); // nothing more arrives from it
+// What an engine reports to the protocols. Peers are indices returned by connect_to().
+class NetworkListener {
+  public:
+    virtual void message_arrived(const Arrival& message) = 0;
+    virtual void rts_arrived(const Arrival& message, IncomingBulk& bytes, uint64_t length) = 0;
+    virtual void send_finished(NetworkOperation* operation, OpStatus outcome) = 0;
+    virtual void fetch_finished(NetworkOperation* operation, OpStatus outcome) = 0;
+    virtual void peer_failed(Peer peer, const char* why) = 0; // nothing more arrives from it
     // Packed bytes of an operation on noncontiguous memory.
-    void (*pack)(void* operation, uint64_t offset, std::byte* to, size_t bytes);
-    void (*unpack)(void* operation, uint64_t offset, const std::byte* from, size_t bytes);
+    virtual void pack(NetworkOperation* operation, uint64_t offset, std::byte* to, size_t bytes) = 0;
+    virtual void unpack(NetworkOperation* operation, uint64_t offset, const std::byte* from,
+                        size_t bytes) = 0;
     // Segments of that memory: fills the list and returns their number; 0: more than `most`, or segments too
     // short.
-    size_t (*list_iov)(void* operation, iovec* list, size_t most);
-    // Frames; null without gateways.
-    bool (*frame_arrived)(void* subject, const FrameArrival& frame) = nullptr; // true: the data is kept
-    void (*frame_sent)(void* subject, void* ticket) = nullptr; // send_frame() has finished with the data
-    void (*peer_connected)(void* subject, Peer peer,
-                           int id) = nullptr; // it can be sent to; may be called again
+    virtual size_t list_iov(NetworkOperation* operation, iovec* list, size_t most) = 0;
+
+  protected:
+    ~NetworkListener() = default;
 };
 
 // Looks up the published address of a rank; empty: not available.
-struct AddressResolver {
-    void* subject;
-    std::string (*find)(void* subject, int world_rank);
+class AddressResolver {
+  public:
+    virtual std::string find(int world_rank) = 0;
+
+  protected:
+    ~AddressResolver() = default;
 };
 
 struct NetworkConfig {
@@ -79,8 +72,8 @@ struct NetworkConfig {
     bool detect_failures = false;  // let UCX detect peer failures; reduces bandwidth
     int detect_from = INT32_MAX;   // detect failures of ids from here on: gateways, which may exit and return
     bool batch_all_frames = false; // batch all frames that may be batched, not only those after the first few
-    NetworkCallbacks callbacks{};
-    AddressResolver resolver{};
+    NetworkListener* listener = nullptr;
+    AddressResolver* resolver = nullptr;
 };
 
 class Network {
@@ -104,7 +97,7 @@ class Network {
     // Sends the envelope; the data stays here until the receiver fetches it.
     virtual PostStatus send_rendezvous(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                                        const BufferRef& data) = 0;
-    // fetched() follows, possibly before this returns. to.bytes is the length from rts_arrived().
+    // fetch_finished() follows, possibly before this returns. to.bytes is the length from rts_arrived().
     virtual void fetch(IncomingBulk& bytes, const BufferRef& to) = 0;
     virtual void drop(IncomingBulk& bytes) = 0;
     // Bytes from which send_rendezvous is faster because devices read remote memory themselves. 0: they do
@@ -116,6 +109,9 @@ class Network {
     // Readable when progress() has work, once arm() has returned true.
     [[nodiscard]] virtual int descriptor() const = 0;
     virtual bool arm() = 0;
+    // Whether bulk messages of this process pass through gateways now; waiting ranks then sleep sooner, since
+    // the gateway may need their CPU.
+    [[nodiscard]] virtual bool relays_bulk() const { return false; }
     [[nodiscard]] virtual bool idle() const = 0; // no send of this rank is pending
     // Before exit: idle() then also requires that nothing depends on this process (acknowledgments delivered,
     // byes exchanged).
@@ -123,20 +119,6 @@ class Network {
     // Whether a peer has not replied to this rank's hello yet.
     [[nodiscard]] virtual bool has_pending_handshakes() const { return false; }
     [[nodiscard]] virtual uint64_t rejected_messages() const = 0; // messages without a valid token or MAC
-
-    // Sends a frame. The head is copied; if in flight, frame_sent(ticket) follows. may_batch: the caller
-    // calls flush_batches() or progress() soon, so that short frames may share a network message.
-    virtual PostStatus send_frame(Peer, std::span<const std::byte> /*head*/,
-                                  std::span<const std::byte> /*data*/, void* /*ticket*/,
-                                  bool /*may_batch*/ = false) {
-        return PostStatus::failed;
-    }
-    virtual void flush_batches() {}
-    [[nodiscard]] virtual bool has_batches() const { return false; }
-    virtual void release_frame(void* /*descriptor*/) {}
-    // Abandons operations in flight to a peer; the next connect_to() repeats the handshake at its current
-    // address. Must not be called from a callback.
-    virtual void reset_peer(Peer) {}
 };
 
 } // namespace zipmpi::transport

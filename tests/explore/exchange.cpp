@@ -16,7 +16,7 @@ Exchange::Exchange(const Scenario& s, const std::vector<PlacedFault>& faults)
 }
 
 PostStatus Exchange::post(int from, int gateway, std::span<const std::byte> head,
-                          std::span<const std::byte> data, void* ticket) {
+                          std::span<const std::byte> data, FrameTicket* ticket) {
     if (!connected_[from][gateway]) return PostStatus::failed;
     const bool referenced = ticket != nullptr && !data.empty();
     const uint64_t latency = (gateway == 0 ? 50 : 80) * us;
@@ -39,7 +39,7 @@ void Exchange::reconnect(int side, int gateway) {
 }
 
 void Exchange::drop_frames(int from, int gateway) {
-    std::vector<std::pair<int, void*>> tickets;
+    std::vector<std::pair<int, FrameTicket*>> tickets;
     std::erase_if(frames_, [&](const FrameInFlight& f) {
         if (f.gateway != gateway || (from >= 0 && f.from != from)) return false;
         if (f.ticket != nullptr) tickets.emplace_back(f.from, f.ticket);
@@ -186,7 +186,7 @@ void Exchange::exchange_all() {
 
 void Exchange::leave_in_turn() {
     for (int s = 0; s < 2 && violation.empty(); ++s) {
-        sides_[s]->end.set_shutting_down(true);
+        sides_[s]->end.begin_shutdown();
         const Limit limit(*this);
         while (!over(s)) {
             step();

@@ -26,26 +26,26 @@ struct FrameInFlight {
     uint64_t order;
     int from, gateway;
     std::vector<std::byte> head, data;
-    void* ticket;
+    FrameTicket* ticket;
     bool had_fault = false;
 };
 
-struct Message {
+struct Message : NetworkOperation {
     uint64_t number = 0;
     std::vector<std::byte> bytes;
     bool done = false;
 };
 
-struct PendingReceive {
-    ChunkedReceive* message;
+struct PendingReceive : NetworkOperation {
+    transport::IncomingBulk* message = nullptr;
     Message what;
-    uint64_t due;
+    uint64_t due = 0;
 };
 
 class Exchange;
 
 // One rank: its sends and receives, and its endpoint of the bridge.
-class Side {
+class Side final : public transport::NetworkListener, public EndpointIo {
   public:
     Side(Exchange& exchange, int id);
     void add_send(uint64_t bytes);
@@ -58,6 +58,23 @@ class Side {
     [[nodiscard]] size_t sends() const { return sends_.size(); }
     [[nodiscard]] std::string state() const;
 
+    // NetworkListener
+    void message_arrived(const transport::Arrival& a) override;
+    void rts_arrived(const transport::Arrival& a, transport::IncomingBulk& bytes, uint64_t length) override;
+    void send_finished(NetworkOperation* operation, OpStatus outcome) override;
+    void fetch_finished(NetworkOperation* operation, OpStatus outcome) override;
+    void peer_failed(Peer peer, const char* why) override;
+    void pack(NetworkOperation*, uint64_t, std::byte*, size_t) override {}
+    void unpack(NetworkOperation*, uint64_t, const std::byte*, size_t) override {}
+    size_t list_iov(NetworkOperation*, iovec*, size_t) override { return 0; }
+    // EndpointIo
+    PostStatus send(int gateway, std::span<const std::byte> head, std::span<const std::byte> data,
+                    FrameTicket* ticket) override;
+    void close_path(int gateway) override;
+    void revoke_buffer(std::span<const std::byte>) override {}
+    [[nodiscard]] std::vector<int> paths_to(int) const override { return {0, 1}; }
+    [[nodiscard]] uint64_t now_ns() const override { return clock_ns; }
+
     Exchange& exchange;
     int id;
     Endpoint end;
@@ -67,6 +84,8 @@ class Side {
 
   private:
     bool post(Message& m);
+    uint64_t take_number(const transport::Arrival& a);
+    void check_bytes(uint64_t number, std::span<const std::byte> bytes);
     std::vector<std::unique_ptr<Message>> sends_;
     std::deque<Message*> waiting_;
 };
@@ -80,7 +99,7 @@ class Exchange {
         if (violation.empty()) violation = what;
     }
     PostStatus post(int from, int gateway, std::span<const std::byte> head, std::span<const std::byte> data,
-                    void* ticket);
+                    FrameTicket* ticket);
     void reconnect(int side,
                    int gateway); // a rank closes the connection and reconnects
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two bridge endpoints (src/bridge/endpoint*.cpp) that exchange a few messages over two virtual gateways, on
+// Two bridge endpoints (src/bridge/endpoint.hpp) that exchange a few messages over two virtual gateways, on
 // a virtual clock. A run is deterministic: frames arrive in one order, and each arrival is a point at which
 // one fault can be placed.
 //

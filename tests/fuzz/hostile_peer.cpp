@@ -52,8 +52,8 @@ struct FakeBulk : IncomingBulk {
 
 class FakeNetwork final : public transport::Network {
   public:
-    explicit FakeNetwork(const transport::NetworkCallbacks& sink)
-        : sink_(sink) {}
+    explicit FakeNetwork(transport::NetworkListener& listener)
+        : listener_(listener) {}
     [[nodiscard]] const std::string& address() const override { return address_; }
     int connect_to(int) override { return 0; }
     PostStatus send(transport::Peer, const wire::Envelope&, const std::byte*,
@@ -70,8 +70,8 @@ class FakeNetwork final : public transport::Network {
         if (to.at != nullptr)
             std::copy(data.begin(), data.end(), to.at);
         else
-            sink_.unpack(to.operation, 0, data.data(), data.size());
-        sink_.fetched(sink_.subject, to.operation, OpStatus::done);
+            listener_.unpack(to.operation, 0, data.data(), data.size());
+        listener_.fetch_finished(to.operation, OpStatus::done);
     }
     void drop(IncomingBulk& bytes) override { delete static_cast<FakeBulk*>(&bytes); }
     int progress() override { return 0; }
@@ -81,7 +81,8 @@ class FakeNetwork final : public transport::Network {
     [[nodiscard]] uint64_t rejected_messages() const override { return 0; }
     void finish_sends() {
         const auto ended = std::exchange(in_flight_, {});
-        for (void* operation : ended) sink_.sent(sink_.subject, operation, OpStatus::done);
+        for (transport::NetworkOperation* operation : ended)
+            listener_.send_finished(operation, OpStatus::done);
     }
 
   private:
@@ -90,9 +91,9 @@ class FakeNetwork final : public transport::Network {
         in_flight_.push_back(data.operation);
         return PostStatus::in_flight;
     }
-    transport::NetworkCallbacks sink_;
+    transport::NetworkListener& listener_;
     std::string address_;
-    std::vector<void*> in_flight_;
+    std::vector<transport::NetworkOperation*> in_flight_;
     unsigned posts_ = 0;
 };
 
@@ -104,11 +105,11 @@ struct Pending {
 class Rank {
   public:
     Rank()
-        : lane_(segment(), 0, 0)
-        , sink_(lane_.network_callbacks()) {
-        auto network = std::make_unique<FakeNetwork>(sink_);
+        : engine_(segment(), 0, 0)
+        , listener_(engine_.network_events()) {
+        auto network = std::make_unique<FakeNetwork>(listener_);
         network_ = network.get();
-        lane_.use_network(std::move(network));
+        engine_.network_port().use(std::move(network));
     }
 
     void step(Input& in) {
@@ -136,7 +137,7 @@ class Rank {
         network_->finish_sends();
         for (const auto& p : pending_) {
             if (p->op.complete) continue;
-            if (p->op.kind == proto::Operation::Kind::recv) lane_.abandon_recv(p->op);
+            if (p->op.kind == proto::Operation::Kind::recv) engine_.abandon_recv(p->op);
         }
         // Sends that wait for an acknowledgement end with the progress engine.
     }
@@ -170,15 +171,15 @@ class Rank {
         Pending& p = add(in, proto::Operation::Kind::recv, kind % 16 * 100U);
         if (kind % 5 == 0) p.op.source = proto::any_source;
         if (kind % 7 == 0) p.op.tag = proto::any_tag;
-        lane_.start_recv(p.op);
+        engine_.start_recv(p.op);
     }
     void send(Input& in) {
         const uint8_t kind = in.byte();
         Pending& p = add(in, proto::Operation::Kind::send, kind % 2 != 0 ? 100'000U : kind);
         p.op.source = 0;
         p.op.synchronous = kind % 3 == 0;
-        lane_.start_send(p.op);
-        if (kind % 11 == 0) lane_.cancel(p.op);
+        engine_.start_send(p.op);
+        if (kind % 11 == 0) engine_.cancel(p.op);
     }
     // As the module delivers it: only the header has been checked.
     bool header(Input& in, wire::NetHeader& h, std::span<const std::byte>& payload) {
@@ -191,9 +192,9 @@ class Rank {
         std::span<const std::byte> payload;
         if (!header(in, h, payload)) return;
         const auto bulk = in.take(in.byte() * 4U);
-        sink_.arrived(sink_.subject,
-                      {0, h.envelope, payload.data(), bulk.empty() ? nullptr : bulk.data(), bulk.size()});
-        lane_.progress();
+        listener_.message_arrived(
+            {0, h.envelope, payload.data(), bulk.empty() ? nullptr : bulk.data(), bulk.size()});
+        engine_.progress();
     }
     void batch(Input& in) {
         auto rest = in.take(in.byte() * 4U);
@@ -203,17 +204,17 @@ class Rank {
             wire::NetHeader h{};
             std::span<const std::byte> payload;
             if (!transport::ucx::read_header(head, h, payload)) continue;
-            sink_.arrived(sink_.subject,
-                          {0, h.envelope, payload.data(), data.empty() ? nullptr : data.data(), data.size()});
+            listener_.message_arrived(
+                {0, h.envelope, payload.data(), data.empty() ? nullptr : data.data(), data.size()});
         }
-        lane_.progress();
+        engine_.progress();
     }
     void announce(Input& in) {
         wire::NetHeader h{};
         std::span<const std::byte> payload;
         if (!header(in, h, payload)) return;
         auto* const bytes = new FakeBulk{{}, in.byte() * 512U};
-        sink_.rts_arrived(sink_.subject, {0, h.envelope, payload.data(), nullptr, 0}, *bytes, bytes->bytes);
+        listener_.rts_arrived({0, h.envelope, payload.data(), nullptr, 0}, *bytes, bytes->bytes);
     }
     // Without a key no authentication code is valid.
     static void words(Input& in) {
@@ -229,8 +230,8 @@ class Rank {
         if (connector.feed(text) == launch::HandshakeState::authenticated) std::abort();
     }
 
-    proto::ProgressEngine lane_;
-    transport::NetworkCallbacks sink_;
+    proto::ProgressEngine engine_;
+    transport::NetworkListener& listener_;
     FakeNetwork* network_ = nullptr;
     std::vector<std::unique_ptr<Pending>> pending_;
     std::span<const std::byte> bytes_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The attribute calls of communicators, datatypes and windows, by one template.
+#include "core/api/comm.hpp"
 #include "core/attr/attr.hpp"
 #include "core/attr/type_attributes.hpp"
 #include "core/comm/comm.hpp"

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Allgather.
+#include "core/api/coll.hpp"
 #include "core/coll/alias_check.hpp"
-#include "core/coll/forms.hpp"
+#include "core/coll/builder.hpp"
 
 namespace zipmpi::core {
 
@@ -19,11 +20,10 @@ Err allgather(const CallForm& form, const void* sbuf, int64_t scount, Datatype* 
     return collective(form, comm, [&](CollectiveBuilder& p) {
         const size_t block = wire_bytes(rcount, rtype);
         const int64_t total = rcount * comm.team.size;
-        coll::Schedule& s = p.schedule();
         const size_t own_offset = static_cast<size_t>(comm.team.rank) * block;
         if (sbuf == in_place) {
             std::byte* both = p.in_and_out(rbuf, total, rtype);
-            return coll::allgather(s, p.team(), both + own_offset, both, block);
+            return coll::allgather(p.collective(), p.team(), both + own_offset, both, block);
         }
         const std::byte* input = p.outgoing(sbuf, scount, *stype);
         std::byte* all = p.incoming(rbuf, total, rtype);
@@ -33,10 +33,11 @@ Err allgather(const CallForm& form, const void* sbuf, int64_t scount, Datatype* 
                 blocks[r] = {all + static_cast<size_t>(r) * block, block};
             const coll::Block own_block{const_cast<std::byte*>(input), wire_bytes(scount, *stype)};
             if (blocks != nullptr)
-                coll::allgatherv(s, p.inter(), own_block, {blocks, static_cast<size_t>(comm.team.size)});
+                coll::allgatherv(p.schedule(), p.inter(), own_block,
+                                 {blocks, static_cast<size_t>(comm.team.size)});
             return;
         }
-        coll::allgather(s, p.team(), input, all, block);
+        coll::allgather(p.collective(), p.team(), input, all, block);
     });
 }
 
@@ -59,7 +60,7 @@ Err allgatherv(const CallForm& form, const void* sbuf, int64_t scount, Datatype*
         if (p.schedule().state() != Err::success) return;
         if (comm.inter()) return coll::allgatherv(p.schedule(), p.inter(), input, all);
         if (!is_in_place) p.schedule().copy(all[static_cast<size_t>(rank)].data, input.data, input.bytes);
-        coll::allgatherv(p.schedule(), p.team(), all);
+        coll::allgatherv(p.collective(), p.team(), all);
     });
 }
 

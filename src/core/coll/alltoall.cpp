@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // All-to-all. In-place send data is copied first because it will be overwritten.
+#include "core/api/coll.hpp"
 #include "core/coll/alias_check.hpp"
-#include "core/coll/forms.hpp"
+#include "core/coll/builder.hpp"
 
 namespace zipmpi::core {
 
@@ -16,7 +17,7 @@ void exchange(CollectiveBuilder& p, coll::Blocks send, coll::Blocks recv) {
     if (p.comm().inter())
         coll::alltoallv(p.schedule(), p.inter(), send, recv);
     else
-        coll::alltoallv(p.schedule(), p.team(), send, recv);
+        coll::alltoallv(p.collective(), p.team(), send, recv);
 }
 
 // Contiguous blocks of equal size.
@@ -53,7 +54,7 @@ Err alltoall(const CallForm& form, const void* sbuf, int64_t scount, Datatype* s
             in = p.incoming(rbuf, rcount * n, rtype);
         }
         if (p.schedule().state() != Err::success) return;
-        if (!comm.inter()) return coll::alltoall(p.schedule(), p.team(), out, in, block);
+        if (!comm.inter()) return coll::alltoall(p.collective(), p.team(), out, in, block);
         exchange(p, contiguous_blocks(p, out, wire_bytes(scount, *stype)), contiguous_blocks(p, in, block));
     });
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Barrier and broadcast.
-#include "core/coll/forms.hpp"
+#include "core/api/coll.hpp"
+#include "core/coll/builder.hpp"
 
 namespace zipmpi::core {
 
@@ -10,7 +11,7 @@ namespace coll = proto::coll;
 
 Err barrier(const CallForm& form, Comm& comm) {
     return collective(form, comm, [&](CollectiveBuilder& p) {
-        comm.inter() ? coll::barrier(p.schedule(), p.inter()) : coll::barrier(p.schedule(), p.team());
+        comm.inter() ? coll::barrier(p.schedule(), p.inter()) : coll::barrier(p.collective(), p.team());
     });
 }
 
@@ -24,7 +25,7 @@ Err bcast(const CallForm& form, void* buf, int64_t count, Datatype& type, int ro
         if (comm.inter())
             coll::broadcast(p.schedule(), p.inter(), data, bytes, inter_root(root));
         else
-            coll::broadcast(p.schedule(), p.team(), data, bytes, root);
+            coll::broadcast(p.collective(), p.team(), data, bytes, root);
     });
 }
 

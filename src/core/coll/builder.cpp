@@ -3,7 +3,7 @@
 //
 #include "core/coll/builder.hpp"
 
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 
 #include <new>
 
@@ -17,17 +17,17 @@ namespace {
 class CollectiveRequest : public CompoundRequest {
   public:
     CollectiveRequest(Comm& comm)
-        : builder(comm, coll::Schedule::Form::detached) {}
-    void start() override { builder.schedule().start(); }
+        : builder(comm, coll::Collective::Form::detached) {}
+    void start() override { builder.collective().start(); }
     [[nodiscard]] const proto::Operation* pending_operation() const override {
-        return const_cast<CollectiveRequest*>(this)->builder.schedule().pending_operation();
+        return const_cast<CollectiveRequest*>(this)->builder.collective().pending_operation();
     }
     CollectiveBuilder builder;
 };
 
 void on_collective_done(void* argument) {
     Request& request = *static_cast<Request*>(argument);
-    request.error = static_cast<CollectiveRequest&>(*request.compound).builder.schedule().error();
+    request.error = static_cast<CollectiveRequest&>(*request.compound).builder.collective().error();
     complete_request(request);
 }
 
@@ -35,27 +35,28 @@ void on_collective_done(void* argument) {
 
 Err finish_blocking(CollectiveBuilder& builder) {
     builder.finish();
-    return builder.schedule().run();
+    return builder.collective().run();
 }
 
-Err make_collective(Comm& comm, bool persistent, Request*& request,
-                    void (*fill)(const void*, CollectiveBuilder&), const void* filler) {
+Err make_collective(const CallForm& form, Comm& comm, void (*fill)(const void*, CollectiveBuilder&),
+                    const void* filler) {
     std::unique_ptr<CollectiveRequest> made(new (std::nothrow) CollectiveRequest(comm));
     if (made == nullptr) return request_alloc_error();
     fill(filler, made->builder);
     made->builder.finish();
-    coll::Schedule& schedule = made->builder.schedule();
-    if (schedule.state() != Err::success) return schedule.state();
+    if (const Err e = made->builder.schedule().state(); e != Err::success) return e;
+    coll::Collective& collective = made->builder.collective();
     proto::Operation operation;
     operation.kind = proto::Operation::Kind::send; // its status is empty
+    Request*& request = form.request();
     request = make_request(operation, &comm, builtin_type(TypeId::BYTE));
     if (request == nullptr) return request_alloc_error();
     request->role = Request::collective;
-    request->persistent = persistent;
-    request->active = !persistent;
+    request->persistent = form.is_persistent();
+    request->active = !form.is_persistent();
     request->compound = std::move(made);
-    schedule.on_end(on_collective_done, request);
-    if (!persistent) schedule.start();
+    collective.on_end(on_collective_done, request);
+    if (!form.is_persistent()) collective.start();
     return Err::success;
 }
 
@@ -85,15 +86,15 @@ void CollectiveBuilder::retain_type(Datatype& type) {
 }
 
 coll::Block* CollectiveBuilder::blocks(int n) {
-    return reinterpret_cast<coll::Block*>(schedule_.scratch(static_cast<size_t>(n) * sizeof(coll::Block)));
+    return reinterpret_cast<coll::Block*>(schedule().scratch(static_cast<size_t>(n) * sizeof(coll::Block)));
 }
 
 // Common to all forms of a block list; block_of(i) returns block i.
 template <class BlockOf>
 coll::Blocks CollectiveBuilder::list_blocks(CountArray counts, int n, const BlockOf& block_of) {
-    if (const Err e = check_counts(counts, n); e != Err::success) schedule_.fail_build(e);
+    if (const Err e = check_counts(counts, n); e != Err::success) schedule().fail_build(e);
     coll::Block* list = blocks(n);
-    if (list == nullptr || schedule_.state() != Err::success) return {};
+    if (list == nullptr || schedule().state() != Err::success) return {};
     for (int i = 0; i < n; ++i) list[i] = block_of(i);
     return {list, static_cast<size_t>(n)};
 }
@@ -137,8 +138,8 @@ coll::Blocks CollectiveBuilder::copy_of(coll::Blocks from) {
     coll::Block* list = blocks(static_cast<int>(from.size()));
     if (list == nullptr) return {};
     for (size_t i = 0; i < from.size(); ++i) {
-        list[i] = {schedule_.scratch(from[i].bytes), from[i].bytes};
-        schedule_.copy(list[i].data, from[i].data, from[i].bytes);
+        list[i] = {schedule().scratch(from[i].bytes), from[i].bytes};
+        schedule().copy(list[i].data, from[i].data, from[i].bytes);
     }
     return {list, from.size()};
 }

@@ -9,6 +9,7 @@
 // steps and unpacked by the last ones.
 #pragma once
 
+#include "core/api/call_form.hpp"
 #include "core/comm/comm.hpp"
 #include "core/datatype/datatype.hpp"
 #include "core/op/op.hpp"
@@ -20,17 +21,11 @@
 
 namespace zipmpi::core {
 
-// Call form of a collective.
-struct CallForm {
-    Request** request = nullptr; // null: blocking
-    bool persistent = false;
-};
-
 class CollectiveBuilder {
   public:
-    CollectiveBuilder(Comm& comm, proto::coll::Schedule::Form form)
+    CollectiveBuilder(Comm& comm, proto::coll::Collective::Form form)
         : comm_(comm)
-        , schedule_(comm.team, form) {}
+        , collective_(comm.team, form) {}
     ~CollectiveBuilder();
     CollectiveBuilder(const CollectiveBuilder&) = delete;
     CollectiveBuilder& operator=(const CollectiveBuilder&) = delete;
@@ -38,7 +33,8 @@ class CollectiveBuilder {
     [[nodiscard]] Comm& comm() { return comm_; }
     [[nodiscard]] proto::Team& team() { return comm_.team; }
     [[nodiscard]] proto::coll::InterTeams inter() { return {*comm_.local, comm_.team}; }
-    [[nodiscard]] proto::coll::Schedule& schedule() { return schedule_; }
+    [[nodiscard]] proto::coll::Collective& collective() { return collective_; }
+    [[nodiscard]] proto::coll::Schedule& schedule() { return collective_.schedule(); }
 
     // Contiguous bytes of a buffer that is read, written, or both.
     const std::byte* outgoing(const void* buf, int64_t count, Datatype& type);
@@ -79,7 +75,7 @@ class CollectiveBuilder {
     proto::coll::Block in_block(void* buf, int64_t offset, int64_t count, Datatype& type);
 
     Comm& comm_;
-    proto::coll::Schedule schedule_;
+    proto::coll::Collective collective_;
     std::vector<Staging*> unpacks_;
     std::vector<Datatype*> types_; // reference-counted: the application may free them before completion
     Op* op_ = nullptr;             // reference-counted
@@ -93,17 +89,17 @@ Err check_counts(CountArray counts, int n);
 
 // Starts a collective described by fill(CollectiveBuilder&).
 Err finish_blocking(CollectiveBuilder& builder);
-Err make_collective(Comm& comm, bool persistent, Request*& request,
-                    void (*fill)(const void*, CollectiveBuilder&), const void* filler);
+Err make_collective(const CallForm& form, Comm& comm, void (*fill)(const void*, CollectiveBuilder&),
+                    const void* filler);
 template <class Fill>
 Err collective(const CallForm& form, Comm& comm, const Fill& fill) {
-    if (form.request == nullptr) {
-        CollectiveBuilder builder(comm, proto::coll::Schedule::Form::blocking);
+    if (form.is_blocking()) {
+        CollectiveBuilder builder(comm, proto::coll::Collective::Form::blocking);
         fill(builder);
         return finish_blocking(builder);
     }
     return make_collective(
-        comm, form.persistent, *form.request,
+        form, comm,
         [](const void* f, CollectiveBuilder& builder) { (*static_cast<const Fill*>(f))(builder); }, &fill);
 }
 

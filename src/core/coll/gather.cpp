@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Gather and scatter. The root copies its own block unless it is in place.
+#include "core/api/coll.hpp"
 #include "core/coll/alias_check.hpp"
-#include "core/coll/forms.hpp"
+#include "core/coll/builder.hpp"
 
 namespace zipmpi::core {
 
@@ -58,7 +59,7 @@ Err gather(const CallForm& form, const void* sbuf, int64_t scount, Datatype* sty
         if (comm.inter()) return gather_inter(p, sbuf, scount, stype, rbuf, rcount, rtype, inter_root(root));
         if (comm.team.rank != root) {
             const std::byte* input = p.outgoing(sbuf, scount, *stype);
-            return coll::gather(p.schedule(), p.team(), input, nullptr, wire_bytes(scount, *stype), root);
+            return coll::gather(p.collective(), p.team(), input, nullptr, wire_bytes(scount, *stype), root);
         }
         const size_t block = wire_bytes(rcount, *rtype);
         const int64_t total = rcount * comm.team.size;
@@ -70,7 +71,7 @@ Err gather(const CallForm& form, const void* sbuf, int64_t scount, Datatype* sty
             p.schedule().copy(all + static_cast<size_t>(root) * block, p.outgoing(sbuf, scount, *stype),
                               wire_bytes(scount, *stype));
         }
-        coll::gather(p.schedule(), p.team(), nullptr, all, block, root);
+        coll::gather(p.collective(), p.team(), nullptr, all, block, root);
     });
 }
 
@@ -85,14 +86,14 @@ Err scatter(const CallForm& form, const void* sbuf, int64_t scount, Datatype* st
         if (comm.inter()) return scatter_inter(p, sbuf, scount, stype, rbuf, rcount, rtype, inter_root(root));
         if (comm.team.rank != root) {
             std::byte* output = p.incoming(rbuf, rcount, *rtype);
-            return coll::scatter(p.schedule(), p.team(), nullptr, output, wire_bytes(rcount, *rtype), root);
+            return coll::scatter(p.collective(), p.team(), nullptr, output, wire_bytes(rcount, *rtype), root);
         }
         const size_t block = wire_bytes(scount, *stype);
         const std::byte* all = p.outgoing(sbuf, scount * comm.team.size, *stype);
         if (rbuf != in_place)
             p.schedule().copy(p.incoming(rbuf, rcount, *rtype), all + static_cast<size_t>(root) * block,
                               wire_bytes(rcount, *rtype));
-        coll::scatter(p.schedule(), p.team(), all, nullptr, block, root);
+        coll::scatter(p.collective(), p.team(), all, nullptr, block, root);
     });
 }
 
@@ -114,7 +115,7 @@ Err gatherv(const CallForm& form, const void* sbuf, int64_t scount, Datatype* st
         if (comm.inter()) return coll::gatherv(p.schedule(), p.inter(), own_block, all, inter_root(root));
         if (at_root && contributes)
             p.schedule().copy(all[static_cast<size_t>(root)].data, own_block.data, own_block.bytes);
-        coll::gatherv(p.schedule(), p.team(), own_block, all, root);
+        coll::gatherv(p.collective(), p.team(), own_block, all, root);
     });
 }
 
@@ -136,7 +137,7 @@ Err scatterv(const CallForm& form, const void* sbuf, CountArray scounts, CountAr
         if (comm.inter()) return coll::scatterv(p.schedule(), p.inter(), all, own_block, inter_root(root));
         if (at_root && receives)
             p.schedule().copy(own_block.data, all[static_cast<size_t>(root)].data, own_block.bytes);
-        coll::scatterv(p.schedule(), p.team(), all, own_block, root);
+        coll::scatterv(p.collective(), p.team(), all, own_block, root);
     });
 }
 

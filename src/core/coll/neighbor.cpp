@@ -7,7 +7,9 @@
 // Two processes may be neighbors more than once. Messages between them match in send order, which is the
 // order of the destinations. In a grid, data sent in the negative direction arrives from the positive
 // direction, so each pair of receives is posted in reverse order.
-#include "core/coll/forms.hpp"
+#include "core/api/topology.hpp"
+#include "core/coll/builder.hpp"
+#include "core/runtime.hpp"
 #include "core/topology/topology.hpp"
 
 #include <vector>
@@ -37,7 +39,7 @@ void exchange(CollectiveBuilder& p, const Neighbors& neighbors, coll::Blocks sen
     }
     for (size_t i = 0; i < neighbors.destinations.size(); ++i)
         if (neighbors.destinations[i] != proc_null) out.push_back({neighbors.destinations[i], send[i]});
-    coll::exchange(p.schedule(), p.team(), out, in);
+    coll::exchange(p.collective(), p.team(), out, in);
 }
 
 // Blocks of equal size at a constant distance; 0: all at one address.

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Reductions. In place, the contribution is in the receive buffer.
+#include "core/api/coll.hpp"
 #include "core/coll/alias_check.hpp"
-#include "core/coll/forms.hpp"
+#include "core/coll/builder.hpp"
 
 #include <algorithm>
 
@@ -45,7 +46,7 @@ Err reduce(const CallForm& form, const void* sbuf, void* rbuf, int64_t count, Da
         if (comm.inter())
             coll::reduce(p.schedule(), p.inter(), input, result, inter_root(root));
         else
-            coll::reduce(p.schedule(), p.team(), input, result, root);
+            coll::reduce(p.collective(), p.team(), input, result, root);
     });
 }
 
@@ -58,7 +59,7 @@ Err allreduce(const CallForm& form, const void* sbuf, void* rbuf, int64_t count,
         if (comm.inter())
             coll::allreduce(p.schedule(), p.inter(), o.input, o.result);
         else
-            coll::allreduce(p.schedule(), p.team(), o.input, o.result);
+            coll::allreduce(p.collective(), p.team(), o.input, o.result);
     });
 }
 
@@ -69,7 +70,7 @@ Err scan(const CallForm& form, const void* sbuf, void* rbuf, int64_t count, Data
     return collective(form, comm, [&](CollectiveBuilder& p) {
         p.reduce_with(op, type, count);
         const Operands o = make_operands(p, sbuf, count, rbuf, count, type);
-        coll::scan(p.schedule(), p.team(), o.input, o.result);
+        coll::scan(p.collective(), p.team(), o.input, o.result);
     });
 }
 
@@ -86,7 +87,7 @@ Err exscan(const CallForm& form, const void* sbuf, void* rbuf, int64_t count, Da
             o = make_operands(p, sbuf, count, rbuf, count, type);
         else
             o.input = p.operands_in(sbuf == in_place ? rbuf : sbuf, count, type);
-        coll::exscan(p.schedule(), p.team(), o.input, o.result);
+        coll::exscan(p.collective(), p.team(), o.input, o.result);
     });
 }
 
@@ -107,7 +108,7 @@ Err reduce_scatter(const CallForm& form, const void* sbuf, void* rbuf, CountArra
         if (comm.inter())
             coll::reduce_scatter(p.schedule(), p.inter(), o.input, o.result, block_counts);
         else
-            coll::reduce_scatter(p.schedule(), p.team(), o.input, o.result, block_counts);
+            coll::reduce_scatter(p.collective(), p.team(), o.input, o.result, block_counts);
     });
 }
 
@@ -119,7 +120,7 @@ Err reduce_scatter_block(const CallForm& form, const void* sbuf, void* rbuf, int
         p.reduce_with(op, type, rcount * n);
         const Operands o = make_operands(p, sbuf, rcount * n, rbuf, rcount, type);
         if (!comm.inter())
-            return coll::reduce_scatter_block(p.schedule(), p.team(), o.input, o.result, rcount);
+            return coll::reduce_scatter_block(p.collective(), p.team(), o.input, o.result, rcount);
         auto* counts =
             reinterpret_cast<int64_t*>(p.schedule().scratch(static_cast<size_t>(n) * sizeof(int64_t)));
         if (counts == nullptr) return;

@@ -18,15 +18,15 @@ struct CollectiveBuilder::Staging {
 
 CollectiveBuilder::Staging* CollectiveBuilder::make_staging(void* buf, int64_t count, Datatype& type) {
     retain_type(type);
-    std::byte* packed = schedule_.scratch(packed_bytes(count, type));
-    return packed != nullptr ? schedule_.make<Staging>(packed, buf, count, &type) : nullptr;
+    std::byte* packed = schedule().scratch(packed_bytes(count, type));
+    return packed != nullptr ? schedule().make<Staging>(packed, buf, count, &type) : nullptr;
 }
 
 const std::byte* CollectiveBuilder::outgoing(const void* buf, int64_t count, Datatype& type) {
     if (is_contiguous(count, type)) return static_cast<const std::byte*>(contiguous_start(buf, type));
     Staging* c = make_staging(const_cast<void*>(buf), count, type);
     if (c == nullptr) return nullptr;
-    schedule_.call(
+    schedule().call(
         [](void* argument) {
             const auto& staging = *static_cast<const Staging*>(argument);
             pack_all(staging.packed, staging.buffer, staging.count, *staging.type);
@@ -47,15 +47,15 @@ std::byte* CollectiveBuilder::incoming(void* buf, int64_t count, Datatype& type)
 std::byte* CollectiveBuilder::in_and_out(void* buf, int64_t count, Datatype& type) {
     auto* packed = const_cast<std::byte*>(outgoing(buf, count, type));
     if (packed != nullptr && !is_contiguous(count, type))
-        unpacks_.push_back(schedule_.make<Staging>(packed, buf, count, &type));
+        unpacks_.push_back(schedule().make<Staging>(packed, buf, count, &type));
     return packed;
 }
 
 void CollectiveBuilder::finish() {
     if (unpacks_.empty()) return;
-    schedule_.wait();
+    schedule().wait();
     for (Staging* c : unpacks_)
-        schedule_.call(
+        schedule().call(
             [](void* argument) {
                 const auto& staging = *static_cast<const Staging*>(argument);
                 unpack_first(staging.buffer, staging.count, *staging.type, staging.packed,

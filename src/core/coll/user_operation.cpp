@@ -4,6 +4,7 @@
 // Operands and operators of reductions. Elements of named types are sent in memory layout, so kernels and
 // user functions work on them directly. Elements of other types are sent packed; user functions receive them
 // in their real layout, one batch at a time.
+#include "core/api/coll.hpp"
 #include "core/coll/alias_check.hpp"
 #include "core/datatype/contiguous.hpp"
 #include "core/runtime.hpp"
@@ -80,16 +81,16 @@ void CollectiveBuilder::reduce_with(Op& op, Datatype& type, int64_t count) {
         if (packed_operands_) {
             user.batch = std::max<int64_t>(1, batch_bytes / std::max<int64_t>(1, type.extent));
             const MemoryExtent span = memory_extent_of(user.batch, type);
-            user.in = schedule_.scratch(static_cast<size_t>(span.bytes));
-            user.out = schedule_.scratch(static_cast<size_t>(span.bytes));
+            user.in = schedule().scratch(static_cast<size_t>(span.bytes));
+            user.out = schedule().scratch(static_cast<size_t>(span.bytes));
             if (user.in == nullptr || user.out == nullptr) return;
             user.in -= span.low;
             user.out -= span.low;
         }
-        c.context = schedule_.make<UserOperation>(user);
+        c.context = schedule().make<UserOperation>(user);
         c.apply_with_context = apply_user;
     }
-    schedule_.set_op(c);
+    schedule().set_op(c);
 }
 
 const std::byte* CollectiveBuilder::operands_in(const void* buf, int64_t count, Datatype& type) {

@@ -5,6 +5,9 @@
 #include "core/comm/comm.hpp"
 
 #include "base/recorder.hpp"
+#include "core/api/coll.hpp"
+#include "core/api/comm.hpp"
+#include "core/api/process.hpp"
 #include "core/comm/comm_util.hpp"
 #include "core/dpm/connect.hpp"
 #include "core/fault/fault.hpp"
@@ -103,6 +106,7 @@ InterContexts allocate_inter_contexts(int own_leader, int other_leader, int own_
 }
 
 bool is_inter(const Comm& comm) noexcept { return comm.inter(); }
+int rank_of(const Comm& comm) noexcept { return comm.team.rank; }
 std::string name_of(const Comm& comm) { return comm.name.empty() ? "an unnamed communicator" : comm.name; }
 
 Err comm_size(Comm& comm, int& size) {
@@ -179,7 +183,7 @@ Err comm_disconnect(Comm*& comm) {
             progress_engine(), [&] { return !has_active_request(*comm); }, proto::wait_info_of(nothing));
     const bool has_external = proto::has_external(comm->team) || proto::has_external(comm->own_team());
     if (has_external) // other jobs may still need this process
-        if (const Err e = barrier(*comm); e != Err::success) return e;
+        if (const Err e = barrier(CallForm::blocking(), *comm); e != Err::success) return e;
     comm->disconnected = has_external;
     return comm_free(comm);
 }

@@ -55,7 +55,7 @@ bool reserve_page(uint32_t page) {
 
 // Allocates the first free id in [from, end); returns 0 if there is none.
 uint32_t allocate_in_range(uint32_t from, uint32_t end, uint32_t holders) {
-    std::atomic<uint32_t>* const pool = runtime()->segment.context_holders();
+    std::atomic<uint32_t>* const pool = runtime()->segment.contexts().holders;
     for (uint32_t id = from; id < end; ++id) {
         if (!reserve_page(id / ids_per_page)) return 0;
         uint32_t free = 0;
@@ -101,7 +101,7 @@ uint32_t allocate_context(int holders) {
         return id != 0 ? context_of(id, private_node) : 0;
     }
     if (runtime()->interjob_network != nullptr) return allocate_random();
-    std::atomic<uint32_t>& hint = runtime()->segment.context_hint();
+    std::atomic<uint32_t>& hint = runtime()->segment.contexts().hint;
     const uint32_t from = std::max(hint.load(std::memory_order_relaxed), first_dynamic_id);
     uint32_t id = allocate_in_range(from, wire::contexts, static_cast<uint32_t>(holders));
     if (id == 0) id = allocate_in_range(first_dynamic_id, from, static_cast<uint32_t>(holders));
@@ -116,10 +116,10 @@ namespace {
 void decrement_holders(uint32_t context) {
     const uint32_t id = id_of(context);
     if (id < first_dynamic_id || node_of(context) != runtime()->segment.node() ||
-        !reserve_page(id / ids_per_page) || runtime()->segment.context_holders()[id].load() == 0)
+        !reserve_page(id / ids_per_page) || runtime()->segment.contexts().holders[id].load() == 0)
         return;
-    std::atomic<uint32_t>& hint = runtime()->segment.context_hint();
-    if (runtime()->segment.context_holders()[id].fetch_sub(1, std::memory_order_acq_rel) == 1 &&
+    std::atomic<uint32_t>& hint = runtime()->segment.contexts().hint;
+    if (runtime()->segment.contexts().holders[id].fetch_sub(1, std::memory_order_acq_rel) == 1 &&
         id < hint.load(std::memory_order_relaxed))
         hint.store(id, std::memory_order_relaxed); // a race costs one search from the start
 }
@@ -142,7 +142,7 @@ int release_rank_of_node(uint32_t node) {
 } // namespace
 
 void track_remote_releases(proto::ProgressEngine& engine) {
-    engine.set_on_context_release(decrement_holders);
+    engine.dispatcher().set_on_context_release(decrement_holders);
 }
 
 void release_context(uint32_t context) {
@@ -151,7 +151,7 @@ void release_context(uint32_t context) {
     if (node_of(context) == private_node) return private_ids.release(id);
     if (node_of(context) == runtime()->segment.node()) return decrement_holders(context);
     if (const int rank = release_rank_of_node(node_of(context)); rank >= 0)
-        progress_engine().notify_context(rank, wire::MessageKind::context_release, context);
+        progress_engine().control().notify_context(rank, wire::MessageKind::context_release, context);
 }
 
 bool is_throttle_point(uint32_t context) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Creation of communicators from groups.
+#include "core/api/comm.hpp"
 #include "core/comm/comm_util.hpp"
 #include "core/comm/control_channel.hpp"
 #include "core/comm/split.hpp"

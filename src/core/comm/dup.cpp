@@ -4,10 +4,11 @@
 // Duplication of communicators, blocking or nonblocking. Rank 0 allocates the context and broadcasts it along
 // a tree; for an intercommunicator the first ranks of both groups exchange their contexts before. ceil(log2
 // p) steps of a few bytes.
+#include "core/api/comm.hpp"
 #include "core/comm/comm_util.hpp"
 #include "core/datatype/datatype.hpp"
 #include "core/dpm/connect.hpp"
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 #include "proto/p2p/progress_engine.hpp"
 #include "proto/progress/wait.hpp"
 

@@ -13,8 +13,8 @@ namespace zipmpi::core {
 namespace {
 
 bool is_failed(uint32_t local) {
-    return progress_engine().has_faults() &&
-           progress_engine().faults().failed_ranks.count(runtime()->segment.world_rank(local)) != 0;
+    return progress_engine().faults().any() &&
+           progress_engine().faults().table().failed_ranks.count(runtime()->segment.world_rank(local)) != 0;
 }
 
 // If a rank fails while it reads the machine description, the first waiting rank replaces it.
@@ -34,7 +34,7 @@ void wait_for_localities(Known is_ready) {
     const proto::Operation nothing;
     proto::WaitInfo wait_info = proto::wait_info_of(nothing);
     wait_info.final_check = [](void* waiter) {
-        runtime()->segment.await_node_info();
+        runtime()->segment.node_info().await();
         return (*static_cast<Known*>(waiter))();
     };
     wait_info.waiter = &is_ready;

@@ -6,6 +6,7 @@
 // ranks of both groups also exchange colors and contexts.
 #include "core/comm/split.hpp"
 
+#include "core/api/comm.hpp"
 #include "core/comm/comm_util.hpp"
 #include "core/comm/control_channel.hpp"
 #include "core/dpm/connect.hpp"

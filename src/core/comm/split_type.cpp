@@ -3,6 +3,8 @@
 //
 // Communicators of processes that share hardware. A process belongs to a core, cache or NUMA node only if it
 // is bound to it, for example by mpiexec --bind-to.
+#include "core/api/comm.hpp"
+#include "core/api/env.hpp"
 #include "core/comm/cluster.hpp"
 #include "core/comm/locality.hpp"
 #include "core/comm/split.hpp"
@@ -52,7 +54,7 @@ int color_guided(Info* info, bool include_psets) {
 
 bool on_one_node(const proto::Team& team) {
     for (int r = 0; r < team.size; ++r)
-        if (!progress_engine().on_this_node(team.map.world(r))) return false;
+        if (!progress_engine().peers().on_this_node(team.map.world(r))) return false;
     return true;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Datatypes of array sections: subarrays and distributed arrays.
+#include "core/api/datatype.hpp"
 #include "core/datatype/arguments.hpp"
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Datatype constructors, except those of arrays.
+#include "core/api/comm.hpp"
+#include "core/api/datatype.hpp"
 #include "core/attr/type_attributes.hpp"
 #include "core/datatype/arguments.hpp"
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Envelope and contents of a datatype.
+#include "core/api/datatype.hpp"
 #include "core/datatype/derived.hpp"
 
 #include <algorithm>

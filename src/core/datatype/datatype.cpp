@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/datatype/datatype.hpp"
 
-#include "core/api.hpp"
+#include "core/api/datatype.hpp"
+#include "core/api/p2p.hpp"
 #include "core/attr/type_attributes.hpp"
 #include "core/datatype/derived.hpp"
 #include "core/runtime.hpp"

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/err.hpp"
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 #include "core/datatype/datatype.hpp"
 #include "core/datatype/type_shape.hpp"
 

@@ -3,7 +3,7 @@
 //
 // MPI_Pack and MPI_Unpack. Packed data is the payload of a message without a header: it may be sent as
 // MPI_PACKED and received with the original type, and vice versa.
-#include "core/api.hpp"
+#include "core/api/datatype.hpp"
 #include "core/datatype/contiguous.hpp"
 #include "core/datatype/derived.hpp"
 #include "core/datatype/external32.hpp"

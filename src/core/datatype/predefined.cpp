@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Lookup of predefined datatypes: parameterized Fortran types, types by class and size, and pairs.
+#include "core/api/datatype.hpp"
 #include "core/datatype/arguments.hpp"
 
 #include <map>

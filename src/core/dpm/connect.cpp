@@ -8,6 +8,7 @@
 #include "proto/coll/coll.hpp"
 #include "proto/p2p/progress_engine.hpp"
 #include "transport/interjob/interjob_network.hpp"
+#include "transport/interjob/sockets.hpp"
 
 #include <cstring>
 
@@ -44,18 +45,18 @@ bool open_interjob_network(Runtime& e, std::string& why) {
     settings.name = {own_job_number(e), e.job.rank, 0};
     settings.devices = interfaces.get();
     settings.first_peer = static_cast<transport::Peer>(e.job.size) + max_gateways;
-    settings.callbacks = e.progress_engine->network_callbacks();
-    auto inner = e.progress_engine->take_network();
+    settings.listener = &e.progress_engine->network_events();
+    auto inner = e.progress_engine->network_port().take();
     const bool has_no_network = inner == nullptr;
     auto network = interjob::InterJobNetwork::open(settings, inner, why);
     if (network == nullptr || (has_no_network && !e.progress_engine->shm().enable_socket_wakeup())) {
-        if (inner != nullptr) e.progress_engine->use_network(std::move(inner));
+        if (inner != nullptr) e.progress_engine->network_port().use(std::move(inner));
         if (why.empty()) why = "no wakeup socket";
         return false;
     }
     e.interjob_network = network.get();
-    e.progress_engine->use_network(std::move(network));
-    e.progress_engine->enable_external_ranks();
+    e.progress_engine->network_port().use(std::move(network));
+    e.progress_engine->peers().enable_external_ranks();
     return true;
 }
 

@@ -3,6 +3,8 @@
 //
 // Connections without MPI_Open_port: over a socket of the application (MPI_Comm_join), and with the parent
 // job.
+#include "core/api/comm.hpp"
+#include "core/api/process.hpp"
 #include "core/dpm/port.hpp"
 
 #include "base/sha256.hpp"
@@ -52,7 +54,7 @@ Err comm_join(int fd, Comm*& result) {
 bool connect_parent(Runtime& e, Diagnostic& why) {
     const char* const port = std::getenv("ZIPMPI_PARENT_PORT");
     if (port == nullptr || *port == '\0' || e.job.protocol != boot::Protocol::mpiexec) return true;
-    const std::lock_guard guard(*e.progress_engine); // waiting releases it, so it must be held
+    const std::lock_guard guard(e.progress_engine->engine_lock()); // waiting releases it, so it must be held
     const std::string name = port;
     const Err err = connect_groups(
         *e.world, 0,

@@ -78,7 +78,7 @@ Err mpiexec_command(const std::vector<AppSpec>& apps, const std::string& mpiexec
     if (const char* const agent = std::getenv("ZIPMPI_SPAWN_AGENT");
         agent != nullptr) // inherited from this job's mpiexec
         arguments.insert(arguments.end(), {"--launch-agent", agent});
-    if (runtime()->segment.fault_state().fault_tolerant != 0) arguments.emplace_back("--keep-going");
+    if (runtime()->segment.faults().state().fault_tolerant != 0) arguments.emplace_back("--keep-going");
     add_option(apps, "host", "--host", arguments);
     add_option(apps, "hostfile", "--hostfile", arguments);
     folder = value_of(apps[0].hints, "wdir", "wd");

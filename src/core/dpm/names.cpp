@@ -5,7 +5,7 @@
 // share the directory find each other's names.
 #include "base/hex.hpp"
 #include "base/param.hpp"
-#include "core/api.hpp"
+#include "core/api/process.hpp"
 #include "core/dpm/connect.hpp"
 #include "os/fd.hpp"
 #include "os/host.hpp"

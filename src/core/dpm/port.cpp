@@ -3,6 +3,7 @@
 #include "core/dpm/port.hpp"
 
 #include "base/hex.hpp"
+#include "core/api/process.hpp"
 #include "core/runtime_state.hpp"
 #include "os/clock.hpp"
 #include "proto/p2p/progress_engine.hpp"
@@ -33,10 +34,10 @@ uint64_t deadline_after(uint64_t ns) { return ns == no_limit ? no_limit : os::no
 bool poll_until(pollfd* fds, size_t n, uint64_t until) {
     for (;;) {
         progress_engine().progress_all();
-        progress_engine().poll_faults();
-        progress_engine().unlock_for_wait();
+        progress_engine().faults().poll();
+        progress_engine().engine_lock().unlock_for_wait();
         const int ready = poll(fds, n, poll_ms);
-        progress_engine().relock();
+        progress_engine().engine_lock().relock();
         if (ready > 0) return true;
         if (os::now_ns() >= until) return false;
     }

@@ -3,6 +3,7 @@
 #include "core/dpm/spawn.hpp"
 
 #include "base/param.hpp"
+#include "core/api/process.hpp"
 #include "core/dpm/port.hpp"
 #include "core/runtime_state.hpp"
 #include "os/arguments.hpp"

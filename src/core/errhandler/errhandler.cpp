@@ -4,6 +4,7 @@
 // Error handlers.
 #include "core/errhandler/errhandler.hpp"
 
+#include "core/api/env.hpp"
 #include "core/info/launch_keys.hpp"
 #include "core/io/file.hpp"
 #include "core/runtime_state.hpp"

@@ -3,9 +3,10 @@
 //
 // MPIX_Comm_agree: members first agree on flags and failed members, then on whether all members have
 // acknowledged those failures. Without failures the first agreement suffices.
+#include "core/api/fault.hpp"
 #include "core/fault/fault.hpp"
 #include "core/fault/recovery.hpp"
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 
 #include <algorithm>
 #include <new>
@@ -33,7 +34,8 @@ class AgreeCall final : public Recovery {
 
 bool AgreeCall::acknowledged_all_failures() const {
     for (size_t p = 0; p < agreement().failed().size(); ++p)
-        if (agreement().failed()[p] && std::ranges::count(acknowledged_, agreement().members()[p]) == 0)
+        if (agreement().failed()[p] &&
+            std::ranges::count(acknowledged_, agreement().members().ranks()[p]) == 0)
             return false;
     return true;
 }

@@ -3,6 +3,7 @@
 //
 // Revocation of communicators and queries for failed members.
 #include "core/fault/fault.hpp"
+#include "core/api/fault.hpp"
 #include "core/group/group.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
@@ -30,8 +31,8 @@ bool is_only_member_in_job(const Comm& comm) {
 
 // Revocations and failures in other jobs arrive over the network.
 void poll_faults() {
-    if (progress_engine().external_ranks_enabled()) progress_engine().progress_all();
-    progress_engine().poll_faults();
+    if (progress_engine().peers().external_ranks_enabled()) progress_engine().progress_all();
+    progress_engine().faults().poll();
 }
 
 } // namespace
@@ -44,10 +45,10 @@ Err comm_revoke(Comm& comm) {
     if (!is_only_member_in_job(comm) && !notify_revocation(key))
         return fail(Err::unsupported_operation, "start the program with ZipMPI's mpiexec",
                     "this launcher cannot notify the other ranks");
-    progress_engine().faults().any = true;
-    progress_engine().faults().comm_errors[key] = Err::revoked;
+    progress_engine().faults().table().any = true;
+    progress_engine().faults().table().comm_errors[key] = Err::revoked;
     update_comm_faults(comm);
-    progress_engine().poll_faults();
+    progress_engine().faults().poll();
     return Err::success;
 }
 

@@ -3,8 +3,8 @@
 //
 // Delivers failures of ranks and revocations to communicators.
 #include "core/comm/comm_util.hpp"
-#include "core/fault/agreement.hpp"
 #include "core/fault/fault.hpp"
+#include "core/fault/job_agreement.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
 
@@ -18,17 +18,19 @@ void add_failed(const proto::Team& team, const segment::NodeSegment& segment, ui
                 std::vector<int>& failed) {
     const Members members(team.map, team.size);
     for (uint32_t i = from; i < until; ++i)
-        if (members.find(segment.failed_rank(i)) >= 0) failed.push_back(segment.failed_rank(i));
+        if (members.find(segment.faults().failed_rank(i)) >= 0)
+            failed.push_back(segment.faults().failed_rank(i));
 }
 
 // The revoking process may fail before all are notified, so each process notifies those of other jobs.
 void forward_revocation(const Comm& comm, uint32_t key) {
     for (const int rank : all_members(comm))
-        if (wire::is_external(rank)) progress_engine().notify_context(rank, wire::MessageKind::revoke, key);
+        if (wire::is_external(rank))
+            progress_engine().control().notify_context(rank, wire::MessageKind::revoke, key);
 }
 
 void update(Comm& comm) {
-    proto::FaultTable& faults = progress_engine().faults();
+    proto::FaultTable& faults = progress_engine().faults().table();
     const segment::NodeSegment& segment = runtime()->segment;
     add_failed(comm.team, segment, comm.failures_seen, faults.failed_seen, comm.failed);
     if (comm.local != nullptr)
@@ -66,13 +68,13 @@ void report_peer_failure(int world_rank) {
     const Runtime& e = *runtime();
     if (wire::is_external(world_rank))
         return mark_external_failed(world_rank); // external: its own launcher handles it
-    if (e.segment.fault_state().fault_tolerant != 0 && e.job.launcher != nullptr)
+    if (e.segment.faults().state().fault_tolerant != 0 && e.job.launcher != nullptr)
         static_cast<void>(e.job.launcher->notify("what=lost rank=" + std::to_string(world_rank)));
 }
 
 // Revocation by a process of another job. The other ranks of this job may not have received it.
 void handle_revocation(uint32_t context) {
-    proto::FaultTable& faults = progress_engine().faults();
+    proto::FaultTable& faults = progress_engine().faults().table();
     const uint32_t key = proto::FaultTable::comm_key(context);
     if (const auto found = faults.comm_errors.find(key);
         found != faults.comm_errors.end() && found->second == Err::revoked)
@@ -81,7 +83,7 @@ void handle_revocation(uint32_t context) {
     faults.any = true;
     faults.comm_errors[key] = Err::revoked;
     update_all();
-    progress_engine().wake_waiters();
+    progress_engine().engine_lock().wake_waiters();
 }
 
 } // namespace
@@ -112,24 +114,24 @@ void mark_external_failed(int world_rank) {
     if (std::ranges::count(e.failed_external, world_rank) != 0) return;
     e.failed_external.push_back(world_rank);
     progress_engine().network()->fail_peer(world_rank);
-    progress_engine().fail_external(world_rank);
-    progress_engine().wake_waiters();
+    progress_engine().faults().fail_external(world_rank);
+    progress_engine().engine_lock().wake_waiters();
 }
 
 void enable_fault_notification(Runtime& e) {
-    e.progress_engine->faults().on_fault = update_all;
-    e.progress_engine->faults().on_agreements = Agreement::take_decisions;
-    e.progress_engine->set_on_connection_lost(report_peer_failure);
-    e.progress_engine->set_on_revoke(handle_revocation);
+    e.progress_engine->faults().table().on_fault = update_all;
+    e.progress_engine->faults().table().on_agreements = JobAgreement::take_decisions;
+    e.progress_engine->network_port().set_on_connection_lost(report_peer_failure);
+    e.progress_engine->dispatcher().set_on_revoke(handle_revocation);
 }
 
 void update_comm_faults(Comm& comm) {
-    if (progress_engine().has_faults()) update(comm);
+    if (progress_engine().faults().any()) update(comm);
 }
 
 bool clear_comm_faults(const Comm& comm) {
-    if (!progress_engine().has_faults()) return true;
-    proto::FaultTable& faults = progress_engine().faults();
+    if (!progress_engine().faults().any()) return true;
+    proto::FaultTable& faults = progress_engine().faults().table();
     const uint32_t key = proto::FaultTable::comm_key(comm.team.context);
     if (comm.cls == ObjectKind::revoked_comm) return false;
     faults.unacknowledged.erase(key);

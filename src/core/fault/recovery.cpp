@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/fault/recovery.hpp"
 
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
 #include "proto/progress/wait.hpp"
@@ -16,7 +16,7 @@ Err Recovery::run() {
                               },
                               this, 1};
     const auto poll_decisions = [](void* recovery) {
-        Agreement::take_decisions();
+        JobAgreement::take_decisions();
         return static_cast<Recovery*>(recovery)->finished_;
     };
     wait_info.final_check = poll_decisions;
@@ -33,12 +33,7 @@ void Recovery::start_for(Request& request) {
 
 void Recovery::agree_on(const Vote& vote) {
     agreement_.start(
-        vote,
-        [](void* subject) {
-            auto& self = *static_cast<Recovery*>(subject);
-            self.agreement_.error() == Err::success ? self.on_decision() : self.end(self.agreement_.error());
-        },
-        this);
+        vote, [this] { agreement_.error() == Err::success ? on_decision() : end(agreement_.error()); });
 }
 
 void Recovery::end(Err error) {
@@ -49,7 +44,7 @@ void Recovery::end(Err error) {
         request_->error = error;
         complete_request(*request_); // may have destroyed this object
     }
-    progress_engine().wake_waiters(); // another thread may wait for it
+    progress_engine().engine_lock().wake_waiters(); // another thread may wait for it
 }
 
 Err start_recovery(Comm& comm, std::unique_ptr<Recovery> recovery, Request*& request) {

@@ -4,11 +4,12 @@
 // MPIX_Comm_shrink: members first agree on the survivors, then on contexts, each allocated by the first of
 // its users: one, or for an intercommunicator one between the groups and one per group. If a process fails in
 // between they start over.
+#include "core/api/fault.hpp"
 #include "core/comm/comm_util.hpp"
 #include "core/dpm/connect.hpp"
 #include "core/fault/fault.hpp"
 #include "core/fault/recovery.hpp"
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,10 +39,9 @@ class ShrinkCall final : public Recovery {
     // World ranks.
     [[nodiscard]] std::vector<int> survivors(int from, int until) const;
     [[nodiscard]] std::vector<int> context_users(size_t context) const;
-    [[nodiscard]] int member_count() const { return static_cast<int>(agreement().members().size()); }
-    [[nodiscard]] bool in_first_group() const {
-        return agreement().own_position() < agreement().first_group();
-    }
+    [[nodiscard]] const AgreementMembers& members() const { return agreement().members(); }
+    [[nodiscard]] int member_count() const { return static_cast<int>(members().ranks().size()); }
+    [[nodiscard]] bool in_first_group() const { return members().own_position() < members().first_group(); }
 
     Comm& result_;
     bool survivors_known_ = false;
@@ -54,13 +54,13 @@ class ShrinkCall final : public Recovery {
 std::vector<int> ShrinkCall::survivors(int from, int until) const {
     std::vector<int> ranks;
     for (int p = from; p < until; ++p)
-        if (!failed_[static_cast<size_t>(p)]) ranks.push_back(agreement().members()[static_cast<size_t>(p)]);
+        if (!failed_[static_cast<size_t>(p)]) ranks.push_back(members().rank_at(p));
     return ranks;
 }
 
 // Users of the contexts: all, the first group, the second group.
 std::vector<int> ShrinkCall::context_users(size_t context) const {
-    const int middle = agreement().first_group();
+    const int middle = members().first_group();
     return survivors(context == 2 ? middle : 0, context == 1 ? middle : member_count());
 }
 
@@ -82,7 +82,7 @@ void ShrinkCall::record_survivors() {
     survivors_known_ = true;
     failed_ = agreement().failed();
     agreed_contexts_ = 0;
-    if (failed_[static_cast<size_t>(agreement().own_position())])
+    if (failed_[static_cast<size_t>(members().own_position())])
         return end(fail(Err::proc_failed,
                         "end this process; if its host or network was only slow, raise "
                         "launch.heartbeat_timeout_ms",
@@ -95,7 +95,7 @@ void ShrinkCall::record_survivors() {
 
 void ShrinkCall::allocate_next_context() {
     const std::vector<int> ranks = context_users(agreed_contexts_);
-    const int self = agreement().members()[static_cast<size_t>(agreement().own_position())];
+    const int self = members().rank_at(members().own_position());
     if (ranks.front() == self)
         allocated_[agreed_contexts_] = allocate_context(static_cast<int>(ranks.size()));
     agree_on({~0U, allocated_[agreed_contexts_]});
@@ -111,7 +111,7 @@ void ShrinkCall::release_contexts() {
 
 void ShrinkCall::initialize_result() {
     const std::vector<int> own = context_users(!comm().inter() ? 0 : in_first_group() ? 1 : 2);
-    const int self = agreement().members()[static_cast<size_t>(agreement().own_position())];
+    const int self = members().rank_at(members().own_position());
     const int rank = static_cast<int>(std::ranges::find(own, self) - own.begin());
     if (comm().inter()) {
         result_.local =

@@ -4,6 +4,7 @@
 // Group calls. Each takes time linear in the groups and lists passed.
 #include "core/group/group.hpp"
 
+#include "core/api/comm.hpp"
 #include "core/runtime_state.hpp"
 
 #include <algorithm>

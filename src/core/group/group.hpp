@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 #include "core/group/members.hpp"
 #include "core/object.hpp"
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // MPI_INFO_ENV: how this process was started.
+#include "core/api/info.hpp"
 #include "core/comm/cluster.hpp"
 #include "core/info/launch_keys.hpp"
 #include "core/runtime_state.hpp"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/info/info.hpp"
 
+#include "core/api/info.hpp"
 #include "core/runtime_state.hpp"
 
 #include <algorithm>

@@ -4,6 +4,8 @@
 // File objects: creation, attributes and queries.
 #include "core/io/file.hpp"
 
+#include "core/api/datatype.hpp"
+#include "core/api/io.hpp"
 #include "core/comm/comm_util.hpp"
 #include "core/datatype/derived.hpp"
 #include "core/group/group.hpp"

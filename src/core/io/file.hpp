@@ -4,9 +4,9 @@
 // An open file. Each file has its own communicator.
 #pragma once
 
+#include "core/api/common.hpp"
 #include "core/comm/comm.hpp"
 #include "core/errhandler/errhandler.hpp"
-#include "core/io/io_calls.hpp"
 #include "core/io/shared_pointer.hpp"
 #include "core/io/view.hpp"
 

@@ -6,8 +6,9 @@
 // A nonblocking call has moved its data when it returns, without the other processes: this also satisfies a
 // collective one, which must not wait for others. A split collective executes in its begin call, where
 // processes may wait for each other.
+#include "core/api/io.hpp"
 #include "core/io/access.hpp"
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 #include "core/request/request.hpp"
 #include "core/runtime_state.hpp"
 

@@ -3,6 +3,7 @@
 //
 // Opening, closing and removing files. Rank 0 opens or creates the file, then the others open it. The file is
 // open on all processes or on none.
+#include "core/api/io.hpp"
 #include "core/comm/comm_util.hpp"
 #include "core/info/launch_keys.hpp"
 #include "core/io/collective_status.hpp"
@@ -53,7 +54,7 @@ Err check_amode(int amode) {
 
 int first_rank_on_node(const proto::Team& team) {
     int r = 0;
-    while (!progress_engine().on_this_node(team.map.world(r))) ++r;
+    while (!progress_engine().peers().on_this_node(team.map.world(r))) ++r;
     return r;
 }
 

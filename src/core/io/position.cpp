@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // File pointers: seek and position queries.
+#include "core/api/io.hpp"
 #include "core/io/collective_status.hpp"
 #include "core/io/file.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/io/representation.hpp"
 
-#include "core/api.hpp"
+#include "core/api/datatype.hpp"
 #include "core/datatype/contiguous.hpp"
 #include "core/datatype/derived.hpp"
 #include "core/datatype/external32.hpp"

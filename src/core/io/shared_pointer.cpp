@@ -22,7 +22,7 @@ constexpr uint64_t word_bytes = 64; // a separate cache line
 
 bool on_one_node(const proto::Team& team) {
     for (int r = 0; r < team.size; ++r)
-        if (!progress_engine().on_this_node(team.map.world(r))) return false;
+        if (!progress_engine().peers().on_this_node(team.map.world(r))) return false;
     return true;
 }
 

@@ -13,12 +13,10 @@
 // its own data.
 #include "core/datatype/contiguous.hpp"
 #include "core/io/access.hpp"
-#include "core/runtime_unlock_guard.hpp"
+#include "core/io/served_requests.hpp"
 #include "proto/coll/coll.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <iterator>
 
 namespace zipmpi::core::io {
 namespace {
@@ -97,12 +95,6 @@ FileDomains divide_file(const File& file, const std::vector<AccessRange>& all) {
     return p;
 }
 
-// Amount of data between two processes in a round.
-struct TransferSize {
-    uint64_t ranges = 0;
-    uint64_t bytes = 0;
-};
-
 // A round as one process sees it: its requests to aggregators, and, as an aggregator, the requests it serves.
 class Round {
   public:
@@ -117,14 +109,14 @@ class Round {
     Err run(const FileDomains& domains, int64_t round) {
         prepare(domains, round);
         if (const Err e = exchange_lists(); e != Err::success) return e;
-        if (!allocate_buffers()) return buffer_alloc_error(requested_bytes_);
-        if (!writes_) transfer_requested();
+        if (!served_.allocate_data()) return buffer_alloc_error(served_.bytes());
+        if (!writes_) served_.read(file_.fd.get());
         if (const Err e = exchange_data(); e != Err::success) return e;
-        if (writes_) transfer_requested();
+        if (writes_) served_.write(file_.fd.get());
         return Err::success;
     }
-    [[nodiscard]] Err failure() const { return failure_; }
-    [[nodiscard]] int64_t end() const { return end_; }
+    [[nodiscard]] Err failure() const { return served_.failure(); }
+    [[nodiscard]] int64_t end() const { return served_.end(); }
 
   private:
     void prepare(const FileDomains& domains, int64_t round) {
@@ -145,18 +137,17 @@ class Round {
     }
 
     Err exchange_lists() {
-        requested_sizes_.assign(size_, {});
-        if (const Err e = coll::alltoall(file_.team(), own_sizes_.data(), requested_sizes_.data(),
-                                         sizeof(TransferSize));
+        std::vector<TransferSize>& served_sizes = served_.start_round(size_);
+        if (const Err e =
+                coll::alltoall(file_.team(), own_sizes_.data(), served_sizes.data(), sizeof(TransferSize));
             e != Err::success)
             return e;
-        requested_lists_.assign(size_, {});
+        std::vector<std::vector<FileRange>>& served_lists = served_.make_lists();
         std::vector<coll::Block> out(size_);
         std::vector<coll::Block> in(size_);
         for (size_t r = 0; r < size_; ++r) {
-            requested_lists_[r].resize(requested_sizes_[r].ranges);
             out[r] = block_of(own_lists_[r]);
-            in[r] = block_of(requested_lists_[r]);
+            in[r] = block_of(served_lists[r]);
         }
         return exchange(out, in);
     }
@@ -166,60 +157,15 @@ class Round {
     }
 
     Err exchange(const std::vector<coll::Block>& out, const std::vector<coll::Block>& in) {
-        coll::Schedule s(file_.team());
-        coll::alltoallv(s, file_.team(), out, in);
-        return s.run();
-    }
-
-    // For requested data.
-    bool allocate_buffers() {
-        requested_bytes_ = 0;
-        for (const TransferSize& l : requested_sizes_) requested_bytes_ += l.bytes;
-        memory_ = allocate_bytes(requested_bytes_);
-        if (memory_ == nullptr) return false;
-        if (!writes_) std::memset(memory_.get(), 0, requested_bytes_); // the file may end before
-        auto* at = static_cast<std::byte*>(memory_.get());
-        requested_data_.assign(size_, {});
-        for (size_t r = 0; r < size_; ++r) {
-            requested_data_[r] = {at, requested_sizes_[r].bytes};
-            at += requested_sizes_[r].bytes;
-        }
-        return true;
+        coll::Collective c(file_.team());
+        coll::alltoallv(c, file_.team(), out, in);
+        return c.run();
     }
 
     Err exchange_data() {
         std::vector<coll::Block> own(size_);
         for (size_t r = 0; r < size_; ++r) own[r] = {range_.data + first_[r], own_sizes_[r].bytes};
-        return writes_ ? exchange(own, requested_data_) : exchange(requested_data_, own);
-    }
-
-    // Lists all segments of the window in file order.
-    void list_requested() {
-        segments_.clear();
-        for (size_t r = 0; r < size_; ++r) {
-            const auto middle = static_cast<std::ptrdiff_t>(segments_.size());
-            std::byte* data = requested_data_[r].data;
-            for (const FileRange& s : requested_lists_[r]) {
-                segments_.push_back({s.at, data, s.bytes});
-                data += s.bytes;
-            }
-            const auto before = [](const FileSegment& a, const FileSegment& b) { return a.at < b.at; };
-            const auto own = segments_.begin() + middle;
-            merged_.clear();
-            merged_.reserve(segments_.size());
-            std::merge(segments_.begin(), own, own, segments_.end(), std::back_inserter(merged_), before);
-            segments_.swap(merged_);
-        }
-    }
-
-    void transfer_requested() {
-        list_requested();
-        if (segments_.empty() || failure_ != Err::success) return;
-        const RuntimeUnlockGuard unlocked;
-        int64_t end = eof_not_reached;
-        failure_ = writes_ ? write_segments(file_.fd.get(), segments_, Holes::sieve)
-                           : read_segments(file_.fd.get(), segments_, end);
-        end_ = std::min(end_, end);
+        return writes_ ? exchange(own, served_.data()) : exchange(served_.data(), own);
     }
 
     File& file_;
@@ -230,15 +176,7 @@ class Round {
     std::vector<std::vector<FileRange>> own_lists_; // by the aggregator's rank
     std::vector<uint64_t> first_;                   // its first byte in the data stream
     std::vector<TransferSize> own_sizes_;
-    std::vector<TransferSize> requested_sizes_; // by requesting rank
-    std::vector<std::vector<FileRange>> requested_lists_;
-    std::vector<coll::Block> requested_data_;
-    uint64_t requested_bytes_ = 0;
-    HeapBytes memory_;
-    std::vector<FileSegment> segments_;
-    std::vector<FileSegment> merged_; // member to reuse its memory
-    Err failure_ = Err::success;
-    int64_t end_ = eof_not_reached;
+    ServedRequests served_;
 };
 
 // Outcome on each process.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/op/op.hpp"
 
+#include "core/api/coll.hpp"
 #include "core/datatype/datatype.hpp"
 #include "core/runtime.hpp"
 #include "core/runtime_state.hpp"

@@ -4,7 +4,7 @@
 // Reduction operations: predefined ones, with one kernel per operation and C++ type, and user-defined ones.
 #pragma once
 
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 #include "core/builtin.hpp"
 #include "core/object.hpp"
 

@@ -10,7 +10,7 @@
 // Threads: called with the progress engine lock held.
 #pragma once
 
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 
 namespace zipmpi::core {
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Partitioned communication (chapter 4).
+#include "core/api/partitioned.hpp"
 #include "core/partitioned/channel.hpp"
 #include "proto/progress/wait.hpp"
 

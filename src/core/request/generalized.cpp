@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/request/generalized.hpp"
 
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 #include "core/runtime_unlock_guard.hpp"
 #include "proto/p2p/progress_engine.hpp"
 
@@ -52,7 +52,7 @@ Err grequest_complete(Request& request) {
                     request.done() ? "the request is already complete"
                                    : "the request is not a generalized request");
     complete_request(request);
-    if (progress_engine().multithreaded())
+    if (progress_engine().engine_lock().multithreaded())
         progress_engine().shm().wake_self(); // another thread may wait for it
     return Err::success;
 }

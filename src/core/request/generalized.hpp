@@ -5,7 +5,7 @@
 // core calls them through the functions below, without the progress engine lock because they may call MPI.
 #pragma once
 
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 
 namespace zipmpi::core {
 

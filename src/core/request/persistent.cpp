@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Persistent requests: created once, started many times.
-#include "core/p2p.hpp"
+#include "core/api/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 
 namespace zipmpi::core {
 namespace {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Request calls other than completion: status queries, cancel, free.
+#include "core/api/p2p.hpp"
 #include "core/request/request.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"

@@ -4,10 +4,11 @@
 // Completion of requests. A null request counts as inactive.
 #include "core/request/request.hpp"
 
+#include "core/api/p2p.hpp"
 #include "core/comm/comm.hpp"
 #include "core/datatype/datatype.hpp"
 #include "core/errhandler/error_comm.hpp"
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
 #include "proto/progress/wait.hpp"
@@ -42,7 +43,7 @@ Err collect(Request*& request, Status* status) {
     Status& s = status != nullptr ? *status : ignored;
     if (!request->done()) [[unlikely]] {
         s = empty_status();
-        s.error = progress_engine().source_failure(request->context, any_source, -1);
+        s.error = progress_engine().faults().source_failure(request->context, any_source, -1);
         return s.error;
     }
     if (status != nullptr || request->compound != nullptr)

@@ -4,7 +4,7 @@
 // A request: one operation, or, with a CompoundRequest, several that complete together.
 #pragma once
 
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 #include "core/object.hpp"
 #include "proto/p2p/operation.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/tool/tool.hpp"
+#include "core/api/tool.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -3,8 +3,8 @@
 //
 // Parameters as control variables: numbers as MPI_COUNT, yes and no as MPI_INT, strings as MPI_CHAR.
 #include "base/param.hpp"
+#include "core/api/tool.hpp"
 #include "core/tool/registry.hpp"
-#include "core/tool/tool.hpp"
 
 #include <algorithm>
 #include <cstring>

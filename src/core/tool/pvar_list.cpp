@@ -84,13 +84,13 @@ std::vector<uint64_t> values_of(const PvarEntry& variable, const std::vector<int
     std::vector<uint64_t> values(variable.binding == Binding::none ? 1 : ranks.size());
     Runtime* const e = runtime();
     if (e == nullptr) return values;
-    const std::lock_guard guard(*e->progress_engine); // another thread may be sending
+    const std::lock_guard guard(e->progress_engine->engine_lock()); // another thread may be sending
     switch (variable.source) {
     case Source::counter:
         values[0] = e->progress_engine->counters().get(static_cast<Counter>(variable.which));
         break;
     case Source::unexpected:
-        values[0] = e->progress_engine->unexpected_count();
+        values[0] = e->progress_engine->receiver().matcher().unexpected_count();
         break;
     case Source::traffic:
         values = traffic_to(*e, variable.which, ranks);

@@ -4,7 +4,7 @@
 // The performance variables and the sources of their values.
 #pragma once
 
-#include "core/tool/tool.hpp"
+#include "core/api/tool.hpp"
 
 #include <cstdint>
 #include <string>

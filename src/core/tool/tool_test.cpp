@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/param.hpp"
+#include "core/api/tool.hpp"
 #include "core/tool/matrix.hpp"
-#include "core/tool/tool.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>

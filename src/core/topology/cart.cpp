@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Cartesian topologies.
+#include "core/api/topology.hpp"
 #include "core/comm/split.hpp"
 #include "core/runtime_state.hpp"
 #include "core/topology/cart_math.hpp"

@@ -3,8 +3,9 @@
 //
 // Distributed graphs, in which each process stores its own edges. In the general form any process may specify
 // any edge: edges are sent to their two endpoints by two exchanges, one of counts and one of edges.
+#include "core/api/topology.hpp"
 #include "core/comm/control_channel.hpp"
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 #include "core/topology/topology_util.hpp"
 #include "core/topology/vertex_exchange.hpp"
 #include "proto/coll/coll.hpp"

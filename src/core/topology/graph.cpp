@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Graph topologies, stored completely on every process.
+#include "core/api/topology.hpp"
 #include "core/runtime_state.hpp"
 #include "core/topology/reorder.hpp"
 #include "core/topology/topology_util.hpp"

@@ -141,8 +141,8 @@ std::vector<ProcessLocality> node_localities(const Comm& comm) {
     std::vector<ProcessLocality> localities(static_cast<size_t>(comm.team.size));
     for (int r = 0; r < comm.team.size; ++r) {
         const int world = comm.team.map.world(r);
-        localities[static_cast<size_t>(r)] = {progress_engine().cluster_of(world),
-                                              progress_engine().node_of(world), unknown_locality};
+        localities[static_cast<size_t>(r)] = {progress_engine().peers().cluster_of(world),
+                                              progress_engine().peers().node_of(world), unknown_locality};
     }
     return localities;
 }
@@ -199,7 +199,7 @@ Order local_order(const Comm& comm, int size, const std::vector<CommEdge>& edges
     if (has_external(comm.team)) return identity_order(size);
     std::vector<ProcessLocality> localities = node_localities(comm);
     const bool one_host = std::all_of(localities.begin(), localities.end(), [](const ProcessLocality& s) {
-        return s.node == progress_engine().node_of(progress_engine().world_rank());
+        return s.node == progress_engine().peers().node_of(progress_engine().peers().world_rank());
     });
     for (int r = 0; one_host && r < comm.team.size; ++r)
         localities[static_cast<size_t>(r)].hw_locality = locality_of_peer(comm.team.map.world(r));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/topology/topology.hpp"
 
+#include "core/api/topology.hpp"
 #include "core/comm/comm_util.hpp"
 #include "core/comm/split.hpp"
 #include "core/runtime_state.hpp"

@@ -4,7 +4,7 @@
 // The topology of a communicator: immutable, and shared by duplicates.
 #pragma once
 
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 
 #include <vector>
 

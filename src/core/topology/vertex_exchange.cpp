@@ -32,9 +32,9 @@ Err gather_edges(Comm& comm, const std::vector<CommEdge>& own, std::vector<CommE
         blocks.push_back({reinterpret_cast<std::byte*>(at), counts[r] * sizeof(CommEdge)});
         if (r == rank) std::copy(own.begin(), own.end(), at);
     }
-    proto::coll::Schedule schedule(comm.team);
-    proto::coll::allgatherv(schedule, comm.team, blocks);
-    return schedule.run();
+    proto::coll::Collective collective(comm.team);
+    proto::coll::allgatherv(collective, comm.team, blocks);
+    return collective.run();
 }
 
 // Serializes a graph as a list of integers.

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/datatype/contiguous.hpp"
-#include "core/p2p.hpp"
+#include "core/p2p/p2p.hpp"
 #include "core/request/request.hpp"
 #include "core/win/win.hpp"
 
@@ -54,21 +54,19 @@ Err resolve_target(Win& win, const TargetSpec& spec, proto::rma::TypedBuffer& th
 }
 
 // Creates the exchange of an active-message operation, and its request if the call has one.
-class RmaCall {
+class RmaCall final : public proto::rma::FetchFactory {
   public:
     RmaCall(Win& win, Request** request)
-        : win_(win)
+        : FetchFactory(request != nullptr ? Completion::immediate : Completion::at_flush)
+        , win_(win)
         , request_(request) {}
     // Keeps a type alive until the replies have arrived.
     void keep_alive(Datatype& type) { type_ = &type; }
-    [[nodiscard]] proto::rma::Window::FetchFactory fetch_factory() {
-        return {[](void* s) { return static_cast<RmaCall*>(s)->make_fetch(); }, this, request_ != nullptr};
-    }
+    [[nodiscard]] proto::rma::FetchOp* make() override;
     // Returns the request of an operation that has completed without active messages.
     Err finish(Err result);
 
   private:
-    proto::rma::FetchOp* make_fetch();
     Win& win_;
     Request** request_;
     Datatype* type_ = nullptr;

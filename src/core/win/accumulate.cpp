@@ -38,8 +38,7 @@ Err accumulate_slow(const OriginArgs& origin, const OriginArgs& result, const Ta
         if (fetched.bytes != there.bytes) return size_mismatch(fetched.bytes, there.bytes);
         if (fetched.layout != nullptr) rma_call.keep_alive(*result.type);
     }
-    return rma_call.finish(
-        win.window->accumulate(spec.rank, c, here, fetched, there, rma_call.fetch_factory()));
+    return rma_call.finish(win.window->accumulate(spec.rank, c, here, fetched, there, rma_call));
 }
 
 // Contiguous elements of one predefined type in mapped memory; without the progress engine lock. Returns
@@ -111,8 +110,7 @@ Err compare_and_swap(const void* origin, const void* compare, void* result, Data
     TypedBuffer there;
     if (const Err e = resolve_target(win, {target, disp, 1, type}, there); e != Err::success) return e;
     RmaCall rma_call(win, nullptr);
-    return win.window->compare_and_swap(target, s, compare, origin, result, there.base,
-                                        rma_call.fetch_factory());
+    return win.window->compare_and_swap(target, s, compare, origin, result, there.base, rma_call);
 }
 
 } // namespace zipmpi::core

@@ -95,7 +95,7 @@ bool compare_swap_op_by_code(uint32_t code, CompareSwapOp& s) {
 
 } // namespace
 
-const proto::rma::Window::OpDecoder window_op_decoder{accumulate_op_by_code, compare_swap_op_by_code};
+const proto::rma::OpDecoder window_op_decoder{accumulate_op_by_code, compare_swap_op_by_code};
 
 uint8_t contiguous_size(const Datatype& type) noexcept {
     return type.layout == nullptr && type.size > 0 && type.size <= 64 ? static_cast<uint8_t>(type.size) : 0;

@@ -6,7 +6,7 @@
 
 #include "core/datatype/datatype.hpp"
 #include "core/op/op.hpp"
-#include "proto/rma/window.hpp"
+#include "proto/rma/accumulate_op.hpp"
 
 namespace zipmpi::core {
 
@@ -18,6 +18,6 @@ Err make_accumulate_op(const Op& op, const Datatype& type, proto::rma::Accumulat
 bool make_simple_accumulate_op(const Op& op, const Datatype& type, proto::rma::AccumulateOp& c);
 Err make_compare_swap_op(const Datatype& type, proto::rma::CompareSwapOp& s);
 
-extern const proto::rma::Window::OpDecoder window_op_decoder;
+extern const proto::rma::OpDecoder window_op_decoder;
 
 } // namespace zipmpi::core

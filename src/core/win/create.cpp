@@ -49,7 +49,7 @@ Err no_window_memory() {
 }
 
 bool on_this_node(const proto::Team& team, int rank) {
-    return progress_engine().on_this_node(team.map.world(rank));
+    return progress_engine().peers().on_this_node(team.map.world(rank));
 }
 
 // The first member on this node.
@@ -61,7 +61,7 @@ int leader_of(const proto::Team& team) {
 
 transport::Peer leader_peer(const Win& win) {
     return static_cast<transport::Peer>(
-        progress_engine().shm().peer_of(win.comm->team.map.world(win.leader)));
+        progress_engine().shm().peer_of(win.comm->team.map.world(win.memory.leader)));
 }
 
 Err check(const WinArgs& w, const Comm& comm) {
@@ -101,45 +101,47 @@ void allocate_memory(Win& win, WinInfo& a) {
     a.control = coll::allocate_coll_memory(segment, geometry.total_bytes());
     if (a.control != 0) std::memset(segment.coll_memory(a.control), 0, geometry.total_bytes());
     if (a.block_bytes == 0) return;
-    win.block = static_cast<std::byte*>(progress_engine().arena().allocate_unreserved(a.block_bytes));
-    if (win.block != nullptr) a.block_offset = progress_engine().arena().offset_of(win.block, a.block_bytes);
+    win.memory.block = static_cast<std::byte*>(progress_engine().arena().allocate_unreserved(a.block_bytes));
+    if (win.memory.block != nullptr)
+        a.block_offset = progress_engine().arena().offset_of(win.memory.block, a.block_bytes);
 }
 
 // Maps the shared block, or allocates private memory instead.
 bool attach_memory(Win& win, const WinArgs& w, const WinInfo& a) {
     const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
     if (!allocates || a.block_bytes == 0) return true;
-    win.block_bytes = a.block_bytes;
+    win.memory.block_bytes = a.block_bytes;
     if (a.block_offset == 0) {
         if (w.flavor == WinFlavor::shared) return false;
         constexpr size_t line = 64;
         const auto bytes = static_cast<size_t>(w.size);
-        win.private_memory = std::aligned_alloc(line, std::max(line, (bytes + line - 1) / line * line));
-        win.base = win.private_memory;
-        return win.base != nullptr;
+        win.memory.private_memory =
+            std::aligned_alloc(line, std::max(line, (bytes + line - 1) / line * line));
+        win.memory.base = win.memory.private_memory;
+        return win.memory.base != nullptr;
     }
-    if (win.team().rank != win.leader) {
-        win.block = progress_engine().arena().map(leader_peer(win), a.block_offset, a.block_bytes);
-        win.block_is_mapped = true;
+    if (win.team().rank != win.memory.leader) {
+        win.memory.block = progress_engine().arena().map(leader_peer(win), a.block_offset, a.block_bytes);
+        win.memory.block_is_mapped = true;
     }
     // Every process touches its own part first: all in parallel, and with NUMA-local pages.
     const Region& own = win.regions[static_cast<size_t>(win.team().rank)];
-    return win.block != nullptr &&
+    return win.memory.block != nullptr &&
            progress_engine().arena().reserve(leader_peer(win), a.block_offset + own.base, own.size);
 }
 
 void release_window(Win& win) {
     if (win.needs_progress_thread) release_progress_thread();
     win.window.reset();
-    if (win.block_is_mapped && win.block != nullptr)
-        transport::shm::Arena::unmap(win.block, win.block_bytes);
-    else if (win.block != nullptr)
-        progress_engine().arena().free(win.block);
-    std::free(win.private_memory);
+    if (win.memory.block_is_mapped && win.memory.block != nullptr)
+        transport::shm::Arena::unmap(win.memory.block, win.memory.block_bytes);
+    else if (win.memory.block != nullptr)
+        progress_engine().arena().free(win.memory.block);
+    std::free(win.memory.private_memory);
     const auto& segment = progress_engine().shm().segment();
     const wire::WindowGeometry geometry{static_cast<uint32_t>(win.regions.size())};
-    if (win.control != 0 && win.team().rank == win.leader)
-        coll::free_coll_memory(segment, win.control, geometry.total_bytes());
+    if (win.memory.control != 0 && win.team().rank == win.memory.leader)
+        coll::free_coll_memory(segment, win.memory.control, geometry.total_bytes());
     if (win.comm != nullptr) release(*win.comm);
     if (win.errhandler != nullptr) release(win.errhandler);
     destroy(win);
@@ -176,9 +178,9 @@ void init_regions(Win& win, bool in_block) {
     for (int r = 0; in_block && r < win.team().size; ++r) {
         Region& region = win.regions[static_cast<size_t>(r)];
         region.arena_offset = 1; // not private
-        if (on_this_node(win.team(), r)) region.base += reinterpret_cast<uint64_t>(win.block);
+        if (on_this_node(win.team(), r)) region.base += reinterpret_cast<uint64_t>(win.memory.block);
     }
-    win.window = std::make_unique<Window>(win.team(), win.control, win.regions, window_op_decoder);
+    win.window = std::make_unique<Window>(win.team(), win.memory.control, win.regions, window_op_decoder);
     for (int r = 0; in_block && r < win.team().size; ++r) {
         if (!on_this_node(win.team(), r)) continue;
         const Region& region = win.regions[static_cast<size_t>(r)];
@@ -194,7 +196,7 @@ Err exchange_regions(const WinArgs& w, Comm& comm, Win& win) {
     own = {reinterpret_cast<uint64_t>(w.base), static_cast<uint64_t>(w.size), w.unit, 0, comm.team.rank, 0};
     if (w.flavor == WinFlavor::create)
         own.arena_offset = progress_engine().arena().offset_of(w.base, own.size);
-    if (w.flavor == WinFlavor::dynamic) own.size = Window::dynamic_size;
+    if (w.flavor == WinFlavor::dynamic) own.size = Region::dynamic_size;
     return coll::allgather(comm.team, win.regions.data(), sizeof(Region));
 }
 
@@ -209,14 +211,14 @@ Err exchange_win_info(Win& win, const WinArgs& w, Comm& comm, WinInfo& a, WinSum
     const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
     if (allocates) a.block_bytes = assign_offsets(comm.team, win.regions, w.contiguous);
     if (comm.team.rank == 0) a.context = allocate_context(comm.team.size);
-    if (comm.team.rank == win.leader) allocate_memory(win, a);
+    if (comm.team.rank == win.memory.leader) allocate_memory(win, a);
     bool spans = false;
     for (int r = 0; r < comm.team.size; ++r) spans = spans || !on_this_node(comm.team, r);
     a.has_rdma = spans && !has_external(comm.team) && window_rdma_context() != nullptr ? 1 : 0;
     std::vector<WinInfo> all(static_cast<size_t>(comm.team.size));
     all[static_cast<size_t>(comm.team.rank)] = a;
     if (const Err e = coll::allgather(comm.team, all.data(), sizeof a); e != Err::success) return e;
-    a = all[static_cast<size_t>(win.leader)];
+    a = all[static_cast<size_t>(win.memory.leader)];
     a.context = all[0].context;
     const auto leads = [](const WinInfo& one) { return one.control != 0; };
     f.all_have_rdma = std::ranges::all_of(all, [](const WinInfo& one) { return one.has_rdma != 0; });
@@ -229,7 +231,7 @@ Err exchange_win_info(Win& win, const WinArgs& w, Comm& comm, WinInfo& a, WinSum
 Err fill(Win& win, const WinArgs& w, Comm& comm) {
     if (const Err e = exchange_regions(w, comm, win); e != Err::success) return e;
     const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
-    win.leader = leader_of(comm.team);
+    win.memory.leader = leader_of(comm.team);
     WinInfo a{};
     WinSummary found;
     if (const Err e = exchange_win_info(win, w, comm, a, found); e != Err::success) return e;
@@ -241,13 +243,13 @@ Err fill(Win& win, const WinArgs& w, Comm& comm) {
     if (win.comm == nullptr) return comm_alloc_error();
     win.context = a.context;
     win.peer_count = team.size;
-    win.control = a.control;
+    win.memory.control = a.control;
     const bool good = a.control != 0 && attach_memory(win, w, a);
     if (const Err e = check_all_succeeded(win, good); e != Err::success) return e;
     const bool in_block = allocates && (a.block_offset != 0 || a.block_bytes == 0);
     if (allocates && !in_block) { // private memory on all members of this node
         for (Region& r : win.regions) r.base = 0;
-        win.regions[static_cast<size_t>(team.rank)].base = reinterpret_cast<uint64_t>(win.base);
+        win.regions[static_cast<size_t>(team.rank)].base = reinterpret_cast<uint64_t>(win.memory.base);
     }
     if (!found.all_in_blocks)
         if (const Err e = coll::allgather(win.team(), win.regions.data(), sizeof(Region)); e != Err::success)
@@ -257,7 +259,7 @@ Err fill(Win& win, const WinArgs& w, Comm& comm) {
         if (const Err e = win.window->use_rdma(*window_rdma_context()); e != Err::success) return e;
     const Region& own = win.regions[static_cast<size_t>(team.rank)];
     // NOLINTNEXTLINE(performance-no-int-to-ptr): memory of this process
-    if (allocates) win.base = own.size != 0 ? reinterpret_cast<void*>(own.base) : nullptr;
+    if (allocates) win.memory.base = own.size != 0 ? reinterpret_cast<void*>(own.base) : nullptr;
     return agree_on_progress_thread(win);
 }
 
@@ -266,9 +268,9 @@ Err make(const WinArgs& w, Info* info, Comm& comm, Win*& result) {
     Win* const win = make_win();
     if (win == nullptr) return fail(Err::no_mem, "free memory", "no memory for another window");
     win->flavor = w.flavor;
-    win->base = w.base;
-    win->bytes = w.size;
-    win->unit = static_cast<int>(w.unit);
+    win->memory.base = w.base;
+    win->memory.bytes = w.size;
+    win->memory.unit = static_cast<int>(w.unit);
     win->errhandler = share(errors_are_fatal());
     win->hints = window_hints(info != nullptr ? hints_of(*info) : Hints());
     win->hints.set(memory_kinds_key, memory_kinds_of(comm.session));
@@ -303,14 +305,14 @@ Err win_create_dynamic(Info* info, Comm& comm, Win*& win) {
 
 Err win_allocate(int64_t size, int64_t unit, Info* info, Comm& comm, void*& base, Win*& win) {
     const Err e = make({WinFlavor::allocate, size, unit, nullptr, false}, info, comm, win);
-    if (e == Err::success) base = win->base;
+    if (e == Err::success) base = win->memory.base;
     return e;
 }
 
 Err win_allocate_shared(int64_t size, int64_t unit, Info* info, Comm& comm, void*& base, Win*& win) {
     const bool contiguous = !is_hint_true(info, "alloc_shared_noncontig");
     const Err e = make({WinFlavor::shared, size, unit, nullptr, contiguous}, info, comm, win);
-    if (e == Err::success) base = win->base;
+    if (e == Err::success) base = win->memory.base;
     return e;
 }
 
@@ -320,7 +322,7 @@ Err win_attach(Win& win, void* base, int64_t size) {
         return fail(Err::size, "pass a size of 0 or more", "size is %lld", static_cast<long long>(size));
     if (size == 0) return Err::success;
     if (base == nullptr) return fail(Err::base, "pass the address of your memory", "base is a null pointer");
-    if (win.window->attach(reinterpret_cast<uint64_t>(base), static_cast<uint64_t>(size)))
+    if (win.window->attached().attach(reinterpret_cast<uint64_t>(base), static_cast<uint64_t>(size)))
         return Err::success;
     return fail(Err::rma_attach, "attach memory once, and detach it before it is freed",
                 "the memory overlaps with attached memory");
@@ -328,7 +330,7 @@ Err win_attach(Win& win, void* base, int64_t size) {
 
 Err win_detach(Win& win, const void* base) {
     if (win.flavor != WinFlavor::dynamic) return not_dynamic();
-    if (win.window->detach(reinterpret_cast<uint64_t>(base))) return Err::success;
+    if (win.window->attached().detach(reinterpret_cast<uint64_t>(base))) return Err::success;
     return fail(Err::rma_attach, "pass an address that was passed to MPI_Win_attach",
                 "no memory is attached at this address");
 }
@@ -353,7 +355,7 @@ Err win_shared_query(Win& win, int rank, int64_t& size, int64_t& unit, void*& ba
 }
 
 Err win_free(Win*& win) {
-    if (win->locks > 0 || win->all_locked || win->started || win->posted)
+    if (win->epochs.locks > 0 || win->all_locked || win->epochs.started || win->epochs.posted)
         return wrong_synchronization("end all epochs before the window is freed",
                                      "the window is freed within an epoch");
     if (const Err e = win->attributes.erase_all(*win); e != Err::success) return e;

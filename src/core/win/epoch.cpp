@@ -14,6 +14,8 @@
 namespace zipmpi::core {
 namespace {
 
+using proto::rma::LockMode;
+
 Err check_assertion(int assertion, int allowed) {
     if ((assertion & ~allowed) == 0) return Err::success;
     return fail(Err::assertion, "pass 0 or assertions that this call supports",
@@ -31,14 +33,14 @@ Err take_failure(Win& win) {
 // Single-target locks and MPI_Win_start epochs exclude each other and everything else; a fence epoch ends
 // implicitly.
 Err require_no_access(const Win& win) {
-    if (win.locks == 0 && !win.all_locked && !win.started) return Err::success;
+    if (win.epochs.locks == 0 && !win.all_locked && !win.epochs.started) return Err::success;
     return wrong_synchronization("end the access epoch before another one begins",
-                                 win.started ? "an access epoch of MPI_Win_start is open"
-                                             : "the window is locked by this process");
+                                 win.epochs.started ? "an access epoch of MPI_Win_start is open"
+                                                    : "the window is locked by this process");
 }
 
 void close_fence(Win& win) {
-    win.fenced = false;
+    win.epochs.fenced = false;
     win.all_open = win.all_locked;
 }
 
@@ -88,7 +90,7 @@ bool is_always_flushed(Win& win, int rank) {
 }
 
 Err require_any_lock(const Win& win) {
-    if (win.all_locked || win.locks > 0) return Err::success;
+    if (win.all_locked || win.epochs.locks > 0) return Err::success;
     return wrong_synchronization("call MPI_Win_lock or MPI_Win_lock_all first",
                                  "no target is locked by this process");
 }
@@ -102,29 +104,29 @@ Err win_fence(int assertion, Win& win) {
     constexpr int allowed = mode_nostore | mode_noput | mode_noprecede | mode_nosucceed;
     if (const Err e = check_assertion(assertion, allowed); e != Err::success) return e;
     if (const Err e = require_no_access(win); e != Err::success) return e;
-    if (win.posted)
+    if (win.epochs.posted)
         return wrong_synchronization("call MPI_Win_wait first", "an exposure epoch of MPI_Win_post is open");
     full_fence();
     constexpr int no_epoch = mode_noprecede | mode_nosucceed;
     Err e = Err::success;
-    if ((assertion & no_epoch) != no_epoch) e = win.window->fence();
+    if ((assertion & no_epoch) != no_epoch) e = win.window->epochs().fence();
     full_fence();
-    win.fenced = win.all_open = (assertion & mode_nosucceed) == 0;
+    win.epochs.fenced = win.all_open = (assertion & mode_nosucceed) == 0;
     return e != Err::success ? e : take_failure(win);
 }
 
 Err win_post(Group& group, int assertion, Win& win) {
     if (const Err e = check_assertion(assertion, mode_nocheck | mode_nostore | mode_noput); e != Err::success)
         return e;
-    if (win.posted)
+    if (win.epochs.posted)
         return wrong_synchronization("call MPI_Win_wait first", "an exposure epoch of MPI_Win_post is open");
     std::vector<int> origins;
     if (const Err e = ranks_in(win, group, origins); e != Err::success) return e;
     full_fence();
-    win.posted = true;
-    win.post_origins = static_cast<uint32_t>(origins.size());
+    win.epochs.posted = true;
+    win.epochs.post_origins = static_cast<uint32_t>(origins.size());
     if ((assertion & mode_nocheck) == 0)
-        for (const int origin : origins) win.window->post_to(origin);
+        for (const int origin : origins) win.window->epochs().post_to(origin);
     return Err::success;
 }
 
@@ -135,47 +137,47 @@ Err win_start(Group& group, int assertion, Win& win) {
     if (const Err e = ranks_in(win, group, targets); e != Err::success) return e;
     close_fence(win);
     if ((assertion & mode_nocheck) == 0)
-        for (const int target : targets) win.window->await_post(target);
+        for (const int target : targets) win.window->epochs().await_post(target);
     for (const int target : targets) win.cache_of(target).open = true;
-    win.start_targets = std::move(targets);
-    win.started = true;
+    win.epochs.start_targets = std::move(targets);
+    win.epochs.started = true;
     return Err::success;
 }
 
 Err win_complete(Win& win) {
-    if (!win.started)
+    if (!win.epochs.started)
         return wrong_synchronization("call MPI_Win_start first", "no access epoch of MPI_Win_start is open");
     full_fence();
-    for (const int target : win.start_targets) {
+    for (const int target : win.epochs.start_targets) {
         win.cache_of(target).open = false;
-        win.window->complete_to(target);
+        win.window->epochs().complete_to(target);
     }
-    win.window->flush_local(-1);
-    win.start_targets.clear();
-    win.started = false;
+    win.window->flush_local_all();
+    win.epochs.start_targets.clear();
+    win.epochs.started = false;
     return take_failure(win);
 }
 
 Err win_wait(Win& win) {
-    if (!win.posted)
+    if (!win.epochs.posted)
         return wrong_synchronization("call MPI_Win_post first", "no exposure epoch of MPI_Win_post is open");
-    win.window->await_completes(win.post_origins);
-    win.posted = false;
+    win.window->epochs().await_completes(win.epochs.post_origins);
+    win.epochs.posted = false;
     full_fence();
     return Err::success;
 }
 
 Err win_test(Win& win, bool& flag) {
-    if (!win.posted)
+    if (!win.epochs.posted)
         return wrong_synchronization("call MPI_Win_post first", "no exposure epoch of MPI_Win_post is open");
-    flag = win.window->all_completed(win.post_origins);
+    flag = win.window->epochs().all_completed(win.epochs.post_origins);
     if (!flag) {
         proto::poll(progress_engine()); // origins may need this process to serve their requests
-        flag = win.window->all_completed(win.post_origins);
+        flag = win.window->epochs().all_completed(win.epochs.post_origins);
     }
     if (!flag) return Err::success;
-    win.window->consume_completes(win.post_origins);
-    win.posted = false;
+    win.window->epochs().consume_completes(win.epochs.post_origins);
+    win.epochs.posted = false;
     full_fence();
     return Err::success;
 }
@@ -184,10 +186,10 @@ Err win_lock(LockType type, int rank, int assertion, Win& win) {
     if (const Err e = check_assertion(assertion, mode_nocheck); e != Err::success) return e;
     if (rank == proc_null) return Err::success;
     TargetCache& cache = win.cache_of(rank);
-    if (win.all_locked || win.started || cache.lock != TargetLock::none)
+    if (win.all_locked || win.epochs.started || cache.lock != TargetLock::none)
         return wrong_synchronization("end the epoch on this target before another one begins",
-                                     win.started ? "an access epoch of MPI_Win_start is open"
-                                                 : "the target is already locked by this process");
+                                     win.epochs.started ? "an access epoch of MPI_Win_start is open"
+                                                        : "the target is already locked by this process");
     close_fence(win);
     const bool exclusive = type == LockType::exclusive;
     if ((assertion & mode_nocheck) != 0) {
@@ -195,11 +197,11 @@ Err win_lock(LockType type, int rank, int assertion, Win& win) {
     } else {
         cache.lock =
             exclusive ? TargetLock::exclusive : TargetLock::shared; // another thread may try concurrently
-        win.window->lock(rank, exclusive);
+        win.window->locks().lock(rank, exclusive ? LockMode::exclusive : LockMode::shared);
     }
     win.window->peek(rank).exclusive = exclusive; // unchecked: asserted by the application
     cache.open = true;
-    ++win.locks;
+    ++win.epochs.locks;
     return Err::success;
 }
 
@@ -213,22 +215,24 @@ Err win_unlock(int rank, Win& win) {
         win.window->flush(rank);
         full_fence();
     } else {
-        win.window->unlock(rank, was == TargetLock::exclusive);
+        win.window->locks().unlock(rank,
+                                   was == TargetLock::exclusive ? LockMode::exclusive : LockMode::shared);
     }
     win.window->peek(rank).exclusive = false;
     cache.open = false;
     cache.lock = TargetLock::none;
-    --win.locks;
+    --win.epochs.locks;
     return take_failure(win);
 }
 
 Err win_lock_all(int assertion, Win& win) {
     if (const Err e = check_assertion(assertion, mode_nocheck); e != Err::success) return e;
     if (const Err e = require_no_access(win); e != Err::success) return e;
-    win.fenced = false;
+    win.epochs.fenced = false;
     win.all_locked = true;
-    win.all_unchecked = (assertion & mode_nocheck) != 0;
-    for (int r = 0; !win.all_unchecked && r < win.peer_count; ++r) win.window->lock(r, false);
+    win.epochs.all_unchecked = (assertion & mode_nocheck) != 0;
+    for (int r = 0; !win.epochs.all_unchecked && r < win.peer_count; ++r)
+        win.window->locks().lock(r, LockMode::shared);
     win.all_open = true;
     return Err::success;
 }
@@ -238,7 +242,8 @@ Err win_unlock_all(Win& win) {
         return wrong_synchronization("call MPI_Win_lock_all first",
                                      "the window is not locked by this process");
     full_fence();
-    for (int r = 0; !win.all_unchecked && r < win.peer_count; ++r) win.window->begin_unlock(r, false);
+    for (int r = 0; !win.epochs.all_unchecked && r < win.peer_count; ++r)
+        win.window->locks().begin_unlock(r, LockMode::shared);
     win.window->flush_all();
     win.all_locked = win.all_open = false;
     return take_failure(win);
@@ -268,7 +273,7 @@ Err win_flush_local(int rank, Win& win) {
 
 Err win_flush_local_all(Win& win) {
     if (const Err e = require_any_lock(win); e != Err::success) return e;
-    win.window->flush_local(-1);
+    win.window->flush_local_all();
     return take_failure(win);
 }
 

@@ -9,40 +9,60 @@
 namespace zipmpi::core {
 namespace {
 
+using proto::rma::Direction;
 using proto::rma::Target;
 using proto::rma::TypedBuffer;
 
-struct RmaFetch : proto::rma::FetchOp {
-    Win* win = nullptr;
+// Pending operation of a call, which destroys itself when it is done.
+class RmaFetch final : public proto::rma::FetchOp {
+  public:
+    explicit RmaFetch(Win& win)
+        : win_(win) {}
     Request* request = nullptr;
     TypeShare type;
+
+  private:
+    void on_done() override {
+        if (request != nullptr) {
+            request->error = error;
+            complete_request(*request);
+        } else if (error != Err::success) {
+            win_.failure = error;
+        }
+        delete this;
+    }
+
+    Win& win_;
 };
 
-Err transfer(bool out, const void* origin, int64_t count, Datatype& type, const TargetSpec& spec, Win& win,
-             Request** request) {
+Err transfer(Direction direction, const void* origin, int64_t count, Datatype& type, const TargetSpec& spec,
+             Win& win, Request** request) {
     RmaCall rma_call(win, request);
     if (spec.rank == proc_null) return rma_call.finish(Err::success);
     TypedBuffer there;
     if (const Err e = resolve_target(win, spec, there); e != Err::success) return e;
     const TypedBuffer here = typed_buffer_of(origin, count, type);
     if (here.bytes != there.bytes) return size_mismatch(here.bytes, there.bytes);
-    if (here.layout != nullptr && !out) rma_call.keep_alive(type);
+    const bool writes = direction == Direction::write;
+    if (here.layout != nullptr && !writes) rma_call.keep_alive(type);
     proto::rma::Window& w = *win.window;
-    return rma_call.finish(out ? w.put(spec.rank, here, there, rma_call.fetch_factory())
-                               : w.get(spec.rank, here, there, rma_call.fetch_factory()));
+    return rma_call.finish(writes ? w.put(spec.rank, here, there, rma_call)
+                                  : w.get(spec.rank, here, there, rma_call));
 }
 
 // Not inlined, with equal arguments: the fast path then saves no registers.
 [[gnu::noinline]] Err put_slow(const void* origin, int64_t count, Datatype& type, int target, int64_t disp,
                                int64_t target_count, Datatype& target_type, Win& win) {
     const RuntimeLockGuard locked;
-    return transfer(true, origin, count, type, {target, disp, target_count, target_type}, win, nullptr);
+    return transfer(Direction::write, origin, count, type, {target, disp, target_count, target_type}, win,
+                    nullptr);
 }
 
 [[gnu::noinline]] Err get_slow(void* origin, int64_t count, Datatype& type, int target, int64_t disp,
                                int64_t target_count, Datatype& target_type, Win& win) {
     const RuntimeLockGuard locked;
-    return transfer(false, origin, count, type, {target, disp, target_count, target_type}, win, nullptr);
+    return transfer(Direction::read, origin, count, type, {target, disp, target_count, target_type}, win,
+                    nullptr);
 }
 
 } // namespace
@@ -70,7 +90,7 @@ Err resolve_target(Win& win, const TargetSpec& spec, TypedBuffer& there) {
     if (!win.may_access(win.cache_of(spec.rank))) return not_in_epoch(spec.rank);
     int64_t offset = 0;
     const bool overflows = __builtin_mul_overflow(spec.disp, t.disp_unit, &offset);
-    const bool dynamic = t.size == proto::rma::Window::dynamic_size;
+    const bool dynamic = t.size == proto::rma::Region::dynamic_size;
     if (spec.disp < 0 && !dynamic)
         return fail(Err::disp, "pass a displacement of 0 or more", "target_disp is %lld",
                     static_cast<long long>(spec.disp));
@@ -79,7 +99,7 @@ Err resolve_target(Win& win, const TargetSpec& spec, TypedBuffer& there) {
     if (overflows) return not_in_range(t, spec);
     if (dynamic) {
         if (spec.rank == win.team().rank &&
-            !win.window->is_attached(static_cast<uint64_t>(low), static_cast<uint64_t>(span.bytes)))
+            !win.window->attached().contains(static_cast<uint64_t>(low), static_cast<uint64_t>(span.bytes)))
             return fail(Err::rma_range, "attach memory before it is accessed",
                         "the memory is not attached to the window");
     } else if (span.bytes > 0 && (low < 0 || static_cast<uint64_t>(low) > t.size ||
@@ -89,15 +109,13 @@ Err resolve_target(Win& win, const TargetSpec& spec, TypedBuffer& there) {
     if (TargetCache& cache = win.cache_of(spec.rank);
         t.path() == proto::rma::AccessPath::shared && !dynamic && !cache.is_resolved() && t.disp_unit > 0)
         cache.resolve(t.base, t.size, t.disp_unit, t.cpu_atomics);
-    there = typed_buffer_of(proto::rma::Window::target_address(t, static_cast<uint64_t>(offset)), spec.count,
-                            spec.type);
+    there = typed_buffer_of(t.address_of(static_cast<uint64_t>(offset)), spec.count, spec.type);
     return Err::success;
 }
 
-proto::rma::FetchOp* RmaCall::make_fetch() {
-    auto* const fetch = new (std::nothrow) RmaFetch;
+proto::rma::FetchOp* RmaCall::make() {
+    auto* const fetch = new (std::nothrow) RmaFetch(win_);
     if (fetch == nullptr) return nullptr;
-    fetch->win = &win_;
     if (request_ != nullptr) {
         fetch->request = make_request(nullptr, builtin_type(TypeId::BYTE));
         if (fetch->request == nullptr) {
@@ -107,16 +125,6 @@ proto::rma::FetchOp* RmaCall::make_fetch() {
         *request_ = fetch->request;
     }
     if (type_ != nullptr) fetch->type = share(*type_);
-    fetch->on_done = [](proto::rma::FetchOp& exchange) {
-        auto& s = static_cast<RmaFetch&>(exchange);
-        if (s.request != nullptr) {
-            s.request->error = s.error;
-            complete_request(*s.request);
-        } else if (s.error != Err::success) {
-            s.win->failure = s.error;
-        }
-        delete &s;
-    };
     has_fetch_ = true;
     return fetch;
 }
@@ -150,12 +158,14 @@ Err get(void* origin, int64_t count, Datatype& type, int target, int64_t disp, i
 
 Err rput(const void* origin, int64_t count, Datatype& type, int target, int64_t disp, int64_t target_count,
          Datatype& target_type, Win& win, Request*& request) {
-    return transfer(true, origin, count, type, {target, disp, target_count, target_type}, win, &request);
+    return transfer(Direction::write, origin, count, type, {target, disp, target_count, target_type}, win,
+                    &request);
 }
 
 Err rget(void* origin, int64_t count, Datatype& type, int target, int64_t disp, int64_t target_count,
          Datatype& target_type, Win& win, Request*& request) {
-    return transfer(false, origin, count, type, {target, disp, target_count, target_type}, win, &request);
+    return transfer(Direction::read, origin, count, type, {target, disp, target_count, target_type}, win,
+                    &request);
 }
 
 } // namespace zipmpi::core

@@ -24,7 +24,7 @@ bool has_rdma(const std::string& devices) { return devices.find(':') != std::str
 proto::rma::RdmaContext* window_rdma_context() {
     Runtime& e = *runtime();
     const bool possible = !rdma_module.get().empty() || has_rdma(e.network_devices);
-    if (!use_rdma || !possible || e.progress_engine->clusters() > 1) return nullptr;
+    if (!use_rdma || !possible || e.progress_engine->peers().clusters() > 1) return nullptr;
     if (e.rdma_context == nullptr && !e.rdma_tried) {
         e.rdma_tried = true;
         std::string why;

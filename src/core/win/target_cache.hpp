@@ -3,7 +3,7 @@
 //
 // Cached data of windows and targets for RMA calls that take a few nanoseconds: one cache line per window and
 // one per target. An ABI binding executes the plainly valid cases from it and leaves everything else,
-// including all errors, to the calls of api.hpp.
+// including all errors, to the calls of core/api/rma.hpp.
 //
 // Threads: a target's record is filled once, under the progress engine lock, `disp_end` last; a thread that
 // reads a nonzero `disp_end` may read the rest without the lock. Epochs change with the application's

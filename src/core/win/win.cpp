@@ -4,6 +4,7 @@
 // Window objects: creation, destruction and queries.
 #include "core/win/win.hpp"
 
+#include "core/api/comm.hpp"
 #include "core/comm/comm_util.hpp"
 #include "core/group/group.hpp"
 #include "core/runtime_state.hpp"
@@ -47,11 +48,11 @@ WinFlavor flavor_of(const Win& win) noexcept { return win.flavor; }
 void* win_attribute(Win& win, WinAttribute which) noexcept {
     switch (which) {
     case WinAttribute::base:
-        return win.base;
+        return win.memory.base;
     case WinAttribute::size:
-        return &win.bytes;
+        return &win.memory.bytes;
     default:
-        return &win.unit;
+        return &win.memory.unit;
     }
 }
 

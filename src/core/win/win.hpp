@@ -6,7 +6,7 @@
 // Accessible targets and cached data for short operations: win/target_cache.hpp.
 #pragma once
 
-#include "core/api.hpp"
+#include "core/api/common.hpp"
 #include "core/attr/attr.hpp"
 #include "core/comm/comm.hpp"
 #include "core/errhandler/errhandler.hpp"
@@ -20,29 +20,23 @@
 
 namespace zipmpi::core {
 
-struct Win : WinHeader {
-    static constexpr ObjectKind class_id = ObjectKind::win;
-
-    Comm* comm = nullptr; // private to the window
-    std::unique_ptr<proto::rma::Window> window;
-    std::vector<proto::rma::Region> regions; // of all members
-    WinFlavor flavor = WinFlavor::create;
+// Memory of this process in a window, and what the window has allocated: one block for the members on this
+// node, or private memory of this process.
+struct WinMemory {
     void* base = nullptr;
     int64_t bytes = 0;
     int unit = 1;
     uint64_t control = 0; // offset in the node segment of the state shared by the members
-    int leader = 0;       // first member on this node, which allocated it
-
-    bool needs_progress_thread = false; // other ranks need this process to serve active messages
-
-    // Memory allocated by the window: one block for all members, or private memory of this process.
+    int leader = 0;       // first member on this node, which allocated control and block
     std::byte* block = nullptr;
     uint64_t block_bytes = 0;
-    // mapped from the arena of the first member, which owns it: unmapped, not freed
+    // mapped from the arena of the leader, which owns it: unmapped, not freed
     bool block_is_mapped = false;
     void* private_memory = nullptr;
+};
 
-    // --- epochs
+// Open epochs, besides those in WinHeader and TargetCache.
+struct WinEpochs {
     bool fenced = false; // a fence has opened the window
     bool all_unchecked = false;
     int locks = 0;
@@ -50,7 +44,19 @@ struct Win : WinHeader {
     std::vector<int> start_targets;
     bool posted = false;
     uint32_t post_origins = 0;
-    Err failure = Err::success; // of an active-message operation, until the next synchronization
+};
+
+struct Win : WinHeader {
+    static constexpr ObjectKind class_id = ObjectKind::win;
+
+    Comm* comm = nullptr; // private to the window
+    std::unique_ptr<proto::rma::Window> window;
+    std::vector<proto::rma::Region> regions; // of all members
+    WinFlavor flavor = WinFlavor::create;
+    WinMemory memory;
+    WinEpochs epochs;
+    bool needs_progress_thread = false; // other ranks need this process to serve active messages
+    Err failure = Err::success;         // of an active-message operation, until the next synchronization
 
     std::string name;
     Errhandler* errhandler = nullptr; // reference-counted

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Collective algorithms by point-to-point messages, one per file, each with its cost as a pure function.
-// proto/coll/select.cpp chooses among them.
+// The tables in select_*.cpp choose among them.
 #pragma once
 
 #include "proto/coll/coll.hpp"
@@ -64,11 +64,11 @@ void build(Schedule& s, Team& t, const void* input, void* result);
 } // namespace allreduce_rabenseifner
 
 namespace scan_doubling {
-void build(Schedule& s, Team& t, const void* input, void* result, bool exclusive);
+void build(Schedule& s, Team& t, const void* input, void* result, ScanKind kind);
 } // namespace scan_doubling
 
 namespace scan_chain {
-void build(Schedule& s, Team& t, const void* input, void* result, bool exclusive);
+void build(Schedule& s, Team& t, const void* input, void* result, ScanKind kind);
 } // namespace scan_chain
 
 namespace reduce_scatter_direct {

@@ -7,53 +7,53 @@
 namespace zipmpi::proto::coll {
 
 Err barrier(Team& team) {
-    Schedule s(team);
-    barrier(s, team);
-    return s.run();
+    Collective c(team);
+    barrier(c, team);
+    return c.run();
 }
 
 Err broadcast(Team& team, void* data, size_t bytes, int root) {
-    Schedule s(team);
-    broadcast(s, team, data, bytes, root);
-    return s.run();
+    Collective c(team);
+    broadcast(c, team, data, bytes, root);
+    return c.run();
 }
 
 Err reduce(Team& team, void* data, const ReduceOp& combine, int root) {
-    Schedule s(team);
-    s.set_op(combine);
-    reduce(s, team, data, data, root);
-    return s.run();
+    Collective c(team);
+    c.schedule().set_op(combine);
+    reduce(c, team, data, data, root);
+    return c.run();
 }
 
 Err allreduce(Team& team, void* data, const ReduceOp& combine) {
-    Schedule s(team);
-    s.set_op(combine);
-    allreduce(s, team, data, data);
-    return s.run();
+    Collective c(team);
+    c.schedule().set_op(combine);
+    allreduce(c, team, data, data);
+    return c.run();
 }
 
 Err gather(Team& team, const void* input, void* all, size_t block, int root) {
-    Schedule s(team);
-    gather(s, team, input, all, block, root);
-    return s.run();
+    Collective c(team);
+    gather(c, team, input, all, block, root);
+    return c.run();
 }
 
 Err scatter(Team& team, const void* all, void* output, size_t block, int root) {
-    Schedule s(team);
-    scatter(s, team, all, output, block, root);
-    return s.run();
+    Collective c(team);
+    scatter(c, team, all, output, block, root);
+    return c.run();
 }
 
 Err allgather(Team& team, void* all, size_t block) {
-    Schedule s(team);
-    allgather(s, team, static_cast<std::byte*>(all) + static_cast<size_t>(team.rank) * block, all, block);
-    return s.run();
+    Collective c(team);
+    allgather(c, team, static_cast<std::byte*>(all) + static_cast<size_t>(team.rank) * block, all, block);
+    return c.run();
 }
 
 Err alltoall(Team& team, const void* send, void* recv, size_t block) {
-    Schedule s(team);
-    alltoall(s, team, send, recv, block);
-    return s.run();
+    Collective c(team);
+    alltoall(c, team, send, recv, block);
+    return c.run();
 }
 
 } // namespace zipmpi::proto::coll

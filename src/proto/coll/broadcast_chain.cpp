@@ -15,8 +15,9 @@ namespace {
 constexpr double max_segments = 128;
 
 size_t segment_count(const CollShape& shape, const CostModel& c) {
+    const int forwarding = std::max(shape.ranks - 2, 0);
     const double best =
-        std::sqrt((shape.ranks - 2) * static_cast<double>(shape.bytes) * c.byte / std::max(c.message, 1.0));
+        std::sqrt(forwarding * static_cast<double>(shape.bytes) * c.byte / std::max(c.message, 1.0));
     return static_cast<size_t>(std::clamp(std::round(best), 1.0, max_segments));
 }
 

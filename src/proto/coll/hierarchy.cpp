@@ -43,12 +43,12 @@ Param<bool> use_hierarchy{
 int debug_group(int n, int world_rank) { return n < 0 ? world_rank % -n : world_rank / n; }
 
 bool has_multiple_clusters(ProgressEngine& engine) {
-    return debug_clusters.get() != 0 || engine.clusters() > 1;
+    return debug_clusters.get() != 0 || engine.peers().clusters() > 1;
 }
 
 int cluster_id(const ProgressEngine& engine, int world_rank) {
     const auto n = static_cast<int>(debug_clusters.get());
-    return n == 0 ? engine.cluster_of(world_rank) : debug_group(n, world_rank);
+    return n == 0 ? engine.peers().cluster_of(world_rank) : debug_group(n, world_rank);
 }
 
 bool has_multiple_nodes(ProgressEngine& engine) {
@@ -57,7 +57,7 @@ bool has_multiple_nodes(ProgressEngine& engine) {
 
 int node_id(const ProgressEngine& engine, int world_rank) {
     const auto n = static_cast<int>(debug_nodes.get());
-    return n == 0 ? engine.node_of(world_rank) : debug_group(n, world_rank);
+    return n == 0 ? engine.peers().node_of(world_rank) : debug_group(n, world_rank);
 }
 
 // The given ranks of a team, as a team.
@@ -162,7 +162,7 @@ Team Hierarchy::cross_node_team(const Team& whole, int local_rank, int instead) 
 TeamPlacement placement_of(Team& t) {
     if (t.scope != Team::TeamScope::whole && t.scope != Team::TeamScope::cluster)
         return t.scope == Team::TeamScope::node ? TeamPlacement::single_node : TeamPlacement::one_per_node;
-    if (!t.engine->external_ranks_enabled() && !has_multiple_nodes(*t.engine) &&
+    if (!t.engine->peers().external_ranks_enabled() && !has_multiple_nodes(*t.engine) &&
         (t.scope == Team::TeamScope::cluster || !has_multiple_clusters(*t.engine)))
         return TeamPlacement::single_node;
     if (t.hierarchy.get() == nullptr) {

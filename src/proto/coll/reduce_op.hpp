@@ -9,6 +9,9 @@
 
 namespace zipmpi::proto::coll {
 
+// Whether a scan includes the contribution of the rank itself.
+enum class ScanKind : uint8_t { inclusive, exclusive };
+
 struct ReduceOp {
     // inout[i] = in[i] op inout[i]
     void (*apply)(const void* in, void* inout, int64_t count) = nullptr;

@@ -6,7 +6,8 @@
 
 namespace zipmpi::proto::coll::scan_chain {
 
-void build(Schedule& s, Team& t, const void* input, void* result, bool exclusive) {
+void build(Schedule& s, Team& t, const void* input, void* result, ScanKind kind) {
+    const bool exclusive = kind == ScanKind::exclusive;
     const size_t bytes = s.op().bytes();
     std::byte* before = t.rank > 0 ? s.scratch(bytes) : nullptr; // scan of all lower ranks
     std::byte* sum = exclusive ? s.scratch(bytes) : nullptr;     // including this rank

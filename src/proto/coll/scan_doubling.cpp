@@ -9,7 +9,8 @@
 
 namespace zipmpi::proto::coll::scan_doubling {
 
-void build(Schedule& s, Team& t, const void* input, void* result, bool exclusive) {
+void build(Schedule& s, Team& t, const void* input, void* result, ScanKind kind) {
+    const bool exclusive = kind == ScanKind::exclusive;
     const size_t bytes = s.op().bytes();
     const int64_t count = s.op().count;
     // including this rank; the result of an exclusive scan combines received data only

@@ -11,7 +11,7 @@
 //
 // Messages that no operation of the receiver waits for are not counted: an eager message without a receive,
 // an rts, a synchronous send. For two events the sender notifies the receiver instead: it waits for space in
-// a ring or for a cell (transport/shm), or for the reply to a cancel (cancel.cpp).
+// a ring or for a cell (transport/shm), or for the reply to a cancel (cancellation.hpp).
 #pragma once
 
 #include "proto/p2p/operation.hpp"

@@ -23,7 +23,8 @@ Operation* Matcher::oldest_match(Operation* first, const wire::Envelope& e) cons
     for (int form = 1; form < 4; ++form) {
         if (posted_of_form_[form] == 0) continue;
         Operation* const candidate = posted_.first(patterns[form]);
-        if (candidate != nullptr && (first == nullptr || candidate->order < first->order)) first = candidate;
+        if (candidate != nullptr && (first == nullptr || candidate->posted.order < first->posted.order))
+            first = candidate;
     }
     return first;
 }

@@ -10,6 +10,7 @@
 
 #include "base/counters.hpp"
 #include "proto/p2p/expected_peers.hpp"
+#include "proto/p2p/intrusive_list.hpp"
 #include "proto/p2p/keyed_queues.hpp"
 #include "proto/p2p/operation.hpp"
 #include "transport/network.hpp"
@@ -50,8 +51,8 @@ class Matcher {
     Matcher& operator=(const Matcher&) = delete;
     ~Matcher();
 
-    void post(Operation& recv) {
-        recv.order = ++posts_;
+    [[gnu::always_inline]] void post(Operation& recv) {
+        recv.posted.order = ++posts_;
         count_wildcard(recv, 1);
         posted_.push_back(recv);
         expected_peers_.count_recv(recv.source, recv.world_peer, 1);
@@ -69,7 +70,7 @@ class Matcher {
     }
 
     // Removes and returns the receive that matches the envelope, or returns null.
-    Operation* take_posted(const wire::Envelope& e) {
+    [[gnu::always_inline]] Operation* take_posted(const wire::Envelope& e) {
         Operation* first = posted_.first({e.context, e.source, e.tag});
         if (wildcards_posted_ == 0) [[likely]] {
             if (first != nullptr) posted_.remove(*first);
@@ -132,7 +133,7 @@ class Matcher {
     }
     struct ByPattern {
         static MatchKey key(const Operation& op) { return {op.context, op.source, op.tag}; }
-        static QueueLink<Operation>& link(Operation& op) { return op.link; }
+        static QueueLink<Operation>& link(Operation& op) { return op.posted.link; }
     };
     template <int form>
     struct ByEnvelope {

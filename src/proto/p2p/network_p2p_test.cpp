@@ -63,7 +63,7 @@ struct Host {
     segment::NodeSegment segment;
     std::unique_ptr<ProgressEngine> engine;
     TestNetwork* network = new TestNetwork;
-    transport::NetworkCallbacks callbacks;
+    transport::NetworkListener* events = nullptr;
     Team team;
     Host() {
         Diagnostic why;
@@ -72,8 +72,8 @@ struct Host {
         nodes.count = 2;
         EXPECT_TRUE(segment::NodeSegment::make("test", {0}, 2, segment, why, &nodes)) << format(why);
         engine = std::make_unique<ProgressEngine>(segment, 0, 0);
-        engine->use_network(std::unique_ptr<transport::Network>(network));
-        callbacks = engine->network_callbacks();
+        engine->network_port().use(std::unique_ptr<transport::Network>(network));
+        events = &engine->network_events();
         team = Team{engine.get(), 2, 0, 2, RankMap(0), 0};
     }
     void reply(wire::MessageKind kind, int info = 0) {
@@ -81,7 +81,7 @@ struct Host {
         wire::Envelope e{kind, 0, sizeof w, 0, 0, 0, info, 0};
         std::byte payload[wire::inline_max];
         std::memcpy(payload, &w, sizeof w);
-        callbacks.arrived(callbacks.subject, {0, e, payload, nullptr, 0});
+        events->message_arrived({0, e, payload, nullptr, 0});
     }
 };
 
@@ -100,12 +100,12 @@ TEST(NetworkP2p, CancelledLongSendWaitsForTheReply) {
             h.engine->cancel(op); // a second call has no effect
             ASSERT_EQ(h.network->sent_envelopes.size(), 1U);
             EXPECT_EQ(h.network->sent_envelopes[0].kind, wire::MessageKind::cancel);
-            if (network_first) h.callbacks.sent(h.callbacks.subject, &op, OpStatus::done);
+            if (network_first) h.events->send_finished(&op, OpStatus::done);
             EXPECT_FALSE(op.done());
             h.reply(wire::MessageKind::cancelled, dropped ? 0 : too_late);
             if (!network_first) {
                 EXPECT_FALSE(op.done());
-                h.callbacks.sent(h.callbacks.subject, &op, OpStatus::done);
+                h.events->send_finished(&op, OpStatus::done);
             }
             EXPECT_TRUE(op.done());
             EXPECT_EQ(op.cancelled, dropped);
@@ -132,9 +132,9 @@ TEST(NetworkP2p, OperationsWithFailedRankFail) {
     sync.synchronous = true;
     h.engine->start_recv(recv);
     h.engine->start_send(sync);
-    EXPECT_EQ(h.engine->poll_faults(), 0);
-    h.segment.publish_failed(1);
-    EXPECT_EQ(h.engine->poll_faults(), 1 + 2);
+    EXPECT_EQ(h.engine->faults().poll(), 0);
+    h.segment.faults().publish_failed(1);
+    EXPECT_EQ(h.engine->faults().poll(), 1 + 2);
     EXPECT_TRUE(h.network->peer_failed);
     EXPECT_TRUE(recv.done() && recv.error == Err::proc_failed);
     EXPECT_TRUE(sync.done() && sync.error == Err::proc_failed);
@@ -144,11 +144,11 @@ TEST(NetworkP2p, OperationsWithFailedRankFail) {
 // for flags, which a failed rank does not set.
 TEST(NetworkP2p, FailureWithoutOperationIsAnEvent) {
     Host h;
-    h.segment.publish_failed(1);
-    EXPECT_EQ(h.engine->poll_faults(), 1);
-    EXPECT_EQ(h.engine->poll_faults(), 0); // already processed
-    h.segment.publish_revoked(h.team.context);
-    EXPECT_EQ(h.engine->poll_faults(), 1);
+    h.segment.faults().publish_failed(1);
+    EXPECT_EQ(h.engine->faults().poll(), 1);
+    EXPECT_EQ(h.engine->faults().poll(), 0); // already processed
+    h.segment.faults().publish_revoked(h.team.context);
+    EXPECT_EQ(h.engine->faults().poll(), 1);
 }
 
 // If the last poll of a rank, or arming its network, ends the wait, no wakeup follows: the rank must not

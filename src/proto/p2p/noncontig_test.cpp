@@ -98,7 +98,7 @@ uint64_t coop_copies(EnginePair& p) { return p.engines[1]->counters().get(Counte
 TEST(Noncontig, LongSegmentsAreCopiedByCma) {
     EnginePair p(true);
     std::byte probe{};
-    if (!p.engines[1]->cma_read(0, reinterpret_cast<uint64_t>(&p), &probe, 1))
+    if (!p.engines[1]->cma().read(0, reinterpret_cast<uint64_t>(&p), &probe, 1))
         GTEST_SKIP() << "CMA is not permitted here";
     for (const bool expected : {true, false})
         for (const size_t capacity : {size_t{100}, long_message / 3, long_message, 2 * long_message}) {
@@ -123,7 +123,7 @@ TEST(Noncontig, LongSegmentsAreCopiedByCma) {
 TEST(CoopCopy, FollowsTheClassOfThePair) {
     EnginePair p(true);
     std::byte probe{};
-    if (!p.engines[1]->cma_read(0, reinterpret_cast<uint64_t>(&p), &probe, 1))
+    if (!p.engines[1]->cma().read(0, reinterpret_cast<uint64_t>(&p), &probe, 1))
         GTEST_SKIP() << "CMA is not permitted here";
     hwtopo::set_locality(p.segment, 0, {0, 0, 0, 0, 0, 0});
     hwtopo::set_locality(p.segment, 1, {0, 0, 0, 1, 1, 1});

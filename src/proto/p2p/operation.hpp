@@ -8,6 +8,7 @@
 #include "base/err.hpp"
 #include "packing/layout.hpp"
 #include "proto/p2p/keyed_queues.hpp"
+#include "transport/network_operation.hpp"
 #include "wire/envelope.hpp"
 
 #include <cstddef>
@@ -29,13 +30,8 @@ inline bool survives_revocation(uint32_t context, int tag) {
     return (context & partitioned_context) != 0 && (context & 1U) != 0 && tag < 0;
 }
 
-struct Operation {
-    enum class Kind : uint8_t { send, recv, none };
-
-    // --- set before the start
-    Kind kind = Kind::none;
-    bool synchronous = false; // send: completes only when matched
-    bool batchable = false;   // send: the caller enters MPI again before it checks for completion
+// The arguments of a send or a receive.
+struct MessageArgs {
     uint32_t context = 0;
     int source = 0;              // send: own rank in the communicator; recv: rank to match, or any_source
     int tag = 0;                 // recv: may be any_tag
@@ -46,6 +42,20 @@ struct Operation {
     const packing::Layout* layout = nullptr; // of the elements at buffer; null: contiguous
     int64_t elements = 0;                    // with a layout: number of elements at buffer
     uint64_t first_byte = 0;                 // with a layout: offset of the message in the packed elements
+};
+
+struct Operation : transport::NetworkOperation, MessageArgs {
+    enum class Kind : uint8_t { send, recv, none };
+
+    Operation() = default;
+    Operation(Kind what, const MessageArgs& args)
+        : MessageArgs(args)
+        , kind(what) {}
+
+    // --- set before the start
+    Kind kind = Kind::none;
+    bool synchronous = false; // send: completes only when matched
+    bool batchable = false;   // send: the caller enters MPI again before it checks for completion
     void (*on_done)(Operation&) = nullptr;
 
     // --- result of a receive
@@ -57,16 +67,19 @@ struct Operation {
 
     // --- while in flight
     uint64_t transferred = 0; // bytes of a rendezvous copied so far
-    uint64_t expected = 0;    // bytes of a rendezvous in total; send to another host: events until it is done
+    uint64_t expected = 0;    // bytes of a rendezvous in total
     wire::OperationId own_id = 0;
     wire::OperationId remote_id = 0;
     uint32_t transport_peer = 0;
+    uint32_t events_left = 0;    // send to another host: events until it is done
     bool ack_pending = false;    // send to another host: the receiver will acknowledge it
     bool cancel_pending = false; // send: waits for the receiver's reply to `cancel`
     bool network_owned = false;  // receive: the network writes to its buffer
     bool complete = false;       // read and written under the engine's lock
-    uint64_t order = 0;          // of a posted receive: position among all posts
-    QueueLink<Operation> link;
+    struct Posted {
+        uint64_t order = 0; // position among all posts
+        QueueLink<Operation> link;
+    } posted; // of a posted receive
 
     [[nodiscard]] bool done() const { return complete; }
 
@@ -78,31 +91,8 @@ struct Operation {
         error = Err::success;
         cancelled = complete = ack_pending = cancel_pending = network_owned = false;
         own_id = remote_id = 0;
+        events_left = 0;
     }
-};
-
-// Doubly linked list through members of the elements: no allocation, removal in O(1).
-template <class T>
-class IntrusiveList {
-  public:
-    [[nodiscard]] T* first() const { return first_; }
-    [[nodiscard]] bool empty() const { return first_ == nullptr; }
-
-    void push_back(T& e) {
-        e.previous = last_;
-        e.next = nullptr;
-        (last_ != nullptr ? last_->next : first_) = &e;
-        last_ = &e;
-    }
-    void remove(T& e) {
-        (e.previous != nullptr ? e.previous->next : first_) = e.next;
-        (e.next != nullptr ? e.next->previous : last_) = e.previous;
-        e.next = e.previous = nullptr;
-    }
-
-  private:
-    T* first_ = nullptr;
-    T* last_ = nullptr;
 };
 
 } // namespace zipmpi::proto

@@ -6,7 +6,7 @@
 
 namespace zipmpi::proto {
 
-void copy_payload(const Operation& from, const Operation& to, uint64_t bytes) {
+void copy_payload(const MessageArgs& from, const MessageArgs& to, uint64_t bytes) {
     if (to.layout == nullptr) return load_payload(from, 0, to.buffer, bytes);
     if (from.layout == nullptr) return store_payload(to, 0, from.buffer, bytes);
     std::byte packed[8192]; // fits in the L1 cache

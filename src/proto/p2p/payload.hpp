@@ -5,6 +5,7 @@
 // its layout.
 #pragma once
 
+#include "base/short_copy.hpp"
 #include "packing/layout.hpp"
 #include "proto/p2p/operation.hpp"
 
@@ -12,21 +13,23 @@
 
 namespace zipmpi::proto {
 
-inline void load_payload(const Operation& op, uint64_t from, std::byte* to, uint64_t bytes) {
+inline void load_payload(const MessageArgs& op, uint64_t from, std::byte* to, uint64_t bytes) {
     if (op.layout != nullptr)
         packing::pack(*op.layout, op.buffer, op.elements, op.first_byte + from, to, bytes);
     else if (bytes != 0)
         std::memcpy(to, op.buffer + from, bytes);
 }
 
-inline void store_payload(const Operation& op, uint64_t at, const std::byte* from, uint64_t bytes) {
+inline void store_payload(const MessageArgs& op, uint64_t at, const std::byte* from, uint64_t bytes) {
     if (op.layout != nullptr)
         packing::unpack(*op.layout, op.buffer, op.elements, op.first_byte + at, from, bytes);
-    else if (bytes != 0)
+    else if (bytes <= wire::inline_max)
+        copy_short(op.buffer + at, from, bytes);
+    else
         std::memcpy(op.buffer + at, from, bytes);
 }
 
 // Copies between two operations of this process.
-void copy_payload(const Operation& from, const Operation& to, uint64_t bytes);
+void copy_payload(const MessageArgs& from, const MessageArgs& to, uint64_t bytes);
 
 } // namespace zipmpi::proto

@@ -15,8 +15,16 @@ class RtsPolicy {
   public:
     void on_cts() { cts_in_sequence_ += cts_in_sequence_ < skip_after ? 1 : 0; }
     void on_single_copy() { cts_in_sequence_ = 0; }
+    // False also while a probe is due, until on_rts(): a message may ask twice (try_send_eager(), then
+    // start()).
     [[nodiscard]] bool should_skip_rts() {
-        return cts_in_sequence_ == skip_after && (++skipped_ % probe_interval) != 0;
+        if (cts_in_sequence_ != skip_after || skipped_ == probe_interval - 1) return false;
+        ++skipped_;
+        return true;
+    }
+    // An rts was sent.
+    void on_rts() {
+        if (skipped_ == probe_interval - 1) skipped_ = 0;
     }
 
   private:

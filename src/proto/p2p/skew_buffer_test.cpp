@@ -56,7 +56,12 @@ TEST(RtsPolicy, SkipsRtsAfterRepeatedCts) {
     EXPECT_FALSE(policy.should_skip_rts());
     for (int i = 0; i < 4; ++i) policy.on_cts();
     int rts_sent = 0;
-    for (int i = 0; i < 640; ++i) rts_sent += policy.should_skip_rts() ? 0 : 1;
+    for (int i = 0; i < 640; ++i) {
+        if (policy.should_skip_rts()) continue;
+        EXPECT_FALSE(policy.should_skip_rts()) << "a probe stays due until its rts was sent";
+        policy.on_rts();
+        ++rts_sent;
+    }
     EXPECT_EQ(rts_sent, 10) << "one in 64 still sends an rts";
     policy.on_single_copy();
     EXPECT_FALSE(policy.should_skip_rts());

@@ -98,7 +98,7 @@ ProgressThread::~ProgressThread() {
     stop_.store(true, std::memory_order_release);
     const uint64_t one = 1;
     static_cast<void>(!write(event_.get(), &one, sizeof one)); // fails only if the event is signaled already
-    engine_.handoff().wake();
+    engine_.engine_lock().handoff().wake();
     pthread_join(thread_, nullptr);
 }
 
@@ -106,15 +106,15 @@ void ProgressThread::run() {
     prctl(PR_SET_NAME, "zipmpi progress");
     prctl(PR_SET_TIMERSLACK, 1UL);
     request_short_slices();
-    ProgressHandoff& handoff = engine_.handoff();
+    ProgressHandoff& handoff = engine_.engine_lock().handoff();
     uint32_t seen = handoff.entries();
     int64_t nap_ns = initial_nap_ns;
     while (!should_stop()) {
         handoff.park();
         bool found = false;
-        if (engine_.try_lock_idle()) {
+        if (engine_.engine_lock().try_lock_idle()) {
             found = engine_.progress_all() > 0;
-            engine_.unlock_idle();
+            engine_.engine_lock().unlock_idle();
             if (idle_long_enough()) {
                 handoff.unpark();
                 drive_progress();
@@ -134,18 +134,18 @@ void ProgressThread::run() {
 }
 
 bool ProgressThread::idle_long_enough() {
-    const uint32_t before = engine_.handoff().entries();
+    const uint32_t before = engine_.engine_lock().handoff().entries();
     sleep_for_ns(compute_after_ns);
-    return engine_.handoff().entries() == before && !should_stop();
+    return engine_.engine_lock().handoff().entries() == before && !should_stop();
 }
 
 void ProgressThread::drive_progress() {
-    const uint32_t before = engine_.handoff().entries();
+    const uint32_t before = engine_.engine_lock().handoff().entries();
     int idle_polls = 0;
-    while (!should_stop() && engine_.handoff().entries() == before) {
+    while (!should_stop() && engine_.engine_lock().handoff().entries() == before) {
         bool shm_armed = false;
         uint32_t ticket = 0;
-        const int poll_limit = engine_.oversubscribed() ? 1 : idle_polls_before_sleep;
+        const int poll_limit = engine_.wait_tuning().oversubscribed() ? 1 : idle_polls_before_sleep;
         const PollResult found = poll_once(idle_polls + 1 >= poll_limit, shm_armed, ticket);
         if (found == PollResult::refused) return;
         idle_polls = found == PollResult::busy ? 0 : idle_polls + 1;
@@ -161,20 +161,20 @@ void ProgressThread::drive_progress() {
 // Makes progress. Before a sleep, arms the wakeup by the network and, if hooks are installed or there is no
 // network, the wakeup by ranks of this node.
 ProgressThread::PollResult ProgressThread::poll_once(bool sleeps_next, bool& shm_armed, uint32_t& ticket) {
-    if (!engine_.try_lock_idle()) return PollResult::refused;
+    if (!engine_.engine_lock().try_lock_idle()) return PollResult::refused;
     int happened = engine_.progress_all();
     transport::Network* const network = engine_.network();
     if (sleeps_next && happened == 0) {
-        shm_armed = network == nullptr || engine_.has_hooks();
+        shm_armed = network == nullptr || engine_.hooks().has_hooks();
         if (shm_armed) {
             ticket = engine_.shm().arm();
             happened = engine_.progress_all();
         }
         if (happened == 0 && network != nullptr && !network->arm()) happened = 1;
         if (happened != 0 && shm_armed) engine_.shm().disarm();
-        if (happened == 0 && !shm_armed) engine_.handoff().arm_event(event_.get());
+        if (happened == 0 && !shm_armed) engine_.engine_lock().handoff().arm_event(event_.get());
     }
-    engine_.unlock_idle();
+    engine_.engine_lock().unlock_idle();
     return happened != 0 ? PollResult::busy : PollResult::idle;
 }
 
@@ -182,12 +182,13 @@ ProgressThread::PollResult ProgressThread::poll_once(bool sleeps_next, bool& shm
 void ProgressThread::sleep_on_shm_and_network(uint32_t ticket, uint32_t entries) {
     bool missed = false;
     if (!engine_.shm().sleep_on_descriptors(ticket, descriptors_.get(), max_sleep_ns) &&
-        engine_.try_lock_idle()) {
+        engine_.engine_lock().try_lock_idle()) {
         const uint32_t earlier_self_wakeups = engine_.shm().self_wakeups();
         const bool found = engine_.progress_all() > 0;
         ticket += engine_.shm().self_wakeups() - earlier_self_wakeups;
-        missed = found && engine_.network() == nullptr && engine_.handoff().entries() == entries;
-        engine_.unlock_idle();
+        missed =
+            found && engine_.network() == nullptr && engine_.engine_lock().handoff().entries() == entries;
+        engine_.engine_lock().unlock_idle();
     }
     if (missed && is_wakeup_missing(engine_, ticket)) engine_.counters().add(Counter::missed_wakeups);
     engine_.shm().disarm();
@@ -198,7 +199,7 @@ void ProgressThread::sleep_on_network() {
     pollfd one{descriptors_.get(), POLLIN, 0};
     const timespec limit{max_sleep_ns / 1'000'000'000, max_sleep_ns % 1'000'000'000};
     ppoll(&one, 1, &limit, nullptr);
-    engine_.handoff().arm_event(-1);
+    engine_.engine_lock().handoff().arm_event(-1);
     uint64_t events = 0;
     static_cast<void>(!read(event_.get(), &events, sizeof events)); // may be empty
 }

@@ -5,7 +5,6 @@
 #include "base/param.hpp"
 #include "os/clock.hpp"
 #include "proto/team.hpp"
-#include "transport/bulk.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -86,7 +85,7 @@ void write_operation(WaitRecord& w, const Operation& op, uint32_t info_sequence)
 }
 
 void record_near_miss(const ProgressEngine& engine, const Operation& recv, Recorder& r) {
-    const IncomingMessage* message = engine.near_miss(recv);
+    const IncomingMessage* message = engine.receiver().near_miss(recv);
     r.near_miss_context.store(message != nullptr ? message->envelope.context : 0, relaxed);
     if (message == nullptr) return;
     r.near_miss_tag.store(message->envelope.tag, relaxed);
@@ -110,9 +109,9 @@ void record_wait(const ProgressEngine& engine, const WaitInfo& info, Recorder& r
 int64_t current_spins(ProgressEngine& engine) {
     const int64_t max =
         engine.network() != nullptr ? std::min(network_spins.get(), spins.get()) : spins.get();
-    const int64_t adapted = std::min<int64_t>(engine.spin_limit(), max);
-    if (!engine.oversubscribed()) return adapted;
-    return engine.awake_fit_cpus() ? std::min(adapted, short_spins) : 0;
+    const int64_t adapted = std::min<int64_t>(engine.wait_tuning().spin_limit(), max);
+    if (!engine.wait_tuning().oversubscribed()) return adapted;
+    return engine.wait_tuning().awake_fit_cpus() ? std::min(adapted, short_spins) : 0;
 }
 
 int64_t current_yields(ProgressEngine& engine) {
@@ -124,7 +123,7 @@ constexpr int64_t yields_in_bulk = 1;
 
 int64_t yields_for(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
     if (in_bulk) return yields_in_bulk;
-    return info.serial_wakeup && engine.network() == nullptr && engine.oversubscribed()
+    return info.serial_wakeup && engine.network() == nullptr && engine.wait_tuning().oversubscribed()
                ? 0
                : current_yields(engine);
 }
@@ -134,18 +133,18 @@ int64_t yields_for(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
 // reporting an event. No wakeup would follow, so the condition is checked again.
 bool sleep_now(ProgressEngine& engine, uint32_t ticket, const Condition& over) {
     transport::Network* const network = engine.network();
-    const bool on_descriptors = network != nullptr && engine.acquire_descriptors();
+    const bool on_descriptors = network != nullptr && engine.network_port().acquire_descriptors();
     bool woken = true;
     const bool armed = !on_descriptors || network->arm();
     if (armed && !over.holds(over.subject)) {
-        engine.unlock_for_wait();
+        engine.engine_lock().unlock_for_wait();
         woken = on_descriptors
                     ? engine.shm().sleep_on_descriptors(ticket, network->descriptor(), max_sleep_ns)
                     : engine.shm().sleep(ticket, max_sleep_ns);
-        engine.relock();
+        engine.engine_lock().relock();
     }
     if (on_descriptors) {
-        engine.release_descriptors();
+        engine.network_port().release_descriptors();
         engine.shm().release_descriptors();
     }
     return woken;
@@ -157,18 +156,19 @@ bool sleep_now(ProgressEngine& engine, uint32_t ticket, const Condition& over) {
 bool missed_wakeup(ProgressEngine& engine, const WaitInfo& info, const Condition& over, uint32_t& ticket) {
     if (engine.shm().own_block().wake.load(std::memory_order_seq_cst) != ticket) return false;
     const uint32_t earlier_self_wakeups = engine.shm().self_wakeups();
-    const int happened = engine.progress_in_node() + engine.poll_faults();
+    engine.network_port().skip_poll();
+    const int happened = engine.progress() + engine.faults().poll();
     const bool missed =
         over.holds(over.subject) || (info.final_check != nullptr && info.final_check(info.waiter));
     ticket += engine.shm().self_wakeups() - earlier_self_wakeups;
-    engine.force_network_poll();
+    engine.network_port().force_poll();
     return missed || (engine.network() == nullptr && happened > 0);
 }
 
 void check_for_waker(ProgressEngine& engine, uint32_t ticket) {
-    engine.unlock_for_wait();
+    engine.engine_lock().unlock_for_wait();
     const bool missing = is_wakeup_missing(engine, ticket);
-    engine.relock();
+    engine.engine_lock().relock();
     if (missing) engine.counters().add(Counter::missed_wakeups);
 }
 
@@ -176,7 +176,7 @@ void sleep_once(ProgressEngine& engine, const WaitInfo& info, const Condition& o
     auto& shm = engine.shm();
     Recorder& r = engine.recorder();
     uint32_t ticket = shm.arm();
-    if (engine.progress_all() == 0 && engine.poll_faults() == 0 &&
+    if (engine.progress_all() == 0 && engine.faults().poll() == 0 &&
         (info.final_check == nullptr || !info.final_check(info.waiter))) {
         record_wait(engine, info, r);
         r.asleep_since_ns.store(os::now_ns(), relaxed);
@@ -215,39 +215,42 @@ void adapt_spin(ProgressEngine& engine, uint32_t rounds) {
         next = limit / 2;
     else
         next = limit + limit / 4;
-    engine.set_spin_limit(static_cast<uint32_t>(std::clamp(next, std::min(min_spins, max), max)));
+    engine.wait_tuning().set_spin_limit(
+        static_cast<uint32_t>(std::clamp(next, std::min(min_spins, max), max)));
 }
 
 void wait_step(ProgressEngine& engine, uint32_t& rounds, const WaitInfo& info, const Condition& over) {
-    const bool in_bulk = transport::bulk_via_gateways.load(relaxed);
+    const bool in_bulk = engine.network_port().relays_bulk();
     const int64_t spin_rounds = in_bulk ? 0 : current_spins(engine);
     ++rounds;
     if (rounds <= spin_rounds) {
         engine.shm().prefetch_cells();
-        if (engine.multithreaded()) { // another thread may want the lock
-            engine.unlock_for_wait();
+        if (engine.engine_lock().multithreaded()) { // another thread may want the lock
+            engine.engine_lock().unlock_for_wait();
             os::cpu_relax();
-            engine.relock();
+            engine.engine_lock().relock();
         } else if (rounds > polls_without_pause) {
             os::cpu_relax();
         }
     } else if (rounds <= spin_rounds + yields_for(engine, info, in_bulk)) {
-        engine.poll_faults();
-        engine.unlock_for_wait();
+        engine.faults().poll();
+        engine.engine_lock().unlock_for_wait();
         sched_yield();
-        engine.relock();
-        engine.force_network_poll(); // a yield takes longer than a network poll
+        engine.engine_lock().relock();
+        engine.network_port().force_poll(); // a yield takes longer than a network poll
     } else {
         sleep_once(engine, info, over);
     }
 }
 
 void poll_idle(ProgressEngine& engine) {
-    engine.poll_faults();
-    if (!engine.oversubscribed() || engine.count_idle_poll() % idle_polls_per_yield != 0) return;
-    engine.unlock_for_wait();
+    engine.faults().poll();
+    if (!engine.wait_tuning().oversubscribed() ||
+        engine.wait_tuning().count_idle_poll() % idle_polls_per_yield != 0)
+        return;
+    engine.engine_lock().unlock_for_wait();
     sched_yield();
-    engine.relock();
+    engine.engine_lock().relock();
 }
 
 Err exchange(ProgressEngine& engine, Operation& recv, Operation& send, uint32_t collective_sequence) {

@@ -54,7 +54,7 @@ void adapt_spin(ProgressEngine& engine, uint32_t rounds);
 // yields after some idle polls, without the lock, so that the peers can run.
 inline void poll(ProgressEngine& engine) {
     if (engine.progress() > 0)
-        engine.reset_idle_polls();
+        engine.wait_tuning().reset_idle_polls();
     else
         poll_idle(engine);
 }
@@ -70,7 +70,7 @@ void wait_until(ProgressEngine& engine, const Done& done, const WaitInfo& info) 
             if (rounds > 0) adapt_spin(engine, rounds);
             rounds = 0;
             // More is expected: polling again immediately would steal the cache line from the sender.
-            if (!engine.oversubscribed() && !done())
+            if (!engine.wait_tuning().oversubscribed() && !done())
                 for (int i = 0; i < pauses_in_stream; ++i) os::cpu_relax();
         } else if (!done()) {
             const Done over = done; // a copy, so that the original can stay in registers

@@ -38,9 +38,16 @@ struct CompareSwapOp {
     uint32_t code = 0;
 };
 
+// Decodes the operation codes of peers.
+struct OpDecoder {
+    bool (*decode_accumulate)(uint32_t code, AccumulateOp& c);
+    bool (*decode_swap)(uint32_t code, CompareSwapOp& s);
+};
+
 // Reusable scratch buffers.
 class ScratchBuffers {
   public:
+    static constexpr int packed_origin = 3; // the others are used by the functions below
     std::byte* get(int which, uint64_t bytes) {
         std::vector<std::byte>& v = buffers_[which];
         if (v.size() < bytes) v.resize(bytes);

@@ -4,6 +4,8 @@
 
 #include "base/param.hpp"
 #include "packing/layout_node.hpp"
+#include "proto/p2p/progress_engine.hpp"
+#include "proto/rma/attached_ranges.hpp"
 
 namespace zipmpi::proto::rma {
 namespace {
@@ -71,8 +73,8 @@ void for_each_segment(const wire::StridedRun& run, std::byte*& packed, const Mov
 }
 
 template <size_t length>
-void move_run(const wire::StridedRun& run, std::byte*& packed, bool write) {
-    if (write)
+void move_run(const wire::StridedRun& run, std::byte*& packed, Direction direction) {
+    if (direction == Direction::write)
         for_each_segment(run, packed, [](std::byte* address, const std::byte* bytes) {
             std::memcpy(address, bytes, length);
         });
@@ -83,13 +85,13 @@ void move_run(const wire::StridedRun& run, std::byte*& packed, bool write) {
 }
 
 // Common short lengths compile to single loads and stores.
-void move_run(const wire::StridedRun& run, std::byte*& packed, bool write) {
+void move_run(const wire::StridedRun& run, std::byte*& packed, Direction direction) {
     const auto length = static_cast<size_t>(run.length);
-    if (length == 4) return move_run<4>(run, packed, write);
-    if (length == 8) return move_run<8>(run, packed, write);
-    if (length == 16) return move_run<16>(run, packed, write);
-    if (length == 32) return move_run<32>(run, packed, write);
-    if (write)
+    if (length == 4) return move_run<4>(run, packed, direction);
+    if (length == 8) return move_run<8>(run, packed, direction);
+    if (length == 16) return move_run<16>(run, packed, direction);
+    if (length == 32) return move_run<32>(run, packed, direction);
+    if (direction == Direction::write)
         for_each_segment(run, packed, [&](std::byte* address, const std::byte* bytes) {
             std::memcpy(address, bytes, length);
         });
@@ -122,19 +124,19 @@ uint32_t list_runs(const IovChunk& chunk, wire::StridedRun* runs) {
 
 } // namespace
 
-Window::TargetAssist::TargetAssist(Window& window)
-    : window_(window)
-    , own_request_word_(window.members_[window.team_.rank].assist)
-    , backoff_(static_cast<size_t>(window.team_.size)) {
+TargetAssist::TargetAssist(const TargetTable& targets, const AttachedRanges& attached)
+    : targets_(targets)
+    , attached_(attached)
+    , own_request_word_(targets.own_member().assist)
+    , backoff_(static_cast<size_t>(targets.team().size)) {
     hook_.assist = this;
     hook_.poll = [](ProgressHook& w) { return static_cast<AssistHook&>(w).assist->serve(); };
-    const Region& own = window.regions_[static_cast<size_t>(window.team_.rank)];
-    if (own.arena_offset == 0 && own.size != 0) window.team_.engine->add_hook(hook_);
+    if (targets.own_region().is_private()) targets.team().engine->hooks().add(hook_);
 }
 
-Window::TargetAssist::~TargetAssist() {
-    ProgressEngine& engine = *window_.team_.engine;
-    engine.remove_hook(hook_);
+TargetAssist::~TargetAssist() {
+    ProgressEngine& engine = *targets_.team().engine;
+    engine.hooks().remove(hook_);
     for (const MappedRequest& s : mapped_)
         transport::shm::Arena::unmap(reinterpret_cast<std::byte*>(s.request), sizeof(wire::AssistRequest));
     if (request_ != nullptr) engine.arena().free(request_);
@@ -142,17 +144,17 @@ Window::TargetAssist::~TargetAssist() {
 
 // --- target side
 
-wire::AssistRequest* Window::TargetAssist::map_request(uint64_t word) {
+wire::AssistRequest* TargetAssist::map_request(uint64_t word) {
     for (const MappedRequest& s : mapped_)
         if (s.word == word) return s.request;
     const auto peer = static_cast<transport::Peer>((word & UINT16_MAX) - 1);
     auto* const request = reinterpret_cast<wire::AssistRequest*>(
-        window_.team_.engine->arena().map(peer, word >> 16U, sizeof(wire::AssistRequest)));
+        targets_.team().engine->arena().map(peer, word >> 16U, sizeof(wire::AssistRequest)));
     if (request != nullptr) mapped_.push_back({word, request});
     return request;
 }
 
-bool Window::TargetAssist::is_in_own_region(const wire::StridedRun& run) const {
+bool TargetAssist::is_in_own_region(const wire::StridedRun& run) const {
     int64_t extent = 0;
     if (run.count == 0 || run.count > max_bytes || run.length > max_bytes ||
         __builtin_mul_overflow(run.stride, static_cast<int64_t>(run.count - 1), &extent))
@@ -160,42 +162,43 @@ bool Window::TargetAssist::is_in_own_region(const wire::StridedRun& run) const {
     const uint64_t low = run.address + static_cast<uint64_t>(std::min<int64_t>(extent, 0));
     const uint64_t bytes =
         (extent < 0 ? 0 - static_cast<uint64_t>(extent) : static_cast<uint64_t>(extent)) + run.length;
-    const Region& own = window_.regions_[static_cast<size_t>(window_.team_.rank)];
-    if (own.size == dynamic_size) return window_.is_attached(low, bytes);
+    const Region& own = targets_.own_region();
+    if (own.is_dynamic()) return attached_.contains(low, bytes);
     return low >= own.base && low - own.base <= own.size && bytes <= own.size - (low - own.base);
 }
 
 // Copies packed bytes into the segments, or out of them.
-bool Window::TargetAssist::move_runs(wire::AssistRequest& request, std::byte* packed, uint64_t bytes) const {
-    const bool write = request.writes != 0;
+bool TargetAssist::move_runs(wire::AssistRequest& request, std::byte* packed, uint64_t bytes) const {
+    const Direction direction = request.writes != 0 ? Direction::write : Direction::read;
     for (uint64_t i = 0; i < std::min<uint64_t>(request.runs, wire::assist_runs); ++i) {
         const wire::StridedRun run =
             request.run[i]; // private copy: the origin could change it after the check
         if (!is_in_own_region(run) || run.length * run.count > bytes) return false;
         bytes -= run.length * run.count;
-        move_run(run, packed, write);
+        move_run(run, packed, direction);
     }
     return bytes == 0;
 }
 
-bool Window::TargetAssist::execute(wire::AssistRequest& request, transport::Peer peer) {
+bool TargetAssist::execute(wire::AssistRequest& request, transport::Peer peer) {
     const uint64_t bytes = request.bytes;
     if (bytes > max_bytes) return false;
     if (request.packed_address == 0) {
         if (request.writes != 0) prefetch(request.data, bytes);
         return move_runs(request, request.data, bytes);
     }
-    ProgressEngine& engine = *window_.team_.engine;
+    ProgressEngine& engine = *targets_.team().engine;
     packed_.resize(max_bytes);
     std::byte* const packed = packed_.data();
     if (request.writes != 0)
-        return engine.cma_read(peer, request.packed_address, packed, bytes) &&
+        return engine.cma().read(peer, request.packed_address, packed, bytes) &&
                move_runs(request, packed, bytes);
-    return move_runs(request, packed, bytes) && engine.cma_write(peer, request.packed_address, packed, bytes);
+    return move_runs(request, packed, bytes) &&
+           engine.cma().write(peer, request.packed_address, packed, bytes);
 }
 
 // A request that cannot be mapped is left to its origin, which withdraws it.
-bool Window::TargetAssist::serve_one() {
+bool TargetAssist::serve_one() {
     uint64_t word = own_request_word_.load(std::memory_order_relaxed);
     if (word == 0) [[likely]]
         return false;
@@ -212,7 +215,7 @@ bool Window::TargetAssist::serve_one() {
 }
 
 // An origin often posts several requests in a row.
-int Window::TargetAssist::serve() {
+int TargetAssist::serve() {
     int served = 0;
     while (served < max_served && serve_one()) {
         ++served;
@@ -225,23 +228,23 @@ int Window::TargetAssist::serve() {
 
 // --- origin side
 
-bool Window::TargetAssist::ensure_memory() {
+bool TargetAssist::ensure_memory() {
     if (request_ != nullptr || no_memory_) return request_ != nullptr;
-    auto& arena = window_.team_.engine->arena();
+    auto& arena = targets_.team().engine->arena();
     request_ = static_cast<wire::AssistRequest*>(arena.allocate(sizeof(wire::AssistRequest)));
     no_memory_ = request_ == nullptr;
     if (request_ != nullptr)
         request_word_ = arena.offset_of(request_, sizeof(wire::AssistRequest)) << 16U |
-                        (window_.team_.engine->shm().self() + 1U);
+                        (targets_.team().engine->shm().self() + 1U);
     return request_ != nullptr;
 }
 
 // When oversubscribed, the target is neither awaited nor woken unless most ranks sleep.
-bool Window::TargetAssist::is_worthwhile(int rank, uint64_t segments, uint64_t bytes) {
+bool TargetAssist::is_worthwhile(int rank, uint64_t segments, uint64_t bytes) {
     const auto fewest = static_cast<uint64_t>(min_segments.get());
     if (fewest == 0 || segments < fewest || bytes > segments * max_segment_bytes) return false;
-    ProgressEngine& engine = *window_.team_.engine;
-    if (engine.oversubscribed() && !engine.awake_fit_cpus()) return false;
+    ProgressEngine& engine = *targets_.team().engine;
+    if (engine.wait_tuning().oversubscribed() && !engine.wait_tuning().awake_fit_cpus()) return false;
     Backoff& backoff = backoff_[static_cast<size_t>(rank)];
     if (backoff.skips_left > 0) {
         --backoff.skips_left;
@@ -250,13 +253,13 @@ bool Window::TargetAssist::is_worthwhile(int rank, uint64_t segments, uint64_t b
     return ensure_memory();
 }
 
-bool Window::TargetAssist::is_complete() const {
+bool TargetAssist::is_complete() const {
     return request_->state.load(std::memory_order_acquire) !=
            wire::AssistState::open; // pairs with serve_one()
 }
 
 // Serves requests of others while waiting: two ranks may post to each other.
-bool Window::TargetAssist::await_target(int rank, uint64_t timeout_ns) {
+bool TargetAssist::await_target(int rank, uint64_t timeout_ns) {
     const uint64_t begin = os::now_ns();
     do {
         for (int i = 0; i < spins_per_clock; ++i) {
@@ -265,27 +268,28 @@ bool Window::TargetAssist::await_target(int rank, uint64_t timeout_ns) {
         serve_one();
     } while (os::now_ns() - begin < timeout_ns);
     uint64_t word = request_word_;
-    if (window_.members_[rank].assist.compare_exchange_strong(word, 0, std::memory_order_seq_cst))
+    if (targets_.member(rank).assist.compare_exchange_strong(word, 0, std::memory_order_seq_cst))
         return false;
     return await_completion(rank);
 }
 
 // The target has taken the request; waits for its completion or a failure of the target.
-bool Window::TargetAssist::await_completion(int rank) {
-    ProgressEngine& engine = *window_.team_.engine;
+bool TargetAssist::await_completion(int rank) {
+    ProgressEngine& engine = *targets_.team().engine;
     for (int spins = 1; !is_complete(); ++spins) {
         os::cpu_relax();
         if (spins % spins_per_yield != 0) continue;
-        engine.poll_faults();
-        if (engine.faults().failed_ranks.contains(window_.team_.map.world(rank))) return false;
+        engine.faults().poll();
+        if (engine.faults().table().failed_ranks.contains(targets_.team().map.world(rank))) return false;
         os::yield_cpu();
     }
     return true;
 }
 
-bool Window::TargetAssist::post_request(int rank, bool write, const TypedBuffer& here,
-                                        const PackedRange& packed) {
+bool TargetAssist::post_request(int rank, Direction direction, const TypedBuffer& here,
+                                const PackedRange& packed) {
     wire::AssistRequest& request = *request_;
+    const bool write = direction == Direction::write;
     const bool stays = should_read_origin(here, packed.bytes);
     request.writes = write ? 1 : 0;
     request.bytes = static_cast<uint32_t>(packed.bytes);
@@ -294,11 +298,10 @@ bool Window::TargetAssist::post_request(int rank, bool write, const TypedBuffer&
     request.state.store(wire::AssistState::open, std::memory_order_relaxed);
     uint64_t none = 0;
     // seq_cst: the target either sees the request before it sleeps, or is woken
-    if (!window_.members_[rank].assist.compare_exchange_strong(none, request_word_,
-                                                               std::memory_order_seq_cst))
+    if (!targets_.member(rank).assist.compare_exchange_strong(none, request_word_, std::memory_order_seq_cst))
         return false; // another origin was first
-    const transport::Peer peer = window_.peek(rank).peer;
-    auto& shm = window_.team_.engine->shm();
+    const transport::Peer peer = targets_.peek(rank).peer;
+    auto& shm = targets_.team().engine->shm();
     uint64_t timeout_ns = packed.segments * timeout_per_segment_ns;
     if (shm.segment().block(peer).sleepers.load(std::memory_order_seq_cst) != 0) {
         shm.wake_peer(peer);
@@ -316,23 +319,23 @@ bool Window::TargetAssist::post_request(int rank, bool write, const TypedBuffer&
     return true;
 }
 
-bool Window::TargetAssist::transfer(int rank, bool write, const TypedBuffer& here, const IovChunk& chunk) {
+bool TargetAssist::transfer(int rank, Direction direction, const TypedBuffer& here, const IovChunk& chunk) {
     request_->runs = list_runs(chunk, request_->run);
-    return post_request(rank, write, here, {chunk.from, chunk.bytes, chunk.count});
+    return post_request(rank, direction, here, {chunk.from, chunk.bytes, chunk.count});
 }
 
-bool Window::TargetAssist::is_single_run(const TypedBuffer& there) {
+bool TargetAssist::is_single_run(const TypedBuffer& there) {
     wire::StridedRun run{};
     return there.bytes <= max_bytes && find_single_run(there, run);
 }
 
-bool Window::TargetAssist::transfer_run(int rank, bool write, const TypedBuffer& here,
-                                        const TypedBuffer& there) {
+bool TargetAssist::transfer_run(int rank, Direction direction, const TypedBuffer& here,
+                                const TypedBuffer& there) {
     wire::StridedRun run{};
     if (!find_single_run(there, run) || !is_worthwhile(rank, run.count, there.bytes)) return false;
     request_->runs = 1;
     request_->run[0] = run;
-    return post_request(rank, write, here, {0, there.bytes, run.count});
+    return post_request(rank, direction, here, {0, there.bytes, run.count});
 }
 
 } // namespace zipmpi::proto::rma

@@ -15,14 +15,19 @@
 // Threads: under the lock of the progress engine.
 #pragma once
 
+#include "proto/progress/progress_task.hpp"
 #include "proto/rma/iov_chunk.hpp"
+#include "proto/rma/target_table.hpp"
 
 #include <vector>
 
 namespace zipmpi::proto::rma {
 
-struct Window::TargetAssist {
-    explicit TargetAssist(Window& window);
+class AttachedRanges;
+
+class TargetAssist {
+  public:
+    TargetAssist(const TargetTable& targets, const AttachedRanges& attached);
     ~TargetAssist();
     TargetAssist(const TargetAssist&) = delete;
     TargetAssist& operator=(const TargetAssist&) = delete;
@@ -31,10 +36,10 @@ struct Window::TargetAssist {
     [[nodiscard]] bool is_worthwhile(int rank, uint64_t segments, uint64_t bytes);
     static constexpr uint64_t max_bytes = sizeof(wire::AssistRequest::data);
     // Returns true if the target has moved the bytes of the chunk.
-    bool transfer(int rank, bool write, const TypedBuffer& here, const IovChunk& chunk);
+    bool transfer(int rank, Direction direction, const TypedBuffer& here, const IovChunk& chunk);
     // Variant for data that is one strided run and fits into one request; needs no list of segments.
     [[nodiscard]] static bool is_single_run(const TypedBuffer& there);
-    bool transfer_run(int rank, bool write, const TypedBuffer& here, const TypedBuffer& there);
+    bool transfer_run(int rank, Direction direction, const TypedBuffer& here, const TypedBuffer& there);
 
   private:
     struct AssistHook : ProgressHook {
@@ -64,12 +69,13 @@ struct Window::TargetAssist {
         uint64_t segments;
     };
     bool ensure_memory();
-    bool post_request(int rank, bool write, const TypedBuffer& here, const PackedRange& packed);
+    bool post_request(int rank, Direction direction, const TypedBuffer& here, const PackedRange& packed);
     [[nodiscard]] bool is_complete() const;
     bool await_target(int rank, uint64_t timeout_ns);
     bool await_completion(int rank);
 
-    Window& window_;
+    const TargetTable& targets_;
+    const AttachedRanges& attached_;
     std::atomic<uint64_t>& own_request_word_; // of this rank as a target
     wire::AssistRequest* request_ = nullptr;  // of this rank as an origin
     uint64_t request_word_ = 0;

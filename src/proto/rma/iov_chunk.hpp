@@ -4,25 +4,11 @@
 // Chunks of elements in memory, with bounded packed bytes and number of segments.
 #pragma once
 
-#include "proto/rma/window.hpp"
+#include "proto/rma/typed_buffer.hpp"
 
 #include <algorithm>
 
 namespace zipmpi::proto::rma {
-
-inline void load(const TypedBuffer& d, uint64_t from, std::byte* to, uint64_t bytes) {
-    if (d.layout != nullptr)
-        packing::pack(*d.layout, d.base, d.elements, from, to, bytes);
-    else if (bytes != 0)
-        std::memcpy(to, d.base + from, bytes);
-}
-
-inline void store(const TypedBuffer& d, uint64_t at, const std::byte* from, uint64_t bytes) {
-    if (d.layout != nullptr)
-        packing::unpack(*d.layout, d.base, d.elements, at, from, bytes);
-    else if (bytes != 0)
-        std::memcpy(d.base + at, from, bytes);
-}
 
 // Limits of a chunk; chunks end at element boundaries.
 struct ChunkLimits {

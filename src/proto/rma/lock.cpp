@@ -13,18 +13,22 @@ constexpr int spins_per_yield = 100;
 struct TicketRwLock::Waiter {
     const TicketRwLock* lock;
     uint16_t ticket;
-    bool exclusive;
+    LockMode mode;
     uint16_t waiter_id; // 1 + local index of this rank
 
+    // The ticket whose turn it is.
+    [[nodiscard]] uint16_t turn(uint64_t now) const {
+        return mode == LockMode::exclusive ? writers(now) : readers(now);
+    }
     // Number of earlier tickets; tickets wrap around.
     [[nodiscard]] uint16_t tickets_ahead() const {
         const uint64_t now = lock->lock_.tickets.load(std::memory_order_seq_cst);
-        return static_cast<uint16_t>(ticket - (exclusive ? writers(now) : readers(now)));
+        return static_cast<uint16_t>(ticket - turn(now));
     }
     // Returns true if the turn has come; takes a sleeping turn.
     [[nodiscard]] bool try_enter() const {
         uint64_t now = lock->lock_.tickets.load(std::memory_order_seq_cst);
-        while (ticket == (exclusive ? writers(now) : readers(now)) && (now & overtaken) == 0)
+        while (ticket == turn(now) && (now & overtaken) == 0)
             if ((now & sleeping_turn) == 0 || lock->lock_.tickets.compare_exchange_weak(
                                                   now, now ^ sleeping_turn, std::memory_order_seq_cst))
                 return true;
@@ -48,9 +52,9 @@ struct TicketRwLock::Waiter {
     }
 };
 
-void TicketRwLock::await(ProgressEngine& engine, uint16_t ticket, bool exclusive,
+void TicketRwLock::await(ProgressEngine& engine, uint16_t ticket, LockMode mode,
                          const Operation& wait_operation) {
-    Waiter waiting{this, ticket, exclusive, static_cast<uint16_t>(engine.shm().self() + 1)};
+    Waiter waiting{this, ticket, mode, static_cast<uint16_t>(engine.shm().self() + 1)};
     WaitInfo note = wait_info_of(wait_operation);
     note.final_check = Waiter::final_check;
     note.waiter = &waiting;
@@ -61,23 +65,23 @@ void TicketRwLock::await(ProgressEngine& engine, uint16_t ticket, bool exclusive
 }
 
 void TicketRwLock::await_exclusive(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation) {
-    await(engine, ticket, true, wait_operation);
+    await(engine, ticket, LockMode::exclusive, wait_operation);
 }
 
 void TicketRwLock::await_shared(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation) {
-    await(engine, ticket, false, wait_operation);
+    await(engine, ticket, LockMode::shared, wait_operation);
     admit_readers(engine, ticket);
 }
 
-TicketRwLock::Turn TicketRwLock::poll_turn(ProgressEngine& engine, bool exclusive, uint16_t ticket) {
-    const Waiter waiting{this, ticket, exclusive, static_cast<uint16_t>(engine.shm().self() + 1)};
+TicketRwLock::Turn TicketRwLock::poll_turn(ProgressEngine& engine, LockMode mode, uint16_t ticket) {
+    const Waiter waiting{this, ticket, mode, static_cast<uint16_t>(engine.shm().self() + 1)};
     if (!waiting.try_enter()) {
         if (waiting.tickets_ahead() >= wire::lock_slots) return Turn::unknown;
         waiting.slot().store(waiting.waiter_id, std::memory_order_seq_cst);
         if (!waiting.try_enter()) return Turn::waiting;
     }
     waiting.slot().store(0, std::memory_order_relaxed);
-    if (!exclusive) admit_readers(engine, ticket);
+    if (mode == LockMode::shared) admit_readers(engine, ticket);
     return Turn::granted;
 }
 
@@ -97,7 +101,7 @@ void TicketRwLock::wake(ProgressEngine& engine, uint16_t ticket) {
 }
 
 bool TicketRwLock::is_turn_sleeping(ProgressEngine& engine, uint16_t ticket) const {
-    return engine.oversubscribed() &&
+    return engine.wait_tuning().oversubscribed() &&
            lock_.waiters[ticket % wire::lock_slots].load(std::memory_order_seq_cst) != 0;
 }
 

@@ -25,6 +25,8 @@
 
 namespace zipmpi::proto::rma {
 
+enum class LockMode : uint8_t { shared, exclusive };
+
 class TicketRwLock {
   public:
     explicit TicketRwLock(wire::WindowLock& lock)
@@ -55,7 +57,8 @@ class TicketRwLock {
         }
     }
     // Draws a ticket without waiting; returns true if the lock is granted.
-    bool draw_ticket(bool exclusive, uint16_t& ticket) {
+    bool draw_ticket(LockMode mode, uint16_t& ticket) {
+        const bool exclusive = mode == LockMode::exclusive;
         uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
         for (;;) {
             const bool at_once = (exclusive ? writers(now) : readers(now)) == issued(now);
@@ -67,10 +70,18 @@ class TicketRwLock {
     }
     // Polls the turn of a drawn ticket; registers this rank for a wakeup if the turn has not come.
     enum class Turn : uint8_t { granted, waiting, unknown }; // unknown: no wakeup registered, poll again
-    Turn poll_turn(ProgressEngine& engine, bool exclusive, uint16_t ticket);
+    Turn poll_turn(ProgressEngine& engine, LockMode mode, uint16_t ticket);
 
-    void unlock_exclusive(ProgressEngine& engine) { unlock(engine, true); }
-    void unlock_shared(ProgressEngine& engine) { unlock(engine, false); }
+    void unlock_exclusive(ProgressEngine& engine) { unlock(engine, LockMode::exclusive); }
+    void unlock_shared(ProgressEngine& engine) { unlock(engine, LockMode::shared); }
+    void unlock(ProgressEngine& engine, LockMode mode) {
+        uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
+        uint64_t next = 0;
+        do next = mode == LockMode::exclusive ? after_writer(engine, now) : with_writers(now);
+        while (!lock_.tickets.compare_exchange_weak(now, next, std::memory_order_seq_cst));
+        if (writers(next) != issued(next)) [[unlikely]]
+            wake(engine, writers(next));
+    }
 
   private:
     static uint16_t writers(uint64_t t) { return static_cast<uint16_t>(t); }
@@ -107,20 +118,11 @@ class TicketRwLock {
         return next;
     }
 
-    void unlock(ProgressEngine& engine, bool was_writer) {
-        uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
-        uint64_t next = 0;
-        do next = was_writer ? after_writer(engine, now) : with_writers(now);
-        while (!lock_.tickets.compare_exchange_weak(now, next, std::memory_order_seq_cst));
-        if (writers(next) != issued(next)) [[unlikely]]
-            wake(engine, writers(next));
-    }
-
     struct Waiter;
     [[gnu::cold]] void await_exclusive(ProgressEngine& engine, uint16_t ticket,
                                        const Operation& wait_operation);
     [[gnu::cold]] void await_shared(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation);
-    void await(ProgressEngine& engine, uint16_t ticket, bool exclusive, const Operation& wait_operation);
+    void await(ProgressEngine& engine, uint16_t ticket, LockMode mode, const Operation& wait_operation);
     void admit_readers(ProgressEngine& engine, uint16_t ticket);
     [[gnu::cold]] void wake(ProgressEngine& engine, uint16_t ticket);
     // The owner of the ticket has registered for a wakeup and is probably not running.

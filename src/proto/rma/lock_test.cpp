@@ -57,7 +57,7 @@ TEST(TicketRwLock, ReadersExcludeWriters) {
     std::atomic<int> readers{0};
     constexpr int rounds = 1000;
     node.run([&](ProgressEngine& engine) {
-        const bool writes = engine.world_rank() % 3 == 0;
+        const bool writes = engine.peers().world_rank() % 3 == 0;
         for (int i = 0; i < rounds; ++i) {
             TicketRwLock lock(*node.lock);
             if (writes) {
@@ -81,9 +81,9 @@ TEST(TicketRwLock, ReadersExcludeWriters) {
         lock.lock_shared(*node.engines[r],
                          wait_operation); // the second call would block if readers excluded each other
     uint16_t ticket = 0;
-    EXPECT_FALSE(lock.draw_ticket(true, ticket));
+    EXPECT_FALSE(lock.draw_ticket(LockMode::exclusive, ticket));
     for (const int r : {1, 2}) lock.unlock_shared(*node.engines[r]);
-    EXPECT_EQ(lock.poll_turn(*node.engines[0], true, ticket), TicketRwLock::Turn::granted);
+    EXPECT_EQ(lock.poll_turn(*node.engines[0], LockMode::exclusive, ticket), TicketRwLock::Turn::granted);
 }
 
 // Tickets have 16 bits.
@@ -99,7 +99,7 @@ TEST(TicketRwLock, TicketsWrapAround) {
     EXPECT_EQ(node.lock->tickets.load() >> 32 & 0xffff, 140000 & 0xffff);
     uint16_t ticket = 0;
     lock.lock_exclusive(*node.engines[0], wait_operation);
-    EXPECT_FALSE(lock.draw_ticket(false, ticket));
+    EXPECT_FALSE(lock.draw_ticket(LockMode::shared, ticket));
 }
 
 // While a writer waits, a later reader does not enter.
@@ -140,18 +140,18 @@ TEST(TicketRwLock, PollsTickets) {
     TicketRwLock lock(*node.lock);
     ProgressEngine& engine = *node.engines[0];
     uint16_t reader = 0, writer = 0, late_reader = 0;
-    EXPECT_TRUE(lock.draw_ticket(false, reader));
-    EXPECT_FALSE(lock.draw_ticket(true, writer));
-    EXPECT_FALSE(lock.draw_ticket(false, late_reader)); // does not overtake
-    EXPECT_EQ(lock.poll_turn(engine, true, writer), TicketRwLock::Turn::waiting);
-    EXPECT_EQ(lock.poll_turn(engine, false, late_reader), TicketRwLock::Turn::waiting);
+    EXPECT_TRUE(lock.draw_ticket(LockMode::shared, reader));
+    EXPECT_FALSE(lock.draw_ticket(LockMode::exclusive, writer));
+    EXPECT_FALSE(lock.draw_ticket(LockMode::shared, late_reader)); // does not overtake
+    EXPECT_EQ(lock.poll_turn(engine, LockMode::exclusive, writer), TicketRwLock::Turn::waiting);
+    EXPECT_EQ(lock.poll_turn(engine, LockMode::shared, late_reader), TicketRwLock::Turn::waiting);
     lock.unlock_shared(engine);
-    EXPECT_EQ(lock.poll_turn(engine, false, late_reader), TicketRwLock::Turn::waiting);
-    EXPECT_EQ(lock.poll_turn(engine, true, writer), TicketRwLock::Turn::granted);
-    EXPECT_EQ(lock.poll_turn(engine, false, late_reader), TicketRwLock::Turn::waiting);
+    EXPECT_EQ(lock.poll_turn(engine, LockMode::shared, late_reader), TicketRwLock::Turn::waiting);
+    EXPECT_EQ(lock.poll_turn(engine, LockMode::exclusive, writer), TicketRwLock::Turn::granted);
+    EXPECT_EQ(lock.poll_turn(engine, LockMode::shared, late_reader), TicketRwLock::Turn::waiting);
     lock.unlock_exclusive(engine);
-    EXPECT_EQ(lock.poll_turn(engine, false, late_reader), TicketRwLock::Turn::granted);
-    EXPECT_TRUE(lock.draw_ticket(false, reader));
+    EXPECT_EQ(lock.poll_turn(engine, LockMode::shared, late_reader), TicketRwLock::Turn::granted);
+    EXPECT_TRUE(lock.draw_ticket(LockMode::shared, reader));
     lock.unlock_shared(engine);
     lock.unlock_shared(engine);
     lock.lock_exclusive(*node.engines[1], wait_operation);
@@ -167,15 +167,16 @@ TEST(TicketRwLock, OvertakesSleepersBoundedly) {
     ProgressEngine& sleeps = *node.engines[1];
     uint16_t first = 0, second = 0;
     lock.lock_exclusive(runs, wait_operation);
-    EXPECT_FALSE(lock.draw_ticket(true, first));
-    EXPECT_EQ(lock.poll_turn(sleeps, true, first), TicketRwLock::Turn::waiting); // registers for a wakeup
+    EXPECT_FALSE(lock.draw_ticket(LockMode::exclusive, first));
+    EXPECT_EQ(lock.poll_turn(sleeps, LockMode::exclusive, first),
+              TicketRwLock::Turn::waiting); // registers for a wakeup
     lock.unlock_exclusive(runs);
     for (int i = 0; i < most; ++i) {
         lock.lock_exclusive(runs, wait_operation);
-        EXPECT_EQ(lock.poll_turn(sleeps, true, first), TicketRwLock::Turn::waiting);
+        EXPECT_EQ(lock.poll_turn(sleeps, LockMode::exclusive, first), TicketRwLock::Turn::waiting);
         lock.unlock_exclusive(runs);
     }
-    EXPECT_FALSE(lock.draw_ticket(false, second)); // a reader does not overtake
+    EXPECT_FALSE(lock.draw_ticket(LockMode::shared, second)); // a reader does not overtake
     std::atomic<bool> inside{false};
     std::thread late([&] {
         TicketRwLock own(*node.lock);
@@ -185,11 +186,11 @@ TEST(TicketRwLock, OvertakesSleepersBoundedly) {
     });
     while (node.segment.block(2).sleepers.load() == 0 && !inside) std::this_thread::yield();
     EXPECT_FALSE(inside.load());
-    EXPECT_EQ(lock.poll_turn(runs, false, second), TicketRwLock::Turn::waiting);
-    EXPECT_EQ(lock.poll_turn(sleeps, true, first), TicketRwLock::Turn::granted);
+    EXPECT_EQ(lock.poll_turn(runs, LockMode::shared, second), TicketRwLock::Turn::waiting);
+    EXPECT_EQ(lock.poll_turn(sleeps, LockMode::exclusive, first), TicketRwLock::Turn::granted);
     EXPECT_FALSE(inside.load());
     lock.unlock_exclusive(sleeps);
-    EXPECT_EQ(lock.poll_turn(runs, false, second), TicketRwLock::Turn::granted);
+    EXPECT_EQ(lock.poll_turn(runs, LockMode::shared, second), TicketRwLock::Turn::granted);
     lock.unlock_shared(runs);
     late.join();
     EXPECT_TRUE(inside.load());

@@ -20,6 +20,7 @@
 // Readers never wait for readers, so that ranks that hold the locks of many targets do not block each other.
 #pragma once
 
+#include "proto/rma/lock.hpp"
 #include "wire/window_layout.hpp"
 
 namespace zipmpi::proto::rma {
@@ -31,8 +32,8 @@ struct RemoteLockState {
     uint64_t readers;
     uint64_t node_ticket;
 
-    [[nodiscard]] bool can_enter(uint64_t ticket, bool exclusive) const {
-        return readers == ticket && (!exclusive || writers == ticket);
+    [[nodiscard]] bool can_enter(uint64_t ticket, LockMode mode) const {
+        return readers == ticket && (mode == LockMode::shared || writers == ticket);
     }
     [[nodiscard]] uint64_t tickets_ahead(uint64_t ticket) const { return ticket - writers; }
     // The target's node holds the network lock, possibly without using it.

@@ -34,13 +34,13 @@ struct Origin {
     Atomics& device;
     uint64_t ticket = 0;
 
-    void enter(bool exclusive) {
+    void enter(LockMode mode) {
         ticket = device.add(lock.tickets_issued);
-        while (!read_lock_state(lock).can_enter(ticket, exclusive)) std::this_thread::yield();
-        if (!exclusive) lock.readers.store(ticket + 1);
+        while (!read_lock_state(lock).can_enter(ticket, mode)) std::this_thread::yield();
+        if (mode == LockMode::shared) lock.readers.store(ticket + 1);
     }
-    void leave(bool exclusive) {
-        if (exclusive)
+    void leave(LockMode mode) {
+        if (mode == LockMode::exclusive)
             HybridLockNode(lock).release(ticket);
         else
             device.add(lock.writers);
@@ -58,17 +58,17 @@ TEST(NetworkLock, WritersExcludeInTicketOrder) {
         threads.emplace_back([&, t] {
             Origin origin{*lock, device};
             for (int i = 0; i < rounds; ++i) {
-                const bool exclusive = (i + t) % 3 != 0;
-                origin.enter(exclusive);
+                const LockMode mode = (i + t) % 3 != 0 ? LockMode::exclusive : LockMode::shared;
+                origin.enter(mode);
                 EXPECT_EQ(pair[0], pair[1]);
-                if (exclusive) {
+                if (mode == LockMode::exclusive) {
                     EXPECT_TRUE(last == 0 || origin.ticket > last);
                     last = origin.ticket;
                     ++pair[0];
                     std::this_thread::yield();
                     ++pair[1];
                 }
-                origin.leave(exclusive);
+                origin.leave(mode);
             }
         });
     for (std::thread& t : threads) t.join();
@@ -83,8 +83,8 @@ TEST(NetworkLock, NoEntryWhileWriterLeaves) {
         lock.tickets_issued = 2;
         lock.writers = writers;
         lock.readers = readers;
-        EXPECT_FALSE(read_lock_state(lock).can_enter(1, true));
-        EXPECT_FALSE(read_lock_state(lock).can_enter(1, false));
+        EXPECT_FALSE(read_lock_state(lock).can_enter(1, LockMode::exclusive));
+        EXPECT_FALSE(read_lock_state(lock).can_enter(1, LockMode::shared));
     }
 }
 
@@ -95,15 +95,15 @@ TEST(NetworkLock, NodeHoldsAfterConsecutiveTurns) {
     Origin local{*lock, device};
     Origin remote{*lock, device};
     const auto turn = [&] {
-        local.enter(true);
+        local.enter(LockMode::exclusive);
         const bool kept = node_lock.try_hold(local.ticket, 3);
-        if (!kept) local.leave(true);
+        if (!kept) local.leave(LockMode::exclusive);
         return kept;
     };
     EXPECT_FALSE(turn());
     EXPECT_FALSE(turn());
-    remote.enter(true); // resets the count
-    remote.leave(true);
+    remote.enter(LockMode::exclusive); // resets the count
+    remote.leave(LockMode::exclusive);
     EXPECT_FALSE(turn());
     EXPECT_FALSE(turn());
     EXPECT_TRUE(turn());
@@ -112,9 +112,9 @@ TEST(NetworkLock, NodeHoldsAfterConsecutiveTurns) {
     remote.ticket = device.add(lock->tickets_issued);
     EXPECT_TRUE(node_lock.has_waiters());
     EXPECT_TRUE(read_lock_state(*lock).is_node_held());
-    EXPECT_FALSE(read_lock_state(*lock).can_enter(remote.ticket, true));
+    EXPECT_FALSE(read_lock_state(*lock).can_enter(remote.ticket, LockMode::exclusive));
     node_lock.yield();
-    EXPECT_TRUE(read_lock_state(*lock).can_enter(remote.ticket, true));
+    EXPECT_TRUE(read_lock_state(*lock).can_enter(remote.ticket, LockMode::exclusive));
 }
 
 TEST(NetworkLock, NodeRemainsReader) {
@@ -127,14 +127,15 @@ TEST(NetworkLock, NodeRemainsReader) {
     EXPECT_FALSE(node_lock.is_open_to_readers());
     node_lock.open_to_readers();
     EXPECT_TRUE(node_lock.is_open_to_readers());
-    reader.enter(false); // does not wait
+    reader.enter(LockMode::shared); // does not wait
     writer.ticket = device.add(lock->tickets_issued);
-    reader.leave(false);
-    EXPECT_FALSE(read_lock_state(*lock).can_enter(writer.ticket, true)); // the node is still a reader
+    reader.leave(LockMode::shared);
+    EXPECT_FALSE(
+        read_lock_state(*lock).can_enter(writer.ticket, LockMode::exclusive)); // the node is still a reader
     EXPECT_TRUE(read_lock_state(*lock).is_node_held());
     node_lock.clear_node_ticket();
     device.add(lock->writers);
-    EXPECT_TRUE(read_lock_state(*lock).can_enter(writer.ticket, true));
+    EXPECT_TRUE(read_lock_state(*lock).can_enter(writer.ticket, LockMode::exclusive));
 }
 
 TEST(NetworkLock, CountsConsecutiveRequests) {

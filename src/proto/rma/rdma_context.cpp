@@ -4,6 +4,7 @@
 
 #include "os/clock.hpp"
 #include "proto/p2p/progress_engine.hpp"
+#include "proto/rma/fetch_op.hpp"
 
 #include <sched.h>
 
@@ -12,6 +13,14 @@ namespace {
 
 // Polls before a yield; an operation takes a few microseconds.
 constexpr uint32_t polls_per_yield = 64;
+
+void complete_fetch(const RdmaContext::CompletionAction& a, Err error) {
+    if (error != Err::success)
+        a.fetch->error = error;
+    else if (!a.memory.empty())
+        store(a.fetch->result, a.fetched_to, a.memory.data(), a.memory.size());
+    a.fetch->complete_part();
+}
 
 } // namespace
 
@@ -22,7 +31,7 @@ RdmaContext::RdmaContext(std::unique_ptr<transport::RdmaDevice> device, Progress
     hook_.poll = [](ProgressHook& w) { return static_cast<RdmaHook&>(w).context->poll(); };
 }
 
-RdmaContext::~RdmaContext() { engine_.remove_hook(hook_); }
+RdmaContext::~RdmaContext() { engine_.hooks().remove(hook_); }
 
 std::string RdmaContext::open_connection(RdmaConnection& connection) {
     std::string text;
@@ -54,7 +63,7 @@ void RdmaContext::mark_busy(int endpoint) {
     if (i >= busy_.size()) busy_.resize(i + 1);
     if (!busy_[i]) ++busy_endpoints_;
     busy_[i] = true;
-    engine_.add_hook(hook_);
+    engine_.hooks().add(hook_);
 }
 
 bool RdmaContext::is_flushed(int endpoint) {
@@ -75,7 +84,7 @@ void RdmaContext::finish(int endpoint) {
             ++a;
             continue;
         }
-        if (a->run != nullptr) a->run(*a, has_failed);
+        if (a->fetch != nullptr) complete_fetch(*a, has_failed ? Err::other : Err::success);
         held_bytes_ -= a->memory.size();
         a = completion_actions_.erase(a);
     }
@@ -90,7 +99,7 @@ int RdmaContext::poll() {
         if (a.immediate && device_->flushed(a.endpoint)) endpoint = a.endpoint;
     }
     if (endpoint >= 0) finish(endpoint);
-    if (busy_endpoints_ == 0) engine_.remove_hook(hook_);
+    if (busy_endpoints_ == 0) engine_.hooks().remove(hook_);
     if (awaited && ++polls_ % polls_per_yield == 0) sched_yield();
     return awaited ? 1 : 0; // keeps the rank from sleeping
 }
@@ -98,11 +107,11 @@ int RdmaContext::poll() {
 void RdmaContext::progress(uint32_t polls) {
     engine_.progress();
     const bool yields = polls % polls_per_yield == 0;
-    if (!yields && !engine_.multithreaded()) return os::cpu_relax();
-    if (yields) engine_.poll_faults();
-    engine_.unlock_for_wait();
+    if (!yields && !engine_.engine_lock().multithreaded()) return os::cpu_relax();
+    if (yields) engine_.faults().poll();
+    engine_.engine_lock().unlock_for_wait();
     yields ? os::yield_cpu() : os::cpu_relax();
-    engine_.relock();
+    engine_.engine_lock().relock();
 }
 
 } // namespace zipmpi::proto::rma

@@ -10,7 +10,7 @@
 // Threads: under the lock of the progress engine.
 #pragma once
 
-#include "proto/p2p/progress_hooks.hpp"
+#include "proto/progress/progress_task.hpp"
 #include "transport/rdma_device.hpp"
 
 #include <list>
@@ -25,6 +25,8 @@ class ProgressEngine;
 }
 
 namespace zipmpi::proto::rma {
+
+class FetchOp;
 
 class RdmaContext {
   public:
@@ -57,15 +59,14 @@ class RdmaContext {
     [[nodiscard]] bool is_flushed(int endpoint);
     [[nodiscard]] bool failed(int endpoint) const { return device_->failed(endpoint); }
 
-    // Runs when all earlier operations on an endpoint are complete. immediate: a caller may wait for this
-    // action alone.
+    // When all earlier operations on an endpoint are complete: stores the memory to a part of a fetched
+    // result, or only releases it.
     struct CompletionAction {
         int endpoint = -1;
-        bool immediate = false;
+        bool immediate = false;        // a caller may wait for this action alone
         std::vector<std::byte> memory; // staging buffer of operations
-        void (*run)(CompletionAction&, bool failed) = nullptr;
-        void* subject = nullptr;
-        uint64_t argument = 0;
+        FetchOp* fetch = nullptr;      // null: none
+        uint64_t fetched_to = 0;       // offset of the memory in the packed result
     };
     CompletionAction& on_flushed(int endpoint, uint64_t memory_bytes = 0) {
         CompletionAction& a = completion_actions_.emplace_back();

@@ -2,171 +2,257 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/rma/rdma_path.hpp"
 
-#include "base/param.hpp"
-#include "proto/coll/coll.hpp"
-#include "proto/rma/am_origin.hpp"
-
-#include <algorithm>
-#include <set>
+#include "proto/rma/am_path.hpp"
+#include "proto/rma/iov_chunk.hpp"
+#include "proto/rma/pending_operations.hpp"
 
 namespace zipmpi::proto::rma {
 namespace {
 
-Param<std::string> lock_kind{
-    "rma.lock_mode",
-    "auto",
-    "auto|cpu|network|hybrid",
-    Level::tuner,
-    Scope::job_wide,
-    "window locks on RDMA windows: cpu (at the target), network (RDMA atomics), hybrid (migrates between "
-    "the two) or auto (network if no two members share a node, else cpu)"};
-Param<int64_t> lock_turns{"rma.hybrid_lock_turns",
-                          4,
-                          {1, 1 << 20},
-                          Unit::none,
-                          Level::tuner,
-                          Scope::job_wide,
-                          "consecutive acquisitions by the other side before a hybrid lock migrates"};
-Param<std::string> atomics_kind{
-    "rma.atomics",
-    "auto",
-    "auto|cpu|network",
-    Level::tuner,
-    Scope::job_wide,
-    "where accumulates of 64-bit integers on RDMA windows execute: cpu (at the target), network (RDMA "
-    "atomics) or auto (both if the device is coherent with CPU atomics, else cpu)"};
+constexpr uint64_t staged_bytes = uint64_t{256} << 10;
+constexpr uint64_t max_copied_bytes = 1024;
+constexpr uint64_t max_held_bytes = uint64_t{4} << 20;
+constexpr uint64_t word_bytes = sizeof(uint64_t);
+// Mixed atomics: above this number one active message is cheaper than RDMA atomics per element.
+constexpr uint64_t max_rdma_elements = 8;
 
-bool copy_key(const std::string& key, uint8_t& bytes, char (&to)[wire::rma_key_bytes]) {
-    if (key.size() > sizeof to) return false;
-    bytes = static_cast<uint8_t>(key.size());
-    std::memcpy(to, key.data(), key.size());
-    return true;
-}
+uint64_t address_value(const std::byte* at) { return reinterpret_cast<uint64_t>(at); }
 
 } // namespace
 
-Window::RdmaPath::~RdmaPath() {
-    for (MemberState& s : member_keys) {
-        context.device().release_key(s.region);
-        context.device().release_key(s.lock);
-    }
-    context.device().deregister_memory(region);
-    context.device().deregister_memory(lock);
+RdmaPath::RdmaPath(const TargetTable& targets, RdmaConnections& connections, AmPath& am,
+                   PendingOperations& pending, DeferredError& failure, RdmaModes::Atomics atomics)
+    : targets_(targets)
+    , connections_(connections)
+    , am_(am)
+    , pending_(pending)
+    , failure_(failure)
+    , atomics_(atomics)
+    , last_paths_(static_cast<size_t>(targets.team().size), AccumulatePath::none) {}
+
+// Converts an address of Target::address_of() to the target's address space.
+transport::RemoteAddress RdmaPath::remote(int rank, const std::byte* address) const {
+    const Target& t = targets_.peek(rank);
+    const uint64_t offset = t.path() == AccessPath::rdma ? address_value(address)
+                                                         : address_value(address) - address_value(t.base);
+    return connections_.keys().memory(rank, offset);
 }
 
-// Memory of a dynamic window is not registered; it is accessed by active messages.
-void Window::RdmaPath::fill_keys(const Region& own, wire::NetworkLock& lock_words, wire::RmaKeys& keys) {
-    auto& device = context.device();
-    keys.coherent = device.is_coherent() ? 1 : 0;
-    keys.region = own.base;
-    keys.lock = reinterpret_cast<uint64_t>(&lock_words);
-    const bool has_region = own.size != 0 && own.size != dynamic_size;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): local memory
-    auto* const base = reinterpret_cast<void*>(own.base);
-    const bool registered = (!has_region || device.register_memory(base, own.size, region)) &&
-                            device.register_memory(&lock_words, sizeof lock_words, lock) &&
-                            copy_key(region.key, keys.region_key_bytes, keys.region_key) &&
-                            copy_key(lock.key, keys.lock_key_bytes, keys.lock_key);
-    keys.usable = registered ? 1 : 0;
-}
-
-bool Window::RdmaPath::import_keys(int rank) {
-    MemberState& s = member_keys[static_cast<size_t>(rank)];
-    const wire::RmaKeys& keys = published_keys[static_cast<size_t>(rank)];
-    if (s.imported) return true;
-    if (keys.region_key_bytes > wire::rma_key_bytes || keys.lock_key_bytes > wire::rma_key_bytes)
-        return false;
-    auto& device = context.device();
-    s.imported = (keys.region_key_bytes == 0 ||
-                  device.import_key({keys.region_key, keys.region_key_bytes}, s.region)) &&
-                 device.import_key({keys.lock_key, keys.lock_key_bytes}, s.lock);
-    return s.imported;
-}
-
-// The choice is equal on all members.
-Window::DeviceLocks Window::choose_locks() const {
-    if (lock_kind.get() == "cpu") return RdmaPath::Locks::cpu;
-    if (lock_kind.get() == "network") return RdmaPath::Locks::network;
-    if (lock_kind.get() == "hybrid") return RdmaPath::Locks::hybrid;
-    std::set<int> nodes;
-    for (int r = 0; r < team_.size; ++r) nodes.insert(team_.engine->node_of(team_.map.world(r)));
-    return nodes.size() == targets_.size() ? RdmaPath::Locks::network : RdmaPath::Locks::cpu;
-}
-
-// Either all members use RDMA or none does.
-Err Window::use_rdma(RdmaContext& device) {
-    auto path = std::make_unique<RdmaPath>(device, targets_.size());
-    wire::NetworkLock& own = members_[team_.rank].network_lock;
-    path->handover_count = static_cast<uint32_t>(lock_turns.get());
-    path->locks = choose_locks();
-    if (path->locks == RdmaPath::Locks::hybrid) HybridLockNode(own).init();
-    path->fill_keys(regions_[static_cast<size_t>(team_.rank)], own,
-                    path->published_keys[static_cast<size_t>(team_.rank)]);
-    if (const Err e = coll::allgather(team_, path->published_keys.data(), sizeof(wire::RmaKeys));
-        e != Err::success)
-        return e;
-    const auto& published_keys = path->published_keys;
-    if (!std::ranges::all_of(published_keys, [](const wire::RmaKeys& c) { return c.usable != 0; }))
-        return Err::success;
-    const bool coherent =
-        std::ranges::all_of(published_keys, [](const wire::RmaKeys& c) { return c.coherent != 0; });
-    path->has_put_get =
-        std::ranges::none_of(regions_, [](const Region& r) { return r.size == dynamic_size; });
-    if (path->has_put_get && atomics_kind.get() == "network")
-        path->atomics = RdmaPath::Atomics::network;
-    else if (path->has_put_get && atomics_kind.get() == "auto" && coherent)
-        path->atomics = RdmaPath::Atomics::mixed;
-    rdma_ = std::move(path);
-    if (rdma_->locks == RdmaPath::Locks::hybrid) static_cast<void>(rdma_endpoint(team_.rank));
-    for (Target& t : targets_) t.cpu_atomics = t.cpu_atomics && rdma_->atomics != RdmaPath::Atomics::network;
+// Creates a FetchOp for a request-based operation, which completes with the earlier operations.
+Err RdmaPath::add_completion(int endpoint, FetchFactory& factory) {
+    if (!factory.immediate()) return Err::success;
+    FetchOp* const fetch = factory.make();
+    if (fetch == nullptr) return no_memory_error();
+    RdmaContext::CompletionAction& a = connections_.context().on_flushed(endpoint);
+    a.immediate = true;
+    a.fetch = fetch;
     return Err::success;
 }
 
-// The endpoint to a target, connected at the first use; -1 if unreachable.
-int Window::rdma_endpoint(int rank) {
-    RdmaPath& path = *rdma_;
-    const int world = team_.map.world(rank);
-    RdmaContext::RdmaConnection& connection = path.context.connection_to(world);
-    if (connection.state == RdmaContext::RdmaConnection::State::none && rank == team_.rank) {
-        path.context.connect_to_self(connection);
-    } else if (connection.state == RdmaContext::RdmaConnection::State::none) {
-        const std::string text = path.context.open_connection(connection);
-        if (connection.state == RdmaContext::RdmaConnection::State::requested)
-            am_->request_connection(rank, text);
-    }
-    if (connection.state == RdmaContext::RdmaConnection::State::requested)
-        await(
-            [](const Window& w, int64_t r) {
-                const int to = w.team_.map.world(static_cast<int>(r));
-                return w.rdma_->context.connection_to(to).state !=
-                       RdmaContext::RdmaConnection::State::requested;
-            },
-            rank, rank);
-    return connection.state == RdmaContext::RdmaConnection::State::connected && path.import_keys(rank)
-               ? connection.endpoint
-               : -1;
+// Staging buffer for a range of the fetched bytes; stored to the result on completion.
+std::byte* RdmaPath::stage_result(int endpoint, FetchOp& fetch, uint64_t from, uint64_t bytes,
+                                  const FetchFactory& factory) {
+    RdmaContext::CompletionAction& a = connections_.context().on_flushed(endpoint, bytes);
+    a.immediate = factory.immediate();
+    a.fetch = &fetch;
+    a.fetched_to = from;
+    ++fetch.pending;
+    return a.memory.data();
 }
 
-// Waits for all RDMA operations to this rank, or to all (-1).
-void Window::flush_rdma(int rank) {
-    if (rdma_ == nullptr) return;
-    if (rank < 0) {
-        for (int r = 0; r < team_.size; ++r) flush_rdma(r);
-        return;
-    }
-    RdmaContext& device = rdma_->context;
-    const RdmaContext::RdmaConnection& connection = device.connection_to(team_.map.world(rank));
-    if (connection.state != RdmaContext::RdmaConnection::State::connected) return;
-    device.wait_until([&] { return device.is_flushed(connection.endpoint); });
-    if (device.failed(connection.endpoint) && failure_ == Err::success)
-        failure_ =
-            fail(Err::other, "check the network between the hosts, or set the parameter rma.rdma to no",
-                 "RDMA operations to rank %d failed", rank);
+void RdmaPath::limit_held_memory(int rank) {
+    if (connections_.context().held_bytes() > max_held_bytes) connections_.flush(rank);
 }
 
-Err Window::no_connection_error(int rank) {
-    return fail(Err::other, "set the parameter rma.rdma to no, or check the network between the hosts",
-                "no RDMA connection to rank %d", rank);
+Err RdmaPath::put(int rank, const TypedBuffer& here, const TypedBuffer& there, FetchFactory& factory) {
+    const int endpoint = connections_.endpoint(rank);
+    if (endpoint < 0) return am_.put(rank, here, there);
+    RdmaContext& context = connections_.context();
+    const bool whole = here.layout == nullptr && here.bytes > max_copied_bytes;
+    const ChunkLimits limits{whole ? UINT64_MAX : staged_bytes, 1, IovChunk::max_segments};
+    IovChunk chunk;
+    for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
+        chunk.fill(there, limits);
+        const std::byte* from = here.base + chunk.from;
+        if (!whole) {
+            limit_held_memory(rank);
+            RdmaContext::CompletionAction& a = context.on_flushed(endpoint, chunk.bytes);
+            load(here, chunk.from, a.memory.data(), chunk.bytes);
+            from = a.memory.data();
+        }
+        context.mark_busy(endpoint);
+        for (size_t i = 0; i < chunk.count; from += chunk.iov[i++].iov_len)
+            context.device().put(endpoint, from, chunk.iov[i].iov_len, remote(rank, chunk.segment(i)));
+    }
+    return add_completion(endpoint, factory);
+}
+
+Err RdmaPath::get(int rank, const TypedBuffer& here, const TypedBuffer& there, FetchFactory& factory) {
+    const int endpoint = connections_.endpoint(rank);
+    if (endpoint < 0) return am_.get(rank, here, there, factory);
+    RdmaContext& context = connections_.context();
+    const bool whole = here.layout == nullptr;
+    FetchOp* const fetch = whole ? nullptr : factory.make();
+    if (!whole && fetch == nullptr) return no_memory_error();
+    if (fetch != nullptr) fetch->result = here;
+    const ChunkLimits limits{whole ? UINT64_MAX : staged_bytes, 1, IovChunk::max_segments};
+    IovChunk chunk;
+    for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
+        chunk.fill(there, limits);
+        std::byte* to = here.base + chunk.from;
+        if (fetch != nullptr) {
+            limit_held_memory(rank);
+            to = stage_result(endpoint, *fetch, chunk.from, chunk.bytes, factory);
+        }
+        context.mark_busy(endpoint);
+        for (size_t i = 0; i < chunk.count; to += chunk.iov[i++].iov_len)
+            context.device().get(endpoint, to, chunk.iov[i].iov_len, remote(rank, chunk.segment(i)));
+    }
+    if (fetch == nullptr) return add_completion(endpoint, factory);
+    fetch->complete_part();
+    return Err::success;
+}
+
+bool RdmaPath::is_aligned(int rank, const TypedBuffer& there) const {
+    IovChunk chunk;
+    for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
+        chunk.fill(there, {UINT64_MAX, 1, IovChunk::max_segments});
+        for (size_t i = 0; i < chunk.count; ++i)
+            if (remote(rank, chunk.segment(i)).address % word_bytes != 0 ||
+                chunk.iov[i].iov_len % word_bytes != 0)
+                return false;
+    }
+    return true;
+}
+
+bool RdmaPath::can_accumulate(int rank, const AccumulateOp& c, const TypedBuffer& there) const {
+    if (atomics_ == RdmaModes::Atomics::cpu) return false;
+    if (!c.cpu_atomic || c.element_bytes != word_bytes || c.layout != nullptr) return false;
+    if (atomics_ == RdmaModes::Atomics::mixed &&
+        (!targets_.peek(rank).remote || there.bytes > max_rdma_elements * word_bytes))
+        return false;
+    return is_aligned(rank, there);
+}
+
+bool RdmaPath::can_swap(int rank, const CompareSwapOp& s, const std::byte* there) const {
+    if (atomics_ == RdmaModes::Atomics::cpu) return false;
+    if (atomics_ == RdmaModes::Atomics::mixed && !targets_.peek(rank).remote) return false;
+    return s.cpu_atomic && s.bytes == word_bytes && remote(rank, there).address % word_bytes == 0;
+}
+
+void RdmaPath::order_accumulates(int rank, AccumulatePath path) {
+    AccumulatePath& last = last_paths_[static_cast<size_t>(rank)];
+    if (last != AccumulatePath::none && last != path) pending_.flush(rank);
+    last = path;
+}
+
+// Any operation on one word, by a compare-and-swap loop.
+uint64_t RdmaPath::update_word(int rank, int endpoint, const AccumulateOp& c, uint64_t in,
+                               const transport::RemoteAddress& word) {
+    const auto finish = [&] {
+        connections_.context().mark_busy(endpoint);
+        connections_.flush(rank);
+        return !device().failed(endpoint);
+    };
+    uint64_t found = 0;
+    device().fetch_add(endpoint, 0, &found, word);
+    for (bool good = finish(); good; good = finish()) {
+        const uint64_t expected = found;
+        uint64_t changed = expected;
+        if (c.kind == AccumulateOp::Kind::replace)
+            changed = in;
+        else
+            c.apply(&in, &changed, 1);
+        device().compare_swap(endpoint, expected, changed, &found, word);
+        if (!finish() || found == expected) return expected;
+    }
+    return found;
+}
+
+// Word by word; complete on return.
+void RdmaPath::update(int rank, int endpoint, const AccumulateOp& c, const TypedBuffer& here,
+                      const TypedBuffer& result, const TypedBuffer& there) {
+    std::vector<uint64_t> in(staged_bytes / word_bytes);
+    std::vector<uint64_t> fetched(in.size());
+    connections_.flush(rank);
+    IovChunk chunk;
+    for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
+        chunk.fill(there, {staged_bytes, word_bytes, IovChunk::max_segments});
+        load(here, chunk.from, reinterpret_cast<std::byte*>(in.data()), chunk.bytes);
+        size_t at = 0;
+        for (size_t i = 0; i < chunk.count; ++i) {
+            const transport::RemoteAddress first = remote(rank, chunk.segment(i));
+            for (uint64_t k = 0; k < chunk.iov[i].iov_len; k += word_bytes, ++at)
+                fetched[at] = update_word(rank, endpoint, c, in[at], {first.address + k, first.key});
+        }
+        if (result.bytes != 0)
+            store(result, chunk.from, reinterpret_cast<const std::byte*>(fetched.data()), chunk.bytes);
+    }
+}
+
+// One RDMA fetch-and-add per element, in order; results arrive later.
+Err RdmaPath::fetch_add(int rank, int endpoint, const AccumulateOp& c, const TypedBuffer& here,
+                        const TypedBuffer& result, const TypedBuffer& there, FetchFactory& factory) {
+    const bool fetches = result.bytes != 0;
+    FetchOp* const fetch = fetches ? factory.make() : nullptr;
+    if (fetches && fetch == nullptr) return no_memory_error();
+    if (fetches) fetch->result = result;
+    std::vector<uint64_t> in(std::min(staged_bytes, there.bytes) / word_bytes);
+    IovChunk chunk;
+    for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
+        chunk.fill(there, {staged_bytes, word_bytes, IovChunk::max_segments});
+        if (c.writes()) load(here, chunk.from, reinterpret_cast<std::byte*>(in.data()), chunk.bytes);
+        uint64_t* fetched = nullptr;
+        if (fetches)
+            fetched =
+                reinterpret_cast<uint64_t*>(stage_result(endpoint, *fetch, chunk.from, chunk.bytes, factory));
+        size_t at = 0;
+        connections_.context().mark_busy(endpoint);
+        for (size_t i = 0; i < chunk.count; ++i) {
+            const transport::RemoteAddress first = remote(rank, chunk.segment(i));
+            for (uint64_t k = 0; k < chunk.iov[i].iov_len; k += word_bytes, ++at)
+                device().fetch_add(endpoint, c.writes() ? in[at] : 0, fetches ? fetched + at : &discard_word_,
+                                   {first.address + k, first.key});
+        }
+    }
+    if (fetches) fetch->complete_part();
+    return fetches ? Err::success : add_completion(endpoint, factory);
+}
+
+Err RdmaPath::accumulate(int rank, const AccumulateOp& c, const TypedBuffer& here, const TypedBuffer& result,
+                         const TypedBuffer& there, FetchFactory& factory) {
+    const int endpoint = connections_.endpoint(rank);
+    if (endpoint < 0) return RdmaConnections::unreachable_error(rank);
+    order_accumulates(rank, AccumulatePath::rdma);
+    if (c.writes() && !c.is_sum) {
+        update(rank, endpoint, c, here, result, there);
+        return failure_.take();
+    }
+    const Err e = fetch_add(rank, endpoint, c, here, result, there, factory);
+    // operations within the node are complete on return
+    if (!targets_.peek(rank).remote) connections_.flush(rank);
+    return e;
+}
+
+Err RdmaPath::compare_and_swap(int rank, const void* compare, const void* value, void* fetched,
+                               std::byte* there, FetchFactory& factory) {
+    const int endpoint = connections_.endpoint(rank);
+    if (endpoint < 0) return RdmaConnections::unreachable_error(rank);
+    order_accumulates(rank, AccumulatePath::rdma);
+    FetchOp* const fetch = factory.make();
+    if (fetch == nullptr) return no_memory_error();
+    fetch->result = {static_cast<std::byte*>(fetched), nullptr, 0, word_bytes};
+    std::byte* const found = stage_result(endpoint, *fetch, 0, word_bytes, factory);
+    uint64_t expected = 0;
+    uint64_t wanted = 0;
+    std::memcpy(&expected, compare, word_bytes);
+    std::memcpy(&wanted, value, word_bytes);
+    connections_.context().mark_busy(endpoint);
+    device().compare_swap(endpoint, expected, wanted, reinterpret_cast<uint64_t*>(found),
+                          remote(rank, there));
+    fetch->complete_part();
+    if (!targets_.peek(rank).remote) connections_.flush(rank);
+    return Err::success;
 }
 
 } // namespace zipmpi::proto::rma

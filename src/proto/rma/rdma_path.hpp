@@ -1,63 +1,70 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RDMA state of a window: registered local memory, remote keys of all members, and which accumulates and
-// locks use RDMA. The members agree on all of it when the window is created, so that all accesses to a word
-// use the same method.
+// Operations on the memory of a target by RDMA. Contiguous origin buffers are used in place until the
+// operations are flushed. Noncontiguous and short ones are packed into a staging buffer: many programs modify
+// a short buffer too early, and copying costs little.
 //
 // Threads: under the lock of the progress engine.
 #pragma once
 
-#include "proto/rma/network_lock.hpp"
-#include "proto/rma/rdma_context.hpp"
-#include "proto/rma/window.hpp"
+#include "proto/rma/fetch_op.hpp"
+#include "proto/rma/rdma_connections.hpp"
+#include "proto/rma/rdma_modes.hpp"
+#include "proto/rma/target_table.hpp"
 
-#include <span>
+#include <vector>
 
 namespace zipmpi::proto::rma {
 
-struct Window::RdmaPath {
-    RdmaPath(RdmaContext& used, size_t members)
-        : context(used)
-        , published_keys(members)
-        , member_keys(members) {}
-    ~RdmaPath();
-    RdmaPath(const RdmaPath&) = delete;
-    RdmaPath& operator=(const RdmaPath&) = delete;
+class AmPath;
+class PendingOperations;
 
-    using Locks = DeviceLocks;
-    enum class Atomics : uint8_t {
-        cpu,     // at the target, as without RDMA
-        network, // RDMA atomics for all origins, never mixed with CPU atomics
-        mixed    // coherent with CPU atomics: RDMA for few elements, the target for many
-    };
-    // Path of the last accumulate to a target; a change of path flushes first.
-    enum class LastPath : uint8_t { none, rdma, am };
-    // Imported keys and lock state of a member.
-    struct MemberState {
-        bool imported = false;
-        transport::RemoteKey region;
-        transport::RemoteKey lock;
-        LastPath last_path = LastPath::none;
-        // hybrid locks: assumed location of the lock, and how this rank holds it
-        bool assume_network_lock = false;
-        enum class HeldAs : uint8_t { none, network, am, node } held_as = HeldAs::none;
-        uint64_t ticket = 0;
-    };
+class RdmaPath {
+  public:
+    RdmaPath(const TargetTable& targets, RdmaConnections& connections, AmPath& am, PendingOperations& pending,
+             DeferredError& failure, RdmaModes::Atomics atomics);
 
-    RdmaContext& context;
-    Locks locks = Locks::cpu;
-    Atomics atomics = Atomics::cpu;
-    bool has_put_get = false;    // put and get use RDMA
-    uint32_t handover_count = 1; // consecutive acquisitions before a hybrid lock migrates
-    transport::MemoryRegion region;
-    transport::MemoryRegion lock;
-    std::vector<wire::RmaKeys> published_keys;
-    std::vector<MemberState> member_keys;
-    uint64_t discard_word = 0; // sink for unused fetch results
+    // By active message if the target is unreachable.
+    Err put(int rank, const TypedBuffer& here, const TypedBuffer& there, FetchFactory& factory);
+    Err get(int rank, const TypedBuffer& here, const TypedBuffer& there, FetchFactory& factory);
 
-    void fill_keys(const Region& own, wire::NetworkLock& lock_words, wire::RmaKeys& keys);
-    bool import_keys(int rank);
+    // Whether RDMA atomics execute the operation, even on a target of this node. If CPU and RDMA atomics must
+    // not be mixed, the answer depends only on window, type and address.
+    [[nodiscard]] bool can_accumulate(int rank, const AccumulateOp& c, const TypedBuffer& there) const;
+    [[nodiscard]] bool can_swap(int rank, const CompareSwapOp& s, const std::byte* there) const;
+    Err accumulate(int rank, const AccumulateOp& c, const TypedBuffer& here, const TypedBuffer& result,
+                   const TypedBuffer& there, FetchFactory& factory);
+    Err compare_and_swap(int rank, const void* compare, const void* value, void* fetched, std::byte* there,
+                         FetchFactory& factory);
+
+    // Preserves the order of accumulates of one origin across access paths: a change of path flushes first.
+    enum class AccumulatePath : uint8_t { none, rdma, am };
+    void order_accumulates(int rank, AccumulatePath path);
+
+  private:
+    [[nodiscard]] transport::RemoteAddress remote(int rank, const std::byte* address) const;
+    [[nodiscard]] bool is_aligned(int rank, const TypedBuffer& there) const;
+    [[nodiscard]] transport::RdmaDevice& device() { return connections_.context().device(); }
+    Err add_completion(int endpoint, FetchFactory& factory);
+    std::byte* stage_result(int endpoint, FetchOp& fetch, uint64_t from, uint64_t bytes,
+                            const FetchFactory& factory);
+    void limit_held_memory(int rank);
+    uint64_t update_word(int rank, int endpoint, const AccumulateOp& c, uint64_t in,
+                         const transport::RemoteAddress& word);
+    void update(int rank, int endpoint, const AccumulateOp& c, const TypedBuffer& here,
+                const TypedBuffer& result, const TypedBuffer& there);
+    Err fetch_add(int rank, int endpoint, const AccumulateOp& c, const TypedBuffer& here,
+                  const TypedBuffer& result, const TypedBuffer& there, FetchFactory& factory);
+
+    const TargetTable& targets_;
+    RdmaConnections& connections_;
+    AmPath& am_;
+    PendingOperations& pending_;
+    DeferredError& failure_;
+    RdmaModes::Atomics atomics_;
+    std::vector<AccumulatePath> last_paths_; // by target: path of the last accumulate
+    uint64_t discard_word_ = 0;              // sink for unused fetch results
 };
 
 } // namespace zipmpi::proto::rma

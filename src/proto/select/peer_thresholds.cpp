@@ -33,7 +33,7 @@ PeerThresholds::PeerThresholds(const segment::NodeSegment& segment, uint32_t sel
     : segment_(segment)
     , self_(self)
     , peers_(segment.local_ranks())
-    , moves_(segment.node_info().rebinds) {
+    , moves_(segment.node_info().shared().rebinds) {
     for (size_t i = 0; i < hwtopo::pair_classes; ++i)
         thresholds_[i] =
             apply_overrides(thresholds_for(static_cast<PairClass>(i)), segment.geometry().cell_bytes);
@@ -42,7 +42,7 @@ PeerThresholds::PeerThresholds(const segment::NodeSegment& segment, uint32_t sel
 // Returns false while another rank computes them; the built-in thresholds apply meanwhile.
 bool PeerThresholds::load_thresholds() {
     if (thresholds_loaded_) return true;
-    wire::NodeInfo& info = segment_.node_info();
+    wire::NodeInfo& info = segment_.node_info().shared();
     Thresholds all[hwtopo::pair_classes];
     uint32_t seen = wire::info_absent;
     if (info.thresholds.compare_exchange_strong(seen, wire::info_in_progress, std::memory_order_acq_rel)) {

@@ -315,9 +315,10 @@ TEST(PeerThresholds, FollowsLocalitiesInTheSegment) {
     EXPECT_EQ(thresholds.of(1), expected(PairClass::shared_l3));
     EXPECT_EQ(thresholds.of(2), expected(PairClass::other_numa));
     EXPECT_EQ(thresholds.when_oversubscribed(), expected(PairClass::same_core));
-    EXPECT_EQ(segment.node_info().localities.load(), wire::info_absent) << "no rank had to discover them";
+    EXPECT_EQ(segment.node_info().shared().localities.load(), wire::info_absent)
+        << "no rank had to discover them";
     // Another rank uses the thresholds that this one has published.
-    segment.node_info().threshold[2][0] = 5000;
+    segment.node_info().shared().threshold[2][0] = 5000;
     PeerThresholds second(segment, 1);
     EXPECT_EQ(second.of(0).eager_limit, 5000U);
 }
@@ -351,11 +352,11 @@ TEST(PeerThresholds, BuiltInApplyWhileAnotherRankComputes) {
     ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
     hwtopo::set_locality(segment, 0, {0, 0, 0, 0, 0, 0});
     hwtopo::set_locality(segment, 1, {1, 1, 1, 1, 1, 1});
-    segment.node_info().thresholds.store(wire::info_in_progress);
+    segment.node_info().shared().thresholds.store(wire::info_in_progress);
     PeerThresholds thresholds(segment, 0);
     EXPECT_EQ(thresholds.of(1),
               apply_overrides(thresholds_for(hwtopo::assumed_class), segment.geometry().cell_bytes));
-    segment.node_info().thresholds.store(wire::info_absent);
+    segment.node_info().shared().thresholds.store(wire::info_absent);
     EXPECT_EQ(thresholds.of(1),
               apply_overrides(thresholds_for(PairClass::other_numa), segment.geometry().cell_bytes));
 }

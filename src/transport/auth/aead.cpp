@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/auth/aead.hpp"
 
+#include "base/auth.hpp"
+
 #include <array>
 #include <cstring>
 #include <memory>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <unordered_map>
 
 namespace zipmpi::transport::auth {
@@ -67,14 +68,10 @@ class AesGcm final : public Aead {
             char purpose[16];
             int32_t from, to;
         } const text{"zipmpi seal 1", about.from, about.to};
-        uint8_t key[32];
-        unsigned int length = 0;
-        if (HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
-                 reinterpret_cast<const unsigned char*>(&text), sizeof text, key, &length) == nullptr)
-            return nullptr;
+        const Digest key = mac_of(key_, message_bytes(text));
         Context c(EVP_CIPHER_CTX_new());
         if (c == nullptr ||
-            EVP_CipherInit_ex(c.get(), EVP_aes_256_gcm(), nullptr, key, nullptr, seals ? 1 : 0) != 1)
+            EVP_CipherInit_ex(c.get(), EVP_aes_256_gcm(), nullptr, key.data(), nullptr, seals ? 1 : 0) != 1)
             return nullptr;
         return c;
     }

@@ -3,6 +3,7 @@
 #include "transport/discovery/probe.hpp"
 
 #include "os/clock.hpp"
+#include "transport/auth/nonce.hpp"
 #include "transport/discovery/rdma_ports.hpp"
 #include "transport/network.hpp"
 
@@ -14,7 +15,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <openssl/rand.h>
 #include <poll.h>
 #include <sstream>
 #include <sys/socket.h>
@@ -69,7 +69,7 @@ int new_socket() { return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLO
 TcpDeviceProbe::TcpDeviceProbe(int own_rank, auth::Key key)
     : own_rank_(own_rank)
     , key_(key) {
-    RAND_bytes(nonce_, sizeof nonce_);
+    auth::fill_random(nonce_);
 }
 
 TcpDeviceProbe::~TcpDeviceProbe() {
@@ -127,15 +127,15 @@ void TcpDeviceProbe::accept_from(const Listener& listener) {
 }
 
 void TcpDeviceProbe::connect_to_current(const ProbeRequest& search) {
-    if (reached_ || search.current_addresses == nullptr) return;
-    const std::string now = search.current_addresses(search.subject);
+    if (reached_) return;
+    const std::string now = search.listener->current_addresses();
     if (!now.empty() && now != tried_) begin_connecting(now);
 }
 
 void TcpDeviceProbe::report_found() {
-    if (request_->found == nullptr || reported_ == devices_) return;
+    if (request_->listener == nullptr || reported_ == devices_) return;
     reported_ = devices_;
-    request_->found(request_->subject, devices_);
+    request_->listener->found(devices_);
 }
 
 void TcpDeviceProbe::append_log(const std::string& what) { log_ += (log_.empty() ? "" : "; ") + what; }
@@ -254,7 +254,7 @@ bool TcpDeviceProbe::run(const ProbeRequest& search) {
     g.to = search.next;
     std::memcpy(g.nonce, nonce_, sizeof nonce_);
     const std::string question = auth::sign(g, {}, key_);
-    const bool checks = search.current_addresses != nullptr || search.is_complete != nullptr;
+    const bool checks = search.listener != nullptr;
     uint64_t deadline = os::now_ns() + static_cast<uint64_t>(search.limit_ms) * ms;
     uint64_t next_check = checks ? os::now_ns() + check_interval : deadline;
     bool all = false;
@@ -272,7 +272,7 @@ bool TcpDeviceProbe::run(const ProbeRequest& search) {
             deadline = std::min(deadline, os::now_ns() + grace); // for further devices
         if (!checks || os::now_ns() < next_check) continue;
         next_check = os::now_ns() + check_interval;
-        if (search.is_complete != nullptr && search.is_complete(search.subject)) break;
+        if (search.listener->is_complete()) break;
         connect_to_current(search);
     }
     return reached_ && incoming_.empty();
@@ -281,6 +281,6 @@ bool TcpDeviceProbe::run(const ProbeRequest& search) {
 } // namespace zipmpi::transport::discovery
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::DeviceProbe*
-zipmpi_ucx_open_probe_3(int world_rank, zipmpi::transport::auth::Key key) {
+zipmpi_ucx_open_probe_4(int world_rank, zipmpi::transport::auth::Key key) {
     return new zipmpi::transport::discovery::TcpDeviceProbe(world_rank, key);
 }

@@ -19,7 +19,7 @@ constexpr int limit_ms = 5000;
 
 bool search(TcpDeviceProbe& probe, int next, const std::string& addresses) {
     const std::vector<int> incoming{next};
-    DeviceProbe::ProbeRequest s{next, addresses, incoming, limit_ms, nullptr};
+    DeviceProbe::ProbeRequest s{next, addresses, incoming, limit_ms};
     return probe.run(s);
 }
 

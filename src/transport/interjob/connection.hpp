@@ -36,6 +36,31 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 48);
 
+// A frame to be written.
+struct QueuedFrame {
+    std::string head; // with payload
+    BufferRef data;
+    bool notify = false;  // call send_finished() when it is written
+    uint64_t written = 0; // bytes of head and data
+};
+
+// The frame whose data is being received.
+struct IncomingFrame {
+    FrameHeader head;
+    uint64_t received = 0;
+    bool in_data = false;
+    std::vector<std::byte> body; // of a message
+};
+
+// Progress of the setup of a connection: dialing and authentication.
+struct SetupState {
+    uint32_t address_index = 0;
+    uint32_t attempts = 0; // addresses tried
+    uint64_t deadline_ns = 0;
+    Hello hello{};
+    HelloReply hello_reply{};
+};
+
 struct Connection {
     enum class State {
         dialing,       // not connected yet
@@ -45,35 +70,22 @@ struct Connection {
         reply_sent,    // waits for the confirmation
         open,
     };
-    // A frame to be written.
-    struct QueuedFrame {
-        std::string head; // with payload
-        BufferRef data;
-        bool notify = false;  // call sent() when it is written
-        uint64_t written = 0; // bytes of head and data
-    };
 
     uint64_t number = 0; // for epoll
     State state = State::hello_awaited;
     os::Fd fd;
     int external = -1; // peer index; -1: not authenticated
-    uint32_t address_index = 0;
-    uint32_t attempts = 0;    // addresses tried
-    uint64_t deadline_ns = 0; // while it is not open
-    Hello hello{};
-    HelloReply hello_reply{};
-    std::string in; // handshake message, or header and payload of a frame, received so far
+    SetupState setup;  // while it is not open
+    std::string in;    // handshake message, or header and payload of a frame, received so far
+    IncomingFrame frame;
     std::deque<QueuedFrame> out;
     bool watches_writable = false;
     bool bye_sent = false, bye_received = false;
-    bool broken = false; // for sweep(): write error or invalid data
-    // The frame whose data is being received.
-    FrameHeader head;
-    uint64_t received = 0;
-    bool in_data = false;
-    std::vector<std::byte> body; // of a message
+    bool broken = false; // to be swept: write error or invalid data
 
     [[nodiscard]] bool is_open() const { return state == State::open; }
+    // This process dials.
+    [[nodiscard]] bool is_initiator() const { return state == State::dialing || state == State::hello_sent; }
 };
 
 } // namespace zipmpi::interjob

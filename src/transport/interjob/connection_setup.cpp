@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Connections until both sides are authenticated.
-#include "transport/interjob/interjob_network.hpp"
+#include "transport/interjob/connection_setup.hpp"
 
 #include "os/clock.hpp"
+#include "transport/interjob/sockets.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 namespace zipmpi::interjob {
@@ -22,6 +20,8 @@ constexpr uint64_t parked_ns = 120 * second_ns;                // until this pro
 constexpr uint64_t authenticated_timeout_ns = 600 * second_ns; // an authenticated peer may be computing
 constexpr uint32_t max_rounds = 3;                             // over all addresses
 constexpr size_t max_unauthenticated = 1024;
+constexpr uint64_t check_interval_ns = second_ns / 20;
+constexpr uint64_t reply_timeout_ns = 20 * second_ns; // for a reply, before another address is tried
 
 bool send_now(int fd, const void* bytes, size_t n) {
     return ::send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(n);
@@ -37,82 +37,83 @@ bool take(std::string& in, T& out) {
 
 } // namespace
 
-bool InterJobNetwork::watch(Connection& c, bool add) {
-    epoll_event e{};
-    const bool out = c.state == Connection::State::dialing || (c.is_open() && !c.out.empty());
-    e.events = EPOLLIN | (out ? EPOLLOUT : 0U);
-    e.data.u64 = c.number;
-    c.watches_writable = out;
-    return epoll_ctl(epoll_.get(), add ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, c.fd.get(), &e) == 0;
-}
-
-Connection& InterJobNetwork::add_connection(os::Fd fd, Connection::State state) {
-    auto made = std::make_unique<Connection>();
-    Connection& c = *made;
-    c.number = next_connection_++;
-    c.state = state;
-    c.fd = std::move(fd);
-    c.deadline_ns = os::now_ns() + handshake_ns;
-    connections_.emplace(c.number, std::move(made));
-    return c;
+Connection* ConnectionSetup::dial_peer(int external) {
+    Connection& c = table_.add(os::Fd(), Connection::State::dialing, os::now_ns() + handshake_ns);
+    c.external = external;
+    peers_.at(external).connection = c.number;
+    if (dial_next(c)) return &c;
+    peers_.add_failure(external);
+    return nullptr;
 }
 
 // Dials this address or the next ones. Returns false if none is usable.
-bool InterJobNetwork::dial_next(Connection& c) {
-    const ExternalPeer& f = external_peers_[static_cast<size_t>(c.external)];
+bool ConnectionSetup::dial_next(Connection& c) {
+    const ExternalPeer& f = peers_.at(c.external);
     const uint32_t addresses = address_count(f.contact);
     c.state = Connection::State::dialing;
     c.in.clear();
-    for (; c.attempts < max_rounds * addresses;
-         ++c.attempts, c.address_index = (c.address_index + 1) % addresses) {
-        c.fd = dial(f.contact, c.address_index);
+    for (; c.setup.attempts < max_rounds * addresses;
+         ++c.setup.attempts, c.setup.address_index = (c.setup.address_index + 1) % addresses) {
+        c.fd = dial(f.contact, c.setup.address_index);
         if (!c.fd && errno == EAGAIN) // its listen queue is full: retry in check_timeouts()
-            return c.deadline_ns >= os::now_ns();
-        c.deadline_ns = os::now_ns() + dial_ns;
-        if (c.fd && watch(c, true)) return true;
+            return c.setup.deadline_ns >= os::now_ns();
+        c.setup.deadline_ns = os::now_ns() + dial_ns;
+        if (c.fd && table_.start_watching(c)) return true;
     }
     return false;
 }
 
-bool InterJobNetwork::try_next_address(Connection& c) {
+bool ConnectionSetup::try_next_address(Connection& c) {
     c.fd.reset();
-    ++c.attempts;
-    c.address_index = (c.address_index + 1) %
-                      std::max(1U, address_count(external_peers_[static_cast<size_t>(c.external)].contact));
+    ++c.setup.attempts;
+    c.setup.address_index =
+        (c.setup.address_index + 1) % std::max(1U, address_count(peers_.at(c.external).contact));
     return dial_next(c);
 }
 
-void InterJobNetwork::on_connected(Connection& c) {
+void ConnectionSetup::on_connected(Connection& c) {
     int error = 0;
     socklen_t length = sizeof error;
-    const ExternalPeer& f = external_peers_[static_cast<size_t>(c.external)];
-    c.hello = make_hello(f.key, contact_info_.name, f.contact.name);
+    const ExternalPeer& f = peers_.at(c.external);
+    c.setup.hello = make_hello(f.key, own_, f.contact.name);
     if (getsockopt(c.fd.get(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0 &&
-        send_now(c.fd.get(), &c.hello, sizeof c.hello)) {
+        send_now(c.fd.get(), &c.setup.hello, sizeof c.setup.hello)) {
         c.state = Connection::State::hello_sent;
-        c.deadline_ns = os::now_ns() + 4 * dial_ns;
-        static_cast<void>(watch(c));
+        c.setup.deadline_ns = os::now_ns() + 4 * dial_ns;
+        table_.update_watch(c);
         return;
     }
     c.broken = !try_next_address(c);
 }
 
-void InterJobNetwork::accept_connection(int listener) {
+void ConnectionSetup::accept_connection(int listener) {
     const auto unauthenticated = static_cast<size_t>(
-        std::ranges::count_if(connections_, [](const auto& one) { return one.second->external < 0; }));
+        std::ranges::count_if(table_.all(), [](const auto& one) { return one.second->external < 0; }));
     os::Fd fd = accept_on(listener);
     if (!fd || unauthenticated >= max_unauthenticated) return;
-    Connection& c = add_connection(std::move(fd), Connection::State::hello_awaited);
-    c.broken = !watch(c, true);
+    Connection& c = table_.add(std::move(fd), Connection::State::hello_awaited, os::now_ns() + handshake_ns);
+    c.broken = !table_.start_watching(c);
 }
 
-// Handles the next handshake message if it is complete. Returns false if it is invalid.
-bool InterJobNetwork::on_handshake(Connection& c) {
+size_t ConnectionSetup::expected_bytes(Connection::State state) {
+    switch (state) {
+    case Connection::State::hello_awaited:
+        return sizeof(Hello);
+    case Connection::State::hello_sent:
+        return sizeof(HelloReply);
+    case Connection::State::reply_sent:
+        return sizeof(Confirm);
+    default:
+        return 0;
+    }
+}
+
+bool ConnectionSetup::on_handshake(Connection& c) {
     switch (c.state) {
     case Connection::State::hello_awaited:
-        return !take(c.in, c.hello) || on_hello(c);
+        return !take(c.in, c.setup.hello) || on_hello(c);
     case Connection::State::hello_sent:
-        return !take(c.in, c.hello_reply) || on_hello_reply(c);
+        return !take(c.in, c.setup.hello_reply) || on_hello_reply(c);
     case Connection::State::reply_sent:
         return on_confirm(c);
     default:
@@ -120,54 +121,78 @@ bool InterJobNetwork::on_handshake(Connection& c) {
     }
 }
 
-bool InterJobNetwork::on_hello(Connection& c) {
-    if (!is_hello(c.hello) || c.hello.to != contact_info_.name) return false;
-    const auto key = keys_.find(c.hello.key);
-    if (key != keys_.end()) return reply_hello(c, key->second);
+bool ConnectionSetup::on_hello(Connection& c) {
+    if (!is_hello(c.setup.hello) || c.setup.hello.to != own_) return false;
+    const std::string* const key = peers_.find_key(c.setup.hello.key);
+    if (key != nullptr) return reply_hello(c, *key);
     c.state = Connection::State::parked; // other ranks of its group may be ahead of this process
-    c.deadline_ns = os::now_ns() + parked_ns;
+    c.setup.deadline_ns = os::now_ns() + parked_ns;
     return true;
 }
 
-bool InterJobNetwork::reply_hello(Connection& c, const std::string& key) {
-    if (!is_authentic(c.hello, key) || by_name_.count(c.hello.from) == 0) return false;
-    c.hello_reply = make_hello_reply(c.hello, key);
+bool ConnectionSetup::reply_hello(Connection& c, const std::string& key) {
+    if (!is_authentic(c.setup.hello, key) || peers_.find(c.setup.hello.from) == ExternalPeers::none)
+        return false;
+    c.setup.hello_reply = make_hello_reply(c.setup.hello, key);
     c.state = Connection::State::reply_sent;
-    c.deadline_ns = os::now_ns() + authenticated_timeout_ns;
-    return send_now(c.fd.get(), &c.hello_reply, sizeof c.hello_reply);
+    c.setup.deadline_ns = os::now_ns() + authenticated_timeout_ns;
+    return send_now(c.fd.get(), &c.setup.hello_reply, sizeof c.setup.hello_reply);
 }
 
-void InterJobNetwork::retry_parked() {
-    for (const auto& [number, c] : connections_) {
+void ConnectionSetup::retry_parked() {
+    for (const auto& [number, c] : table_.all()) {
         if (c->state != Connection::State::parked) continue;
-        const auto key = keys_.find(c->hello.key);
-        if (key != keys_.end() && by_name_.count(c->hello.from) != 0)
-            c->broken = !reply_hello(*c, key->second);
+        const std::string* const key = peers_.find_key(c->setup.hello.key);
+        if (key != nullptr && peers_.find(c->setup.hello.from) != ExternalPeers::none)
+            c->broken = !reply_hello(*c, *key);
     }
 }
 
-bool InterJobNetwork::on_hello_reply(Connection& c) {
-    const auto key = keys_.find(c.hello.key); // may have been replaced by a newer one
-    if (key == keys_.end() || !is_authentic(c.hello, c.hello_reply, key->second)) return false;
-    const Confirm confirm = make_confirm(c.hello, c.hello_reply, key->second);
+bool ConnectionSetup::on_hello_reply(Connection& c) {
+    const std::string* const key =
+        peers_.find_key(c.setup.hello.key); // may have been replaced by a newer one
+    if (key == nullptr || !is_authentic(c.setup.hello, c.setup.hello_reply, *key)) return false;
+    const Confirm confirm = make_confirm(c.setup.hello, c.setup.hello_reply, *key);
     if (!send_now(c.fd.get(), &confirm, sizeof confirm)) return false;
     c.state = Connection::State::open;
-    write_out(c);
-    static_cast<void>(watch(c));
+    writer_.write_out(c);
+    table_.update_watch(c);
     return true;
 }
 
-bool InterJobNetwork::on_confirm(Connection& c) {
+bool ConnectionSetup::on_confirm(Connection& c) {
     Confirm confirm{};
     if (!take(c.in, confirm)) return true;
-    const auto key = keys_.find(c.hello.key);
-    if (key == keys_.end() || !is_authentic(c.hello, c.hello_reply, confirm, key->second)) return false;
-    c.external = by_name_.at(c.hello.from);
-    ExternalPeer& f = external_peers_[static_cast<size_t>(c.external)];
+    const std::string* const key = peers_.find_key(c.setup.hello.key);
+    if (key == nullptr || !is_authentic(c.setup.hello, c.setup.hello_reply, confirm, *key)) return false;
+    c.external = peers_.find(c.setup.hello.from);
+    ExternalPeer& f = peers_.at(c.external);
     if (f.failed) return false; // already treated as failed: reject, so that the peer notices
     c.state = Connection::State::open;
     if (f.connection == 0) f.connection = c.number; // use it for the opposite direction too
     return true;
+}
+
+void ConnectionSetup::check_timeouts() {
+    const uint64_t now = os::now_ns();
+    if (now - checked_ns_ < check_interval_ns) return;
+    checked_ns_ = now;
+    for (const auto& [number, c] : table_.all())
+        if (!c->is_open() && !c->broken) check_timeout(*c, now);
+}
+
+void ConnectionSetup::check_timeout(Connection& c, uint64_t now) {
+    if (c.state == Connection::State::dialing && !c.fd) { // dial again
+        c.broken = !dial_next(c);
+        return;
+    }
+    if (c.setup.deadline_ns > now) return;
+    if (c.state == Connection::State::hello_sent) { // it may be computing, or be another process
+        c.setup.deadline_ns = now + reply_timeout_ns;
+        if (address_count(peers_.at(c.external).contact) == 1) return;
+        c.setup.attempts = 0;
+    }
+    c.broken = !c.is_initiator() || !try_next_address(c);
 }
 
 } // namespace zipmpi::interjob

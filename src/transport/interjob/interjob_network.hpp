@@ -6,25 +6,16 @@
 // between hosts. Created with the first communicator that includes another job; jobs without one pay
 // nothing.
 //
-// Each side sends all its messages to a peer on one connection, which keeps their order; if both dial at once
-// there are two connections, one per direction.
-//
 // Threads: called with the progress engine's lock held.
 #pragma once
 
-#include "transport/interjob/connection.hpp"
-#include "transport/interjob/sockets.hpp"
+#include "transport/interjob/connection_sweeper.hpp"
+#include "transport/interjob/frame_reader.hpp"
 #include "transport/network.hpp"
 
-#include <map>
 #include <memory>
-#include <unordered_map>
 
 namespace zipmpi::interjob {
-
-using transport::IncomingBulk;
-using transport::Peer;
-using transport::PostStatus;
 
 class InterJobNetwork final : public transport::Network {
   public:
@@ -32,7 +23,7 @@ class InterJobNetwork final : public transport::Network {
         ProcessName name;    // of this process
         std::string devices; // to listen on; empty: all
         Peer first_peer = 0; // above all peers of the wrapped network
-        transport::NetworkCallbacks callbacks{};
+        transport::NetworkListener* listener = nullptr;
     };
     // Returns null on failure, with the reason in why; inner is then untouched.
     static std::unique_ptr<InterJobNetwork>
@@ -64,99 +55,32 @@ class InterJobNetwork final : public transport::Network {
     [[nodiscard]] uint64_t rendezvous_threshold(Peer peer) const override;
     [[nodiscard]] uint64_t max_eager(Peer peer) const override;
     int progress() override;
-    [[nodiscard]] int descriptor() const override { return epoll_.get(); }
+    [[nodiscard]] int descriptor() const override { return table_.descriptor(); }
     bool arm() override { return inner_ == nullptr || inner_->arm(); }
     [[nodiscard]] bool idle() const override;
     void set_shutting_down(bool yes) override;
     [[nodiscard]] bool has_pending_handshakes() const override {
         return inner_ != nullptr && inner_->has_pending_handshakes();
     }
+    [[nodiscard]] bool relays_bulk() const override { return inner_ != nullptr && inner_->relays_bulk(); }
     [[nodiscard]] uint64_t rejected_messages() const override;
 
   private:
-    struct ExternalPeer {
-        ContactInfo contact;
-        std::string key;
-        uint64_t connection = 0; // for messages to it; 0: none
-        uint32_t references = 0;
-        bool failed = false;
-    };
-    struct PendingBulkSend { // not pulled yet
-        int external;
-        BufferRef data;
-    };
-    struct BulkKey { // identifies a rendezvous message of a peer
-        int external;
-        uint64_t number;
-        friend auto operator<=>(const BulkKey&, const BulkKey&) = default;
-    };
-    struct PendingBulkRecv {
-        BulkKey key;
-        std::unique_ptr<IncomingBulk> handle; // its address identifies the message to the protocols
-    };
+    explicit InterJobNetwork(const InterJobConfig& settings);
+    void handle_events(Connection& c, uint32_t events);
 
-    InterJobNetwork(const InterJobConfig& settings, std::unique_ptr<transport::Network> inner);
-    [[nodiscard]] bool is_external_peer(Peer peer) const { return peer >= first_peer_; }
-    [[nodiscard]] int external_of(Peer peer) const { return static_cast<int>(peer - first_peer_); }
-    [[nodiscard]] Peer peer_of(int external) const { return first_peer_ + static_cast<Peer>(external); }
-    [[nodiscard]] static int rank_of_external(int external) { return first_external + external; }
-
-    // interjob_network.cpp
-    Connection* connection_to(int external);
-    PostStatus post(int external, const FrameHeader& head, const std::byte* payload, const BufferRef& data,
-                    bool notify);
-    void send_bye(int external);
-    void fail(int external, const char* why);
-    // connection_setup.cpp
-    bool watch(Connection& c, bool add = false);
-    Connection& add_connection(os::Fd fd, Connection::State state);
-    bool dial_next(Connection& c);
-    bool try_next_address(Connection& c);
-    void on_connected(Connection& c);
-    bool on_handshake(Connection& c);
-    bool on_hello(Connection& c);
-    bool reply_hello(Connection& c, const std::string& key);
-    bool on_hello_reply(Connection& c);
-    bool on_confirm(Connection& c);
-    void retry_parked();
-    void check_timeouts();
-    void accept_connection(int listener);
-    // connection_io.cpp
-    void write_out(Connection& c);
-    ssize_t write_some(Connection& c, Connection::QueuedFrame& out);
-    void read_in(Connection& c);
-    bool read_in_place(Connection& c, bool& over);
-    size_t feed(Connection& c, std::span<const std::byte> bytes);
-    size_t consume_data(Connection& c, std::span<const std::byte> bytes);
-    bool begin_frame(Connection& c);
-    void end_frame(Connection& c);
-    void on_closed(Connection& c);
-    void sweep();
-
-    ContactInfo contact_info_;
-    Peer first_peer_;
-    transport::NetworkCallbacks callbacks_;
+    ContactInfo contact_info_; // of this process
     std::string no_address_;
-    os::Fd epoll_;
-    std::vector<os::Fd> listeners_;
-    std::deque<ExternalPeer> external_peers_;
-    std::map<ProcessName, int> by_name_;
-    std::unordered_map<uint64_t, std::string> keys_;
-    std::map<uint64_t, std::unique_ptr<Connection>> connections_;
-    uint64_t next_connection_ = 1;
-    std::unordered_map<uint64_t, PendingBulkSend> pending_sends_;
-    uint64_t next_send_id_ = 1;
-    // Reported to the protocols, not fetched yet.
-    std::unordered_map<IncomingBulk*, PendingBulkRecv> pending_recvs_;
-    std::map<BulkKey, BufferRef> fetching_;
-    std::vector<std::byte> read_buffer_;
-    std::vector<std::byte> pack_buffer_; // for packed bytes of noncontiguous memory
-    std::vector<int> newly_failed_;
-    uint64_t checked_ns_ = 0;
-    uint64_t rejected_messages_ = 0;
-    int events_ = 0;
-    bool shutting_down_ = false;
-    bool to_sweep_ = false;
+    std::vector<os::Fd> listening_;
+    transport::NetworkListener& listener_;
+    ExternalPeers peers_;
+    ConnectionTable table_;
+    BulkTransfers transfers_;
+    FrameWriter writer_;
+    ConnectionSetup setup_;
+    FrameSender sender_;
+    FrameReader reader_;
+    ConnectionSweeper sweeper_;
     std::unique_ptr<transport::Network> inner_;
 };
 

@@ -31,7 +31,7 @@ void CellPool::reclaim_from(uint32_t reader) {
 }
 
 bool CellPool::is_released(uint16_t cell) const {
-    // Pairs with the reader's store in ShmTransport::release_cell(): the reader is done with the data.
+    // Pairs with the reader's store in SlotReader::release_cell(): the reader is done with the data.
     // seq_cst because it is also the final check after arm().
     const auto* head = reinterpret_cast<const wire::CellHead*>(segment_.cell(owner_, cell));
     return head->released.load(std::memory_order_seq_cst) == cells_[cell].generation;

@@ -84,32 +84,34 @@ bool FrameBuffer::read_spliced(size_t data_bytes) {
     return true;
 }
 
-FrameStream::FrameStream(os::Fd fd, FrameBufferPool& pool, const StreamCallbacks& user)
+FrameStream::FrameStream(os::Fd fd, FrameBufferPool& pool, StreamListener& listener, StreamUse use)
     : fd_(std::move(fd))
     , pool_(pool)
-    , callbacks_(user)
-    , buffer_(buffer_bytes) {}
+    , listener_(listener)
+    , use_(use) {
+    in_.bytes.resize(buffer_bytes);
+}
 
 FrameStream::~FrameStream() {
-    if (frame_buffer_ != nullptr) pool_.release(frame_buffer_);
-    for (const PendingWrite& out : pending_writes_)
-        if (out.ticket != nullptr) callbacks_.frame_sent(callbacks_.subject, out.ticket);
+    if (long_.buffer != nullptr) pool_.release(long_.buffer);
+    for (const PendingWrite& out : out_.pending)
+        if (out.ticket != nullptr) listener_.frame_sent(out.ticket);
 }
 
 int FrameStream::read() {
     int taken = 0;
     for (size_t i = 0; i < max_reads; ++i) {
-        const bool is_long = target_ != nullptr;
+        const bool is_long = long_.target != nullptr;
         size_t capacity = 0;
         const ssize_t n = read_some(capacity);
         if (n < 0 && is_transient()) return taken;
         if (n <= 0) return taken != 0 ? taken : -1; // the next read() reports it again
-        (is_long ? received_ : end_) += static_cast<size_t>(n);
+        (is_long ? long_.received : in_.end) += static_cast<size_t>(n);
         if (!is_long) {
             const int more = parse();
             if (more < 0) return -1;
             taken += more;
-        } else if (received_ == expected_) {
+        } else if (long_.received == long_.expected) {
             finish_long();
             ++taken;
         }
@@ -119,96 +121,93 @@ int FrameStream::read() {
 }
 
 ssize_t FrameStream::read_some(size_t& capacity) {
-    if (target_ == nullptr) {
-        capacity = after_long_ ? max_buffered_frame : buffer_.size() - end_;
-        return recv(fd_.get(), buffer_.data() + end_, capacity, MSG_DONTWAIT);
+    if (long_.target == nullptr) {
+        capacity = in_.after_long ? max_buffered_frame : in_.bytes.size() - in_.end;
+        return recv(fd_.get(), in_.bytes.data() + in_.end, capacity, MSG_DONTWAIT);
     }
-    capacity = expected_ - received_;
-    if (splices_) {
+    capacity = long_.expected - long_.received;
+    if (long_.splices) {
         const ssize_t n =
-            splice(fd_.get(), nullptr, frame_buffer_->pipe_in.get(), nullptr, capacity, SPLICE_F_NONBLOCK);
-        if (n > 0) frame_buffer_->spliced_bytes += static_cast<size_t>(n);
+            splice(fd_.get(), nullptr, long_.buffer->pipe_in.get(), nullptr, capacity, SPLICE_F_NONBLOCK);
+        if (n > 0) long_.buffer->spliced_bytes += static_cast<size_t>(n);
         int there = 0;
         if (n >= 0 || errno != EAGAIN || ioctl(fd_.get(), FIONREAD, &there) != 0 || there == 0) return n;
-        splices_ = false; // the pipe is full of small packets
-        if (!frame_buffer_->read_spliced(received_)) return -1;
+        long_.splices = false; // the pipe is full of small packets
+        if (!long_.buffer->read_spliced(long_.received)) return -1;
     }
-    return recv(fd_.get(), target_ + received_, capacity, MSG_DONTWAIT);
+    return recv(fd_.get(), long_.target + long_.received, capacity, MSG_DONTWAIT);
 }
 
 int FrameStream::parse() {
     int taken = 0;
-    while (end_ - begin_ >= sizeof(wire::Frame)) {
+    while (in_.end - in_.begin >= sizeof(wire::Frame)) {
         wire::Frame frame{};
-        std::memcpy(&frame, buffer_.data() + begin_, sizeof frame);
+        std::memcpy(&frame, in_.bytes.data() + in_.begin, sizeof frame);
         if (frame.magic != wire::frame_magic || frame.bytes > wire::frame_payload_max) return -1;
         const size_t whole = sizeof frame + frame.bytes;
-        if (end_ - begin_ >= whole) {
-            const size_t at = std::exchange(begin_, begin_ + whole);
-            after_long_ = whole > max_buffered_frame;
-            callbacks_.frame_arrived(callbacks_.subject, {buffer_.data() + at, whole}, {}, nullptr);
+        if (in_.end - in_.begin >= whole) {
+            const size_t at = std::exchange(in_.begin, in_.begin + whole);
+            in_.after_long = whole > max_buffered_frame;
+            listener_.frame_arrived({in_.bytes.data() + at, whole}, {}, nullptr);
             ++taken;
         } else {
             if (whole > max_buffered_frame && !begin_long(frame, whole)) return -1;
             break;
         }
     }
-    if (begin_ != 0) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-    end_ -= std::exchange(begin_, 0);
+    if (in_.begin != 0) std::memmove(in_.bytes.data(), in_.bytes.data() + in_.begin, in_.end - in_.begin);
+    in_.end -= std::exchange(in_.begin, 0);
     return taken;
 }
 
 // Starts a long frame with the bytes already received. Returns false if they are not a valid frame.
 bool FrameStream::begin_long(const wire::Frame& frame, size_t whole) {
-    const std::span come(buffer_.data() + begin_, end_ - begin_);
+    const std::span<const std::byte> come = in_.unparsed();
     const size_t head = head_bytes(frame, come);
     if (head == 0 || head > come.size()) return true;
     if (head >= whole) return false;
-    head_.assign(come.begin(), come.begin() + static_cast<ptrdiff_t>(head));
-    expected_ = whole - head;
-    received_ = come.size() - head;
-    target_ = callbacks_.receive_buffer_for != nullptr
-                  ? callbacks_.receive_buffer_for(callbacks_.subject, head_, expected_)
-                  : nullptr;
-    discard_ = false;
-    if (target_ == nullptr) {
-        frame_buffer_ = pool_.acquire();
-        target_ = frame_buffer_->bytes;
+    long_.head.assign(come.begin(), come.begin() + static_cast<ptrdiff_t>(head));
+    long_.expected = whole - head;
+    long_.received = come.size() - head;
+    long_.target = listener_.receive_buffer_for(long_.head, long_.expected);
+    long_.discard = false;
+    if (long_.target == nullptr) {
+        long_.buffer = pool_.acquire();
+        long_.target = long_.buffer->bytes;
     }
-    std::memcpy(target_, come.data() + head, received_);
-    splices_ = callbacks_.forward_only && frame_buffer_ != nullptr && expected_ - received_ >= min_spliced &&
-               pool_.has_pipe(*frame_buffer_);
-    begin_ = end_;
-    after_long_ = true;
+    std::memcpy(long_.target, come.data() + head, long_.received);
+    long_.splices = use_ == StreamUse::forward_only && long_.buffer != nullptr &&
+                    long_.expected - long_.received >= min_spliced && pool_.has_pipe(*long_.buffer);
+    in_.begin = in_.end;
+    in_.after_long = true;
     return true;
 }
 
 void FrameStream::finish_long() {
-    std::byte* const data = std::exchange(target_, nullptr);
-    FrameBuffer* const buffer = std::exchange(frame_buffer_, nullptr);
-    const bool kept =
-        !discard_ && callbacks_.frame_arrived(callbacks_.subject, head_, {data, expected_}, buffer);
+    std::byte* const data = std::exchange(long_.target, nullptr);
+    FrameBuffer* const buffer = std::exchange(long_.buffer, nullptr);
+    const bool kept = !long_.discard && listener_.frame_arrived(long_.head, {data, long_.expected}, buffer);
     if (buffer != nullptr && !kept) pool_.release(buffer);
 }
 
 void FrameStream::revoke_buffer(std::span<const std::byte> memory) {
-    if (target_ == nullptr || frame_buffer_ != nullptr || target_ < memory.data() ||
-        target_ >= memory.data() + memory.size())
+    if (long_.target == nullptr || long_.buffer != nullptr || long_.target < memory.data() ||
+        long_.target >= memory.data() + memory.size())
         return;
-    frame_buffer_ = pool_.acquire();
-    target_ = frame_buffer_->bytes;
-    discard_ = true;
+    long_.buffer = pool_.acquire();
+    long_.target = long_.buffer->bytes;
+    long_.discard = true;
 }
 
-ssize_t FrameStream::send_parts(std::span<const std::byte> head, std::span<const std::byte> data, bool more) {
+ssize_t FrameStream::send_parts(std::span<const std::byte> head, std::span<const std::byte> data, int flags) {
     iovec parts[3];
     size_t used = 0;
-    for (const std::span<const std::byte> part : {std::span<const std::byte>(batched_), head, data})
+    for (const std::span<const std::byte> part : {std::span<const std::byte>(out_.batched), head, data})
         if (!part.empty()) parts[used++] = {const_cast<std::byte*>(part.data()), part.size()};
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = used;
-    return sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
+    return sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
 }
 
 // Sends as much as the socket accepts. Returns false if the connection is closed.
@@ -223,11 +222,11 @@ bool FrameStream::send_spliced(FrameBuffer& buffer) {
 }
 
 void FrameStream::queue_rest(size_t sent, std::span<const std::byte> head, std::span<const std::byte> data,
-                             void* ticket) {
-    PendingWrite& out = pending_writes_.emplace_back();
+                             FrameTicket* ticket) {
+    PendingWrite& out = out_.pending.emplace_back();
     out.ticket = ticket;
     const bool copies = ticket == nullptr;
-    for (const std::span<const std::byte> part : {std::span<const std::byte>(batched_), head, data}) {
+    for (const std::span<const std::byte> part : {std::span<const std::byte>(out_.batched), head, data}) {
         const std::span<const std::byte> rest = part.subspan(std::min(sent, part.size()));
         sent -= part.size() - rest.size();
         if (part.data() == data.data() && !copies)
@@ -235,51 +234,51 @@ void FrameStream::queue_rest(size_t sent, std::span<const std::byte> head, std::
         else
             out.bytes.insert(out.bytes.end(), rest.begin(), rest.end());
     }
-    batched_.clear();
+    out_.batched.clear();
 }
 
-PostStatus FrameStream::send(std::span<const std::byte> head, std::span<const std::byte> data, void* ticket,
-                             FrameBuffer* buffer) {
+PostStatus FrameStream::send(std::span<const std::byte> head, std::span<const std::byte> data,
+                             FrameTicket* ticket, FrameBuffer* buffer) {
     const bool piped = buffer != nullptr && buffer->spliced_bytes != 0;
     if (piped) data = buffer->in_memory(data);
-    const ssize_t n = pending_writes_.empty() ? send_parts(head, data, piped) : 0;
+    const ssize_t n = out_.pending.empty() ? send_parts(head, data, piped ? MSG_MORE : 0) : 0;
     if (n < 0 && !is_transient()) return PostStatus::failed;
     const size_t sent = n < 0 ? 0 : static_cast<size_t>(n);
-    const bool all = sent == batched_.size() + head.size() + data.size();
+    const bool all = sent == out_.batched.size() + head.size() + data.size();
     if (all && piped && !send_spliced(*buffer)) return PostStatus::failed;
     if (all && (!piped || buffer->spliced_bytes == 0)) {
-        batched_.clear();
+        out_.batched.clear();
         return PostStatus::done;
     }
     const bool keeps_memory = piped || (data.size() > max_copied && ticket != nullptr);
     queue_rest(sent, head, data, keeps_memory ? ticket : nullptr);
-    if (piped) pending_writes_.back().buffer = buffer;
+    if (piped) out_.pending.back().buffer = buffer;
     return keeps_memory ? PostStatus::in_flight : PostStatus::done;
 }
 
 void FrameStream::batch(std::span<const std::byte> head, std::span<const std::byte> data) {
-    batched_.insert(batched_.end(), head.begin(), head.end());
-    batched_.insert(batched_.end(), data.begin(), data.end());
+    out_.batched.insert(out_.batched.end(), head.begin(), head.end());
+    out_.batched.insert(out_.batched.end(), data.begin(), data.end());
 }
 
-bool FrameStream::flush() { return batched_.empty() || send({}, {}, nullptr) != PostStatus::failed; }
+bool FrameStream::flush() { return out_.batched.empty() || send({}, {}, nullptr) != PostStatus::failed; }
 
 // Writes up to the first frame with spliced data.
 ssize_t FrameStream::write_parts() {
     constexpr size_t max_parts = 32;
     iovec parts[max_parts];
     size_t used = 0;
-    size_t skip = front_written_;
+    size_t skip = out_.front_written;
     bool more = false;
-    for (size_t i = 0; i < pending_writes_.size() && used + 2 <= max_parts && !more; ++i) {
+    for (size_t i = 0; i < out_.pending.size() && used + 2 <= max_parts && !more; ++i) {
         for (const std::span<const std::byte> part :
-             {std::span<const std::byte>(pending_writes_[i].bytes), pending_writes_[i].data}) {
+             {std::span<const std::byte>(out_.pending[i].bytes), out_.pending[i].data}) {
             const size_t cut = std::min(skip, part.size());
             skip -= cut;
             if (cut == part.size()) continue;
             parts[used++] = {const_cast<std::byte*>(part.data() + cut), part.size() - cut};
         }
-        more = pending_writes_[i].spliced() != 0;
+        more = out_.pending[i].spliced() != 0;
     }
     msghdr message{};
     message.msg_iov = parts;
@@ -288,20 +287,20 @@ ssize_t FrameStream::write_parts() {
 }
 
 bool FrameStream::write() {
-    while (!pending_writes_.empty()) {
-        if (front_written_ < pending_writes_.front().in_memory()) {
+    while (!out_.pending.empty()) {
+        if (out_.front_written < out_.pending.front().in_memory()) {
             const ssize_t n = write_parts();
             if (n < 0) return is_transient();
-            front_written_ += static_cast<size_t>(n);
+            out_.front_written += static_cast<size_t>(n);
         }
-        while (!pending_writes_.empty() && front_written_ >= pending_writes_.front().in_memory()) {
-            PendingWrite& first = pending_writes_.front();
+        while (!out_.pending.empty() && out_.front_written >= out_.pending.front().in_memory()) {
+            PendingWrite& first = out_.pending.front();
             if (first.spliced() != 0 && !send_spliced(*first.buffer)) return false;
             if (first.spliced() != 0) return true;
-            front_written_ -= first.in_memory();
-            void* const ticket = first.ticket;
-            pending_writes_.pop_front();
-            if (ticket != nullptr) callbacks_.frame_sent(callbacks_.subject, ticket);
+            out_.front_written -= first.in_memory();
+            FrameTicket* const ticket = first.ticket;
+            out_.pending.pop_front();
+            if (ticket != nullptr) listener_.frame_sent(ticket);
         }
     }
     return true;

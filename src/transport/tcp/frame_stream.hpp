@@ -9,7 +9,7 @@
 #pragma once
 
 #include "os/fd.hpp"
-#include "transport/network.hpp"
+#include "transport/frame_network.hpp"
 #include "wire/frame_layout.hpp"
 
 #include <deque>
@@ -51,21 +51,28 @@ class FrameBufferPool {
     bool pipes_exhausted_ = false;
 };
 
+// What a stream reports to its owner, which must not destroy it meanwhile.
+class StreamListener {
+  public:
+    // Destination for the data of a long frame whose header has arrived; null: any buffer.
+    virtual std::byte* receive_buffer_for(std::span<const std::byte> /*head*/, size_t /*bytes*/) {
+        return nullptr;
+    }
+    // A frame: one span if short, two if long. Returns true to keep the buffer, if any.
+    virtual bool frame_arrived(std::span<const std::byte> head, std::span<const std::byte> data,
+                               FrameBuffer* buffer) = 0;
+    virtual void frame_sent(FrameTicket* ticket) = 0; // send() has finished with the data
+
+  protected:
+    ~StreamListener() = default;
+};
+
+// forward_only: the data of long frames is not read, so it may stay in the pipe of its buffer.
+enum class StreamUse { deliver, forward_only };
+
 class FrameStream {
   public:
-    // Callbacks of the owner. They must not destroy the stream.
-    struct StreamCallbacks {
-        void* subject;
-        // Destination for the data of a long frame whose header has arrived; null: any buffer.
-        std::byte* (*receive_buffer_for)(void* subject, std::span<const std::byte> head, size_t bytes);
-        // A frame: one span if short, two if long. Returns true to keep the buffer, if any.
-        bool (*frame_arrived)(void* subject, std::span<const std::byte> head, std::span<const std::byte> data,
-                              FrameBuffer* buffer);
-        void (*frame_sent)(void* subject, void* ticket); // send() has finished with the data
-        // The data of long frames is not read: it may stay in the pipe of its buffer.
-        bool forward_only = false;
-    };
-    FrameStream(os::Fd fd, FrameBufferPool& pool, const StreamCallbacks& user);
+    FrameStream(os::Fd fd, FrameBufferPool& pool, StreamListener& listener, StreamUse use);
     ~FrameStream(); // drops pending writes: calls frame_sent()
     FrameStream(const FrameStream&) = delete;
     FrameStream& operator=(const FrameStream&) = delete;
@@ -75,57 +82,70 @@ class FrameStream {
     int read();
     // Copies the head; if in flight, the data must stay valid until frame_sent(ticket). buffer: its pipe
     // holds the end of the data.
-    PostStatus send(std::span<const std::byte> head, std::span<const std::byte> data, void* ticket,
+    PostStatus send(std::span<const std::byte> head, std::span<const std::byte> data, FrameTicket* ticket,
                     FrameBuffer* buffer = nullptr);
     // Queues a short frame, which is sent with the next frame or by flush().
     void batch(std::span<const std::byte> head, std::span<const std::byte> data);
-    [[nodiscard]] size_t batched() const { return batched_.size(); }
+    [[nodiscard]] size_t batched() const { return out_.batched.size(); }
     bool flush(); // false: connection closed
     bool write(); // continues pending writes; false: connection closed
-    [[nodiscard]] bool has_pending_writes() const { return !pending_writes_.empty(); }
+    [[nodiscard]] bool has_pending_writes() const { return !out_.pending.empty(); }
     // Redirects data that is being read to this memory; its frame is dropped.
     void revoke_buffer(std::span<const std::byte> memory);
 
     bool watches_writable = false; // set by the owner that waits for the descriptor
 
   private:
+    // Bytes received but not parsed.
+    struct Input {
+        std::vector<std::byte> bytes;
+        size_t begin = 0, end = 0;
+        bool after_long = false; // the next frame is probably long too
+
+        [[nodiscard]] std::span<const std::byte> unparsed() const {
+            return std::span(bytes).subspan(begin, end - begin);
+        }
+    };
+    // The long frame being read.
+    struct LongFrame {
+        std::vector<std::byte> head;
+        std::byte* target = nullptr; // null: there is no such frame
+        size_t expected = 0, received = 0;
+        FrameBuffer* buffer = nullptr;
+        bool discard = false;
+        bool splices = false; // data goes to the pipe of the buffer
+    };
     struct PendingWrite {
         std::vector<std::byte> bytes;
         std::span<const std::byte> data;
-        void* ticket;
+        FrameTicket* ticket;
         FrameBuffer* buffer = nullptr; // its pipe holds the rest
 
         [[nodiscard]] size_t in_memory() const { return bytes.size() + data.size(); }
         [[nodiscard]] size_t spliced() const { return buffer != nullptr ? buffer->spliced_bytes : 0; }
     };
+    struct Output {
+        std::vector<std::byte> batched;
+        std::deque<PendingWrite> pending;
+        size_t front_written = 0; // of the first pending write
+    };
     int parse();
     bool begin_long(const wire::Frame& frame, size_t whole);
     void finish_long();
     ssize_t read_some(size_t& capacity);
-    ssize_t send_parts(std::span<const std::byte> head, std::span<const std::byte> data, bool more);
+    ssize_t send_parts(std::span<const std::byte> head, std::span<const std::byte> data, int flags);
     bool send_spliced(FrameBuffer& buffer);
     void queue_rest(size_t sent, std::span<const std::byte> head, std::span<const std::byte> data,
-                    void* ticket);
+                    FrameTicket* ticket);
     ssize_t write_parts();
 
     os::Fd fd_;
     FrameBufferPool& pool_;
-    StreamCallbacks callbacks_;
-    // in
-    std::vector<std::byte> buffer_;
-    size_t begin_ = 0, end_ = 0;
-    bool after_long_ = false; // the next frame is probably long too
-    // The long frame being read; target_ is null if there is none.
-    std::vector<std::byte> head_;
-    std::byte* target_ = nullptr;
-    size_t expected_ = 0, received_ = 0;
-    FrameBuffer* frame_buffer_ = nullptr;
-    bool discard_ = false;
-    bool splices_ = false; // data goes to the pipe of frame_buffer_
-    // out
-    std::vector<std::byte> batched_;
-    std::deque<PendingWrite> pending_writes_;
-    size_t front_written_ = 0; // of the first pending write
+    StreamListener& listener_;
+    StreamUse use_;
+    Input in_;
+    LongFrame long_;
+    Output out_;
 };
 
 } // namespace zipmpi::transport::tcp

@@ -26,31 +26,34 @@ Bytes frame_of(wire::FrameType type, size_t data, uint64_t sequence) {
     return bytes;
 }
 
+Bytes joined(std::span<const std::byte> head, std::span<const std::byte> data) {
+    Bytes whole(head.begin(), head.end());
+    whole.insert(whole.end(), data.begin(), data.end());
+    return whole;
+}
+
 // Both endpoints of one connection.
-class Streams : public testing::Test {
+class Streams : public testing::Test, public StreamListener {
+  public:
+    std::byte* receive_buffer_for(std::span<const std::byte>, size_t bytes) override {
+        return bytes <= memory.size() ? memory.data() : nullptr;
+    }
+    bool frame_arrived(std::span<const std::byte> head, std::span<const std::byte> data,
+                       FrameBuffer*) override {
+        preposted += !data.empty() && data.data() == memory.data() ? 1 : 0;
+        arrived.push_back(joined(head, data));
+        return false;
+    }
+    void frame_sent(FrameTicket*) override { ++sent_frames; }
+
   protected:
     Streams() {
         int ends[2];
         EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
         const int small = 16 << 10;
         setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
-        const FrameStream::StreamCallbacks user{
-            this,
-            [](void* self, std::span<const std::byte>, size_t bytes) -> std::byte* {
-                Bytes& wanted = static_cast<Streams*>(self)->memory;
-                return bytes <= wanted.size() ? wanted.data() : nullptr;
-            },
-            [](void* self, std::span<const std::byte> head, std::span<const std::byte> data, FrameBuffer*) {
-                Bytes whole(head.begin(), head.end());
-                whole.insert(whole.end(), data.begin(), data.end());
-                auto& test = *static_cast<Streams*>(self);
-                test.preposted += !data.empty() && data.data() == test.memory.data() ? 1 : 0;
-                test.arrived.push_back(std::move(whole));
-                return false;
-            },
-            [](void* self, void*) { ++static_cast<Streams*>(self)->sent_frames; }};
-        from = std::make_unique<FrameStream>(os::Fd(ends[0]), pool, user);
-        to = std::make_unique<FrameStream>(os::Fd(ends[1]), pool, user);
+        from = std::make_unique<FrameStream>(os::Fd(ends[0]), pool, *this, StreamUse::deliver);
+        to = std::make_unique<FrameStream>(os::Fd(ends[1]), pool, *this, StreamUse::deliver);
     }
     void send(const Bytes& frame, bool gathers = false) {
         const size_t head = std::min<size_t>(frame.size(), 100);
@@ -59,7 +62,7 @@ class Streams : public testing::Test {
             from->batch(all.first(head), all.subspan(head));
         else
             in_flight +=
-                from->send(all.first(head), all.subspan(head), this) == PostStatus::in_flight ? 1 : 0;
+                from->send(all.first(head), all.subspan(head), &ticket) == PostStatus::in_flight ? 1 : 0;
     }
     void transfer_all() {
         for (int i = 0; i < 10000 && (from->has_pending_writes() || from->batched() != 0); ++i) {
@@ -69,6 +72,7 @@ class Streams : public testing::Test {
         for (int i = 0; i < 100; ++i) EXPECT_GE(to->read(), 0);
     }
     FrameBufferPool pool;
+    FrameTicket ticket;
     Bytes memory;
     int preposted = 0, sent_frames = 0, in_flight = 0;
     std::vector<Bytes> arrived;
@@ -139,9 +143,54 @@ TEST_F(Streams, CloseIsDetectedAndPendingDataDropped) {
     EXPECT_EQ(last, -1);
 }
 
+// A ticket that returns the buffer of a forwarded frame.
+struct BufferTicket : FrameTicket {
+    FrameBuffer* buffer;
+};
+
 // A gateway: `in` reads from `from`, and `out` sends to `to`.
 class Forwarding : public testing::Test {
   protected:
+    class Receiver final : public StreamListener {
+      public:
+        explicit Receiver(Forwarding& test)
+            : test_(test) {}
+        bool frame_arrived(std::span<const std::byte> head, std::span<const std::byte> data,
+                           FrameBuffer*) override {
+            test_.arrived.push_back(joined(head, data));
+            return false;
+        }
+        void frame_sent(FrameTicket*) override { ++test_.sent_frames; }
+
+      private:
+        Forwarding& test_;
+    };
+    class Forwarder final : public StreamListener {
+      public:
+        explicit Forwarder(Forwarding& test)
+            : test_(test) {}
+        bool frame_arrived(std::span<const std::byte> head, std::span<const std::byte> data,
+                           FrameBuffer* buffer) override {
+            test_.spliced += spliced_buffer(buffer) != nullptr ? 1 : 0;
+            auto ticket = std::make_unique<BufferTicket>();
+            ticket->buffer = buffer;
+            const PostStatus posted = test_.out->send(head, data, buffer != nullptr ? ticket.get() : nullptr,
+                                                      spliced_buffer(buffer));
+            if (posted != PostStatus::in_flight) return false;
+            ++test_.in_flight;
+            static_cast<void>(ticket.release()); // until frame_sent()
+            return true;
+        }
+        void frame_sent(FrameTicket* ticket) override {
+            const std::unique_ptr<BufferTicket> owned(static_cast<BufferTicket*>(ticket));
+            ++test_.sent_frames;
+            test_.pool.release(owned->buffer);
+        }
+
+      private:
+        Forwarding& test_;
+    };
+
     Forwarding() {
         int before[2];
         int behind[2];
@@ -150,33 +199,10 @@ class Forwarding : public testing::Test {
         const int small = 48 << 10;
         for (const int fd : {before[0], behind[0]})
             setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
-        FrameStream::StreamCallbacks user{};
-        user.subject = this;
-        user.frame_arrived = [](void* self, std::span<const std::byte> head, std::span<const std::byte> data,
-                                FrameBuffer*) {
-            Bytes whole(head.begin(), head.end());
-            whole.insert(whole.end(), data.begin(), data.end());
-            static_cast<Forwarding*>(self)->arrived.push_back(std::move(whole));
-            return false;
-        };
-        user.frame_sent = [](void* self, void* buffer) {
-            ++static_cast<Forwarding*>(self)->sent_frames;
-            if (buffer != nullptr && buffer != self)
-                static_cast<Forwarding*>(self)->pool.release(static_cast<FrameBuffer*>(buffer));
-        };
-        from = std::make_unique<FrameStream>(os::Fd(before[0]), pool, user);
-        to = std::make_unique<FrameStream>(os::Fd(behind[1]), pool, user);
-        user.forward_only = true;
-        user.frame_arrived = [](void* self, std::span<const std::byte> head, std::span<const std::byte> data,
-                                FrameBuffer* buffer) {
-            auto& test = *static_cast<Forwarding*>(self);
-            test.spliced += spliced_buffer(buffer) != nullptr ? 1 : 0;
-            const PostStatus posted = test.out->send(head, data, buffer, spliced_buffer(buffer));
-            test.in_flight += posted == PostStatus::in_flight ? 1 : 0;
-            return posted == PostStatus::in_flight;
-        };
-        in = std::make_unique<FrameStream>(os::Fd(before[1]), pool, user);
-        out = std::make_unique<FrameStream>(os::Fd(behind[0]), pool, user);
+        from = std::make_unique<FrameStream>(os::Fd(before[0]), pool, receiver, StreamUse::deliver);
+        to = std::make_unique<FrameStream>(os::Fd(behind[1]), pool, receiver, StreamUse::deliver);
+        in = std::make_unique<FrameStream>(os::Fd(before[1]), pool, forwarder, StreamUse::forward_only);
+        out = std::make_unique<FrameStream>(os::Fd(behind[0]), pool, forwarder, StreamUse::forward_only);
     }
     void forward(int times) {
         for (int i = 0; i < times; ++i) {
@@ -187,6 +213,8 @@ class Forwarding : public testing::Test {
         }
     }
     FrameBufferPool pool;
+    Receiver receiver{*this};
+    Forwarder forwarder{*this};
     int spliced = 0, sent_frames = 0, in_flight = 0;
     std::vector<Bytes> arrived;
     std::unique_ptr<FrameStream> from, in, out, to;

@@ -5,27 +5,12 @@
 #pragma once
 
 #include "transport/rdma_device.hpp"
+#include "transport/ucx/uct_port.hpp"
 
 #include <deque>
 #include <list>
-#include <memory>
-#include <uct/api/uct.h>
-#include <vector>
 
 namespace zipmpi::transport::ucx {
-
-// Closes a UCT object when a later step of opening fails.
-template <auto close>
-struct Deleter {
-    template <class T>
-    void operator()(T* what) const {
-        close(what);
-    }
-};
-using AsyncContext = std::unique_ptr<ucs_async_context_t, Deleter<ucs_async_context_destroy>>;
-using UctWorker = std::unique_ptr<uct_worker, Deleter<uct_worker_destroy>>;
-using UctDomain = std::unique_ptr<uct_md, Deleter<uct_md_close>>;
-using UctInterface = std::unique_ptr<uct_iface, Deleter<uct_iface_close>>;
 
 class UctDevice final : public RdmaDevice {
   public:
@@ -35,9 +20,9 @@ class UctDevice final : public RdmaDevice {
     UctDevice& operator=(const UctDevice&) = delete;
     bool start(std::string_view devices, std::string& why);
 
-    [[nodiscard]] const std::string& name() const override { return name_; }
+    [[nodiscard]] const std::string& name() const override { return port_.name(); }
     [[nodiscard]] bool is_coherent() const override {
-        return (iface_attr_.cap.flags & UCT_IFACE_FLAG_ATOMIC_CPU) != 0;
+        return (port_.interface_attr().cap.flags & UCT_IFACE_FLAG_ATOMIC_CPU) != 0;
     }
     int create_endpoint(std::string& text) override;
     bool connect(int endpoint, std::string_view text_of_peer) override;
@@ -88,9 +73,6 @@ class UctDevice final : public RdmaDevice {
         bool failed = false;
     };
 
-    bool open_domain(uct_component_h component, const char* name, std::string_view devices);
-    bool open_interface(const uct_tl_resource_desc_t& resource);
-    [[nodiscard]] bool has_required_caps() const;
     void add(int endpoint, UctOp operation);
     void issue_queued(UctEndpoint& endpoint);
     ucs_status_t issue_part(UctOp& operation);
@@ -101,15 +83,7 @@ class UctDevice final : public RdmaDevice {
     static void on_flushed(uct_completion_t* completion);
     static ucs_status_t on_error(void* self, uct_ep_h endpoint, ucs_status_t status);
 
-    // In the order of opening.
-    AsyncContext async_;
-    UctWorker worker_;
-    UctDomain md_;
-    UctInterface iface_;
-    uct_component_h component_ = nullptr;
-    uct_md_attr_t md_attr_{};
-    uct_iface_attr_t iface_attr_{};
-    std::string name_;
+    UctPort port_;
     std::deque<UctEndpoint> endpoints_; // deque: operations point to its elements
 };
 

@@ -68,7 +68,7 @@ void UctDevice::compare_swap(int endpoint, uint64_t compare, uint64_t value, uin
 
 void UctDevice::register_buffer(UctOp& o) {
     if (o.registered != nullptr || o.bytes <= max_copied) return;
-    if (uct_md_mem_reg(md_.get(), o.local, o.bytes, UCT_MD_MEM_ACCESS_RMA, &o.registered) != UCS_OK)
+    if (uct_md_mem_reg(port_.domain(), o.local, o.bytes, UCT_MD_MEM_ACCESS_RMA, &o.registered) != UCS_OK)
         o.registered = nullptr; // fall back to copying
 }
 
@@ -78,14 +78,14 @@ ucs_status_t UctDevice::issue_put(UctOp& o) {
     std::byte* const from = o.local + o.issued;
     size_t bytes = o.bytes - o.issued;
     ucs_status_t status = UCS_OK;
-    if (o.registered != nullptr && bytes > iface_attr_.cap.put.max_short) {
-        bytes = std::min(bytes, iface_attr_.cap.put.max_zcopy);
+    if (o.registered != nullptr && bytes > port_.interface_attr().cap.put.max_short) {
+        bytes = std::min(bytes, port_.interface_attr().cap.put.max_zcopy);
         const uct_iov_t one{from, bytes, o.registered, 0, 1};
         status = uct_ep_put_zcopy(o.endpoint->ep, &one, 1, to, o.remote.key, &o.completion);
-    } else if (bytes <= iface_attr_.cap.put.max_short) {
+    } else if (bytes <= port_.interface_attr().cap.put.max_short) {
         status = uct_ep_put_short(o.endpoint->ep, from, static_cast<unsigned>(bytes), to, o.remote.key);
     } else {
-        CopySource copy{from, std::min(bytes, iface_attr_.cap.put.max_bcopy)};
+        CopySource copy{from, std::min(bytes, port_.interface_attr().cap.put.max_bcopy)};
         bytes = copy.bytes;
         const ssize_t packed = uct_ep_put_bcopy(o.endpoint->ep, pack, &copy, to, o.remote.key);
         status = packed < 0 ? static_cast<ucs_status_t>(packed) : UCS_OK;
@@ -100,12 +100,12 @@ ucs_status_t UctDevice::issue_get(UctOp& o) {
     std::byte* const to = o.local + o.issued;
     size_t bytes = o.bytes - o.issued;
     ucs_status_t status = UCS_OK;
-    if (o.registered != nullptr && bytes > iface_attr_.cap.get.max_bcopy) {
-        bytes = std::min(bytes, iface_attr_.cap.get.max_zcopy);
+    if (o.registered != nullptr && bytes > port_.interface_attr().cap.get.max_bcopy) {
+        bytes = std::min(bytes, port_.interface_attr().cap.get.max_zcopy);
         const uct_iov_t one{to, bytes, o.registered, 0, 1};
         status = uct_ep_get_zcopy(o.endpoint->ep, &one, 1, from, o.remote.key, &o.completion);
     } else {
-        bytes = std::min(bytes, iface_attr_.cap.get.max_bcopy);
+        bytes = std::min(bytes, port_.interface_attr().cap.get.max_bcopy);
         status = uct_ep_get_bcopy(o.endpoint->ep, unpack, to, bytes, from, o.remote.key, &o.completion);
     }
     if (!UCS_STATUS_IS_ERR(status)) o.issued += bytes;
@@ -150,7 +150,7 @@ void UctDevice::on_part_done(uct_completion_t* completion) {
 }
 
 void UctDevice::progress() {
-    uct_worker_progress(worker_.get());
+    uct_worker_progress(port_.worker());
     for (UctEndpoint& endpoint : endpoints_) {
         // Completions are handled here, not in UCX's callback, because a swap may have to be reissued.
         for (auto o = endpoint.operations.begin(); o != endpoint.operations.end();) {
@@ -166,7 +166,7 @@ void UctDevice::progress() {
                 endpoint.queued.push_back(&*o++);
                 continue;
             }
-            if (o->registered != nullptr) uct_md_mem_dereg(md_.get(), o->registered);
+            if (o->registered != nullptr) uct_md_mem_dereg(port_.domain(), o->registered);
             o = endpoint.operations.erase(o);
         }
         issue_queued(endpoint);

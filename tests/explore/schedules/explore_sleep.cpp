@@ -49,8 +49,8 @@ int main() {
     limits.late_stores = 1;
     const auto make = [] {
         const auto x = std::make_shared<Exchange>();
-        transport::shm::ShmTransport& receiver = x->engines[senders]->shm();
-        receiver.polled_limit_ = receiver.poll_after_ = 1;
+        transport::shm::PolledSenders& polled = x->engines[senders]->shm().receive_rings_.polled_;
+        polled.limit_ = polled.add_after_ = 1;
         explore::Threads threads;
         for (uint32_t i = 0; i < senders; ++i) threads.emplace_back([x, i] { send(*x, i); });
         threads.emplace_back([x] { receive(*x); });

@@ -28,7 +28,7 @@ struct Process : SimulatedRanks {
         for (int i = 0; i < 2; ++i) {
             if (!std::exchange(arrived[i], false)) continue;
             operations[i].complete = true;
-            engines[0]->wake_waiters(); // as ProgressEngine does after a completion
+            engines[0]->engine_lock().wake_waiters(); // as ProgressEngine does after a completion
             ++happened;
         }
         return happened;
@@ -36,9 +36,9 @@ struct Process : SimulatedRanks {
 };
 
 void wait(Process& p, int i) {
-    p.engines[0]->relock();
+    p.engines[0]->engine_lock().relock();
     proto::wait_for(*p.engines[0], p.operations[i]);
-    p.engines[0]->unlock_for_wait();
+    p.engines[0]->engine_lock().unlock_for_wait();
 }
 
 void bring_messages(Process& p) {

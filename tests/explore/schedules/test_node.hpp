@@ -7,7 +7,6 @@
 #include "base/param.hpp"
 #include "proto/progress/wait.hpp"
 #include "schedules.hpp"
-#include "transport/bulk.hpp"
 
 // Creating a segment takes many system calls: all schedules share one, which is reset to its initial
 // contents.
@@ -25,7 +24,6 @@ class Node {
         for (uint32_t r = 0; r < ranks; ++r)
             explore::exclude(&segment_.block(r).recorder, sizeof(zipmpi::Recorder));
         explore::exclude(&segment_.asleep(), sizeof segment_.asleep());
-        explore::exclude(&zipmpi::transport::bulk_via_gateways, sizeof zipmpi::transport::bulk_via_gateways);
     }
     const zipmpi::segment::NodeSegment& renewed() {
         std::memcpy(segment_.at<std::byte>(0), fresh_.data(), fresh_.size());

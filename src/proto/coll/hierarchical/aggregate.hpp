@@ -15,6 +15,8 @@
 #include "proto/coll/coll.hpp"
 #include "proto/coll/hierarchy.hpp"
 
+#include <vector>
+
 namespace zipmpi::proto::coll::hierarchical {
 
 // First message of a member: totals of its items.
@@ -46,39 +48,99 @@ struct ScratchBuffer {
     bool allocate(Schedule& s, size_t wanted);
 };
 
+// An item of an aggregate.
+struct AggregateItem {
+    int cluster; // destination or source
+    int from;    // ranks in the team
+    int to;
+    std::byte* data;
+    size_t bytes;
+};
+
+// The members of a cluster whose items the leader aggregates: all of the cluster, or only the leader.
+class MemberItems {
+  public:
+    enum class Direction { out, in };
+
+    MemberItems(Schedule& s, const Hierarchy& l, int members, int first_local_rank, int own_index);
+
+    // Filled by the leader itself.
+    [[nodiscard]] SizeInfo* sizes() { return sizes_; } // by member
+    [[nodiscard]] SizeInfo& own_sizes() { return sizes_[own_index_]; }
+    [[nodiscard]] ScratchBuffer& own_pack() { return packs_[own_index_]; }
+    [[nodiscard]] ScratchBuffer& own_results() { return results_[own_index_]; }
+
+    // Adds the messages with the packs of the other members, and those with their results.
+    void add_pack_messages(Schedule& s, const Team& cluster);
+    void add_result_messages(Schedule& s, const Team& cluster);
+    // While the schedule runs: buffers for packs and results, once the sizes are known; then the results.
+    Err prepare(Schedule& s);
+    void send_results(Schedule& s) const;
+    // Items that members send to other clusters or receive from them, in aggregate order.
+    [[nodiscard]] std::vector<AggregateItem> list(Direction direction) const;
+
+  private:
+    [[nodiscard]] int rank_of(int member) const;
+
+    const Hierarchy* hierarchy_;
+    int members_;
+    int first_local_rank_;
+    int own_index_;          // of the leader
+    SizeInfo* sizes_;        // by member
+    ScratchBuffer* packs_;   // by member
+    ScratchBuffer* results_; // by member: its incoming data, in list order
+    uint32_t* pack_recv_;    // messages, by member
+    uint32_t* result_send_;
+};
+
+// One message to and from each other cluster.
+class Aggregates {
+  public:
+    Aggregates(Schedule& s, int clusters, int own_cluster);
+
+    void add_messages(Schedule& s, const Team& leaders);
+    // While the schedule runs: copies the outgoing items into messages and prepares buffers for the incoming
+    // ones; after the exchange, copies those to their places.
+    Err pack(Schedule& s, const std::vector<AggregateItem>& out, const std::vector<AggregateItem>& in);
+    void unpack(const std::vector<AggregateItem>& in) const;
+
+  private:
+    int clusters_;
+    int own_cluster_;
+    ScratchBuffer* out_; // by cluster
+    ScratchBuffer* in_;
+    uint32_t* send_; // messages, by cluster
+    uint32_t* recv_;
+};
+
 // Allocated in scratch memory of the schedule.
 class ClusterLeader {
   public:
-    Schedule* schedule;
-    Team* team;
-    const Hierarchy* hierarchy;
-    int members;                   // that take part: all of the cluster, or only the leader
-    int first_local_rank;          // of these members
-    int own_index;                 // index of the leader among them
-    SizeInfo* sizes;               // by member
-    ScratchBuffer* packs;          // by member; the leader fills its own
-    ScratchBuffer* results;        // by member: its incoming data, in list order
-    ScratchBuffer* aggregates_out; // by cluster
-    ScratchBuffer* aggregates_in;  // by cluster
-    size_t* bytes_in;              // by cluster
-    uint32_t* pack_recv;           // indices of messages, by member or by cluster
-    uint32_t* result_send;
-    uint32_t* aggregate_send;
-    uint32_t* aggregate_recv;
+    // members: that take part
+    ClusterLeader(Schedule& s, const Hierarchy& l, int members, int first_local_rank, int own_index)
+        : schedule_(&s)
+        , hierarchy_(&l)
+        , members_(s, l, members, first_local_rank, own_index)
+        , aggregates_(s, l.nodes.count(), l.my_node) {}
 
-    static ClusterLeader* make(Schedule& s, Team& t, const Hierarchy& l, int leader, bool leader_only);
+    // For all members of the cluster, or for the leader only. Null if out of memory.
+    static ClusterLeader* make_for_cluster(Schedule& s, const Hierarchy& l, int leader);
+    static ClusterLeader* make_for_leader(Schedule& s, const Hierarchy& l, int leader);
+
+    [[nodiscard]] MemberItems& members() { return members_; }
     // The steps of the leader up to the exchange of aggregates, and those after it.
     void add_steps_before(const Team& leaders);
     void add_steps_after();
 
   private:
-    struct AggregateItem;
-    [[nodiscard]] int rank_of(int member) const;
-    [[nodiscard]] int clusters() const { return hierarchy->nodes.count(); }
-    [[nodiscard]] std::vector<AggregateItem> items(bool out) const;
     Err prepare_packs();
     Err pack_aggregates();
     Err unpack_aggregates();
+
+    Schedule* schedule_;
+    const Hierarchy* hierarchy_;
+    MemberItems members_;
+    Aggregates aggregates_;
 };
 
 } // namespace zipmpi::proto::coll::hierarchical

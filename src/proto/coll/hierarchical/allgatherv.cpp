@@ -64,22 +64,23 @@ Blocks blocks_by_node(Schedule& s, const Hierarchy& l, const PackedBlocks& packe
 
 } // namespace
 
-void allgatherv(Schedule& s, Team& t, Hierarchy& l, Blocks all) {
+void allgatherv(Collective& c, Team& t, Hierarchy& l, Blocks all) {
+    Schedule& s = c.schedule();
     const PackedBlocks packed(s, order_by_node(s, l.nodes, all));
     if (packed.bytes == 0 || packed.base == nullptr) return;
     const auto first = static_cast<size_t>(l.nodes.first_rank(l.my_node));
     const auto m = static_cast<size_t>(l.node.size);
-    coll::gatherv(s, l.node, all[static_cast<size_t>(t.rank)], packed.all.subspan(first, m), 0);
+    coll::gatherv(c, l.node, all[static_cast<size_t>(t.rank)], packed.all.subspan(first, m), 0);
     s.wait();
     if (l.local_rank() == 0) {
         packed.copy(s, first, first + m, true);
         const Blocks nodes = blocks_by_node(s, l, packed);
         if (nodes.empty()) return;
         Team leaders = l.cross_node_team(t, 0);
-        coll::allgatherv(s, leaders, nodes);
+        coll::allgatherv(c, leaders, nodes);
         s.wait();
     }
-    coll::broadcast(s, l.node, packed.base, packed.bytes, 0);
+    coll::broadcast(c, l.node, packed.base, packed.bytes, 0);
     s.wait();
     packed.copy(s, 0, all.size(), false);
 }

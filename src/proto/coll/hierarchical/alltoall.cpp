@@ -55,7 +55,8 @@ Blocks node_messages(Schedule& s, const Hierarchy& l, std::byte* base, size_t bl
 }
 
 // Turns the blocks that the members of this node send into those they receive.
-void exchange(Schedule& s, Team& t, const Hierarchy& l, std::byte* by_member, size_t block) {
+void exchange(Collective& c, Team& t, const Hierarchy& l, std::byte* by_member, size_t block) {
+    Schedule& s = c.schedule();
     const auto m = static_cast<size_t>(l.node.size);
     const auto p = static_cast<size_t>(t.size);
     const auto n = static_cast<size_t>(l.nodes.count());
@@ -76,7 +77,7 @@ void exchange(Schedule& s, Team& t, const Hierarchy& l, std::byte* by_member, si
         },
         before);
     Team leaders = l.cross_node_team(t, 0);
-    coll::alltoallv(s, leaders, send, recv);
+    coll::alltoallv(c, leaders, send, recv);
     s.wait();
     s.call(
         [](void* transpose) {
@@ -88,19 +89,20 @@ void exchange(Schedule& s, Team& t, const Hierarchy& l, std::byte* by_member, si
 
 } // namespace
 
-void alltoall(Schedule& s, Team& t, Hierarchy& l, const void* send, void* recv, size_t block) {
+void alltoall(Collective& c, Team& t, Hierarchy& l, const void* send, void* recv, size_t block) {
+    Schedule& s = c.schedule();
     const bool leads = l.local_rank() == 0;
     const size_t each = static_cast<size_t>(t.size) * block;
     std::byte* by_member = leads ? s.scratch(static_cast<size_t>(l.node.size) * each) : nullptr;
     if (leads && by_member == nullptr) return;
     if (leads) s.copy(by_member, send, each);
-    coll::gather(s, l.node, send, by_member, each, 0);
+    coll::gather(c, l.node, send, by_member, each, 0);
     s.wait();
     if (leads) {
-        exchange(s, t, l, by_member, block);
+        exchange(c, t, l, by_member, block);
         s.copy(recv, by_member, each);
     }
-    coll::scatter(s, l.node, by_member, recv, each, 0);
+    coll::scatter(c, l.node, by_member, recv, each, 0);
 }
 
 } // namespace zipmpi::proto::coll::hierarchical

@@ -6,19 +6,20 @@
 
 namespace zipmpi::proto::coll::hierarchical {
 
-void barrier(Schedule& s, Team& t, Hierarchy& l) {
+void barrier(Collective& c, Team& t, Hierarchy& l) {
+    Schedule& s = c.schedule();
     const bool leads = l.local_rank() == 0;
     std::byte* arrivals = s.scratch(leads ? static_cast<size_t>(l.node.size) : 1); // one byte per member
     std::byte* release = s.scratch(1);
     if (arrivals == nullptr || release == nullptr) return;
-    coll::gather(s, l.node, arrivals, arrivals, 1, 0);
+    coll::gather(c, l.node, arrivals, arrivals, 1, 0);
     s.wait();
     if (leads) {
         Team leaders = l.cross_node_team(t, 0);
-        coll::barrier(s, leaders);
+        coll::barrier(c, leaders);
         s.wait();
     }
-    coll::broadcast(s, l.node, release, 1, 0);
+    coll::broadcast(c, l.node, release, 1, 0);
 }
 
 } // namespace zipmpi::proto::coll::hierarchical

@@ -6,14 +6,15 @@
 
 namespace zipmpi::proto::coll::hierarchical {
 
-void broadcast(Schedule& s, Team& t, Hierarchy& l, void* data, size_t bytes, int root) {
+void broadcast(Collective& c, Team& t, Hierarchy& l, void* data, size_t bytes, int root) {
+    Schedule& s = c.schedule();
     const int leader = leader_for_root(l, root);
     if (l.local_rank() == leader) {
         Team leaders = l.cross_node_team(t, 0, root);
-        coll::broadcast(s, leaders, data, bytes, l.nodes.node_of(root));
+        coll::broadcast(c, leaders, data, bytes, l.nodes.node_of(root));
         s.wait();
     }
-    coll::broadcast(s, l.node, data, bytes, leader);
+    coll::broadcast(c, l.node, data, bytes, leader);
 }
 
 } // namespace zipmpi::proto::coll::hierarchical

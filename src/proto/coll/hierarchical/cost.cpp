@@ -13,10 +13,10 @@ namespace zipmpi::proto::coll::hierarchical {
 // Both variants send equally many bytes to other nodes. A single leader combines and copies (m - 1) n bytes
 // within the node and sends alone; several leaders share this work until the network is saturated, at the
 // price of more messages within the node.
-bool prefer_multi_leader(const Hierarchy& l, const ReduceOp& op) {
-    if (!l.nodes.is_uniform() || op.count < static_cast<int64_t>(l.node.size) * l.nodes.count()) return false;
+bool prefer_multi_leader(const Hierarchy& l, int64_t count, size_t vector_bytes) {
+    if (!l.nodes.is_uniform() || count < static_cast<int64_t>(l.node.size) * l.nodes.count()) return false;
     const double m = l.node.size;
-    const auto bytes = static_cast<double>(op.bytes());
+    const auto bytes = static_cast<double>(vector_bytes);
     const CostModel node = node_cost_model();
     const CostModel network = network_cost_model();
     const double by_one =
@@ -33,23 +33,23 @@ constexpr double concurrent_messages = 4;
 
 // Time a rank saves by sending to the leaders of other nodes instead of all their ranks. Uses the largest
 // node, which is equal on all ranks.
-double messages_saved(const Hierarchy& l, const Team& t) {
-    return (t.size - l.nodes.largest() - l.nodes.count() + 1) * network_cost_model().message /
+double messages_saved(const Hierarchy& l, int ranks) {
+    return (ranks - l.nodes.largest() - l.nodes.count() + 1) * network_cost_model().message /
            concurrent_messages;
 }
 
 } // namespace
 
 // Aggregation copies the bytes once more.
-bool prefer_hierarchical_gather(const Hierarchy& l, const Team& t, size_t block) {
-    return messages_saved(l, t) > l.nodes.largest() * static_cast<double>(block) * node_cost_model().byte;
+bool prefer_hierarchical_gather(const Hierarchy& l, int ranks, size_t block) {
+    return messages_saved(l, ranks) > l.nodes.largest() * static_cast<double>(block) * node_cost_model().byte;
 }
 
 // m p blocks are reordered twice, and copied twice through shared memory in each direction.
-bool prefer_hierarchical_alltoall(const Hierarchy& l, const Team& t, size_t block) {
+bool prefer_hierarchical_alltoall(const Hierarchy& l, int ranks, size_t block) {
     constexpr double copies = 6;
-    return messages_saved(l, t) >
-           copies * l.nodes.largest() * t.size * static_cast<double>(block) * node_cost_model().byte;
+    return messages_saved(l, ranks) >
+           copies * l.nodes.largest() * ranks * static_cast<double>(block) * node_cost_model().byte;
 }
 
 } // namespace zipmpi::proto::coll::hierarchical

@@ -34,9 +34,10 @@ struct LeaderRoles {
 
 class AggregatedExchange {
   public:
-    AggregatedExchange(Schedule& s, Team& t, Hierarchy& l, const LeaderRoles& roles, ExchangeItems out,
+    AggregatedExchange(Collective& c, Team& t, Hierarchy& l, const LeaderRoles& roles, ExchangeItems out,
                        ExchangeItems in)
-        : s_(s)
+        : c_(c)
+        , s_(c.schedule())
         , t_(t)
         , l_(l)
         , roles_(roles)
@@ -92,7 +93,7 @@ class AggregatedExchange {
         std::byte* pack = s_.scratch(sizes_.pack_bytes());
         std::byte* results = s_.scratch(static_cast<size_t>(sizes_.bytes_in));
         if (sizes == nullptr || pack == nullptr || results == nullptr) return;
-        coll::gather(s_, l_.node, sizes, nullptr, sizeof *sizes, roles_.leader);
+        coll::gather(c_, l_.node, sizes, nullptr, sizeof *sizes, roles_.leader);
         fill_pack(pack);
         if (sizes_.pack_bytes() != 0) s_.send(l_.node, pack, sizes_.pack_bytes(), roles_.leader);
         add_direct_messages();
@@ -103,16 +104,18 @@ class AggregatedExchange {
     }
 
     void build_leader() {
-        ClusterLeader* leader = ClusterLeader::make(s_, t_, l_, roles_.leader, roles_.leader_only);
+        ClusterLeader* leader = roles_.leader_only ? ClusterLeader::make_for_leader(s_, l_, roles_.leader)
+                                                   : ClusterLeader::make_for_cluster(s_, l_, roles_.leader);
         if (leader == nullptr) return;
-        leader->sizes[leader->own_index] = sizes_;
-        ScratchBuffer& pack = leader->packs[leader->own_index];
-        ScratchBuffer& results = leader->results[leader->own_index];
+        MemberItems& members = leader->members();
+        members.own_sizes() = sizes_;
+        ScratchBuffer& pack = members.own_pack();
+        ScratchBuffer& results = members.own_results();
         if (!pack.allocate(s_, sizes_.pack_bytes()) ||
             !results.allocate(s_, static_cast<size_t>(sizes_.bytes_in)))
             return;
         if (!roles_.leader_only)
-            coll::gather(s_, l_.node, nullptr, leader->sizes, sizeof(SizeInfo), roles_.leader);
+            coll::gather(c_, l_.node, nullptr, members.sizes(), sizeof(SizeInfo), roles_.leader);
         s_.wait();
         fill_pack(pack.data);
         leader->add_steps_before(l_.cross_node_team(t_, 0, roles_.root));
@@ -122,6 +125,7 @@ class AggregatedExchange {
         unpack_results(results.data);
     }
 
+    Collective& c_;
     Schedule& s_;
     Team& t_;
     Hierarchy& l_;
@@ -152,35 +156,35 @@ std::vector<ExchangeItem> items_of(const Team& t, Blocks blocks) {
 
 bool should_aggregate(size_t block) { return static_cast<int64_t>(block) <= aggregate_max.get(); }
 
-void exchange(Schedule& s, Team& t, Hierarchy& l, ExchangeItems out, ExchangeItems in) {
-    AggregatedExchange(s, t, l, {}, out, in).build();
+void exchange(Collective& c, Team& t, Hierarchy& l, ExchangeItems out, ExchangeItems in) {
+    AggregatedExchange(c, t, l, {}, out, in).build();
 }
 
-void gatherv(Schedule& s, Team& t, Hierarchy& l, Block input, Blocks all, int root) {
+void gatherv(Collective& c, Team& t, Hierarchy& l, Block input, Blocks all, int root) {
     const ExchangeItem own{root, input};
-    AggregatedExchange(s, t, l, roles_for_root(l, root),
+    AggregatedExchange(c, t, l, roles_for_root(l, root),
                        t.rank == root ? ExchangeItems{} : ExchangeItems{&own, 1},
                        t.rank == root ? items_of(t, all) : std::vector<ExchangeItem>{})
         .build();
 }
 
-void scatterv(Schedule& s, Team& t, Hierarchy& l, Blocks all, Block output, int root) {
+void scatterv(Collective& c, Team& t, Hierarchy& l, Blocks all, Block output, int root) {
     const ExchangeItem own{root, output};
-    AggregatedExchange(s, t, l, roles_for_root(l, root),
+    AggregatedExchange(c, t, l, roles_for_root(l, root),
                        t.rank == root ? items_of(t, all) : std::vector<ExchangeItem>{},
                        t.rank == root ? ExchangeItems{} : ExchangeItems{&own, 1})
         .build();
 }
 
 // Empty blocks need no message: both sides pass the size.
-void alltoallv(Schedule& s, Team& t, Hierarchy& l, Blocks send, Blocks recv) {
+void alltoallv(Collective& c, Team& t, Hierarchy& l, Blocks send, Blocks recv) {
     std::vector<ExchangeItem> out = items_of(t, send);
     std::vector<ExchangeItem> in = items_of(t, recv);
     std::erase_if(out, [](const ExchangeItem& i) { return i.block.bytes == 0; });
     std::erase_if(in, [](const ExchangeItem& i) { return i.block.bytes == 0; });
-    AggregatedExchange(s, t, l, {}, out, in).build();
+    AggregatedExchange(c, t, l, {}, out, in).build();
     const auto own = static_cast<size_t>(t.rank);
-    s.copy(recv[own].data, send[own].data, recv[own].bytes);
+    c.schedule().copy(recv[own].data, send[own].data, recv[own].bytes);
 }
 
 } // namespace zipmpi::proto::coll::hierarchical

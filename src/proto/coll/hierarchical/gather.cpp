@@ -33,7 +33,8 @@ struct NodeBlock {
 
 } // namespace
 
-void gather(Schedule& s, Team& t, Hierarchy& l, const void* input, void* all, size_t block, int root) {
+void gather(Collective& c, Team& t, Hierarchy& l, const void* input, void* all, size_t block, int root) {
+    Schedule& s = c.schedule();
     const int leader = leader_for_root(l, root);
     const NodeBlock node_block(l, block);
     std::byte* blocks = nullptr;
@@ -44,17 +45,18 @@ void gather(Schedule& s, Team& t, Hierarchy& l, const void* input, void* all, si
     } else if (t.rank == root) {
         blocks = at(all, node_block.offset_in_all);
     }
-    coll::gather(s, l.node, input, blocks, block, leader);
+    coll::gather(c, l.node, input, blocks, block, leader);
     s.wait();
     if (l.local_rank() != leader) return;
     Team leaders = l.cross_node_team(t, 0, root);
     const int top = l.nodes.node_of(root);
-    if (l.nodes.is_uniform()) return coll::gather(s, leaders, blocks, all, node_block.bytes, top);
-    coll::gatherv(s, leaders, {blocks, node_block.bytes},
+    if (l.nodes.is_uniform()) return coll::gather(c, leaders, blocks, all, node_block.bytes, top);
+    coll::gatherv(c, leaders, {blocks, node_block.bytes},
                   t.rank == root ? blocks_by_node(s, l, all, block) : Blocks{}, top);
 }
 
-void scatter(Schedule& s, Team& t, Hierarchy& l, const void* all, void* output, size_t block, int root) {
+void scatter(Collective& c, Team& t, Hierarchy& l, const void* all, void* output, size_t block, int root) {
+    Schedule& s = c.schedule();
     const int leader = leader_for_root(l, root);
     const NodeBlock node_block(l, block);
     std::byte* blocks = nullptr;
@@ -65,31 +67,32 @@ void scatter(Schedule& s, Team& t, Hierarchy& l, const void* all, void* output, 
         Team leaders = l.cross_node_team(t, 0, root);
         const int top = l.nodes.node_of(root);
         if (l.nodes.is_uniform())
-            coll::scatter(s, leaders, all, blocks, node_block.bytes, top);
+            coll::scatter(c, leaders, all, blocks, node_block.bytes, top);
         else
-            coll::scatterv(s, leaders, t.rank == root ? blocks_by_node(s, l, all, block) : Blocks{},
+            coll::scatterv(c, leaders, t.rank == root ? blocks_by_node(s, l, all, block) : Blocks{},
                            {blocks, node_block.bytes}, top);
         s.wait();
         if (t.rank != root) s.copy(output, blocks + node_block.own_offset, block);
     }
-    coll::scatter(s, l.node, blocks, output, block, leader);
+    coll::scatter(c, l.node, blocks, output, block, leader);
 }
 
-void allgather(Schedule& s, Team& t, Hierarchy& l, const void* input, void* all, size_t block) {
+void allgather(Collective& c, Team& t, Hierarchy& l, const void* input, void* all, size_t block) {
+    Schedule& s = c.schedule();
     const NodeBlock node_block(l, block);
     std::byte* blocks = at(all, node_block.offset_in_all);
     if (l.local_rank() == 0) s.copy(blocks, input, block);
-    coll::gather(s, l.node, input, blocks, block, 0);
+    coll::gather(c, l.node, input, blocks, block, 0);
     s.wait();
     if (l.local_rank() == 0) {
         Team leaders = l.cross_node_team(t, 0);
         if (l.nodes.is_uniform())
-            coll::allgather(s, leaders, blocks, all, node_block.bytes);
+            coll::allgather(c, leaders, blocks, all, node_block.bytes);
         else if (const Blocks nodes = blocks_by_node(s, l, all, block); !nodes.empty())
-            coll::allgatherv(s, leaders, nodes);
+            coll::allgatherv(c, leaders, nodes);
         s.wait();
     }
-    coll::broadcast(s, l.node, all, static_cast<size_t>(t.size) * block, 0);
+    coll::broadcast(c, l.node, all, static_cast<size_t>(t.size) * block, 0);
 }
 
 } // namespace zipmpi::proto::coll::hierarchical

@@ -13,37 +13,40 @@
 
 namespace zipmpi::proto::coll::hierarchical {
 
-void reduce(Schedule& s, Team& t, Hierarchy& l, const void* input, void* result, int root) {
+void reduce(Collective& c, Team& t, Hierarchy& l, const void* input, void* result, int root) {
+    Schedule& s = c.schedule();
     const int leader = leader_for_root(l, root);
     const bool leads = l.local_rank() == leader;
     const void* partial = input;
     if (l.node.size > 1) {
         void* sum = t.rank == root ? result : leads ? s.scratch(s.op().bytes()) : nullptr;
-        coll::reduce(s, l.node, input, sum, leader);
+        coll::reduce(c, l.node, input, sum, leader);
         s.wait();
         partial = sum;
     }
     if (!leads) return;
     Team leaders = l.cross_node_team(t, 0, root);
-    coll::reduce(s, leaders, partial, result, l.nodes.node_of(root));
+    coll::reduce(c, leaders, partial, result, l.nodes.node_of(root));
 }
 
-void allreduce(Schedule& s, Team& t, Hierarchy& l, const void* input, void* result) {
+void allreduce(Collective& c, Team& t, Hierarchy& l, const void* input, void* result) {
+    Schedule& s = c.schedule();
     const void* partial = input;
     if (l.node.size > 1) {
-        coll::reduce(s, l.node, input, result, 0);
+        coll::reduce(c, l.node, input, result, 0);
         s.wait();
         partial = result;
     }
     if (l.local_rank() == 0) {
         Team leaders = l.cross_node_team(t, 0);
-        coll::allreduce(s, leaders, partial, result);
+        coll::allreduce(c, leaders, partial, result);
         s.wait();
     }
-    coll::broadcast(s, l.node, result, s.op().bytes(), 0);
+    coll::broadcast(c, l.node, result, s.op().bytes(), 0);
 }
 
-void allreduce_multi_leader(Schedule& s, Team& t, Hierarchy& l, const void* input, void* result) {
+void allreduce_multi_leader(Collective& c, Team& t, Hierarchy& l, const void* input, void* result) {
+    Schedule& s = c.schedule();
     const ReduceOp whole = s.op();
     const auto m = static_cast<int64_t>(l.node.size);
     auto* counts = reinterpret_cast<int64_t*>(s.scratch(static_cast<size_t>(m) * sizeof(int64_t)));
@@ -58,18 +61,18 @@ void allreduce_multi_leader(Schedule& s, Team& t, Hierarchy& l, const void* inpu
     const Block& own = shares[l.local_rank()];
     std::byte* sum = s.scratch(own.bytes);
     if (sum == nullptr) return;
-    coll::reduce_scatter(s, l.node, input, sum, {counts, static_cast<size_t>(m)});
+    coll::reduce_scatter(c, l.node, input, sum, {counts, static_cast<size_t>(m)});
     s.wait();
     ReduceOp share = whole;
     share.count = counts[l.local_rank()];
     s.set_op(share);
     Team same_local_rank = l.cross_node_team(t, l.local_rank());
-    coll::allreduce(s, same_local_rank, sum, sum);
+    coll::allreduce(c, same_local_rank, sum, sum);
     s.set_op(whole); // the steps built for this share keep their own counts
     s.wait();
-    if (whole.count % m == 0) return coll::allgather(s, l.node, sum, result, own.bytes);
+    if (whole.count % m == 0) return coll::allgather(c, l.node, sum, result, own.bytes);
     s.copy(own.data, sum, own.bytes);
-    coll::allgatherv(s, l.node, {shares, static_cast<size_t>(m)});
+    coll::allgatherv(c, l.node, {shares, static_cast<size_t>(m)});
 }
 
 } // namespace zipmpi::proto::coll::hierarchical

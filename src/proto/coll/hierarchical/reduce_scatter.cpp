@@ -15,14 +15,15 @@ namespace zipmpi::proto::coll::hierarchical {
 namespace {
 
 // Scatters the blocks of this node from its leader.
-void scatter_result(Schedule& s, Hierarchy& l, std::byte* node_result, void* result,
+void scatter_result(Collective& c, Hierarchy& l, std::byte* node_result, void* result,
                     std::span<const int64_t> counts) {
+    Schedule& s = c.schedule();
     const size_t element = s.op().element_bytes;
     const auto bytes_of = [&](int64_t count) { return static_cast<size_t>(count) * element; };
     const Block own{static_cast<std::byte*>(result), bytes_of(counts[static_cast<size_t>(l.local_rank())])};
     if (l.local_rank() == 0) s.copy(result, node_result, own.bytes);
     if (std::ranges::count(counts, counts[0]) == std::ssize(counts))
-        return coll::scatter(s, l.node, node_result, result, own.bytes, 0);
+        return coll::scatter(c, l.node, node_result, result, own.bytes, 0);
     auto* blocks = reinterpret_cast<Block*>(s.scratch(counts.size() * sizeof(Block)));
     if (blocks == nullptr) return;
     size_t offset = 0;
@@ -30,7 +31,7 @@ void scatter_result(Schedule& s, Hierarchy& l, std::byte* node_result, void* res
         blocks[i] = {node_result + offset, bytes_of(counts[i])};
         offset += blocks[i].bytes;
     }
-    coll::scatterv(s, l.node, {blocks, counts.size()}, own, 0);
+    coll::scatterv(c, l.node, {blocks, counts.size()}, own, 0);
 }
 
 } // namespace
@@ -72,8 +73,9 @@ std::byte* sort_blocks(Schedule& s, const NodePartition& nodes, std::byte* data,
 
 } // namespace
 
-void reduce_scatter(Schedule& s, Team& t, Hierarchy& l, const void* input, void* result,
+void reduce_scatter(Collective& c, Team& t, Hierarchy& l, const void* input, void* result,
                     std::span<const int64_t> by_rank) {
+    Schedule& s = c.schedule();
     const ReduceOp& op = s.op();
     const std::span<const int64_t> counts = order_by_node(s, l.nodes, by_rank);
     const auto of_node = [&](int node) {
@@ -82,7 +84,7 @@ void reduce_scatter(Schedule& s, Team& t, Hierarchy& l, const void* input, void*
     };
     std::byte* node_result = nullptr;
     std::byte* sum = l.local_rank() == 0 ? s.scratch(op.bytes()) : nullptr;
-    coll::reduce(s, l.node, input, sum, 0);
+    coll::reduce(c, l.node, input, sum, 0);
     s.wait();
     if (l.local_rank() == 0) {
         const auto n = static_cast<size_t>(l.nodes.count());
@@ -95,10 +97,10 @@ void reduce_scatter(Schedule& s, Team& t, Hierarchy& l, const void* input, void*
         node_result = s.scratch(static_cast<size_t>(sums[l.my_node]) * op.element_bytes);
         if (node_result == nullptr || sum == nullptr) return;
         Team leaders = l.cross_node_team(t, 0);
-        coll::reduce_scatter(s, leaders, sort_blocks(s, l.nodes, sum, by_rank), node_result, {sums, n});
+        coll::reduce_scatter(c, leaders, sort_blocks(s, l.nodes, sum, by_rank), node_result, {sums, n});
         s.wait();
     }
-    scatter_result(s, l, node_result, result, of_node(l.my_node));
+    scatter_result(c, l, node_result, result, of_node(l.my_node));
 }
 
 } // namespace zipmpi::proto::coll::hierarchical

@@ -7,24 +7,26 @@
 
 namespace zipmpi::proto::coll::hierarchical {
 
-void scan(Schedule& s, Team& t, Hierarchy& l, const void* input, void* result, bool exclusive) {
+void scan(Collective& c, Team& t, Hierarchy& l, const void* input, void* result, ScanKind kind) {
+    Schedule& s = c.schedule();
+    const bool exclusive = kind == ScanKind::exclusive;
     const size_t bytes = s.op().bytes();
     const int64_t count = s.op().count;
     const int last = l.node.size - 1;
     const bool leads = l.local_rank() == last;
     std::byte* own = leads && exclusive ? s.scratch(bytes) : nullptr; // the result may alias the input
     if (own != nullptr) s.copy(own, input, bytes);
-    exclusive ? coll::exscan(s, l.node, input, result) : coll::scan(s, l.node, input, result);
+    exclusive ? coll::exscan(c, l.node, input, result) : coll::scan(c, l.node, input, result);
     s.wait();
     std::byte* before = l.my_node > 0 || leads ? s.scratch(bytes) : nullptr;
     if (leads) {
         if (exclusive && last > 0) s.combine(result, own, count);
         Team leaders = l.cross_node_team(t, -1);
-        coll::exscan(s, leaders, exclusive ? own : result, before);
+        coll::exscan(c, leaders, exclusive ? own : result, before);
         s.wait();
     }
     if (l.my_node == 0) return;
-    coll::broadcast(s, l.node, before, bytes, last);
+    coll::broadcast(c, l.node, before, bytes, last);
     s.wait();
     if (exclusive && l.local_rank() == 0)
         s.copy(result, before, bytes);

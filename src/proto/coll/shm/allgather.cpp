@@ -29,7 +29,7 @@ struct AllgatherTask {
             std::min(buffer->slot_capacity(), std::max(min_chunk, bytes_at_a_time / static_cast<size_t>(p)));
         for (size_t from = 0; from < block; from += chunk) {
             const size_t n = std::min(chunk, block - from);
-            const uint32_t k = buffer->begin(false, signature);
+            const uint32_t k = buffer->begin(Leave::together, signature);
             std::memcpy(buffer->slot(k, self), input + from, n);
             buffer->sync(k);
             std::byte* own = all + static_cast<size_t>(self) * block + from;
@@ -44,13 +44,13 @@ struct AllgatherTask {
 
 } // namespace
 
-bool allgather(Schedule& s, Team& t, const void* input, void* all, size_t block) {
-    CollBuffer* buffer = coll_buffer_for(s, t, block);
-    return buffer != nullptr && run_task(s, AllgatherTask{buffer,
+bool allgather(Collective& c, Team& t, const void* input, void* all, size_t block) {
+    CollBuffer* buffer = coll_buffer_for(c, t, block);
+    return buffer != nullptr && run_task(c, AllgatherTask{buffer,
                                                           static_cast<const std::byte*>(input),
                                                           static_cast<std::byte*>(all),
                                                           block,
-                                                          {s.sequence(), CollKind::allgather, block}});
+                                                          {c.sequence(), CollKind::allgather, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -37,7 +37,7 @@ struct AlltoallTask {
         const int self = buffer->self();
         for (size_t from = 0; from < block; from += chunk) {
             const size_t n = std::min(chunk, block - from);
-            const uint32_t k = buffer->begin(false, signature);
+            const uint32_t k = buffer->begin(Leave::together, signature);
             std::byte* out = buffer->slot(k, self);
             if (n == block && block <= copy_together_max) {
                 std::memcpy(out, send, block * static_cast<size_t>(p));
@@ -61,19 +61,20 @@ struct AlltoallTask {
 
 } // namespace
 
-bool alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
-    if (block > static_cast<size_t>(most_bytes.get())) return false;
+bool can_alltoall(const SelectionInput& in) { return in.size.bytes <= static_cast<size_t>(most_bytes.get()); }
+
+bool alltoall(Collective& c, Team& t, const void* send, void* recv, size_t block) {
     const size_t total = block * static_cast<size_t>(t.size);
-    CollBuffer* buffer = coll_buffer_for(s, t, total);
+    CollBuffer* buffer = coll_buffer_for(c, t, total);
     if (buffer == nullptr) return false;
     const size_t chunk =
         total <= buffer->slot_capacity() ? block : buffer->slot_capacity() / static_cast<size_t>(t.size);
-    return chunk != 0 && run_task(s, AlltoallTask{buffer,
+    return chunk != 0 && run_task(c, AlltoallTask{buffer,
                                                   static_cast<const std::byte*>(send),
                                                   static_cast<std::byte*>(recv),
                                                   block,
                                                   chunk,
-                                                  {s.sequence(), CollKind::alltoall, block}});
+                                                  {c.sequence(), CollKind::alltoall, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -10,14 +10,14 @@ namespace {
 struct BarrierTask {
     CollBuffer* buffer;
     CollSignature signature;
-    void run() const { buffer->sync(buffer->begin(false, signature)); }
+    void run() const { buffer->sync(buffer->begin(Leave::together, signature)); }
 };
 
 } // namespace
 
-bool barrier(Schedule& s, Team& t) {
-    CollBuffer* buffer = coll_buffer_for(s, t, 0);
-    return buffer != nullptr && run_task(s, BarrierTask{buffer, {s.sequence(), CollKind::barrier, 0}});
+bool barrier(Collective& c, Team& t) {
+    CollBuffer* buffer = coll_buffer_for(c, t, 0);
+    return buffer != nullptr && run_task(c, BarrierTask{buffer, {c.sequence(), CollKind::barrier, 0}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -36,7 +36,7 @@ struct BcastTask {
     }
 
     void run_small() const {
-        const uint32_t op = buffer->begin(true, signature);
+        const uint32_t op = buffer->begin(Leave::early, signature);
         if (buffer->self() == root) {
             std::memcpy(buffer->slot(op, root), data, bytes);
             buffer->set_flag(op);
@@ -51,7 +51,7 @@ struct BcastTask {
                                                              static_cast<size_t>(pipeline_chunk_bytes.get()))
                                                   : buffer->slot_capacity();
         for (size_t done = 0; done < bytes;) {
-            const uint32_t op = buffer->begin(true, signature);
+            const uint32_t op = buffer->begin(Leave::early, signature);
             for (int i = 0; i < buffer->members() && done < bytes; ++i) {
                 const size_t n = std::min(chunk, bytes - done);
                 if (buffer->self() == root) {
@@ -69,13 +69,13 @@ struct BcastTask {
 
 } // namespace
 
-bool broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root) {
-    CollBuffer* buffer = coll_buffer_for(s, t, bytes);
-    return buffer != nullptr && run_task(s, BcastTask{buffer,
+bool broadcast(Collective& c, Team& t, void* data, size_t bytes, int root) {
+    CollBuffer* buffer = coll_buffer_for(c, t, bytes);
+    return buffer != nullptr && run_task(c, BcastTask{buffer,
                                                       static_cast<std::byte*>(data),
                                                       bytes,
                                                       root,
-                                                      {s.sequence(), CollKind::broadcast, bytes, root}});
+                                                      {c.sequence(), CollKind::broadcast, bytes, root}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -30,9 +30,10 @@ Param<int64_t> exchange_min{
     "segments"};
 constexpr size_t few_chunks = 4;
 
-size_t min_alltoall_block(const Team& t, size_t block) {
+size_t min_alltoall_block(const SelectionInput& in) {
     const auto least = static_cast<size_t>(exchange_min.get());
-    const bool many_chunks = block * static_cast<size_t>(t.size) > few_chunks * large_slot_capacity(t);
+    const bool many_chunks =
+        in.size.bytes * static_cast<size_t>(in.ranks) > few_chunks * large_slot_capacity(in.ranks);
     return many_chunks ? least / 4 : least;
 }
 
@@ -82,25 +83,30 @@ struct CmaAlltoallTask {
 
 } // namespace
 
-bool cma_allgather(Schedule& s, Team& t, const void* input, void* all, size_t block) {
-    if (t.size > most_readers.get()) return false;
-    CollBuffer* buffer = coll_buffer_for_cma(s, t, block, min_cma_bytes());
-    return buffer != nullptr && run_task(s, CmaAllgatherTask{buffer,
+bool can_cma_allgather(const SelectionInput& in) {
+    return in.ranks <= most_readers.get() && in.size.bytes >= min_cma_bytes();
+}
+
+bool can_cma_alltoall(const SelectionInput& in) { return in.size.bytes >= min_alltoall_block(in); }
+
+bool cma_allgather(Collective& c, Team& t, const void* input, void* all, size_t block) {
+    CollBuffer* buffer = coll_buffer_for_cma(c, t);
+    return buffer != nullptr && run_task(c, CmaAllgatherTask{buffer,
                                                              t.engine,
                                                              static_cast<const std::byte*>(input),
                                                              static_cast<std::byte*>(all),
                                                              block,
-                                                             {s.sequence(), CollKind::allgather, block}});
+                                                             {c.sequence(), CollKind::allgather, block}});
 }
 
-bool cma_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block) {
-    CollBuffer* buffer = coll_buffer_for_cma(s, t, block, min_alltoall_block(t, block));
-    return buffer != nullptr && run_task(s, CmaAlltoallTask{buffer,
+bool cma_alltoall(Collective& c, Team& t, const void* send, void* recv, size_t block) {
+    CollBuffer* buffer = coll_buffer_for_cma(c, t);
+    return buffer != nullptr && run_task(c, CmaAlltoallTask{buffer,
                                                             t.engine,
                                                             static_cast<const std::byte*>(send),
                                                             static_cast<std::byte*>(recv),
                                                             block,
-                                                            {s.sequence(), CollKind::alltoall, block}});
+                                                            {c.sequence(), CollKind::alltoall, block}});
 }
 
 } // namespace zipmpi::proto::coll::shm

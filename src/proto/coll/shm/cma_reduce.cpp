@@ -160,10 +160,14 @@ struct CmaReduceTask {
 
 } // namespace
 
-bool cma_reduce(Schedule& s, Team& t, const void* input, void* result, int root) {
-    const ReduceOp& op = s.op();
-    if (op.element_bytes > block_bytes || t.size > most_ranks.get()) return false;
-    CollBuffer* buffer = coll_buffer_for_cma(s, t, op.bytes(), min_cma_bytes());
+bool can_cma_reduce(const SelectionInput& in) {
+    return in.size.bytes >= min_cma_bytes() && in.size.element_bytes <= block_bytes &&
+           in.ranks <= most_ranks.get();
+}
+
+bool cma_reduce(Collective& c, Team& t, const void* input, void* result, int root) {
+    const ReduceOp& op = c.schedule().op();
+    CollBuffer* buffer = coll_buffer_for_cma(c, t);
     if (buffer == nullptr) return false;
     const bool cooperative = root >= 0 && op.commutative && t.coll_buffers.get()->can_write &&
                              op.bytes() >= static_cast<size_t>(cooperative_min.get());
@@ -176,15 +180,16 @@ bool cma_reduce(Schedule& s, Team& t, const void* input, void* result, int root)
                        root >= 0 && !cooperative && op.bytes() <= root_only_max,
                        cooperative,
                        nullptr,
-                       {s.sequence(), root < 0 ? CollKind::allreduce : CollKind::reduce, op.bytes(), root}};
+                       {c.sequence(), root < 0 ? CollKind::allreduce : CollKind::reduce, op.bytes(), root}};
     if (root >= 0 && t.rank != root && !task.root_only && !task.cooperative) {
         // memory for this rank's share only; the pointer is offset as if the whole vector existed
         const size_t from = static_cast<size_t>(task.share_begin(t.rank)) * op.element_bytes;
-        task.result =
-            s.scratch(static_cast<size_t>(task.share_begin(t.rank + 1)) * op.element_bytes - from) - from;
+        task.result = c.schedule().scratch(
+                          static_cast<size_t>(task.share_begin(t.rank + 1)) * op.element_bytes - from) -
+                      from;
     }
-    if (task.cooperative || !task.is_pair()) task.blocks = s.scratch(2 * block_bytes);
-    return run_task(s, task);
+    if (task.cooperative || !task.is_pair()) task.blocks = c.schedule().scratch(2 * block_bytes);
+    return run_task(c, task);
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -23,15 +23,6 @@ void TeamLocal<coll::TeamCollBuffers>::reset() noexcept {
 namespace coll::shm {
 namespace {
 
-Param<bool> use_coll_buffers{"coll.shm", true, Level::user, Scope::job_wide,
-                             "use shared memory for blocking collectives within a node"};
-Param<int64_t> first_by_messages{"coll.shm_after",
-                                 4,
-                                 {0, 1000000000},
-                                 Unit::none,
-                                 Level::tuner,
-                                 Scope::job_wide,
-                                 "collectives on a communicator before shared buffers are allocated"};
 Param<int64_t> small_block{"coll.shm_small_max",
                            2 * KiB,
                            {64, 1 * MiB},
@@ -63,23 +54,38 @@ uint64_t round_up_to_cache_lines(uint64_t bytes) {
     return (bytes + sizeof(wire::SlotHead) + wire::cache_line - 1) / wire::cache_line * wire::cache_line;
 }
 
-wire::CollBufferGeometry small_geometry(const Team& t) {
-    return {static_cast<uint32_t>(t.size), 8,
+wire::CollBufferGeometry small_geometry(int ranks) {
+    return {static_cast<uint32_t>(ranks), 8,
             round_up_to_cache_lines(static_cast<uint64_t>(small_block.get()))};
 }
 
 // Blocks that fit into the cache line of their flag. Many banks, since an operation touches one line only.
-wire::CollBufferGeometry tiny_geometry(const Team& t) {
-    return {static_cast<uint32_t>(t.size), wire::coll_buffer_max_depth, wire::cache_line};
+wire::CollBufferGeometry tiny_geometry(int ranks) {
+    return {static_cast<uint32_t>(ranks), wire::coll_buffer_max_depth, wire::cache_line};
 }
 
 // Three banks: one is filled, one is reduced, one is read.
-wire::CollBufferGeometry large_geometry(const Team& t) {
-    const uint64_t share =
-        static_cast<uint64_t>(large_buffer_bytes.get()) / 3 / static_cast<uint64_t>(t.size);
-    return {static_cast<uint32_t>(t.size), 3,
+wire::CollBufferGeometry large_geometry(int ranks) {
+    const uint64_t share = static_cast<uint64_t>(large_buffer_bytes.get()) / 3 / static_cast<uint64_t>(ranks);
+    return {static_cast<uint32_t>(ranks), 3,
             round_up_to_cache_lines(std::clamp(share, min_slot_bytes, max_slot_bytes))};
 }
+
+// Index in TeamCollBuffers::buffers.
+enum BufferClass : uint32_t { tiny, small, large };
+
+BufferClass class_of(size_t bytes) {
+    if (bytes <= tiny_slot_capacity) return tiny;
+    return bytes <= static_cast<size_t>(small_block.get()) ? small : large;
+}
+
+wire::CollBufferGeometry geometry_of(BufferClass which, int ranks) {
+    return which == tiny    ? tiny_geometry(ranks)
+           : which == small ? small_geometry(ranks)
+                            : large_geometry(ranks);
+}
+
+size_t slot_capacity(const wire::CollBufferGeometry& g) { return g.slot_bytes - sizeof(wire::SlotHead); }
 
 struct BufferInfo {
     uint64_t offset; // 0: no buffer
@@ -104,7 +110,7 @@ BufferInfo create_buffer(const Team& t, const wire::CollBufferGeometry& g) {
         for (uint32_t m = 0; m < g.members; ++m)
             std::memset(segment.coll_memory(offset + g.slot_offset(bank, m)), 0, sizeof(wire::SlotHead));
     reinterpret_cast<wire::CollBufferHead*>(segment.coll_memory(offset))->members.value.store(g.members);
-    const bool few = t.size <= flag_max_ranks.get() && !t.engine->oversubscribed();
+    const bool few = t.size <= flag_max_ranks.get() && !t.engine->wait_tuning().oversubscribed();
     return {offset, few ? 1U : 0U, 0};
 }
 
@@ -117,37 +123,35 @@ std::unique_ptr<CollBuffer> agree_on_buffer(Team& t, uint32_t sequence, const wi
         a = create_buffer(t, g);
         a.which = which;
     }
-    Schedule s(t, Schedule::SubSchedule{sequence});
+    // within the collective that needs the buffer, before its messages, with its sequence number
+    Schedule s({t.context, sequence});
     broadcast_binomial::build(s, t, &a, sizeof a, 0);
-    if (s.run() != Err::success || a.offset == 0 || a.which != which) return nullptr;
-    return std::unique_ptr<CollBuffer>(new (std::nothrow) CollBuffer(t, g, a.offset, a.uses_flags != 0));
+    ScheduleRun run(*t.engine, s);
+    run.start(s.state());
+    run.wait();
+    if (run.error() != Err::success || a.offset == 0 || a.which != which) return nullptr;
+    return std::unique_ptr<CollBuffer>(new (std::nothrow) CollBuffer(
+        t, g, a.offset, a.uses_flags != 0 ? SyncMethod::flags : SyncMethod::counters));
 }
 
 } // namespace
 
-size_t large_slot_capacity(const Team& t) { return large_geometry(t).slot_bytes - sizeof(wire::SlotHead); }
+size_t large_slot_capacity(int ranks) { return slot_capacity(large_geometry(ranks)); }
 
-CollBuffer* coll_buffer_for(Schedule& s, Team& t, size_t bytes) {
-    // The first collectives on a communicator use messages: many communicators see no more, and messages
-    // detect ranks that call different collectives.
-    if (!s.may_block() || t.size < 2 || !use_coll_buffers ||
-        t.collectives <= static_cast<uint32_t>(first_by_messages.get()) ||
-        placement_of(t) != TeamPlacement::single_node)
-        return nullptr;
+size_t slot_capacity_for(int ranks, size_t bytes) {
+    return slot_capacity(geometry_of(class_of(bytes), ranks));
+}
+
+CollBuffer* coll_buffer_for(Collective& c, Team& t, size_t bytes) {
     // Creating and using buffers must follow the order of steps.
-    if (!s.run_pending()) return nullptr;
+    if (!c.run_pending()) return nullptr;
     if (t.coll_buffers.get() == nullptr) t.coll_buffers.set(new TeamCollBuffers);
     TeamCollBuffers& b = *t.coll_buffers.get();
-    const uint32_t which = bytes <= wire::cache_line - sizeof(wire::SlotHead) ? 0
-                           : bytes <= static_cast<size_t>(small_block.get())  ? 1
-                                                                              : 2;
+    const BufferClass which = class_of(bytes);
     std::unique_ptr<CollBuffer>& buffer = b.buffers[which];
     if (!b.attempted[which]) {
         b.attempted[which] = true;
-        const wire::CollBufferGeometry geometry = which == 0   ? tiny_geometry(t)
-                                                  : which == 1 ? small_geometry(t)
-                                                               : large_geometry(t);
-        buffer = agree_on_buffer(t, s.sequence(), geometry, which);
+        buffer = agree_on_buffer(t, c.sequence(), geometry_of(which, t.size), which);
     }
     return buffer.get();
 }

@@ -31,7 +31,7 @@ class PoolLock {
 
   private:
     static bool has_failed(const segment::NodeSegment& segment, uint32_t pid) {
-        if (segment.fault_state().failed.load(std::memory_order_acquire) == 0) return false;
+        if (segment.faults().state().failed.load(std::memory_order_acquire) == 0) return false;
         for (uint32_t i = 0; i < segment.local_ranks(); ++i)
             if (segment.block(i).pid.load(std::memory_order_relaxed) == static_cast<int32_t>(pid))
                 return segment.block(i).state.load(std::memory_order_acquire) ==

@@ -21,9 +21,9 @@ struct GatherTask {
     void run() const {
         for (size_t from = 0; from < block; from += buffer->slot_capacity()) {
             const size_t n = std::min(buffer->slot_capacity(), block - from);
-            const uint32_t k = buffer->begin(true, signature);
+            const uint32_t k = buffer->begin(Leave::early, signature);
             if (buffer->self() != root) std::memcpy(buffer->slot(k, buffer->self()), input + from, n);
-            buffer->arrive_optional(k, buffer->self() == root);
+            buffer->self() == root ? buffer->arrive_and_wait(k) : buffer->arrive_and_leave(k);
             for (int r = 0; r < buffer->members() && buffer->self() == root; ++r)
                 if (r != root)
                     std::memcpy(all + static_cast<size_t>(r) * block + from, buffer->slot(k, r), n);
@@ -42,7 +42,7 @@ struct ScatterTask {
     void run() const {
         for (size_t from = 0; from < block; from += buffer->slot_capacity()) {
             const size_t n = std::min(buffer->slot_capacity(), block - from);
-            const uint32_t k = buffer->begin(true, signature);
+            const uint32_t k = buffer->begin(Leave::early, signature);
             if (buffer->self() != root) {
                 buffer->wait_filled(k, buffer->self(), root);
                 std::memcpy(output + from, buffer->slot(k, buffer->self()), n);
@@ -60,24 +60,24 @@ struct ScatterTask {
 
 } // namespace
 
-bool gather(Schedule& s, Team& t, const void* input, void* all, size_t block, int root) {
-    CollBuffer* buffer = coll_buffer_for(s, t, block);
-    return buffer != nullptr && run_task(s, GatherTask{buffer,
+bool gather(Collective& c, Team& t, const void* input, void* all, size_t block, int root) {
+    CollBuffer* buffer = coll_buffer_for(c, t, block);
+    return buffer != nullptr && run_task(c, GatherTask{buffer,
                                                        static_cast<const std::byte*>(input),
                                                        static_cast<std::byte*>(all),
                                                        block,
                                                        root,
-                                                       {s.sequence(), CollKind::gather, block, root}});
+                                                       {c.sequence(), CollKind::gather, block, root}});
 }
 
-bool scatter(Schedule& s, Team& t, const void* all, void* output, size_t block, int root) {
-    CollBuffer* buffer = coll_buffer_for(s, t, block);
-    return buffer != nullptr && run_task(s, ScatterTask{buffer,
+bool scatter(Collective& c, Team& t, const void* all, void* output, size_t block, int root) {
+    CollBuffer* buffer = coll_buffer_for(c, t, block);
+    return buffer != nullptr && run_task(c, ScatterTask{buffer,
                                                         static_cast<const std::byte*>(all),
                                                         static_cast<std::byte*>(output),
                                                         block,
                                                         root,
-                                                        {s.sequence(), CollKind::scatter, block, root}});
+                                                        {c.sequence(), CollKind::scatter, block, root}});
 }
 
 } // namespace zipmpi::proto::coll::shm

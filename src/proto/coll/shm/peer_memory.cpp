@@ -21,7 +21,7 @@ Param<int64_t> direct_min{"coll.cma_min",
 
 // Logical AND of `yes` over all members.
 bool all_agree(CollBuffer& buffer, const CollSignature& call, bool yes) {
-    const uint32_t op = buffer.begin(false, call);
+    const uint32_t op = buffer.begin(Leave::together, call);
     *buffer.slot(op, buffer.self()) = std::byte{yes};
     buffer.sync(op);
     for (int r = 0; r < buffer.members(); ++r) yes = yes && *buffer.slot(op, r) == std::byte{1};
@@ -67,50 +67,49 @@ PeerMemory::Addresses PeerMemory::addresses_of(int member) const {
 }
 
 void PeerMemory::publish(const void* address, void* written) {
-    op_ = buffer_.begin(false, signature_);
+    op_ = buffer_.begin(Leave::together, signature_);
     store_addresses(address, written);
     buffer_.sync(op_);
 }
 
 void PeerMemory::publish_to(int member, const void* address) {
-    op_ = buffer_.begin(true, signature_);
+    op_ = buffer_.begin(Leave::early, signature_);
     store_addresses(address, nullptr);
-    buffer_.arrive_optional(op_, buffer_.self() == member);
+    buffer_.self() == member ? buffer_.arrive_and_wait(op_) : buffer_.arrive_and_leave(op_);
 }
 
 void PeerMemory::finish_for(int member) {
     // Peers that detected a fault have not waited for this rank, so the data read from them may be invalid.
-    if (buffer_.self() == member) buffer_.check_faults();
-    const uint32_t op = buffer_.begin(true, signature_);
+    if (buffer_.self() == member) buffer_.faults().check();
+    const uint32_t op = buffer_.begin(Leave::early, signature_);
     buffer_.self() == member ? buffer_.set_flag(op) : buffer_.wait_flag(op, member);
 }
 
 void PeerMemory::read(int member, size_t offset, std::byte* to, size_t bytes) {
-    if (buffer_.has_failed()) return;
+    if (buffer_.faults().has_failed()) return;
     const uint64_t from = addresses_of(member).read + offset;
-    if (bytes != 0 && !engine_.cma_read(buffer_.peer(member), from, to, bytes)) record_failure();
+    if (bytes != 0 && !engine_.cma().read(buffer_.peer(member), from, to, bytes)) record_failure();
 }
 
 void PeerMemory::record_failure() {
-    if (errno == ESRCH) buffer_.mark_failed();
+    if (errno == ESRCH) buffer_.faults().mark_failed();
     failed_ = true;
 }
 
 void PeerMemory::write(int member, size_t offset, const std::byte* from, size_t bytes) {
-    if (buffer_.has_failed()) return; // the address may be stale
+    if (buffer_.faults().has_failed()) return; // the address may be stale
     const uint64_t to = addresses_of(member).written + offset;
-    if (bytes != 0 && !engine_.cma_write(buffer_.peer(member), to, from, bytes)) record_failure();
+    if (bytes != 0 && !engine_.cma().write(buffer_.peer(member), to, from, bytes)) record_failure();
 }
 
 size_t min_cma_bytes() { return static_cast<size_t>(direct_min.get()); }
 
-CollBuffer* coll_buffer_for_cma(Schedule& s, Team& t, size_t bytes, size_t least) {
-    if (bytes < least) return nullptr;
-    CollBuffer* buffer = coll_buffer_for(s, t, 2 * sizeof(uint64_t));
+CollBuffer* coll_buffer_for_cma(Collective& c, Team& t) {
+    CollBuffer* buffer = coll_buffer_for(c, t, 2 * sizeof(uint64_t));
     if (buffer == nullptr) return nullptr;
     TeamCollBuffers& b = *t.coll_buffers.get();
     if (b.peer_access == TeamCollBuffers::unknown)
-        probe_peer_access(*buffer, *t.engine, {s.sequence(), CollKind::agreement, 0}, b);
+        probe_peer_access(*buffer, *t.engine, {c.sequence(), CollKind::agreement, 0}, b);
     return b.peer_access == TeamCollBuffers::allowed ? buffer : nullptr;
 }
 

@@ -9,9 +9,8 @@
 
 namespace zipmpi::proto::coll::shm {
 
-// The collective buffer for publishing addresses; null if CMA is not possible between all members or
-// bytes < least.
-CollBuffer* coll_buffer_for_cma(Schedule& s, Team& t, size_t bytes, size_t least);
+// The collective buffer for publishing addresses; null if CMA is not possible between all members.
+CollBuffer* coll_buffer_for_cma(Collective& c, Team& t);
 size_t min_cma_bytes(); // parameter coll.cma_min
 
 class PeerMemory {
@@ -25,7 +24,7 @@ class PeerMemory {
     // members are valid until the next call.
     void publish(const void* address, void* written = nullptr);
     // Waits until all members have finished reading.
-    void finish() { buffer_.sync(buffer_.begin(false, signature_)); }
+    void finish() { buffer_.sync(buffer_.begin(Leave::together, signature_)); }
     // Variants of publish() and finish() for one reading member.
     void publish_to(int member, const void* address);
     void finish_for(int member);

@@ -81,7 +81,7 @@ struct ReduceTask {
     }
 
     void run_small() const {
-        const uint32_t k = buffer->begin(false, signature);
+        const uint32_t k = buffer->begin(Leave::together, signature);
         write(k, 0, op->count);
         if (buffer->uses_flags()) {
             buffer->set_flag(k);
@@ -101,30 +101,31 @@ struct ReduceTask {
 
     // The root combines; the others return once their contribution is written.
     void run_rooted() const {
-        const uint32_t k = buffer->begin(true, signature);
+        const uint32_t k = buffer->begin(Leave::early, signature);
         if (!reads_own_input()) write(k, 0, op->count);
-        if (!buffer->uses_flags()) buffer->arrive_optional(k, receives_result());
-        if (buffer->uses_flags() && !receives_result()) buffer->set_flag(k);
-        if (receives_result()) combine_into_result(k);
+        if (!receives_result()) return buffer->arrive_and_leave(k);
+        if (!buffer->uses_flags()) buffer->arrive_and_wait(k);
+        combine_into_result(k);
     }
 
     void run_large() const {
         const int64_t chunk = static_cast<int64_t>(buffer->slot_capacity() / op->element_bytes);
         const auto length = [&](int64_t from) { return std::min(chunk, op->count - from); };
         const int p = buffer->members();
-        uint32_t k = buffer->begin(false, signature);
+        uint32_t k = buffer->begin(Leave::together, signature);
         write(k, 0, length(0));
         buffer->sync(k, 1);
         for (int64_t from = 0; from < op->count; from += chunk) {
             const int64_t n = length(from);
             combine_in_buffer(k, n * buffer->self() / p, n * (buffer->self() + 1) / p);
             const int64_t next = from + chunk;
-            const uint32_t k_next = buffer->begin(next >= op->count && root >= 0, signature, 1);
+            const bool ends = next >= op->count && root >= 0; // only the root waits for the last chunk
+            const uint32_t k_next = buffer->begin(ends ? Leave::early : Leave::together, signature, 1);
             if (next < op->count) write(k_next, next, length(next));
-            if (next >= op->count && root >= 0)
-                buffer->arrive_optional(k_next, buffer->self() == root);
-            else
+            if (!ends)
                 buffer->sync(k_next, 1);
+            else
+                receives_result() ? buffer->arrive_and_wait(k_next) : buffer->arrive_and_leave(k_next);
             if (receives_result())
                 std::memcpy(result + static_cast<size_t>(from) * op->element_bytes, buffer->slot(k, p - 1),
                             static_cast<size_t>(n) * op->element_bytes);
@@ -138,26 +139,27 @@ struct ReduceTask {
     }
 };
 
-bool run_reduce(Schedule& s, Team& t, const void* input, void* result, int root) {
-    CollBuffer* buffer = coll_buffer_for(s, t, s.op().bytes());
-    return buffer != nullptr && s.op().element_bytes <= buffer->slot_capacity() &&
-           run_task(s, ReduceTask{buffer,
-                                  &s.op(),
+bool run_reduce(Collective& c, Team& t, const void* input, void* result, int root) {
+    const ReduceOp& op = c.schedule().op();
+    CollBuffer* buffer = coll_buffer_for(c, t, op.bytes());
+    return buffer != nullptr &&
+           run_task(c, ReduceTask{buffer,
+                                  &op,
                                   static_cast<const std::byte*>(input),
                                   static_cast<std::byte*>(result),
                                   root,
-                                  {s.sequence(), root < 0 ? CollKind::allreduce : CollKind::reduce,
-                                   s.op().bytes(), root}});
+                                  {c.sequence(), root < 0 ? CollKind::allreduce : CollKind::reduce,
+                                   op.bytes(), root}});
 }
 
 } // namespace
 
-bool reduce(Schedule& s, Team& t, const void* input, void* result, int root) {
-    return run_reduce(s, t, input, result, root);
+bool reduce(Collective& c, Team& t, const void* input, void* result, int root) {
+    return run_reduce(c, t, input, result, root);
 }
 
-bool allreduce(Schedule& s, Team& t, const void* input, void* result) {
-    return run_reduce(s, t, input, result, -1);
+bool allreduce(Collective& c, Team& t, const void* input, void* result) {
+    return run_reduce(c, t, input, result, -1);
 }
 
 } // namespace zipmpi::proto::coll::shm

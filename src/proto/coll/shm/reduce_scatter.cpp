@@ -31,7 +31,7 @@ struct ReduceScatterTask {
 
     void run_chunk(int64_t from) const {
         const size_t element = op->element_bytes;
-        const uint32_t k = buffer->begin(true, signature); // a rank with an empty block need not wait
+        const uint32_t k = buffer->begin(Leave::early, signature); // a rank with an empty block need not wait
         const int self = buffer->self();
         size_t block_offset = 0; // of the block of rank r in the vector
         size_t own_offset = 0;   // of this rank's block in a slot
@@ -50,8 +50,8 @@ struct ReduceScatterTask {
             at += bytes;
         }
         const int64_t n = length(self, from);
-        buffer->arrive_optional(k, n != 0);
-        if (n == 0) return;
+        if (n == 0) return buffer->arrive_and_leave(k);
+        buffer->arrive_and_wait(k);
         std::byte* to = result + static_cast<size_t>(from) * element;
         const auto input_of = [&](int r) {
             return r == self && input != result ? own_block : buffer->slot(k, r) + own_offset;
@@ -61,31 +61,40 @@ struct ReduceScatterTask {
     }
 };
 
+// Elements of each block that fit into a slot together.
+int64_t elements_per_block(size_t capacity, size_t element_bytes, int ranks) {
+    return static_cast<int64_t>(capacity / element_bytes) / static_cast<int64_t>(ranks);
+}
+
 } // namespace
 
-bool reduce_scatter(Schedule& s, Team& t, const void* input, void* result, std::span<const int64_t> counts) {
-    const ReduceOp& op = s.op();
-    CollBuffer* buffer = coll_buffer_for(s, t, op.bytes());
+bool can_reduce_scatter(const SelectionInput& in) {
+    const size_t capacity = slot_capacity_for(in.ranks, in.size.bytes);
+    return in.size.bytes <= capacity || elements_per_block(capacity, in.size.element_bytes, in.ranks) != 0;
+}
+
+bool reduce_scatter(Collective& c, Team& t, const void* input, void* result,
+                    std::span<const int64_t> counts) {
+    const ReduceOp& op = c.schedule().op();
+    CollBuffer* buffer = coll_buffer_for(c, t, op.bytes());
     if (buffer == nullptr) return false;
     const int64_t longest = *std::max_element(counts.begin(), counts.end());
     const bool at_once = op.bytes() <= buffer->slot_capacity();
-    const int64_t chunk = at_once ? longest
-                                  : static_cast<int64_t>(buffer->slot_capacity() / op.element_bytes) /
-                                        static_cast<int64_t>(t.size);
-    if (chunk == 0) return false;
+    const int64_t chunk =
+        at_once ? longest : elements_per_block(buffer->slot_capacity(), op.element_bytes, t.size);
     if (!at_once && input == result) { // blocks not yet sent would be overwritten
-        std::byte* copy = s.scratch(op.bytes());
-        s.copy(copy, input, op.bytes());
+        std::byte* copy = c.schedule().scratch(op.bytes());
+        c.schedule().copy(copy, input, op.bytes());
         input = copy;
     }
-    return run_task(s, ReduceScatterTask{buffer,
+    return run_task(c, ReduceScatterTask{buffer,
                                          &op,
                                          static_cast<const std::byte*>(input),
                                          static_cast<std::byte*>(result),
                                          counts.data(),
                                          longest,
                                          chunk,
-                                         {s.sequence(), CollKind::reduce_scatter, op.bytes()}});
+                                         {c.sequence(), CollKind::reduce_scatter, op.bytes()}});
 }
 
 } // namespace zipmpi::proto::coll::shm

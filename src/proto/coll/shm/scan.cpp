@@ -14,11 +14,11 @@ struct ScanTask {
     const ReduceOp* op;
     const std::byte* input;
     std::byte* result;
-    bool exclusive;
+    ScanKind kind;
     CollSignature signature;
 
     void run() const {
-        const uint32_t k = buffer->begin(false, signature);
+        const uint32_t k = buffer->begin(Leave::together, signature);
         const int self = buffer->self();
         std::memcpy(buffer->slot(k, self), input, op->bytes());
         if (buffer->arrive(k)) {
@@ -29,7 +29,7 @@ struct ScanTask {
             buffer->wait_release(k);
         }
         buffer->set_all_arrived(k);
-        if (!exclusive)
+        if (kind == ScanKind::inclusive)
             std::memcpy(result, buffer->slot(k, self), op->bytes());
         else if (self > 0)
             std::memcpy(result, buffer->slot(k, self - 1), op->bytes());
@@ -38,15 +38,19 @@ struct ScanTask {
 
 } // namespace
 
-bool scan(Schedule& s, Team& t, const void* input, void* result, bool exclusive) {
-    CollBuffer* buffer = coll_buffer_for(s, t, s.op().bytes());
-    return buffer != nullptr && s.op().bytes() <= buffer->slot_capacity() &&
-           run_task(s, ScanTask{buffer,
-                                &s.op(),
-                                static_cast<const std::byte*>(input),
-                                static_cast<std::byte*>(result),
-                                exclusive,
-                                {s.sequence(), CollKind::scan, s.op().bytes()}});
+bool can_scan(const SelectionInput& in) {
+    return in.size.bytes <= slot_capacity_for(in.ranks, in.size.bytes);
+}
+
+bool scan(Collective& c, Team& t, const void* input, void* result, ScanKind kind) {
+    const ReduceOp& op = c.schedule().op();
+    CollBuffer* buffer = coll_buffer_for(c, t, op.bytes());
+    return buffer != nullptr && run_task(c, ScanTask{buffer,
+                                                     &op,
+                                                     static_cast<const std::byte*>(input),
+                                                     static_cast<std::byte*>(result),
+                                                     kind,
+                                                     {c.sequence(), CollKind::scan, op.bytes()}});
 }
 
 } // namespace zipmpi::proto::coll::shm

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Collectives in the shared memory of a node, for schedules that may block. Each executes the collective and
-// returns true, or returns false and the caller uses messages. The result is equal on all ranks.
+// Collectives in the shared memory of a node, for collectives that may block. Each executes the collective
+// and returns true, or returns false if it has no collective buffer. The result is equal on all ranks.
 //
 // A team has up to three collective buffers, created on first use: for tiny blocks, which fit into the cache
 // line of their flag; for small ones; and for large ones, which are transferred in chunks. The first two are
@@ -10,6 +10,7 @@
 #pragma once
 
 #include "proto/coll/coll.hpp"
+#include "proto/coll/selection_input.hpp"
 #include "proto/coll/shm/coll_buffer.hpp"
 
 #include <memory>
@@ -26,40 +27,56 @@ class TeamCollBuffers {
 
 namespace shm {
 
-// The collective buffer for blocks of `bytes`; null if there is none.
-CollBuffer* coll_buffer_for(Schedule& s, Team& t, size_t bytes);
-// Payload bytes of a slot in the buffer for large blocks.
-size_t large_slot_capacity(const Team& t);
+// Payload bytes of a slot in the buffer for tiny blocks: with the flag in one cache line.
+inline constexpr size_t tiny_slot_capacity = wire::cache_line - sizeof(wire::SlotHead);
 
-bool barrier(Schedule& s, Team& t);
-bool broadcast(Schedule& s, Team& t, void* data, size_t bytes, int root);
-bool reduce(Schedule& s, Team& t, const void* input, void* result, int root);
-bool allreduce(Schedule& s, Team& t, const void* input, void* result);
-bool scan(Schedule& s, Team& t, const void* input, void* result, bool exclusive);
-bool reduce_scatter(Schedule& s, Team& t, const void* input, void* result, std::span<const int64_t> counts);
-bool gather(Schedule& s, Team& t, const void* input, void* all, size_t block, int root);
-bool scatter(Schedule& s, Team& t, const void* all, void* output, size_t block, int root);
-bool allgather(Schedule& s, Team& t, const void* input, void* all, size_t block);
-bool alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block);
+// The collective buffer for blocks of `bytes`; null if there is none.
+CollBuffer* coll_buffer_for(Collective& c, Team& t, size_t bytes);
+// Payload bytes of a slot in the buffer for blocks of `bytes`, and in the buffer for large blocks.
+size_t slot_capacity_for(int ranks, size_t bytes);
+size_t large_slot_capacity(int ranks);
+
+// Which calls each can execute; the others have no limits.
+inline bool can_reduce(const SelectionInput& in) {
+    return in.size.element_bytes <= tiny_slot_capacity ||
+           in.size.element_bytes <= slot_capacity_for(in.ranks, in.size.bytes);
+}
+bool can_scan(const SelectionInput& in);
+bool can_reduce_scatter(const SelectionInput& in);
+bool can_alltoall(const SelectionInput& in);
+bool can_cma_reduce(const SelectionInput& in);
+bool can_cma_allgather(const SelectionInput& in);
+bool can_cma_alltoall(const SelectionInput& in);
+
+bool barrier(Collective& c, Team& t);
+bool broadcast(Collective& c, Team& t, void* data, size_t bytes, int root);
+bool reduce(Collective& c, Team& t, const void* input, void* result, int root);
+bool allreduce(Collective& c, Team& t, const void* input, void* result);
+bool scan(Collective& c, Team& t, const void* input, void* result, ScanKind kind);
+bool reduce_scatter(Collective& c, Team& t, const void* input, void* result, std::span<const int64_t> counts);
+bool gather(Collective& c, Team& t, const void* input, void* all, size_t block, int root);
+bool scatter(Collective& c, Team& t, const void* all, void* output, size_t block, int root);
+bool allgather(Collective& c, Team& t, const void* input, void* all, size_t block);
+bool alltoall(Collective& c, Team& t, const void* send, void* recv, size_t block);
 // Single-copy variants for large blocks, by CMA (peer_memory.hpp).
-bool cma_reduce(Schedule& s, Team& t, const void* input, void* result, int root); // root -1: allreduce
-bool cma_allgather(Schedule& s, Team& t, const void* input, void* all, size_t block);
-bool cma_alltoall(Schedule& s, Team& t, const void* send, void* recv, size_t block);
+bool cma_reduce(Collective& c, Team& t, const void* input, void* result, int root); // root -1: allreduce
+bool cma_allgather(Collective& c, Team& t, const void* input, void* all, size_t block);
+bool cma_alltoall(Collective& c, Team& t, const void* send, void* recv, size_t block);
 
 template <class Task>
 Err run_and_check(const Task& task) {
     if constexpr (std::is_same_v<decltype(task.run()), Err>) {
-        if (const Err e = task.run(); e != Err::success && !task.buffer->has_failed()) return e;
+        if (const Err e = task.run(); e != Err::success && !task.buffer->faults().has_failed()) return e;
     } else {
         task.run();
     }
     return task.buffer->result();
 }
 
-// Runs pending steps of the schedule, then the task.
+// Runs pending steps of the collective, then the task.
 template <class Task>
-bool run_task(Schedule& s, const Task& task) {
-    if (s.run_pending()) s.record_error(run_and_check(task));
+bool run_task(Collective& c, const Task& task) {
+    if (c.run_pending()) c.record_error(run_and_check(task));
     return true;
 }
 

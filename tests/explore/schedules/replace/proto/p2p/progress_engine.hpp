@@ -30,31 +30,13 @@ struct IncomingMessage {
     int from;
 };
 
-class ProgressEngine {
+// The components of the engine that waits and locks use. Functions without effect are stubs.
+class EngineLock {
   public:
-    ProgressEngine(const segment::NodeSegment& segment, uint32_t local_index, bool oversubscribed)
-        : shm_(segment, local_index)
-        , oversubscribed_(oversubscribed) {}
-    std::function<void(const transport::Arrival&)> on_arrival = [](const transport::Arrival&) {};
-    std::function<int()> send_pending = [] { return 0; };
-
-    transport::shm::ShmTransport& shm() { return shm_; }
-    Recorder& recorder() { return shm_.own_block().recorder; }
-    Counters& counters() { return shm_.own_block().counters; }
-    transport::Network* network() { return network_; }
-    // Also switches to multithreaded mode.
-    void use_network(transport::Network& network) {
-        network_ = &network;
-        multithreaded_ = true;
-    }
-    int progress() {
-        const int arrived = shm_.poll([this](const transport::Arrival& a) { on_arrival(a); });
-        return arrived + send_pending() + (network_ != nullptr ? network_->progress() : 0);
-    }
-    int progress_all() { return progress(); }
-    int progress_in_node() { return progress(); }
-    bool acquire_descriptors() { return !std::exchange(descriptors_acquired_, true); }
-    void release_descriptors() { descriptors_acquired_ = false; }
+    explicit EngineLock(transport::shm::ShmTransport& shm)
+        : shm_(shm) {}
+    void set_multithreaded() { multithreaded_ = true; }
+    [[nodiscard]] bool multithreaded() const { return multithreaded_; }
     void wake_waiters() {
         if (multithreaded_) shm_.wake_self();
     }
@@ -64,32 +46,95 @@ class ProgressEngine {
     void relock() {
         if (multithreaded_) mutex_.lock();
     }
-    [[nodiscard]] bool multithreaded() const { return multithreaded_; }
-    [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
+
+  private:
+    transport::shm::ShmTransport& shm_;
+    bool multithreaded_ = false;
+    explore::Mutex mutex_;
+};
+
+class NetworkPort {
+  public:
+    void use(transport::Network& network) { network_ = &network; }
+    [[nodiscard]] transport::Network* get() const { return network_; }
+    bool acquire_descriptors() { return !std::exchange(descriptors_acquired_, true); }
+    void release_descriptors() { descriptors_acquired_ = false; }
+    void force_poll() {}
+    void skip_poll() {}
+    [[nodiscard]] static bool relays_bulk() { return false; }
+
+  private:
+    transport::Network* network_ = nullptr;
+    bool descriptors_acquired_ = false;
+};
+
+struct WaitTuning {
+    bool is_oversubscribed;
+    [[nodiscard]] bool oversubscribed() const { return is_oversubscribed; }
+    [[nodiscard]] static bool awake_fit_cpus() { return false; }
+    [[nodiscard]] static uint32_t spin_limit() { return 0; }
+    static void set_spin_limit(uint32_t) {}
+    static uint32_t count_idle_poll() { return 1; }
+    static void reset_idle_polls() {}
+};
+
+struct FaultMonitor {
+    static int poll() { return 0; }
+};
+
+struct PeerDirectory {
+    [[nodiscard]] static int node_of(int) { return 0; }
+    [[nodiscard]] static int cluster_of(int) { return 0; }
+    [[nodiscard]] static int clusters() { return 1; }
+};
+
+struct MessageReceiver {
+    [[nodiscard]] static const IncomingMessage* near_miss(const Operation&) { return nullptr; }
+};
+
+class ProgressEngine {
+  public:
+    ProgressEngine(const segment::NodeSegment& segment, uint32_t local_index, bool oversubscribed)
+        : shm_(segment, local_index)
+        , lock_(shm_)
+        , wait_tuning_{oversubscribed} {}
+    std::function<void(const transport::Arrival&)> on_arrival = [](const transport::Arrival&) {};
+    std::function<int()> send_pending = [] { return 0; };
+
+    transport::shm::ShmTransport& shm() { return shm_; }
+    Recorder& recorder() { return shm_.own_block().recorder; }
+    Counters& counters() { return shm_.own_block().counters; }
+    transport::Network* network() { return network_.get(); }
+    // Also switches to multithreaded mode.
+    void use_network(transport::Network& network) {
+        network_.use(network);
+        lock_.set_multithreaded();
+    }
+    int progress() {
+        const int arrived = shm_.poll([this](const transport::Arrival& a) { on_arrival(a); });
+        return arrived + send_pending() + (network() != nullptr ? network()->progress() : 0);
+    }
+    int progress_all() { return progress(); }
+    EngineLock& engine_lock() { return lock_; }
+    NetworkPort& network_port() { return network_; }
+    WaitTuning& wait_tuning() { return wait_tuning_; }
+    FaultMonitor& faults() { return faults_; }
+    PeerDirectory& peers() { return peers_; }
+    [[nodiscard]] const MessageReceiver& receiver() const { return receiver_; }
 
     // Stubs without effect.
-    void force_network_poll() {}
-    int poll_faults() { return 0; }
-    [[nodiscard]] bool awake_fit_cpus() const { return false; }
-    [[nodiscard]] uint32_t spin_limit() const { return 0; }
-    void set_spin_limit(uint32_t) {}
-    uint32_t count_idle_poll() { return 1; }
-    void reset_idle_polls() {}
-    [[nodiscard]] const IncomingMessage* near_miss(const Operation&) const { return nullptr; }
     void start_recv(Operation&) {}
     void start_send(Operation&) {}
     void abandon_recv(Operation&) {}
-    [[nodiscard]] int node_of(int) const { return 0; }
-    [[nodiscard]] int cluster_of(int) const { return 0; }
-    [[nodiscard]] int clusters() const { return 1; }
 
   private:
     transport::shm::ShmTransport shm_;
-    bool oversubscribed_;
-    transport::Network* network_ = nullptr;
-    bool multithreaded_ = false;
-    bool descriptors_acquired_ = false;
-    explore::Mutex mutex_;
+    EngineLock lock_;
+    NetworkPort network_;
+    WaitTuning wait_tuning_;
+    FaultMonitor faults_;
+    PeerDirectory peers_;
+    MessageReceiver receiver_;
 };
 
 } // namespace zipmpi::proto

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/mpiexec/start_daemons.hpp"
+
+#include "launch/noded/noded.hpp"
+
+#include "os/host.hpp"
+#include "os/random.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace zipmpi::launch {
+namespace {
+
+bool start_local_daemon(Subtree& subtree, os::Fd& signals, Diagnostic& why) {
+    int ends[2];
+    const auto refuse = [&](const char* step) {
+        why = {"the node daemon could not be started", "host " + os::host_name(),
+               std::string(step) + ": " + std::strerror(errno),
+               "raise the limits of processes and open files (ulimit -u, -n)"};
+        return false;
+    };
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return refuse("creating a socket pair");
+    os::Fd parent_end(ends[0]);
+    os::Fd daemon_end(ends[1]);
+    const pid_t daemon = fork();
+    if (daemon < 0) return refuse("creating a process");
+    if (daemon == 0) {
+        parent_end.reset();
+        signals.reset();
+        _exit(noded_main(std::move(daemon_end), {}, nullptr));
+    }
+    subtree.attach({}, std::move(parent_end), daemon);
+    return true;
+}
+
+} // namespace
+
+bool start_daemons(const StartRequest& request, Subtree& subtree, os::Fd& signals, Diagnostic& why) {
+    const auto nodes = static_cast<uint32_t>(request.tree.hosts.size());
+    if (nodes == 0) return start_local_daemon(subtree, signals, why);
+    JobKey key;
+    if (!os::fill_random(key.data(), key.size())) {
+        why = {"the key of the job cannot be created", "host " + os::host_name(),
+               "the kernel returned no random bytes", "start the job again"};
+        return false;
+    }
+    if (!subtree.start_children(request.tree, key, {0, nodes}, why)) return false;
+    subtree.mark_exempt_from_fence([&](NodeRange p) { return request.map.has_ranks(p.node, p.end); });
+    return true;
+}
+
+} // namespace zipmpi::launch

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Periodic rebinding of the ranks: samples message counts, calls Rebinder (launch/placement/rebinder.hpp),
+// and moves ranks.
+#pragma once
+
+#include "launch/noded/rank_binder.hpp"
+#include "launch/placement/rebinder.hpp"
+
+#include <map>
+
+namespace zipmpi::launch {
+
+class TrafficRebinder {
+  public:
+    TrafficRebinder(const NodeJob& job, ParentLink& parent, const JobLifecycle& lifecycle,
+                    const RankProcesses& ranks, RankBinder& binder)
+        : job_(job)
+        , parent_(parent)
+        , lifecycle_(lifecycle)
+        , ranks_(ranks)
+        , binder_(binder) {}
+
+    void start(); // if launch.rebind_interval is set
+    void sample();
+    [[nodiscard]] uint64_t next_time() const { // of the next sample; 0: none
+        return lifecycle_.is_running() ? sample_at_ : 0;
+    }
+
+  private:
+    mapping::Graph traffic_since_sample();
+
+    const NodeJob& job_;
+    ParentLink& parent_;
+    const JobLifecycle& lifecycle_;
+    const RankProcesses& ranks_;
+    RankBinder& binder_;
+    Rebinder rebinder_;
+    uint64_t sample_at_ = 0, sampled_at_ = 0;             // 0: rebinding is off
+    std::vector<std::map<uint32_t, double>> last_counts_; // of each rank, by destination
+};
+
+} // namespace zipmpi::launch

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Accepts and authenticates the connections of child daemons. Listens on numeric local addresses until it is
+// closed.
+#pragma once
+
+#include "launch/protocol/event_loop.hpp"
+#include "launch/protocol/handshake.hpp"
+#include "launch/protocol/messages.hpp"
+#include "launch/protocol/socket_address.hpp"
+
+#include "base/diagnostic.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace zipmpi::launch {
+
+class ChildAcceptor {
+  public:
+    // The daemon of a node has proved that it knows the key of the job; reply: last message of the handshake.
+    using OnAuthenticated = std::function<void(uint32_t node, os::Fd socket, const std::string& reply)>;
+
+    ChildAcceptor(EventLoop& loop, OnAuthenticated on_authenticated);
+    bool listen(const LaunchTree& plan, const JobKey& key, Diagnostic& why);
+    [[nodiscard]] const std::vector<SocketAddress>& addresses() const { return addresses_; }
+    void on_time(uint64_t now);               // closes connections that have not authenticated in time
+    [[nodiscard]] uint64_t next_time() const; // UINT64_MAX: none
+    void close();
+
+  private:
+    struct PendingChild {
+        os::Fd socket;
+        std::optional<HandshakeAcceptor> handshake;
+        uint64_t deadline = 0;
+    };
+    void on_listener(uint32_t listener);
+    void on_pending_child(uint32_t index);
+
+    EventLoop& loop_;
+    OnAuthenticated on_authenticated_;
+    EventLoop::Source listener_source_, pending_source_;
+    JobKey key_{};
+    std::vector<SocketAddress> addresses_;
+    std::vector<os::Fd> listeners_;
+    std::vector<PendingChild> pending_children_; // fixed size
+};
+
+} // namespace zipmpi::launch

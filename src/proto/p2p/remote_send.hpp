@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RemoteSender: sends to ranks on other hosts. Short messages are sent eagerly. Of long ones the envelope is
+// sent first; after matching, the network moves the bytes into the user's buffer.
+//
+// A send completes when the network has released its buffer and, if it is an eager synchronous send, when the
+// receiver has acknowledged it. Operation::events_left counts the outstanding events.
+#pragma once
+
+#include "proto/p2p/completion.hpp"
+#include "proto/p2p/network_port.hpp"
+#include "proto/p2p/operation_table.hpp"
+#include "proto/p2p/remote_operation.hpp"
+
+namespace zipmpi::proto {
+
+class RemoteSender {
+  public:
+    RemoteSender(NetworkPort& network, const PeerDirectory& peers, OperationTable& table,
+                 Completion& completion)
+        : network_(network)
+        , peers_(peers)
+        , table_(table)
+        , completion_(completion) {}
+
+    // ok: the operation is done or waits for events.
+    transport::SendStatus try_start(Operation& op);
+    // The network has released the buffer of a send.
+    void on_sent(Operation& op, transport::OpStatus outcome);
+    // One of the events that a send waits for has happened.
+    void count_event(Operation& op);
+    [[gnu::cold]] void finish_unreachable(Operation& op);
+
+  private:
+    transport::PostStatus post_eager(Operation& op, transport::Peer to, wire::Envelope& e);
+    transport::PostStatus post_rendezvous(Operation& op, transport::Peer to, wire::Envelope& e);
+
+    NetworkPort& network_;
+    const PeerDirectory& peers_;
+    OperationTable& table_;
+    Completion& completion_;
+};
+
+} // namespace zipmpi::proto

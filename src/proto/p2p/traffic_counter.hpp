@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// TrafficCounter: counts sends in the counters and in this rank's row of the communication matrix.
+#pragma once
+
+#include "base/counters.hpp"
+#include "proto/p2p/operation.hpp"
+#include "segment/traffic.hpp"
+#include "transport/transport.hpp"
+
+#include <vector>
+
+namespace zipmpi::proto {
+
+class TrafficCounter {
+  public:
+    TrafficCounter(const segment::NodeSegment& segment, uint32_t local_index)
+        : writer_(segment, local_index)
+        , entries_(segment.local_ranks()) {}
+
+    void count_send(Counters& counters, transport::Peer peer, int world_peer, uint32_t context,
+                    uint64_t bytes) {
+        counters.add_owner(Counter::sends);
+        counters.add_owner(Counter::send_bytes, bytes);
+        wire::PeerTraffic* t = entries_[peer];
+        if (t == nullptr) [[unlikely]]
+            t = entries_[peer] = &writer_.row_for(world_peer);
+        t->count[context & 1U & ~(context >> 31U)].add(bytes);
+    }
+    void count_send(Counters& counters, transport::Peer peer, const MessageArgs& op) {
+        count_send(counters, peer, op.world_peer, op.context, op.bytes);
+    }
+    void add_peer(transport::Peer peer) {
+        if (peer >= entries_.size()) entries_.resize(peer + 1);
+    }
+
+  private:
+    segment::TrafficWriter writer_;
+    std::vector<wire::PeerTraffic*> entries_; // per peer; null: nothing was sent to it yet
+};
+
+} // namespace zipmpi::proto

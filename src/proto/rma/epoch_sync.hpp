@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Synchronization of epochs with other members: MPI_Win_fence, and post, start, complete and wait.
+//
+// A barrier suffices for a fence if all operations complete in their call. Between hosts there are two
+// methods:
+//
+//   acknowledged  flush of all targets, then a barrier
+//   counted       reduce-scatter of batch counts; each member then waits for the batches sent to it. Needs no
+//                 replies. A member that finishes early may continue: its batches carry the fence count and
+//                 are deferred at members that are behind. Members of one node, which reach each other
+//                 without batches, synchronize at the end.
+//
+// Threads: under the lock of the progress engine.
+#pragma once
+
+#include "proto/rma/post_flags.hpp"
+#include "proto/rma/target_table.hpp"
+
+namespace zipmpi::proto::rma {
+
+class AmPath;
+class PendingOperations;
+class WindowWaiter;
+
+class EpochSync {
+  public:
+    EpochSync(const TargetTable& targets, WindowWaiter& waiter, PendingOperations& pending)
+        : targets_(targets)
+        , waiter_(waiter)
+        , pending_(pending) {}
+    void use_am(AmPath& am) {
+        am_ = &am;
+        can_count_ = targets_.spans_hosts();
+    }
+    // RDMA operations cannot be deferred until the target has passed the fence.
+    void acknowledge_fences() { can_count_ = false; }
+
+    // Completes all operations on this member; no rank starts the next epoch before all have arrived.
+    Err fence();
+
+    void post_to(int origin);
+    void await_post(int target);
+    void complete_to(int target); // after all operations to the target
+    [[nodiscard]] bool all_completed(uint32_t origins) const {
+        return targets_.own_member().completed.load(std::memory_order_seq_cst) >= origins;
+    }
+    void await_completes(uint32_t origins);
+    void consume_completes(uint32_t origins) {
+        targets_.own_member().completed.fetch_sub(origins, std::memory_order_seq_cst);
+    }
+
+  private:
+    [[gnu::cold]] Err complete_and_fence();
+    Err fence_by_counts();
+    void sync_node_fence();
+    [[nodiscard]] bool is_node_fenced(uint32_t fences) const;
+
+    const TargetTable& targets_;
+    WindowWaiter& waiter_;
+    PendingOperations& pending_;
+    AmPath* am_ = nullptr;   // null: all operations complete in their calls
+    bool can_count_ = false; // a fence may count batches
+    uint32_t fences_ = 0;
+};
+
+} // namespace zipmpi::proto::rma

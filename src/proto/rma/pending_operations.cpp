@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proto/rma/pending_operations.hpp"
+
+#include "proto/rma/am_origin.hpp"
+#include "proto/rma/rdma_connections.hpp"
+
+namespace zipmpi::proto::rma {
+
+void PendingOperations::flush_rdma(int rank) {
+    if (rdma_ != nullptr) rdma_->flush(rank);
+}
+
+void PendingOperations::flush_requests(int rank) {
+    flush_rdma(rank);
+    am_->flush(rank);
+}
+
+void PendingOperations::flush_all_requests() {
+    if (rdma_ != nullptr) rdma_->flush_all();
+    am_->flush_all();
+}
+
+void PendingOperations::await_results(int rank) {
+    flush_rdma(rank);
+    am_->await_fetches(rank);
+}
+
+void PendingOperations::await_all_results() {
+    if (rdma_ != nullptr) rdma_->flush_all();
+    am_->await_all_fetches();
+}
+
+} // namespace zipmpi::proto::rma

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Completion of the operations of a window that are pending after their calls: active messages and RDMA.
+//
+// Threads: under the lock of the progress engine.
+#pragma once
+
+namespace zipmpi::proto::rma {
+
+class AmOrigin;
+class RdmaConnections;
+
+class PendingOperations {
+  public:
+    void use_am(AmOrigin& am) { am_ = &am; }
+    void use_rdma(RdmaConnections& rdma) { rdma_ = &rdma; }
+
+    // Waits until all operations to this target (or to all) are complete at the target.
+    void flush(int rank) {
+        if (am_ != nullptr) [[unlikely]]
+            flush_requests(rank);
+    }
+    void flush_all() {
+        if (am_ != nullptr) [[unlikely]]
+            flush_all_requests();
+    }
+    // Waits until all results from this target (or from all) have arrived, and its operations no longer use
+    // memory of this process.
+    void flush_local(int rank) {
+        if (am_ != nullptr) [[unlikely]]
+            await_results(rank);
+    }
+    void flush_local_all() {
+        if (am_ != nullptr) [[unlikely]]
+            await_all_results();
+    }
+    // Waits for the RDMA operations to this target only.
+    void flush_rdma(int rank);
+
+  private:
+    [[gnu::cold]] void flush_requests(int rank);
+    [[gnu::cold]] void flush_all_requests();
+    [[gnu::cold]] void await_results(int rank);
+    [[gnu::cold]] void await_all_results();
+
+    AmOrigin* am_ = nullptr;          // null: all operations complete in their calls
+    RdmaConnections* rdma_ = nullptr; // null: RDMA is not used
+};
+
+} // namespace zipmpi::proto::rma

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proto/rma/rdma_connections.hpp"
+
+#include "proto/rma/am_messenger.hpp"
+#include "proto/rma/window_waiter.hpp"
+
+namespace zipmpi::proto::rma {
+
+using State = RdmaContext::RdmaConnection::State;
+
+RdmaConnections::RdmaConnections(const Team& team, RdmaContext& context, AmMessenger& messenger,
+                                 WindowWaiter& waiter, DeferredError& failure)
+    : team_(team)
+    , context_(context)
+    , messenger_(messenger)
+    , waiter_(waiter)
+    , failure_(failure)
+    , keys_(context.device(), static_cast<size_t>(team.size)) {}
+
+int RdmaConnections::endpoint(int rank) {
+    RdmaContext::RdmaConnection& connection = connection_to(rank);
+    if (connection.state == State::none && rank == team_.rank) {
+        context_.connect_to_self(connection);
+    } else if (connection.state == State::none) {
+        const std::string text = context_.open_connection(connection);
+        if (connection.state == State::requested) messenger_.request_connection(rank, text);
+    }
+    if (connection.state == State::requested)
+        waiter_.await([&connection] { return connection.state != State::requested; }, rank);
+    return connection.state == State::connected && keys_.import(rank) ? connection.endpoint : -1;
+}
+
+Err RdmaConnections::unreachable_error(int rank) {
+    return fail(Err::other, "set the parameter rma.rdma to no, or check the network between the hosts",
+                "no RDMA connection to rank %d", rank);
+}
+
+void RdmaConnections::flush(int rank) {
+    const RdmaContext::RdmaConnection& connection = connection_to(rank);
+    if (connection.state != State::connected) return;
+    context_.wait_until([&] { return context_.is_flushed(connection.endpoint); });
+    if (context_.failed(connection.endpoint) && !failure_.is_set())
+        failure_.set(fail(Err::other,
+                          "check the network between the hosts, or set the parameter rma.rdma to no",
+                          "RDMA operations to rank %d failed", rank));
+}
+
+void RdmaConnections::flush_all() {
+    for (int r = 0; r < team_.size; ++r) flush(r);
+}
+
+void RdmaConnections::on_answer(int from, std::string_view text) {
+    if (from < 0 || from >= team_.size) return;
+    context_.connect(connection_to(from), text);
+    team_.engine->engine_lock().wake_waiters();
+}
+
+} // namespace zipmpi::proto::rma

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// RDMA connections of a window to its members, established at the first use, and their completion.
+//
+// Threads: under the lock of the progress engine.
+#pragma once
+
+#include "proto/rma/deferred_error.hpp"
+#include "proto/rma/rdma_context.hpp"
+#include "proto/rma/rdma_keys.hpp"
+#include "proto/team.hpp"
+
+namespace zipmpi::proto::rma {
+
+class AmMessenger;
+class WindowWaiter;
+
+class RdmaConnections {
+  public:
+    RdmaConnections(const Team& team, RdmaContext& context, AmMessenger& messenger, WindowWaiter& waiter,
+                    DeferredError& failure);
+
+    [[nodiscard]] RdmaContext& context() { return context_; }
+    [[nodiscard]] RdmaKeyTable& keys() { return keys_; }
+
+    // The endpoint to a target, connected at the first use; -1 if unreachable.
+    int endpoint(int rank);
+    [[gnu::cold]] static Err unreachable_error(int rank);
+    // Waits for all RDMA operations to this rank (or to all). A failure goes to the deferred error.
+    void flush(int rank);
+    void flush_all();
+
+    // Target: connects to the endpoint of an origin; returns its own for the answer, empty on failure.
+    std::string accept(std::string_view text) { return context_.accept(text); }
+    // Origin: handles the answer of a target.
+    void on_answer(int from, std::string_view text);
+
+  private:
+    [[nodiscard]] RdmaContext::RdmaConnection& connection_to(int rank) {
+        return context_.connection_to(team_.map.world(rank));
+    }
+
+    const Team& team_;
+    RdmaContext& context_;
+    AmMessenger& messenger_;
+    WindowWaiter& waiter_;
+    DeferredError& failure_;
+    RdmaKeyTable keys_;
+};
+
+} // namespace zipmpi::proto::rma

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proto/rma/rdma_locks.hpp"
+
+#include "os/clock.hpp"
+#include "proto/rma/am_origin.hpp"
+#include "proto/rma/network_lock.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::proto::rma {
+namespace {
+
+// The poll interval grows with the number of earlier tickets.
+constexpr uint64_t poll_interval_ns = 2000;
+constexpr uint64_t max_poll_interval_ns = 200'000;
+
+// Content of the reply to a lock request: nonzero if the lock is held.
+class LockReply final : public FetchOp {
+  public:
+    LockReply() { result = {reinterpret_cast<std::byte*>(&got_), nullptr, 0, sizeof got_}; }
+    [[nodiscard]] bool received() const { return received_; }
+    [[nodiscard]] bool got() const { return got_ != 0; }
+    static constexpr uint64_t bytes = sizeof(uint64_t);
+
+  private:
+    void on_done() override { received_ = true; }
+
+    uint64_t got_ = 0;
+    bool received_ = false;
+};
+
+} // namespace
+
+RdmaLocks::RdmaLocks(const RdmaModes& modes, const TargetTable& targets, RdmaConnections& connections,
+                     AmMessenger& messenger, AmOrigin& am, CpuLocks& cpu, WindowWaiter& waiter,
+                     DeferredError& failure)
+    : targets_(targets)
+    , connections_(connections)
+    , messenger_(messenger)
+    , am_(am)
+    , cpu_(cpu)
+    , waiter_(waiter)
+    , failure_(failure)
+    , hybrid_(modes.locks == RdmaModes::Locks::hybrid)
+    , handover_count_(modes.handover_count)
+    , members_(static_cast<size_t>(targets.team().size)) {}
+
+void RdmaLocks::lock_local(int rank, LockMode mode) {
+    if (!hybrid_) return lock_by_network(rank, mode);
+    cpu_.lock(rank, mode);
+    HybridLockNode node_lock(targets_.member(rank).network_lock);
+    node_lock.reset_request_count();
+    if (mode == LockMode::exclusive && node_lock.is_open_to_readers()) release_as_reader(rank);
+    member(rank).held_as = node_lock.holds() ? MemberLock::HeldAs::node : MemberLock::HeldAs::network;
+    if (member(rank).held_as == MemberLock::HeldAs::network) lock_by_network(rank, mode);
+}
+
+void RdmaLocks::unlock_local(int rank, LockMode mode) {
+    if (!hybrid_) return unlock_by_network(rank, mode);
+    const bool exclusive = mode == LockMode::exclusive;
+    HybridLockNode node_lock(targets_.member(rank).network_lock);
+    if (member(rank).held_as == MemberLock::HeldAs::node) {
+        if (exclusive && node_lock.has_waiters()) node_lock.yield();
+    } else if (!exclusive || !node_lock.try_hold(member(rank).ticket, handover_count_)) {
+        unlock_by_network(rank, mode);
+    }
+    cpu_.unlock(rank, mode);
+}
+
+void RdmaLocks::release_as_reader(int rank) {
+    const int endpoint = connections_.endpoint(rank);
+    if (endpoint < 0) return;
+    RdmaContext& context = connections_.context();
+    HybridLockNode(targets_.member(rank).network_lock).clear_node_ticket();
+    context.device().fetch_add(endpoint, 1, &discard_word_,
+                               connections_.keys().lock_word(rank, offsetof(wire::NetworkLock, writers)));
+    context.mark_busy(endpoint);
+    context.on_flushed(endpoint).immediate = true; // keeps this rank awake: others wait for it
+}
+
+void RdmaLocks::lock_remote(int rank, LockMode mode) {
+    MemberLock& l = member(rank);
+    l.held_as = MemberLock::HeldAs::network;
+    if (hybrid_ && !l.assume_network_lock) {
+        if (lock_by_am(rank, mode)) {
+            l.held_as = MemberLock::HeldAs::am;
+            return;
+        }
+        l.assume_network_lock = true;
+    }
+    lock_by_network(rank, mode);
+}
+
+void RdmaLocks::unlock_remote(int rank, LockMode mode) {
+    if (member(rank).held_as != MemberLock::HeldAs::am) return unlock_by_network(rank, mode);
+    TargetQueue& queue = am_.queue_to(rank);
+    am_.add(queue, {wire::RmaKind::unlock});
+    am_.request_ack(queue);
+}
+
+// Returns false if the lock must be acquired on the network.
+bool RdmaLocks::lock_by_am(int rank, LockMode mode) {
+    LockReply reply;
+    AmRequest request{lock_request(mode)};
+    request.fetch = &reply;
+    request.fetched_bytes = LockReply::bytes;
+    TargetQueue& queue = am_.queue_to(rank);
+    am_.add(queue, request);
+    am_.send_batch(queue, AmOrigin::Ack::requested);
+    reply.complete_part();
+    waiter_.await([&reply] { return reply.received(); }, rank);
+    return reply.got();
+}
+
+void RdmaLocks::finish(int rank, int endpoint) {
+    connections_.context().mark_busy(endpoint);
+    connections_.flush(rank);
+}
+
+void RdmaLocks::lock_by_network(int rank, LockMode mode) {
+    const int endpoint = connections_.endpoint(rank);
+    if (endpoint < 0) return failure_.set(RdmaConnections::unreachable_error(rank));
+    auto& device = connections_.context().device();
+    const transport::RemoteAddress words = connections_.keys().lock_word(rank);
+    RemoteLockState state{};
+    device.fetch_add(endpoint, 1, &member(rank).ticket, words);
+    device.get(endpoint, &state, sizeof state, words);
+    finish(rank, endpoint);
+    await_turn(rank, endpoint, mode, state);
+    if (mode == LockMode::exclusive) return;
+    const uint64_t next = member(rank).ticket + 1;
+    device.put(endpoint, &next, sizeof next,
+               connections_.keys().lock_word(rank, offsetof(wire::NetworkLock, readers)));
+    finish(rank, endpoint);
+}
+
+void RdmaLocks::await_turn(int rank, int endpoint, LockMode mode, RemoteLockState state) {
+    RdmaContext& context = connections_.context();
+    const transport::RemoteAddress words = connections_.keys().lock_word(rank);
+    const bool is_local = !targets_.peek(rank).remote;
+    const uint64_t& ticket = member(rank).ticket;
+    bool requested = is_local || !hybrid_;
+    while (!state.can_enter(ticket, mode) && !context.failed(endpoint)) {
+        if (!requested && state.is_node_held()) {
+            requested = true;
+            request_from_node(rank, mode);
+        }
+        const uint64_t until =
+            os::now_ns() + std::min(poll_interval_ns * state.tickets_ahead(ticket), max_poll_interval_ns);
+        context.wait_until([&] { return os::now_ns() >= until; });
+        if (is_local) {
+            state = read_lock_state(targets_.member(rank).network_lock);
+        } else {
+            context.device().get(endpoint, &state, sizeof state, words);
+            finish(rank, endpoint);
+        }
+    }
+}
+
+// The assumption was wrong; the next lock() uses an active message.
+void RdmaLocks::request_from_node(int rank, LockMode mode) {
+    member(rank).assume_network_lock = false;
+    messenger_.send_out_of_band(rank, mode == LockMode::exclusive ? wire::RmaKind::yield_lock
+                                                                  : wire::RmaKind::admit_readers);
+}
+
+void RdmaLocks::unlock_by_network(int rank, LockMode mode) {
+    const int endpoint = connections_.endpoint(rank);
+    if (endpoint < 0) return;
+    auto& device = connections_.context().device();
+    const transport::RemoteAddress writers =
+        connections_.keys().lock_word(rank, offsetof(wire::NetworkLock, writers));
+    const uint64_t after = member(rank).ticket + 1;
+    const uint64_t both[2] = {after, after}; // writers, readers: RDMA writes in ascending address order
+    if (mode == LockMode::exclusive)
+        device.put(endpoint, both, sizeof both, writers);
+    else
+        device.fetch_add(endpoint, 1, &discard_word_, writers);
+    finish(rank, endpoint);
+}
+
+} // namespace zipmpi::proto::rma

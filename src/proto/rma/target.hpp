@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A member's memory region, and a target: the region as this rank accesses it.
+#pragma once
+
+#include "transport/transport.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace zipmpi::proto::rma {
+
+// A member's memory region, as exchanged between members.
+struct Region {
+    static constexpr uint64_t dynamic_size = UINT64_MAX; // the size of a dynamic window
+
+    uint64_t base; // address in the member's memory
+    uint64_t size;
+    int64_t disp_unit;     // bytes per unit of displacement
+    uint64_t arena_offset; // in the arena of `owner`, plus 1; 0: private memory
+    int32_t owner;         // member
+    uint32_t reserved;
+
+    [[nodiscard]] bool is_dynamic() const { return size == dynamic_size; }
+    [[nodiscard]] bool is_private() const { return arena_offset == 0 && size != 0; }
+};
+
+// How this rank accesses the memory of a target:
+//   shared  local memory, or memory in the node segment: load, store, CPU atomics
+//   cma     private memory of another process: process_vm_readv and writev, several segments per call
+//   rdma    on another host, by RDMA; unsupported operations use active messages
+//   am      otherwise: active messages that the target serves
+// The first three need no progress of the target; the first two complete immediately.
+enum class AccessPath : uint8_t { unknown, shared, cma, rdma, am };
+
+// Direction of a transfer, at the target.
+enum class Direction : uint8_t { read, write };
+
+struct Target {
+    // Written last by TargetTable::resolve_path(): a reader of a resolved path may read base, size and
+    // disp_unit without the lock.
+    std::atomic<AccessPath> resolved_path{AccessPath::unknown};
+    std::byte* base = nullptr; // shared: local mapping; else address in the target's memory
+    uint64_t size = 0;
+    int64_t disp_unit = 1;
+    bool cpu_atomics = false; // all origins map the memory, so CPU atomics are allowed
+    bool exclusive = false;   // set by core: no other origin has access
+    bool remote = false;      // on another host: shares no memory with this rank
+    transport::Peer peer = 0;
+    std::byte* mapped = nullptr; // mapping to release, `size` bytes; or null
+
+    // pairs with set_path()
+    [[nodiscard]] AccessPath path() const { return resolved_path.load(std::memory_order_acquire); }
+    void set_path(AccessPath path) { resolved_path.store(path, std::memory_order_release); }
+    // By active message and RDMA an address is an offset in the target's region.
+    [[nodiscard]] std::byte* address_of(uint64_t offset) const {
+        return path() >= AccessPath::rdma ? reinterpret_cast<std::byte*>(offset) : base + offset;
+    }
+};
+
+} // namespace zipmpi::proto::rma

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proto/rma/target_table.hpp"
+
+#include "proto/p2p/progress_engine.hpp"
+
+#include <algorithm>
+
+namespace zipmpi::proto::rma {
+
+TargetTable::TargetTable(Team& team, uint64_t control, const std::vector<Region>& regions)
+    : team_(team)
+    , regions_(regions)
+    , members_(reinterpret_cast<wire::WindowMember*>(team.engine->shm().segment().coll_memory(control)))
+    , targets_(static_cast<size_t>(team.size)) {
+    for (int r = 0; r < team.size; ++r) {
+        peek(r).remote = !team.engine->peers().on_this_node(team.map.world(r));
+        spans_hosts_ = spans_hosts_ || peek(r).remote;
+    }
+}
+
+TargetTable::~TargetTable() {
+    for (const Target& t : targets_)
+        if (t.mapped != nullptr) transport::shm::Arena::unmap(t.mapped, t.size);
+}
+
+bool TargetTable::has_private_memory() const { return std::ranges::any_of(regions_, &Region::is_private); }
+bool TargetTable::is_dynamic() const { return std::ranges::any_of(regions_, &Region::is_dynamic); }
+
+transport::Peer TargetTable::peer_of(int rank) const {
+    return static_cast<transport::Peer>(team_.engine->shm().peer_of(team_.map.world(rank)));
+}
+
+void TargetTable::wake(int rank) const { team_.engine->shm().wake_if_asleep(peer_of(rank)); }
+
+void TargetTable::resolve_path(int rank, Target& t) {
+    const Region& r = regions_[static_cast<size_t>(rank)];
+    ProgressEngine& engine = *team_.engine;
+    t.size = r.size;
+    t.disp_unit = r.disp_unit;
+    if (t.remote) return t.set_path(remote_path_);
+    t.peer = peer_of(rank);
+    const bool in_file = r.arena_offset != 0;
+    t.cpu_atomics = in_file && cpu_atomics_allowed_;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): address published by its owner
+    t.base = reinterpret_cast<std::byte*>(r.base);
+    if (rank == team_.rank || r.size == 0) {
+        t.set_path(AccessPath::shared);
+    } else if (in_file) {
+        t.mapped = engine.arena().map(peer_of(r.owner), r.arena_offset, r.size);
+        t.base = t.mapped;
+        if (t.mapped == nullptr) t.size = 0; // mapping failed: any access is out of range
+        t.set_path(AccessPath::shared);
+    } else {
+        t.set_path(engine.cma().can_read_and_write(t.peer) ? AccessPath::cma : AccessPath::am);
+    }
+}
+
+void TargetTable::set_shared_base(int rank, std::byte* base) {
+    Target& t = peek(rank);
+    const Region& r = regions_[static_cast<size_t>(rank)];
+    t.size = r.size;
+    t.disp_unit = r.disp_unit;
+    t.peer = peer_of(rank);
+    t.cpu_atomics = true;
+    t.base = base;
+    t.set_path(AccessPath::shared);
+}
+
+void TargetTable::forbid_cpu_atomics() {
+    cpu_atomics_allowed_ = false;
+    for (Target& t : targets_) t.cpu_atomics = false;
+}
+
+} // namespace zipmpi::proto::rma

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The members of a window as targets: their regions, the access path to each, and their state in the node
+// segment.
+//
+// Threads: under the lock of the progress engine, except peek() and guard_of().
+#pragma once
+
+#include "proto/rma/accumulate_op.hpp"
+#include "proto/rma/target.hpp"
+#include "proto/team.hpp"
+#include "wire/window_layout.hpp"
+
+#include <vector>
+
+namespace zipmpi::proto::rma {
+
+class TargetTable {
+  public:
+    // control: offset of the zeroed control block in the node segment. regions: of all members.
+    TargetTable(Team& team, uint64_t control, const std::vector<Region>& regions);
+    ~TargetTable();
+    TargetTable(const TargetTable&) = delete;
+    TargetTable& operator=(const TargetTable&) = delete;
+
+    [[nodiscard]] Team& team() const { return team_; }
+    [[nodiscard]] bool spans_hosts() const { return spans_hosts_; }
+    [[nodiscard]] bool has_private_memory() const;
+    [[nodiscard]] bool is_dynamic() const;
+    [[nodiscard]] const Region& own_region() const { return regions_[static_cast<size_t>(team_.rank)]; }
+
+    // State shared by the members on this node.
+    [[nodiscard]] wire::WindowMember& member(int rank) const { return members_[rank]; }
+    [[nodiscard]] wire::WindowMember& own_member() const { return members_[team_.rank]; }
+    // Wakes a member on this node that sleeps, after a change of its state.
+    void wake(int rank) const;
+
+    // The target without resolving its path.
+    [[nodiscard]] Target& peek(int rank) { return targets_[static_cast<size_t>(rank)]; }
+    [[nodiscard]] const Target& peek(int rank) const { return targets_[static_cast<size_t>(rank)]; }
+    [[nodiscard]] Target& target(int rank) {
+        Target& t = peek(rank);
+        if (t.path() == AccessPath::unknown) [[unlikely]]
+            resolve_path(rank, t);
+        return t;
+    }
+    [[nodiscard]] AccumulateGuard guard_of(int rank) const {
+        const Target& t = peek(rank);
+        return {t.exclusive ? nullptr : &members_[rank].accumulate_lock, t.cpu_atomics};
+    }
+    // For requests that this rank executes on its own memory for other origins.
+    [[nodiscard]] AccumulateGuard guard_for_requests() {
+        return {&own_member().accumulate_lock, target(team_.rank).cpu_atomics};
+    }
+
+    // Before any access:
+    // Sets the base of a target whose memory is already mapped.
+    void set_shared_base(int rank, std::byte* base);
+    // Remote targets are accessed by RDMA, no longer by active messages.
+    void use_rdma() { remote_path_ = AccessPath::rdma; }
+    // Accumulates must not use CPU atomics, because the device's atomics are not coherent with them.
+    void forbid_cpu_atomics();
+
+  private:
+    [[gnu::cold]] void resolve_path(int rank, Target& t);
+    [[nodiscard]] transport::Peer peer_of(int rank) const;
+
+    Team& team_;
+    const std::vector<Region>& regions_;
+    wire::WindowMember* members_;
+    std::vector<Target> targets_;
+    bool spans_hosts_ = false; // members on several hosts
+    AccessPath remote_path_ = AccessPath::am;
+    bool cpu_atomics_allowed_ = true;
+};
+
+} // namespace zipmpi::proto::rma
