@@ -49,6 +49,10 @@ class Implemented(unittest.TestCase):
         self.assertIn('(!at_root || entry.handle(recvtype, recvtype_, "recvtype"))', gather)
         self.assertIn('(is_in_place(sendbuf) || is_bystander(*comm_, root) || entry.count(sendcount, "sendcount"))', gather)
 
+    def test_operation_is_not_checked_where_it_is_not_significant(self):
+        self.assertIn("(is_uninvolved(*comm_, root) || entry.reducible(*op_, *datatype_))", text("MPI_Reduce"))
+        self.assertNotIn("is_uninvolved", text("MPI_Allreduce"))
+
     def test_request_and_status_arrays_are_stored(self):
         waitsome = text("MPI_Waitsome")
         self.assertIn("array_of_requests_.store(array_of_requests);", waitsome)

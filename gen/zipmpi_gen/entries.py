@@ -98,7 +98,10 @@ def check_lines(entry, context, codes):
     first += [c for _, code in order for c in code.check]
     operation, datatype = context.first("handle", "Op"), context.first("handle", "Datatype")
     if operation and datatype and not context.win:  # windows accept more operations; core checks them
-        first.append(f"entry.reducible(*{converted_name(operation)}, *{converted_name(datatype)})")
+        check = f"entry.reducible(*{converted_name(operation)}, *{converted_name(datatype)})"
+        if context.root:
+            check = f"(is_uninvolved(*{converted_name(context.comm)}, {context.root.name}) || {check})"
+        first.append(check)
     return out + reject(first)
 
 

@@ -61,6 +61,12 @@ inline bool is_bystander(const core::Comm& comm, int root) noexcept {
     return root < 0 && core::is_inter(comm);
 }
 
+// True in the group of the root of an intercommunicator collective, except at the root: no argument besides
+// root and communicator is significant.
+inline bool is_uninvolved(const core::Comm& comm, int root) noexcept {
+    return root == core::proc_null && core::is_inter(comm);
+}
+
 struct Entry {
     uint32_t id; // function id
     Err err = Err::success;

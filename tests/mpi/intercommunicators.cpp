@@ -126,6 +126,19 @@ void copies(MPI_Comm comm) {
     }
 }
 
+// Ranks of the root's group that are not the root may pass any operation and datatype.
+void reductions(MPI_Comm comm) {
+    const int one = 1;
+    int sum = 0;
+    if (parity() == 1)
+        CHECK(MPI_Reduce(&one, nullptr, 1, MPI_INT, MPI_SUM, 0, comm) == MPI_SUCCESS);
+    else if (own_rank == 0)
+        CHECK(MPI_Reduce(nullptr, &sum, 1, MPI_INT, MPI_SUM, MPI_ROOT, comm) == MPI_SUCCESS);
+    else
+        CHECK(MPI_Reduce(nullptr, nullptr, 0, MPI_BYTE, MPI_SUM, MPI_PROC_NULL, comm) == MPI_SUCCESS);
+    CHECK(sum == (parity() == 0 && own_rank == 0 ? size_ - own_size : 0));
+}
+
 // Collectives between the groups, duplication, and the collectives of one group of which a merge consists,
 // all concurrently.
 void mixed(MPI_Comm comm) {
@@ -168,6 +181,7 @@ int main(int argc, char** argv) {
     check_all(inter);
     copies(inter);
     mixed(inter);
+    reductions(inter);
     // an intercommunicator of two that uses another as the peer communicator
     MPI_Comm second = MPI_COMM_NULL;
     CHECK(MPI_Intercomm_create(half, 0, inter, 0, 0, &second) == MPI_SUCCESS);
