@@ -39,9 +39,13 @@ inline uint32_t chunks_taken(uint64_t word) {
     return static_cast<uint32_t>(word >> 16 & max_chunks) + static_cast<uint32_t>(word & max_chunks);
 }
 
+// The receiver takes chunks from the front, the sender from the back.
+enum class ChunkEnd : uint8_t { front, back };
+
 // Claims the next chunk from one end. Returns false if all are claimed or the copy has ended.
-inline bool take_chunk(wire::CoopCopySlot& slot, uint32_t sequence, uint32_t chunks, bool from_front,
+inline bool take_chunk(wire::CoopCopySlot& slot, uint32_t sequence, uint32_t chunks, ChunkEnd end,
                        uint32_t& chunk) {
+    const bool from_front = end == ChunkEnd::front;
     uint64_t word = slot.taken.load(std::memory_order_acquire);
     do {
         if (word >> 32 != sequence || chunks_taken(word) >= chunks) return false;

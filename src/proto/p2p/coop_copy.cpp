@@ -65,7 +65,8 @@ bool CoopCopier::start(Operation& recv, const IncomingMessage& message) {
     ++active_;
     send_offer(copy);
     wire::CoopCopySlot& slot = slot_of(copy);
-    for (uint32_t chunk = 0; !copy.failed && take_chunk(slot, copy.sequence, copy.chunks, true, chunk);)
+    for (uint32_t chunk = 0;
+         !copy.failed && take_chunk(slot, copy.sequence, copy.chunks, ChunkEnd::front, chunk);)
         if (read_chunk(copy, chunk))
             ++copy.own_chunks;
         else
@@ -178,7 +179,7 @@ void CoopCopier::on_offer(const Operation& send, const wire::CoopOffer& offer, c
     wire::CoopCopySlot& slot = node_.shm.segment().block(a.from).coop_copies[offer.slot];
     bool copied_any = false;
     for (uint32_t chunk = 0;
-         node_.cma.can_write(a.from) && take_chunk(slot, offer.number, chunks, false, chunk);) {
+         node_.cma.can_write(a.from) && take_chunk(slot, offer.number, chunks, ChunkEnd::back, chunk);) {
         const uint64_t at = chunk_offset(offer.chunk_bytes, chunk);
         copied_any = true;
         // seq_cst: see try_finish().

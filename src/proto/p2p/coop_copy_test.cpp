@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint32_t sequence = 7;
 
-std::vector<uint32_t> take_all(wire::CoopCopySlot& slot, uint32_t chunks, bool from_front) {
+std::vector<uint32_t> take_all(wire::CoopCopySlot& slot, uint32_t chunks, ChunkEnd end) {
     std::vector<uint32_t> taken;
-    for (uint32_t chunk = 0; take_chunk(slot, sequence, chunks, from_front, chunk);) taken.push_back(chunk);
+    for (uint32_t chunk = 0; take_chunk(slot, sequence, chunks, end, chunk);) taken.push_back(chunk);
     return taken;
 }
 
@@ -23,8 +23,8 @@ TEST(CoopCopySlot, EachChunkIsClaimedOnce) {
         wire::CoopCopySlot slot{};
         slot.taken = uint64_t{sequence} << 32;
         std::vector<uint32_t> back;
-        std::thread sender([&] { back = take_all(slot, chunks, false); });
-        std::vector<uint32_t> all = take_all(slot, chunks, true);
+        std::thread sender([&] { back = take_all(slot, chunks, ChunkEnd::back); });
+        std::vector<uint32_t> all = take_all(slot, chunks, ChunkEnd::front);
         sender.join();
         // the receiver's chunks ascend from the first, the sender's descend from the last
         all.insert(all.end(), back.rbegin(), back.rend());
@@ -38,8 +38,8 @@ TEST(CoopCopySlot, EndedCopyHasNoChunks) {
     wire::CoopCopySlot slot{};
     slot.taken = uint64_t{sequence + 1} << 32;
     uint32_t chunk = 0;
-    EXPECT_FALSE(take_chunk(slot, sequence, 5, false, chunk));
-    EXPECT_FALSE(take_chunk(slot, sequence, 5, true, chunk));
+    EXPECT_FALSE(take_chunk(slot, sequence, 5, ChunkEnd::back, chunk));
+    EXPECT_FALSE(take_chunk(slot, sequence, 5, ChunkEnd::front, chunk));
     EXPECT_EQ(slot.taken.load(), uint64_t{sequence + 1} << 32);
 }
 

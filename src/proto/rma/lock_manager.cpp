@@ -24,7 +24,7 @@ void LockManager::use_rdma(const RdmaModes& modes, RdmaConnections& connections,
     if (modes.locks == RdmaModes::Locks::hybrid) am_->target().serve_hybrid_locks(*rdma_);
 }
 
-void LockManager::lock_by_network(int rank, LockMode mode) {
+void LockManager::lock_not_by_cpu(int rank, LockMode mode) {
     if (!targets_.peek(rank).remote) return rdma_->lock_local(rank, mode);
     if (acquires_immediately_) return lock_remote(rank, mode);
     am_->origin().queue_to(rank).lock_state = mode == LockMode::exclusive

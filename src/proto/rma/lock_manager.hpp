@@ -36,7 +36,7 @@ class LockManager {
 
     void lock(int rank, LockMode mode) {
         if (targets_.peek(rank).remote || rdma_ != nullptr) [[unlikely]]
-            return lock_by_network(rank, mode);
+            return lock_not_by_cpu(rank, mode);
         cpu_.lock(rank, mode);
     }
     void unlock(int rank, LockMode mode); // flushes
@@ -44,7 +44,7 @@ class LockManager {
     void begin_unlock(int rank, LockMode mode);
 
   private:
-    void lock_by_network(int rank, LockMode mode);
+    void lock_not_by_cpu(int rank, LockMode mode);
     void lock_remote(int rank, LockMode mode);
     void begin_unlock_remote(int rank, LockMode mode);
 

@@ -9,7 +9,7 @@
 namespace zipmpi::proto::rma {
 namespace {
 
-constexpr uint64_t staged_bytes = uint64_t{256} << 10;
+constexpr uint64_t rdma_staged_bytes = uint64_t{256} << 10;
 constexpr uint64_t max_copied_bytes = 1024;
 constexpr uint64_t max_held_bytes = uint64_t{4} << 20;
 constexpr uint64_t word_bytes = sizeof(uint64_t);
@@ -69,7 +69,7 @@ Err RdmaPath::put(int rank, const TypedBuffer& here, const TypedBuffer& there, F
     if (endpoint < 0) return am_.put(rank, here, there);
     RdmaContext& context = connections_.context();
     const bool whole = here.layout == nullptr && here.bytes > max_copied_bytes;
-    const ChunkLimits limits{whole ? UINT64_MAX : staged_bytes, 1, IovChunk::max_segments};
+    const ChunkLimits limits{whole ? UINT64_MAX : rdma_staged_bytes, 1, IovChunk::max_segments};
     IovChunk chunk;
     for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
         chunk.fill(there, limits);
@@ -95,7 +95,7 @@ Err RdmaPath::get(int rank, const TypedBuffer& here, const TypedBuffer& there, F
     FetchOp* const fetch = whole ? nullptr : factory.make();
     if (!whole && fetch == nullptr) return no_memory_error();
     if (fetch != nullptr) fetch->result = here;
-    const ChunkLimits limits{whole ? UINT64_MAX : staged_bytes, 1, IovChunk::max_segments};
+    const ChunkLimits limits{whole ? UINT64_MAX : rdma_staged_bytes, 1, IovChunk::max_segments};
     IovChunk chunk;
     for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
         chunk.fill(there, limits);
@@ -172,12 +172,12 @@ uint64_t RdmaPath::update_word(int rank, int endpoint, const AccumulateOp& c, ui
 // Word by word; complete on return.
 void RdmaPath::update(int rank, int endpoint, const AccumulateOp& c, const TypedBuffer& here,
                       const TypedBuffer& result, const TypedBuffer& there) {
-    std::vector<uint64_t> in(staged_bytes / word_bytes);
+    std::vector<uint64_t> in(rdma_staged_bytes / word_bytes);
     std::vector<uint64_t> fetched(in.size());
     connections_.flush(rank);
     IovChunk chunk;
     for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
-        chunk.fill(there, {staged_bytes, word_bytes, IovChunk::max_segments});
+        chunk.fill(there, {rdma_staged_bytes, word_bytes, IovChunk::max_segments});
         load(here, chunk.from, reinterpret_cast<std::byte*>(in.data()), chunk.bytes);
         size_t at = 0;
         for (size_t i = 0; i < chunk.count; ++i) {
@@ -197,10 +197,10 @@ Err RdmaPath::fetch_add(int rank, int endpoint, const AccumulateOp& c, const Typ
     FetchOp* const fetch = fetches ? factory.make() : nullptr;
     if (fetches && fetch == nullptr) return no_memory_error();
     if (fetches) fetch->result = result;
-    std::vector<uint64_t> in(std::min(staged_bytes, there.bytes) / word_bytes);
+    std::vector<uint64_t> in(std::min(rdma_staged_bytes, there.bytes) / word_bytes);
     IovChunk chunk;
     for (; chunk.from < there.bytes; chunk.from += chunk.bytes) {
-        chunk.fill(there, {staged_bytes, word_bytes, IovChunk::max_segments});
+        chunk.fill(there, {rdma_staged_bytes, word_bytes, IovChunk::max_segments});
         if (c.writes()) load(here, chunk.from, reinterpret_cast<std::byte*>(in.data()), chunk.bytes);
         uint64_t* fetched = nullptr;
         if (fetches)

@@ -241,7 +241,8 @@ void PairBench::receive_coop(const PathSample& what, uint64_t number) {
     coop_slot.taken.store(number << 32, std::memory_order_release);
     shared_->offer[self_].sequence.store(number, std::memory_order_release);
     uint32_t own_chunks = 0;
-    for (uint32_t chunk = 0; proto::take_chunk(coop_slot, static_cast<uint32_t>(number), chunks, true, chunk);
+    for (uint32_t chunk = 0;
+         proto::take_chunk(coop_slot, static_cast<uint32_t>(number), chunks, proto::ChunkEnd::front, chunk);
          ++own_chunks) {
         const uint64_t at = proto::chunk_offset(chunk_bytes, chunk);
         if (!read_other(target_of(what) + at, source_of(what) + at,
@@ -263,7 +264,7 @@ void PairBench::send_coop(const PathSample& what, uint64_t number) {
     const uint32_t chunks = proto::count_chunks(what.bytes, chunk_bytes);
     wire::CoopCopySlot& coop_slot = shared_->coop[other];
     for (uint32_t chunk = 0;
-         proto::take_chunk(coop_slot, static_cast<uint32_t>(number), chunks, false, chunk);) {
+         proto::take_chunk(coop_slot, static_cast<uint32_t>(number), chunks, proto::ChunkEnd::back, chunk);) {
         const uint64_t at = proto::chunk_offset(chunk_bytes, chunk);
         if (!os::write_process_memory(other_, reinterpret_cast<uint64_t>(target_of(what) + at),
                                       source_of(what) + at,

@@ -37,12 +37,20 @@ struct PackedBlocks {
         }
         if (!in_place) base = s.scratch(bytes);
     }
-    // Copies blocks [from, to) to or from the packed buffer.
-    void copy(Schedule& s, size_t from, size_t to, bool to_packed) const {
+    // Copy blocks [from, to) to and from the packed buffer.
+    void pack(Schedule& s, size_t from, size_t to) const {
+        for_each(from, to, [&](const Block& b, size_t offset) { s.copy(base + offset, b.data, b.bytes); });
+    }
+    void unpack(Schedule& s, size_t from, size_t to) const {
+        for_each(from, to, [&](const Block& b, size_t offset) { s.copy(b.data, base + offset, b.bytes); });
+    }
+
+  private:
+    template <class Copy>
+    void for_each(size_t from, size_t to, const Copy& copy) const {
         size_t offset = 0;
         for (size_t r = 0; r < to && !in_place; ++r) {
-            if (r >= from && to_packed) s.copy(base + offset, all[r].data, all[r].bytes);
-            if (r >= from && !to_packed) s.copy(all[r].data, base + offset, all[r].bytes);
+            if (r >= from) copy(all[r], offset);
             offset += all[r].bytes;
         }
     }
@@ -73,7 +81,7 @@ void allgatherv(Collective& c, Team& t, Hierarchy& l, Blocks all) {
     coll::gatherv(c, l.node, all[static_cast<size_t>(t.rank)], packed.all.subspan(first, m), 0);
     s.wait();
     if (l.local_rank() == 0) {
-        packed.copy(s, first, first + m, true);
+        packed.pack(s, first, first + m);
         const Blocks nodes = blocks_by_node(s, l, packed);
         if (nodes.empty()) return;
         Team leaders = l.cross_node_team(t, 0);
@@ -82,7 +90,7 @@ void allgatherv(Collective& c, Team& t, Hierarchy& l, Blocks all) {
     }
     coll::broadcast(c, l.node, packed.base, packed.bytes, 0);
     s.wait();
-    packed.copy(s, 0, all.size(), false);
+    packed.unpack(s, 0, all.size());
 }
 
 } // namespace zipmpi::proto::coll::hierarchical
