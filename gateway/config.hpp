@@ -5,11 +5,10 @@
 #pragma once
 
 #include "bridge/cluster_map.hpp"
-#include "wire/net_layout.hpp"
+#include "transport/auth/key.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <span>
 
 namespace zipmpi::gateway {
 
@@ -20,7 +19,7 @@ struct GatewayConfig {
     uint64_t job = 0;
     uint64_t pool = 0;               // bytes that may be buffered here
     std::function<int(int)> node_of; // of a rank
-    std::span<const uint8_t, wire::job_key_bytes> key;
+    transport::auth::Key key;
 
     [[nodiscard]] const std::vector<bridge::GatewayLink>& links() const {
         return cluster_map.gateways[static_cast<size_t>(number)].links;

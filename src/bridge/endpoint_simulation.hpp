@@ -22,7 +22,6 @@ extern uint64_t clock_ns; // the virtual clock
 
 struct FaultRates {
     double lost = 0, duplicated = 0, reordered = 0, dies = 0;
-    bool replies = true; // gateways answer heartbeats
     bool sealed = false;
     double changed = 0; // probability that a byte after the header changes; untrusted link
 };

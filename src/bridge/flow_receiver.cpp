@@ -21,7 +21,7 @@ ChunkedReceive* posted_for(const Flow& flow, const wire::Frame& f, size_t bytes)
     if (found == flow.in.chunked_receives.end()) return nullptr;
     ChunkedReceive& m = *found->second;
     const uint64_t chunk = f.offset / wire::frame_chunk;
-    if (!m.posted || m.dropped || m.to.at == nullptr || f.length != m.length || bytes > wire::frame_chunk ||
+    if (!m.posted || m.to.at == nullptr || f.length != m.length || bytes > wire::frame_chunk ||
         chunk >= m.have.size() || m.have[chunk] || bytes > m.length - f.offset)
         return nullptr;
     return &m;
@@ -177,7 +177,7 @@ void FlowReceiver::store(ChunkedReceive& m, uint64_t offset, std::span<const std
 }
 
 void FlowReceiver::place_chunk(ChunkedReceive& m, uint64_t offset, std::span<const std::byte> data) {
-    if (m.dropped || data.empty()) return;
+    if (data.empty()) return;
     if (!m.posted) {
         if (m.early_data.size() < offset + data.size()) m.early_data.resize(offset + data.size());
         std::memcpy(m.early_data.data() + offset, data.data(), data.size());

@@ -86,7 +86,6 @@ struct ChunkedReceive : transport::IncomingBulk {
     uint64_t next = 0; // first missing chunk
     uint64_t missing = 0;
     bool posted = false;
-    bool dropped = false;
     BufferRef to;
     bool buffer_exposed = false;       // the network may be writing to it
     std::span<const std::byte> first;  // data of chunk 0 during rts_arrived()

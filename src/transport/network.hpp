@@ -6,6 +6,7 @@
 // during progress() and during sends. Implementations: ucx/, interjob/, bridge/multi_cluster_network.hpp.
 #pragma once
 
+#include "transport/auth/key.hpp"
 #include "transport/network_operation.hpp"
 #include "transport/transport.hpp"
 #include "wire/net_layout.hpp"
@@ -67,7 +68,7 @@ class AddressResolver {
 
 struct NetworkConfig {
     int world_rank = 0;
-    std::span<const uint8_t, wire::job_key_bytes> key;
+    auth::Key key;
     const char* devices = "";      // comma-separated names; empty: UCX chooses
     bool detect_failures = false;  // let UCX detect peer failures; reduces bandwidth
     int detect_from = INT32_MAX;   // detect failures of ids from here on: gateways, which may exit and return

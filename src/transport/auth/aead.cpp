@@ -3,6 +3,7 @@
 #include "transport/auth/aead.hpp"
 
 #include "base/auth.hpp"
+#include "transport/auth/key.hpp"
 
 #include <array>
 #include <cstring>
@@ -24,9 +25,7 @@ const unsigned char* in(std::span<const std::byte> s) {
 
 class AesGcm final : public Aead {
   public:
-    explicit AesGcm(std::span<const uint8_t, wire::job_key_bytes> key) {
-        std::memcpy(key_.data(), key.data(), key_.size());
-    }
+    explicit AesGcm(Key key) { std::memcpy(key_.data(), key.data(), key_.size()); }
 
     bool seal(const AeadContext& about, std::span<std::byte> head, std::span<const std::byte> data,
               std::byte* out, uint8_t (&tag)[wire::aead_tag_bytes]) override {

@@ -6,6 +6,7 @@
 // reads the headers of any connection.) Pure functions.
 #pragma once
 
+#include "transport/auth/key.hpp"
 #include "wire/net_layout.hpp"
 
 #include <cstddef>
@@ -15,8 +16,6 @@
 #include <string_view>
 
 namespace zipmpi::transport::auth {
-
-using Key = std::span<const uint8_t, wire::job_key_bytes>;
 
 // Fills in magic and MAC and returns the bytes to send. address: of the sender, in a hello.
 std::string sign(wire::HandshakeMessage message, std::string_view address, Key key);

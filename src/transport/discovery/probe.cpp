@@ -5,7 +5,6 @@
 #include "os/clock.hpp"
 #include "transport/auth/nonce.hpp"
 #include "transport/discovery/rdma_ports.hpp"
-#include "transport/network.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>

@@ -54,12 +54,12 @@ FrameNetwork* open_for_frames(const NetworkConfig& settings, const FrameConfig& 
     return function != nullptr ? reinterpret_cast<OpenForFrames>(function)(settings, frames, why) : nullptr;
 }
 
-DeviceProbe* open_probe(int world_rank, JobKey key, std::string& why) {
+DeviceProbe* open_probe(int world_rank, auth::Key key, std::string& why) {
     void* function = load_module_symbol(open_probe_symbol, why);
     return function != nullptr ? reinterpret_cast<OpenProbe>(function)(world_rank, key) : nullptr;
 }
 
-auth::Aead* open_aead(JobKey key, std::string& why) {
+auth::Aead* open_aead(auth::Key key, std::string& why) {
     void* function = load_module_symbol(open_aead_symbol, why);
     return function != nullptr ? reinterpret_cast<OpenAead>(function)(key) : nullptr;
 }

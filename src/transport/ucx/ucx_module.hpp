@@ -7,20 +7,19 @@
 #pragma once
 
 #include "transport/auth/aead.hpp"
+#include "transport/auth/key.hpp"
 #include "transport/discovery/device_probe.hpp"
 #include "transport/frame_network.hpp"
 #include "transport/rdma_device.hpp"
 
 namespace zipmpi::transport::ucx {
 
-using JobKey = std::span<const uint8_t, wire::job_key_bytes>;
-
 // Entry points of the module; their names change with the interfaces.
 using Open = Network* (*)(const NetworkConfig& settings, std::string& why);
 using OpenForFrames = FrameNetwork* (*)(const NetworkConfig& settings, const FrameConfig& frames,
                                         std::string& why);
-using OpenProbe = DeviceProbe* (*)(int world_rank, JobKey key);
-using OpenAead = auth::Aead* (*)(JobKey key);
+using OpenProbe = DeviceProbe* (*)(int world_rank, auth::Key key);
+using OpenAead = auth::Aead* (*)(auth::Key key);
 using OpenRdmaDevice = RdmaDevice* (*)(const char* devices, std::string& why);
 inline constexpr const char* open_symbol = "zipmpi_ucx_open_4";
 inline constexpr const char* open_for_frames_symbol = "zipmpi_ucx_open_for_frames_3";
@@ -32,8 +31,8 @@ inline constexpr const char* module_file = "zipmpi_ucx.so";
 // Load the module and call it.
 Network* open(const NetworkConfig& settings, std::string& why);
 FrameNetwork* open_for_frames(const NetworkConfig& settings, const FrameConfig& frames, std::string& why);
-DeviceProbe* open_probe(int world_rank, JobKey key, std::string& why);
-auth::Aead* open_aead(JobKey key, std::string& why);
+DeviceProbe* open_probe(int world_rank, auth::Key key, std::string& why);
+auth::Aead* open_aead(auth::Key key, std::string& why);
 RdmaDevice* open_rdma_device(const char* devices, std::string& why, const std::string& module = {});
 
 } // namespace zipmpi::transport::ucx
