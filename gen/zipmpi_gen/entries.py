@@ -25,7 +25,8 @@ FIRST = {"Comm": 0, "Win": 0, "File": 0, "Session": 1}
 # Headers of the ABI binding that only some functions need.
 BINDING = {
     "abi/custom.hpp": lambda f: f.custom is not None,
-    "abi/rma_fast_path.hpp": lambda f: f.fast_path is not None,
+    "abi/p2p_fast_path.hpp": lambda f: (f.fast_path or "").startswith("p2p_fast::"),
+    "abi/rma_fast_path.hpp": lambda f: (f.fast_path or "").startswith("rma_fast::"),
     "abi/tool.hpp": lambda f: f.errors == "tool",
     "abi/unsupported.hpp": lambda f: not f.implemented,
 }
@@ -195,9 +196,10 @@ def fast_path_entry(entry, text):
     registers."""
     rest = f"checked_{entry.name.removeprefix('MPI_')}"
     names = ", ".join(p.name for p in entry.params)
+    recorded = f"{entry.id}, " if entry.function.fast_path.startswith("p2p_fast::") else ""
     out = "\n" + wrap_call(f"[[gnu::noinline]] static int {rest}", entry.arguments, " {") + text + "}\n"
     out += wrap_call(f"int P{entry.name}", entry.arguments, " {")
-    out += f"    if (rma_fast::{entry.function.fast_path}({names})) [[likely]]\n        return MPI_SUCCESS;\n"
+    out += f"    if ({entry.function.fast_path}({recorded}{names})) [[likely]]\n        return MPI_SUCCESS;\n"
     return out + f"    return {rest}({names});\n}}\n"
 
 

@@ -3,12 +3,13 @@
 #include "abi/handles.hpp"
 
 #include "abi/abi_values.hpp"
-#include "abi/rma_fast_path.hpp"
+#include "abi/predefined_types.hpp"
+#include "core/win/target_cache.hpp"
 
 namespace zipmpi::abi {
 
 std::atomic<core::Object*> predefined_objects[codes_end];
-std::atomic<uint8_t> rma_fast::type_info_table[codes_end];
+std::atomic<uint8_t> type_info_table[codes_end];
 
 namespace {
 
@@ -43,7 +44,7 @@ core::Object* object_of(const values::Predefined& row) noexcept {
 
 uint8_t type_info_of(const core::Datatype& type) noexcept {
     const uint8_t bytes = core::contiguous_size(type);
-    return bytes != 0 && core::has_cpu_atomics(type) ? bytes | rma_fast::cpu_atomic_bit : bytes;
+    return bytes != 0 && core::has_cpu_atomics(type) ? bytes | cpu_atomic_bit : bytes;
 }
 
 bool is_communicator(const values::Predefined& row) noexcept {
@@ -58,9 +59,8 @@ core::Object* resolve_predefined(uintptr_t code) noexcept {
         core::Object* const object = object_of(row);
         predefined_objects[code].store(object, std::memory_order_relaxed);
         if (row.kind == core::BuiltinName::type)
-            rma_fast::type_info_table[code].store(
-                type_info_of(core::builtin_type(static_cast<core::TypeId>(row.id))),
-                std::memory_order_relaxed);
+            type_info_table[code].store(type_info_of(core::builtin_type(static_cast<core::TypeId>(row.id))),
+                                        std::memory_order_relaxed);
         return object;
     }
     return nullptr;

@@ -47,7 +47,7 @@ ZIPMPI_HANDLE(Message, message, MPI_MESSAGE_NULL, request, "message");
 #undef ZIPMPI_HANDLE
 
 // Objects of the codes, filled on first use.
-extern std::atomic<core::Object*> predefined_objects[codes_end];
+[[gnu::visibility("hidden")]] extern std::atomic<core::Object*> predefined_objects[codes_end];
 [[gnu::cold]] core::Object* resolve_predefined(uintptr_t code) noexcept;
 // Called in MPI_Finalize, which destroys world and self.
 void reset_predefined_comms() noexcept;

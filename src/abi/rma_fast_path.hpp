@@ -9,23 +9,13 @@
 // the instructions of core/op/atomics.cpp, because both may update the same element.
 #pragma once
 
-#include "abi/handles.hpp"
+#include "abi/predefined_types.hpp"
 #include "core/win/target_cache.hpp"
 
 namespace zipmpi::abi::rma_fast {
 
-// By the code of a datatype: element size, and a bit if the CPU can update elements atomically. 0:
-// noncontiguous, longer than a cache line, or not looked up yet.
-inline constexpr uint8_t cpu_atomic_bit = 0x80;
-extern std::atomic<uint8_t> type_info_table[codes_end];
-
 // Larger counts can overflow.
 inline constexpr uint64_t count_limit = uint64_t{1} << 31;
-
-inline unsigned predefined_type_info(MPI_Datatype type) noexcept {
-    const auto code = reinterpret_cast<uintptr_t>(type);
-    return code < codes_end ? type_info_table[code].load(std::memory_order_relaxed) : 0;
-}
 
 // Windows have no predefined handles: a valid one is an address.
 inline bool is_window(MPI_Win win) noexcept {
@@ -62,16 +52,12 @@ inline const core::WinHeader& header_of(MPI_Win win) noexcept {
     return cache->cpu_atomic && (reinterpret_cast<uintptr_t>(at) & (bytes - 1)) == 0 ? at : nullptr;
 }
 
-inline bool is_memory(const void* buffer) noexcept {
-    return reinterpret_cast<uintptr_t>(buffer) >= first_user_value;
-}
-
 // True if the call moves contiguous data; sets `bytes`.
 template <class Count>
 [[gnu::always_inline]] inline bool is_contiguous_transfer(const void* buffer, Count count, MPI_Datatype type,
                                                           Count target_count, MPI_Datatype target_type,
                                                           uint64_t& bytes) noexcept {
-    const unsigned size = predefined_type_info(type) & ~unsigned{cpu_atomic_bit};
+    const unsigned size = predefined_size(type);
     bytes = static_cast<uint64_t>(count) * size;
     return size != 0 && type == target_type && count == target_count &&
            static_cast<uint64_t>(count) < count_limit && is_memory(buffer);

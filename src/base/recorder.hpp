@@ -9,12 +9,13 @@
 namespace zipmpi {
 
 // The recorder of this process. Never null: private memory until the node segment is mapped.
-extern Recorder* current_recorder;
+[[gnu::visibility("hidden")]] extern Recorder* current_recorder;
 inline Recorder& recorder() noexcept { return *current_recorder; }
 void set_recorder(Recorder* in_segment) noexcept;
 
-inline void record_enter(Recorder& r, uint32_t function, int32_t peer, int32_t tag,
-                         uint32_t context) noexcept {
+// A call that is over already.
+[[gnu::always_inline]] inline void record_call(Recorder& r, uint32_t function, int32_t peer, int32_t tag,
+                                               uint32_t context) noexcept {
     constexpr auto relaxed = std::memory_order_relaxed;
     const uint64_t n = r.call_count.load(relaxed);
     CallRecord& c = r.calls[n % recorder_calls];
@@ -23,7 +24,12 @@ inline void record_enter(Recorder& r, uint32_t function, int32_t peer, int32_t t
     c.tag.store(tag, relaxed);
     c.context.store(context, relaxed);
     r.call_count.store(n + 1, relaxed);
-    r.current_function.store(function, relaxed);
+}
+
+inline void record_enter(Recorder& r, uint32_t function, int32_t peer, int32_t tag,
+                         uint32_t context) noexcept {
+    record_call(r, function, peer, tag, context);
+    r.current_function.store(function, std::memory_order_relaxed);
 }
 
 inline void record_leave(Recorder& r) noexcept { r.current_function.store(0, std::memory_order_relaxed); }

@@ -10,7 +10,7 @@
 
 namespace zipmpi {
 
-inline void copy_short(std::byte* to, const std::byte* from, size_t bytes) {
+[[gnu::always_inline]] inline void copy_short(std::byte* to, const std::byte* from, size_t bytes) {
     constexpr size_t word = sizeof(uint64_t);
     if (bytes < word) {
         for (size_t i = 0; i < bytes; ++i) to[i] = from[i];

@@ -18,8 +18,9 @@ enum class Phase : int { before_init, running, after_finalize };
 
 // Read by every call, at the cost of a load and a compare.
 namespace hot {
-extern std::atomic<Phase> phase;
-extern std::atomic<bool> locking; // calls from several threads, or a progress thread exists
+[[gnu::visibility("hidden")]] extern std::atomic<Phase> phase;
+[[gnu::visibility("hidden")]] extern std::atomic<bool>
+    locking; // calls from several threads, or a progress thread exists
 } // namespace hot
 inline Phase phase() noexcept { return hot::phase.load(std::memory_order_relaxed); }
 

@@ -60,7 +60,7 @@ struct Runtime {
 // Null before the first initialization. It then exists until the process exits: queues in the node segment
 // have state on both sides and cannot be restarted.
 Runtime* runtime() noexcept;
-extern proto::ProgressEngine* the_progress_engine; // of the runtime
+[[gnu::visibility("hidden")]] extern proto::ProgressEngine* the_progress_engine; // of the runtime
 inline proto::ProgressEngine& progress_engine() noexcept { return *the_progress_engine; }
 
 // Starts the runtime if it is not running. If the launcher's information is invalid, prints the reason and

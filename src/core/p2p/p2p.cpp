@@ -5,6 +5,7 @@
 #include "core/p2p/p2p.hpp"
 
 #include "core/api/p2p.hpp"
+#include "core/p2p/plain.hpp"
 #include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {
@@ -24,6 +25,19 @@ enum class SendMode : uint8_t { standard, synchronous };
     const wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, team.context, team.rank, tag, 0};
     return progress_engine().sender().try_send_inline(team.map.world(dest), e,
                                                       static_cast<const std::byte*>(buf), bytes);
+}
+
+// Receives a short message of contiguous data that has arrived already from another rank of this node.
+[[gnu::always_inline]] inline bool try_recv_inline(void* buf, int64_t count, const Datatype& type, int source,
+                                                   int tag, const Comm& comm, Status* status) {
+    if (type.layout != nullptr || source == any_source) return false;
+    const proto::Team& team = comm.team;
+    wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, team.context, source, tag, 0};
+    if (!progress_engine().receiver().try_recv_inline(team.map.world(source), e, static_cast<std::byte*>(buf),
+                                                      packed_bytes(count, type)))
+        return false;
+    if (status != nullptr) *status = {source, e.tag, Err::success, false, e.inline_bytes};
+    return true;
 }
 
 Err wait_for_send(const proto::MessageArgs& message, Datatype& type, SendMode mode) {
@@ -131,6 +145,7 @@ Err recv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& co
         if (status != nullptr) *status = proc_null_status();
         return Err::success;
     }
+    if (try_recv_inline(buf, count, type, source, tag, comm, status)) return Err::success;
     const TypeShare type_ref = share(type);
     proto::Operation op = make_recv_op(buf, count, type, source, tag, comm);
     start_operation(op);
@@ -160,6 +175,16 @@ Err irecv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& c
     return Err::success;
 }
 
+Request* plain::irecv(uint32_t function, void* buf, uint64_t capacity, int source, int tag, Comm& comm) {
+    Request* const request = make_request(&comm, builtin_type(TypeId::BYTE));
+    if (request == nullptr) return nullptr;
+    proto::set_recv(*request, comm.team, buf, capacity, source, tag);
+    record_call(recorder(), function, source == any_source ? recorder_any : source,
+                tag == any_tag ? recorder_any : tag, comm.team.context);
+    progress_engine().start_recv(*request);
+    return request;
+}
+
 Err sendrecv(const void* sbuf, int64_t scount, Datatype& stype, int dest, int stag, void* rbuf,
              int64_t rcount, Datatype& rtype, int source, int rtag, Comm& comm, Status* status) {
     if (dest == proc_null) return recv(rbuf, rcount, rtype, source, rtag, comm, status);
@@ -167,6 +192,9 @@ Err sendrecv(const void* sbuf, int64_t scount, Datatype& stype, int dest, int st
         if (status != nullptr) *status = proc_null_status();
         return send(sbuf, scount, stype, dest, stag, comm);
     }
+    // A short send needs no receive to be posted before it.
+    if (try_send_inline(sbuf, scount, stype, dest, stag, comm))
+        return recv(rbuf, rcount, rtype, source, rtag, comm, status);
     const TypeShare recv_type_ref = share(rtype);
     const TypeShare send_type_ref = share(stype);
     proto::Operation r = make_recv_op(rbuf, rcount, rtype, source, rtag, comm);

@@ -9,6 +9,7 @@
 #include "core/datatype/datatype.hpp"
 #include "core/errhandler/error_comm.hpp"
 #include "core/p2p/p2p.hpp"
+#include "core/p2p/plain.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
 #include "proto/progress/wait.hpp"
@@ -45,6 +46,12 @@ Err collect(Request*& request, Status* status) {
         s = empty_status();
         s.error = progress_engine().faults().source_failure(request->context, any_source, -1);
         return s.error;
+    }
+    if (request->compound == nullptr && !request->persistent && request->error == Err::success) [[likely]] {
+        if (status != nullptr) set_status(s, *request);
+        destroy(*request);
+        request = nullptr;
+        return Err::success;
     }
     if (status != nullptr || request->compound != nullptr)
         set_status(s, *request);
@@ -114,6 +121,8 @@ Err return_inactive(Status* status) {
 
 } // namespace
 
+constinit Request* plain::completed_send = nullptr;
+
 Request* make_request(Comm* comm, Datatype& type) {
     Request* r = slab.make(comm, type);
     if (r == nullptr) return nullptr;
@@ -129,13 +138,13 @@ Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
 }
 
 Request* completed_send_request() {
-    static Request* done = nullptr; // protected by the progress engine lock
+    Request*& done = plain::completed_send; // protected by the progress engine lock
     if (done != nullptr) return done;
-    done = make_request(nullptr, builtin_type(TypeId::BYTE));
-    if (done == nullptr) return nullptr;
-    done->kind = proto::Operation::Kind::send;
-    done->complete = done->shared = true;
-    return done;
+    Request* made = make_request(nullptr, builtin_type(TypeId::BYTE));
+    if (made == nullptr) return nullptr;
+    made->kind = proto::Operation::Kind::send;
+    made->complete = made->shared = true;
+    return done = made;
 }
 
 void destroy(Request& request) {

@@ -41,9 +41,9 @@ bool CoopCopier::is_possible(const Operation& recv, const IncomingMessage& messa
     const bool has_source = message.has_layout || (message.address != 0 && message.data_bytes == 0);
     if (!has_source ||
         !paths_.thresholds(message.from)
-             .should_coop_copy(recv.received,
-                               {message.arena_offset != 0, node_.shm.next_slot_ready(message.from),
-                                PathPolicy::mean_segment(recv.layout)}) ||
+             .should_coop_copy(recv.received, {message.arena_offset != 0,
+                                               node_.shm.receive_rings().next_slot_ready(message.from),
+                                               PathPolicy::mean_segment(recv.layout)}) ||
         !node_.cma.can_read(message.from))
         return false;
     from.address = message.address;

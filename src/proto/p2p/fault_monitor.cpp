@@ -57,7 +57,7 @@ void FaultMonitor::fail_peer(int world_rank) {
         const auto peer = static_cast<transport::Peer>(local);
         queue_.block(peer);
         node_.shm.reclaim_cells(peer);
-        node_.shm.force_poll(peer); // reads what it had sent before
+        node_.shm.receive_rings().force_poll(peer); // reads what it had sent before
     } else if (network_.get() != nullptr) {
         network_.get()->fail_peer(world_rank);
     }

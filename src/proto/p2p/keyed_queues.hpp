@@ -43,6 +43,16 @@ class KeyedQueues {
         return queues_ == 0 ? nullptr : find(key, key.hash());
     }
 
+    // Removes and returns the first element with this key, or returns null.
+    [[gnu::always_inline]] T* take_first(const MatchKey& key) {
+        if (queues_ == 0) return nullptr;
+        T** at = &buckets_[key.hash() & mask_];
+        while (*at != nullptr && !(Traits::key(**at) == key)) at = &Traits::link(**at).chain;
+        T* const element = *at;
+        if (element != nullptr) unlink_head(at, Traits::link(*element));
+        return element;
+    }
+
     // An element that satisfies the predicate, or null. Linear in the number of elements.
     template <class Test>
     [[nodiscard]] T* find_if(const Test& test) const {
@@ -95,6 +105,11 @@ class KeyedQueues {
     void remove_head(T& element, const QueueLink<T>& link) {
         T** at = &buckets_[link.hash & mask_];
         while (*at != &element) at = &Traits::link(**at).chain;
+        unlink_head(at, link);
+    }
+
+    // `at`: the pointer to the element in its bucket.
+    void unlink_head(T** at, const QueueLink<T>& link) {
         if (link.next == nullptr) {
             *at = link.chain;
             --queues_;

@@ -71,12 +71,10 @@ class Matcher {
 
     // Removes and returns the receive that matches the envelope, or returns null.
     [[gnu::always_inline]] Operation* take_posted(const wire::Envelope& e) {
-        Operation* first = posted_.first({e.context, e.source, e.tag});
-        if (wildcards_posted_ == 0) [[likely]] {
-            if (first != nullptr) posted_.remove(*first);
-            return first;
-        }
-        first = oldest_match(first, e);
+        const MatchKey key{e.context, e.source, e.tag};
+        if (wildcards_posted_ == 0) [[likely]]
+            return posted_.take_first(key);
+        Operation* const first = oldest_match(posted_.first(key), e);
         if (first != nullptr) unpost(*first);
         return first;
     }
@@ -115,6 +113,9 @@ class Matcher {
             if (u->message.envelope.context == context && test(u->message)) discard(*u);
         }
     }
+    // True if no receive is posted and no message is unexpected: the next message that arrives can be given
+    // to a new receive without a search.
+    [[nodiscard]] bool empty() const { return unexpected_count_ == 0 && posted_.empty(); }
     [[nodiscard]] uint64_t unexpected_count() const { return unexpected_count_; }
     // Counters in which unexpected_count() is published.
     void set_counters(Counters& counters) { counters_ = &counters; }

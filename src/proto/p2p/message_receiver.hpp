@@ -18,6 +18,36 @@ class MessageReceiver {
     MessageReceiver& operator=(const MessageReceiver&) = delete;
 
     void start(Operation& recv);
+    // Receives a message that is in its ring already if it is inline, from this rank of the node, and no
+    // other receive or message is pending; `pattern` has context, source and tag of the receive. Now and then
+    // returns false nevertheless, so that the caller makes progress on everything else, too. On success
+    // `pattern` has the envelope of the message.
+    [[gnu::always_inline]] bool try_recv_inline(int world_peer, wire::Envelope& pattern, std::byte* to,
+                                                uint64_t capacity) {
+        const int local = node_.shm.peer_of(world_peer);
+        if (local < 0 || !matcher_.empty() || ++inline_recvs_ % progress_interval == 0) [[unlikely]]
+            return false;
+        const auto take = [&](const wire::Envelope& sent, const std::byte* payload)
+            __attribute__((always_inline)) {
+            // Private copies: check and use must see the same values even if the sender misbehaves.
+            const uint8_t bytes = sent.inline_bytes;
+            const int32_t tag = sent.tag;
+            if (sent.kind != wire::MessageKind::eager || (sent.flags & wire::flag_synchronous) != 0 ||
+                sent.context != pattern.context || sent.source != pattern.source ||
+                (tag != pattern.tag && pattern.tag != any_tag) || bytes > wire::inline_max ||
+                bytes > capacity) [[unlikely]]
+                return false;
+            copy_short(to, payload, bytes);
+            pattern.tag = tag;
+            pattern.inline_bytes = bytes;
+            return true;
+        };
+        if (!node_.shm.receive_rings().take_inline(static_cast<transport::Peer>(local), take)) return false;
+        Counters& counters = node_.counters();
+        counters.add_owner(Counter::receives);
+        counters.add_owner(Counter::receive_bytes, pattern.inline_bytes);
+        return true;
+    }
     // A message has arrived with all its bytes, or another one: delivers or stores it.
     void on_eager(const transport::Arrival& a);
     void on_message(const IncomingMessage& message);
@@ -39,6 +69,8 @@ class MessageReceiver {
     void store(const IncomingMessage& message);
     void fetch_from_network(Operation& recv, const IncomingMessage& message);
 
+    static constexpr uint32_t progress_interval = 32;
+
     NodeTransports& node_;
     EngineLock& lock_;
     NetworkPort& network_;
@@ -47,6 +79,7 @@ class MessageReceiver {
     Matcher matcher_;
     RendezvousReceiver rendezvous_;
     StagingBuffer staging_;
+    uint32_t inline_recvs_ = 0; // calls of try_recv_inline()
 };
 
 } // namespace zipmpi::proto

@@ -23,7 +23,11 @@ ProgressEngine::ProgressEngine(const segment::NodeSegment& segment, uint32_t loc
               cancellation_, completion_) {}
 
 int ProgressEngine::progress() {
-    int happened = node_.shm.poll([this](const transport::Arrival& a) { dispatcher().dispatch(a); });
+    int happened = node_.shm.poll([this](const transport::Arrival& a) {
+        if (a.envelope.kind == wire::MessageKind::eager) [[likely]]
+            return receiver_.on_eager(a);
+        dispatcher().dispatch(a);
+    });
     happened += network_.poll(happened != 0);
     happened += sender_.retry_queued([this](transport::Peer peer) { return faults_.is_failed(peer); });
     happened += sender_.rendezvous().push_fragments();

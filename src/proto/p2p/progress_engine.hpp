@@ -64,8 +64,8 @@ class ProgressEngine {
     [[nodiscard]] transport::Network* network() { return network_.get(); }
     [[nodiscard]] NetworkEvents& network_events() { return network_events_; }
     [[nodiscard]] ArrivalDispatcher& dispatcher() { return network_events_.dispatcher(); }
-    [[nodiscard]] MessageSender& sender() { return sender_; } // for messages without an operation
-    [[nodiscard]] const MessageReceiver& receiver() const { return receiver_; }
+    [[nodiscard]] MessageSender& sender() { return sender_; }       // for messages without an operation
+    [[nodiscard]] MessageReceiver& receiver() { return receiver_; } // for messages without an operation
     [[nodiscard]] ControlSender& control() { return control_; }
     [[nodiscard]] FaultMonitor& faults() { return faults_; }
     [[nodiscard]] transport::shm::ShmTransport& shm() { return node_.shm; }

@@ -19,8 +19,8 @@ class TrafficCounter {
         : writer_(segment, local_index)
         , entries_(segment.local_ranks()) {}
 
-    void count_send(Counters& counters, transport::Peer peer, int world_peer, uint32_t context,
-                    uint64_t bytes) {
+    [[gnu::always_inline]] void count_send(Counters& counters, transport::Peer peer, int world_peer,
+                                           uint32_t context, uint64_t bytes) {
         counters.add_owner(Counter::sends);
         counters.add_owner(Counter::send_bytes, bytes);
         wire::PeerTraffic* t = entries_[peer];

@@ -84,7 +84,7 @@ void write_operation(WaitRecord& w, const Operation& op, uint32_t info_sequence)
     w.bytes.store(op.bytes, relaxed);
 }
 
-void record_near_miss(const ProgressEngine& engine, const Operation& recv, Recorder& r) {
+void record_near_miss(ProgressEngine& engine, const Operation& recv, Recorder& r) {
     const IncomingMessage* message = engine.receiver().near_miss(recv);
     r.near_miss_context.store(message != nullptr ? message->envelope.context : 0, relaxed);
     if (message == nullptr) return;
@@ -92,7 +92,7 @@ void record_near_miss(const ProgressEngine& engine, const Operation& recv, Recor
     r.near_miss_source.store(message->from, relaxed);
 }
 
-void record_wait(const ProgressEngine& engine, const WaitInfo& info, Recorder& r) {
+void record_wait(ProgressEngine& engine, const WaitInfo& info, Recorder& r) {
     uint32_t pending = 0;
     r.near_miss_context.store(0, relaxed);
     for (uint32_t i = 0; i < info.count; ++i) {

@@ -68,4 +68,11 @@ void ReceiveRings::publish_consumed(Peer from, ConsumerRing& in) {
     }
 }
 
+void ReceiveRings::publish_taken(Peer from, ConsumerRing& in) {
+    for (uint32_t i = 0; i < polled_.count(); ++i)
+        if (polled_.peer(i) == from) polled_.add_hits(i, publish_interval);
+    own_.block.counters.add_owner(Counter::ring_polls, publish_interval);
+    publish_consumed(from, in);
+}
+
 } // namespace zipmpi::transport::shm

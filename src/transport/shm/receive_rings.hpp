@@ -22,6 +22,10 @@ class ReceiveRings {
 
     template <class Sink>
     int poll(Sink& sink);
+    // Offers the next message of this peer to take(envelope, payload) if it has arrived, is inline in one
+    // slot, and its ring is polled directly. Consumes it if `take` returns true. Returns whether it did.
+    template <class Take>
+    [[gnu::always_inline]] bool take_inline(Peer from, const Take& take);
     // Poll mode expected: reads all rings. Within poll() this is left to the next poll().
     template <class Sink>
     void poll_all(Sink& sink);
@@ -30,6 +34,7 @@ class ReceiveRings {
         if (!replies_.is_connected(peer)) return; // not connected, or its first message sets the bit
         set_own_arrival_bit(peer);
     }
+    // While a slot of this peer is delivered: whether the next one is present.
     [[nodiscard]] bool next_slot_ready(Peer from) const {
         if (own_.mode == PollMode::mpsc) return false;
         const ConsumerRing& in = in_[from];
@@ -63,6 +68,8 @@ class ReceiveRings {
         own_.block.arrival_bitmap[from / 64].fetch_or(uint64_t{1} << (from % 64), std::memory_order_relaxed);
     }
     void publish_consumed(Peer from, ConsumerRing& in);
+    // As publish_consumed(), and counts the messages of take_inline() as hits of the ring.
+    void publish_taken(Peer from, ConsumerRing& in);
     [[gnu::cold]] void connect(Peer from);
     [[gnu::cold]] void poll_directly(Peer from);
     void drain_evicted(Peer evicted);
@@ -200,6 +207,27 @@ int ReceiveRings::poll_rings(const std::vector<Peer>& rings, Sink& sink) {
     }
     own_.block.counters.add_owner(Counter::ring_polls, polls);
     return delivered;
+}
+
+template <class Take>
+inline bool ReceiveRings::take_inline(Peer from, const Take& take) {
+    ConsumerRing& in = in_[from];
+    if (!in.polled) [[unlikely]] // polled rings are connected, and only in poll mode hybrid
+        return false;
+    wire::Ring& ring = *in.ring;
+    const wire::RingSlot& slot = ring.slot[in.slot];
+    // Pairs with the store of seq in SendRings::store_seq().
+    if (slot.seq.load(std::memory_order_acquire) != in.consumed + 1 ||
+        (slot.envelope.flags & (wire::flag_multislot | wire::flag_cell)) != 0)
+        return false;
+    const uint32_t next = advance_slot(in.slot, 1);
+    __builtin_prefetch(&ring.slot[next]);
+    if (!take(slot.envelope, slot.payload)) return false;
+    ++in.consumed;
+    in.slot = next;
+    if (in.consumed - in.published >= publish_interval) [[unlikely]]
+        publish_taken(from, in);
+    return true;
 }
 
 template <class Sink>

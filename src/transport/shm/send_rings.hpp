@@ -18,6 +18,10 @@ class SendRings {
     SendRings(const LocalRank& own, WakeupPort& wakeups);
 
     SendStatus send_inline(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes);
+    // As send_inline() in poll mode hybrid if the ring is open and its slot known to be free, with fewer
+    // instructions. Returns false without side effects otherwise.
+    [[gnu::always_inline]] bool try_send_inline(Peer peer, const wire::Envelope& envelope,
+                                                const std::byte* payload, size_t bytes);
     // Sends a medium-sized message in consecutive slots; this saves acquiring and releasing a cell.
     SendStatus send_multislot(Peer peer, const wire::Envelope& envelope, const BulkSource& bulk);
     // Space for a message of this number of slots. On failure `slots` is null, with the reason in why.
@@ -54,6 +58,8 @@ class SendRings {
     static constexpr uint32_t write_ahead = 4;
 
     SlotSpan claim_mpsc(Peer peer, uint32_t lines, SendStatus& why);
+    [[gnu::always_inline]] void store_seq(std::atomic<uint32_t>& seq, uint32_t value,
+                                          wire::RankBlock& receiver);
     void write_slots(const SlotSpan& span, uint32_t lines, const wire::Envelope& envelope,
                      const std::byte* bytes, size_t n) const;
     [[gnu::cold]] bool open(Peer peer);
@@ -103,22 +109,42 @@ inline void SendRings::publish(Peer peer, const SlotSpan& span, uint32_t lines) 
         for (uint32_t i = 0; i < lines; ++i)
             os::prefetch_for_write(&span.slots[advance_slot(o.slot, first_ahead + i)]);
     }
-    // Store the sequence number, then load the receiver's state. Either we see that the receiver does not
-    // poll this ring and set its arrival bit, or its later poll of the ring finds the slot
-    // (ReceiveRings::poll_directly()). Either we see the sleeper, or the sleeper's final check, after it has
-    // counted itself in, finds the slot or the bit (arm()). This requires store and loads in this order: by
-    // seq_cst, or by the barrier that the receiver executes for all processes between its own store and
-    // check.
-    if (own_.peer_executes_barrier(to))
-        seq.store(first, std::memory_order_release);
+    store_seq(seq, first, to);
+}
+
+// Store the sequence number, then load the receiver's state. Either we see that the receiver does not poll
+// this ring and set its arrival bit, or its later poll of the ring finds the slot
+// (ReceiveRings::poll_directly()). Either we see the sleeper, or the sleeper's final check, after it has
+// counted itself in, finds the slot or the bit (arm()). This requires store and loads in this order: by
+// seq_cst, or by the barrier that the receiver executes for all processes between its own store and check.
+inline void SendRings::store_seq(std::atomic<uint32_t>& seq, uint32_t value, wire::RankBlock& receiver) {
+    if (own_.peer_executes_barrier(receiver)) [[likely]]
+        seq.store(value, std::memory_order_release);
     else
-        seq.store(first, std::memory_order_seq_cst);
+        seq.store(value, std::memory_order_seq_cst);
     const uint64_t bit = uint64_t{1} << (own_.index % 64);
     if (own_.mode == PollMode::hybrid &&
-        (to.polled_bitmap[own_.index / 64].load(std::memory_order_seq_cst) & bit) == 0)
-        own_.set_arrival_bit(to);
-    if (to.sleepers.load(std::memory_order_seq_cst) != 0) [[unlikely]]
-        wakeups_.wake(to);
+        (receiver.polled_bitmap[own_.index / 64].load(std::memory_order_seq_cst) & bit) == 0) [[unlikely]]
+        own_.set_arrival_bit(receiver);
+    if (receiver.sleepers.load(std::memory_order_seq_cst) != 0) [[unlikely]]
+        wakeups_.wake(receiver);
+}
+
+inline bool SendRings::try_send_inline(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                                       size_t bytes) {
+    ProducerRing& o = out_[peer];
+    if (own_.mode != PollMode::hybrid || o.ring == nullptr ||
+        o.produced - o.consumed_seen >= wire::ring_slots) [[unlikely]]
+        return false;
+    wire::RingSlot& slot = o.ring->slot[o.slot];
+    slot.envelope = envelope;
+    slot.envelope.inline_bytes = static_cast<uint8_t>(bytes);
+    copy_short(slot.payload, payload, bytes);
+    ++o.produced;
+    o.slot = advance_slot(o.slot, 1);
+    os::prefetch_for_write(&o.ring->slot[advance_slot(o.slot, write_ahead)]);
+    store_seq(slot.seq, o.produced, *o.receiver);
+    return true;
 }
 
 inline SendStatus SendRings::send_inline(Peer peer, const wire::Envelope& envelope, const std::byte* payload,

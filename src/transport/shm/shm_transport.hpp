@@ -31,6 +31,10 @@ class ShmTransport {
                            size_t bytes) {
         return send_rings_.send_inline(peer, envelope, payload, bytes);
     }
+    [[gnu::always_inline]] bool try_send_inline(Peer peer, const wire::Envelope& envelope,
+                                                const std::byte* payload, size_t bytes) {
+        return send_rings_.try_send_inline(peer, envelope, payload, bytes);
+    }
     SendStatus send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
                          const BulkSource& bulk);
 
@@ -45,6 +49,7 @@ class ShmTransport {
     int poll(Sink&& sink) {
         return receive_rings_.poll(sink);
     }
+    [[nodiscard]] ReceiveRings& receive_rings() { return receive_rings_; }
 
     uint32_t arm();
     bool sleep(uint32_t ticket, int64_t timeout_ns) { return wakeups_.sleep(ticket, timeout_ns); }
@@ -61,8 +66,6 @@ class ShmTransport {
 
     // Lower bound of the ranks of this node that are not asleep.
     [[nodiscard]] uint32_t awake() const { return wakeups_.awake(); }
-    // While a slot of this peer is delivered: whether the next one is present.
-    [[nodiscard]] bool next_slot_ready(Peer from) const { return receive_rings_.next_slot_ready(from); }
     // Call after a store that the peer may wait for; the store must be seq_cst.
     void wake_if_asleep(Peer peer) { wakeups_.wake_if_asleep(own_.segment.block(peer)); }
     // Wakes a peer that announced its sleep by other means than arm().
@@ -85,8 +88,6 @@ class ShmTransport {
     void poll_all(Sink&& sink) {
         receive_rings_.poll_all(sink);
     }
-    // The next poll() reads what this peer has sent, whatever is expected.
-    void force_poll(Peer peer) { receive_rings_.force_poll(peer); }
 
   private:
     LocalRank own_;

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Point-to-point fast path: plain messages (core/p2p/plain.hpp) of predefined datatypes. Each function
+// returns whether the call is done; if not, it had no side effects, and the entry point continues with its
+// full checks. `function` is the id of the call for the flight recorder.
+#pragma once
+
+#include "abi/predefined_types.hpp"
+#include "abi/status.hpp"
+#include "core/p2p/plain.hpp"
+
+namespace zipmpi::abi::p2p_fast {
+
+// Bytes of the message; more than plain::max_bytes if the buffer is not covered.
+template <class Count>
+[[gnu::always_inline]] inline uint64_t bytes_of_buffer(const void* buf, Count count,
+                                                       MPI_Datatype type) noexcept {
+    const unsigned size = predefined_size(type);
+    const bool covered = size != 0 && is_memory(buf) && static_cast<uint64_t>(count) < UINT32_MAX;
+    return covered ? static_cast<uint64_t>(count) * size : UINT64_MAX;
+}
+
+// The communicator if this rank belongs to it, or null.
+[[gnu::always_inline]] inline core::Comm* find_comm(MPI_Comm comm, int rank) noexcept {
+    if (!core::plain::is_possible()) [[unlikely]]
+        return nullptr;
+    core::Comm* const c = find<core::Comm>(comm);
+    return c != nullptr && static_cast<unsigned>(rank) < static_cast<unsigned>(core::size_of(*c)) ? c
+                                                                                                  : nullptr;
+}
+
+template <class Count>
+[[gnu::always_inline]] inline bool send(uint32_t function, const void* buf, Count count, MPI_Datatype type,
+                                        int dest, int tag, MPI_Comm comm) noexcept {
+    const core::Comm* const c = find_comm(comm, dest);
+    const uint64_t bytes = bytes_of_buffer(buf, count, type);
+    return c != nullptr && bytes <= core::plain::max_bytes && tag >= 0 &&
+           core::plain::send(function, buf, bytes, dest, tag, *c);
+}
+
+template <class Count>
+[[gnu::always_inline]] inline bool isend(uint32_t function, const void* buf, Count count, MPI_Datatype type,
+                                         int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
+    core::Request* const completed = core::plain::completed_send;
+    if (request == nullptr || completed == nullptr || !send(function, buf, count, type, dest, tag, comm))
+        [[unlikely]]
+        return false;
+    *request = handle_of(completed);
+    return true;
+}
+
+template <class Count>
+[[gnu::always_inline]] inline bool recv(uint32_t function, void* buf, Count count, MPI_Datatype type,
+                                        int source, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
+    const core::Comm* const c = find_comm(comm, source);
+    const uint64_t capacity = bytes_of_buffer(buf, count, type);
+    uint64_t bytes = 0;
+    if (c == nullptr || capacity == UINT64_MAX || (tag < 0 && tag != core::any_tag) ||
+        !core::plain::recv(function, buf, capacity, source, tag, *c, bytes)) [[unlikely]]
+        return false;
+    if (status != MPI_STATUS_IGNORE)
+        put_status({source, tag, Err::success, false, static_cast<int64_t>(bytes)}, *status);
+    return true;
+}
+
+template <class Count>
+[[gnu::always_inline]] inline bool irecv(uint32_t function, void* buf, Count count, MPI_Datatype type,
+                                         int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
+    core::Comm* const c = find_comm(comm, source);
+    const uint64_t capacity = bytes_of_buffer(buf, count, type);
+    if (c == nullptr || capacity == UINT64_MAX || (tag < 0 && tag != core::any_tag) || request == nullptr)
+        [[unlikely]]
+        return false;
+    core::Request* const made = core::plain::irecv(function, buf, capacity, source, tag, *c);
+    if (made == nullptr) [[unlikely]]
+        return false;
+    *request = handle_of(made);
+    return true;
+}
+
+} // namespace zipmpi::abi::p2p_fast

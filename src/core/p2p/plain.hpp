@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Plain messages: at most wire::inline_max contiguous bytes between two ranks of this node, in a process in
+// which only one thread calls MPI. An ABI binding executes them at its entry point, without an operation.
+// Each function returns false without side effects if the message is not plain; the binding then calls the
+// general function.
+#pragma once
+
+#include "base/recorder.hpp"
+#include "core/comm/comm.hpp"
+#include "core/runtime_state.hpp"
+#include "proto/p2p/progress_engine.hpp"
+
+namespace zipmpi::core::plain {
+
+inline constexpr uint64_t max_bytes = wire::inline_max;
+
+// The request of a send that is complete when its call returns; null until the first one.
+[[gnu::visibility("hidden")]] extern Request* completed_send;
+
+// Whether MPI is initialized and needs no lock.
+[[gnu::always_inline]] inline bool is_possible() noexcept {
+    return phase() == Phase::running && !hot::locking.load(std::memory_order_relaxed);
+}
+
+// `function` for the flight recorder; `dest` is a rank of the communicator, the tag is valid.
+[[gnu::always_inline]] inline bool send(uint32_t function, const void* buf, uint64_t bytes, int dest, int tag,
+                                        const Comm& comm) noexcept {
+    const proto::Team& team = comm.team;
+    const wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, team.context, team.rank, tag, 0};
+    if (!progress_engine().sender().try_send_inline(team.map.world(dest), e,
+                                                    static_cast<const std::byte*>(buf), bytes)) [[unlikely]]
+        return false;
+    record_call(recorder(), function, dest, tag, team.context);
+    return true;
+}
+
+// Receives from `source`, a rank of the communicator. On success sets tag and bytes of the message.
+[[gnu::always_inline]] inline bool recv(uint32_t function, void* buf, uint64_t capacity, int source, int& tag,
+                                        const Comm& comm, uint64_t& bytes) noexcept {
+    const proto::Team& team = comm.team;
+    wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, team.context, source, tag, 0};
+    if (!progress_engine().receiver().try_recv_inline(team.map.world(source), e, static_cast<std::byte*>(buf),
+                                                      capacity))
+        return false;
+    tag = e.tag;
+    bytes = e.inline_bytes;
+    record_call(recorder(), function, source, tag, team.context);
+    return true;
+}
+
+// Starts a receive of any length; `source` is a rank of the communicator or any_source. Null if memory
+// is exhausted.
+[[nodiscard]] Request* irecv(uint32_t function, void* buf, uint64_t capacity, int source, int tag,
+                             Comm& comm);
+
+} // namespace zipmpi::core::plain

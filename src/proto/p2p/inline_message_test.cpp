@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Messages without an operation: try_send_inline() and try_recv_inline().
+#include "proto/p2p/test_engine_pair.hpp"
+
+#include <cstring>
+
+namespace zipmpi::proto {
+namespace {
+
+constexpr int progress_interval = 32; // of MessageReceiver
+
+class InlineMessages : public testing::Test {
+  protected:
+    EnginePair pair;
+    char received[64] = {};
+
+    void SetUp() override { // the first message opens the ring, and is received by a poll
+        EXPECT_FALSE(send(0, 99, "first"));
+        Operation first;
+        start_send(99, "first", false, first);
+        Operation op = make_recv(pair.teams[1], received, sizeof received, 0, 99);
+        pair.engines[1]->start_recv(op);
+        pair.progress_until_idle();
+        ASSERT_TRUE(op.done());
+    }
+    bool send(int from, int tag, const char* text) {
+        const wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, pair.teams[from].context, from, tag, 0};
+        return pair.engines[from]->sender().try_send_inline(
+            1 - from, e, reinterpret_cast<const std::byte*>(text), std::strlen(text) + 1);
+    }
+    void start_send(int tag, const char* text, bool synchronous, Operation& op) {
+        set_send(op, pair.teams[0], text, std::strlen(text) + 1, 1, tag);
+        op.synchronous = synchronous;
+        pair.engines[0]->start_send(op);
+    }
+    // Tries twice, because one try in progress_interval is refused.
+    bool recv(int tag, size_t capacity = 64, wire::Envelope* matched = nullptr) {
+        std::memset(received, 0, sizeof received);
+        wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, pair.teams[1].context, 0, tag, 0};
+        const auto attempt = [&] {
+            return pair.engines[1]->receiver().try_recv_inline(0, e, reinterpret_cast<std::byte*>(received),
+                                                               capacity);
+        };
+        const bool done = attempt() || attempt();
+        if (matched != nullptr) *matched = e;
+        return done;
+    }
+};
+
+TEST_F(InlineMessages, ArriveInOrderWithTheirTags) {
+    ASSERT_TRUE(send(0, 1, "one"));
+    ASSERT_TRUE(send(0, 2, "two"));
+    wire::Envelope e{};
+    ASSERT_TRUE(recv(any_tag, 64, &e));
+    EXPECT_STREQ(received, "one");
+    EXPECT_EQ(e.tag, 1);
+    EXPECT_EQ(e.inline_bytes, 4);
+    ASSERT_TRUE(recv(2));
+    EXPECT_STREQ(received, "two");
+    EXPECT_FALSE(recv(any_tag)); // nothing left
+}
+
+TEST_F(InlineMessages, AnotherTagOrContextIsLeftInTheRing) {
+    ASSERT_TRUE(send(0, 1, "one"));
+    EXPECT_FALSE(recv(2));
+    pair.teams[1].context += 2;
+    EXPECT_FALSE(recv(1));
+    pair.teams[1].context -= 2;
+    EXPECT_TRUE(recv(1));
+}
+
+TEST_F(InlineMessages, ALongerMessageThanTheBufferIsLeft) {
+    ASSERT_TRUE(send(0, 1, "longer"));
+    EXPECT_FALSE(recv(1, 6));
+    EXPECT_TRUE(recv(1, 7));
+}
+
+TEST_F(InlineMessages, DoNotOvertakeUnexpectedMessages) {
+    ASSERT_TRUE(send(0, 1, "earlier"));
+    pair.engines[1]->progress(); // now unexpected
+    ASSERT_TRUE(send(0, 1, "later"));
+    EXPECT_FALSE(recv(1));
+    Operation op = make_recv(pair.teams[1], received, sizeof received, 0, 1);
+    pair.engines[1]->start_recv(op);
+    EXPECT_STREQ(received, "earlier");
+    EXPECT_TRUE(recv(1));
+    EXPECT_STREQ(received, "later");
+}
+
+TEST_F(InlineMessages, DoNotOvertakePostedReceives) {
+    char posted[64] = {};
+    Operation op = make_recv(pair.teams[1], posted, sizeof posted, any_source, any_tag);
+    pair.engines[1]->start_recv(op);
+    ASSERT_TRUE(send(0, 1, "for the posted"));
+    EXPECT_FALSE(recv(1));
+    pair.engines[1]->progress();
+    EXPECT_TRUE(op.done());
+    EXPECT_STREQ(posted, "for the posted");
+}
+
+TEST_F(InlineMessages, SynchronousAndLongerMessagesTakeTheGeneralPath) {
+    Operation synchronous;
+    start_send(1, "synchronous", true, synchronous);
+    EXPECT_FALSE(recv(1));
+    Operation op = make_recv(pair.teams[1], received, sizeof received, 0, 1);
+    pair.engines[1]->start_recv(op);
+    pair.progress_until_idle();
+    EXPECT_TRUE(op.done() && synchronous.done());
+
+    Operation longer;
+    start_send(2, "more than forty bytes, which take two slots", false, longer);
+    EXPECT_FALSE(recv(2));
+    Operation second = make_recv(pair.teams[1], received, sizeof received, 0, 2);
+    pair.engines[1]->start_recv(second);
+    pair.progress_until_idle();
+    EXPECT_TRUE(second.done());
+}
+
+// A program that only receives waiting messages must nevertheless poll everything else now and then.
+TEST_F(InlineMessages, OneReceiveInAnIntervalIsRefused) {
+    int refused = 0;
+    for (int i = 0; i < 3 * progress_interval; ++i) {
+        ASSERT_TRUE(send(0, 1, "x"));
+        wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, pair.teams[1].context, 0, 1, 0};
+        while (!pair.engines[1]->receiver().try_recv_inline(0, e, reinterpret_cast<std::byte*>(received),
+                                                            sizeof received))
+            ++refused;
+    }
+    EXPECT_EQ(refused, 3);
+}
+
+// More messages than the ring has slots: the sender is refused until the receiver has published its count.
+TEST_F(InlineMessages, AFullRingRefusesASend) {
+    int sent = 0;
+    while (send(0, 1, "x")) ++sent;
+    EXPECT_GT(sent, 64);
+    EXPECT_LE(sent, static_cast<int>(wire::ring_slots));
+    for (int i = 0; i < sent; ++i) ASSERT_TRUE(recv(1)) << i;
+    Operation op; // the general path reads the receiver's count
+    start_send(1, "y", false, op);
+    EXPECT_TRUE(op.done());
+    EXPECT_TRUE(recv(1));
+    EXPECT_STREQ(received, "y");
+    EXPECT_TRUE(send(0, 1, "z"));
+}
+
+} // namespace
+} // namespace zipmpi::proto
