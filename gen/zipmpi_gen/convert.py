@@ -8,6 +8,7 @@ count, datatype and buffer, rank and communicator) follow from their order and m
 
 from dataclasses import dataclass, field
 
+from . import special
 from .spec import SpecError
 
 
@@ -25,9 +26,11 @@ class ParamCode:
 class Context:
     """The other parameters of an entry point."""
 
-    def __init__(self, entry):
+    def __init__(self, entry, spec=None):
+        """spec: of the ABI; None: the standard one."""
         self.entry = entry
         self.params = entry.params
+        self.spec = spec
 
     def first(self, form, detail="", direction="in"):
         for p in self.params:
@@ -360,4 +363,4 @@ FORMS = {"handle": handle, "count": count, "length": length, "int": integer, "ra
 
 
 def convert(param, context):
-    return FORMS[param.form](param, context)
+    return special.convert(param, FORMS[param.form](param, context), context)

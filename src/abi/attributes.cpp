@@ -7,6 +7,7 @@
 #include "abi/errors.hpp"
 #include "abi/results.hpp"
 #include "abi/user_errors.hpp"
+#include "binding/attribute_calls.hpp"
 #include "core/api/comm.hpp"
 #include "core/api/rma.hpp"
 #include "core/attr/keyval.hpp"
@@ -36,14 +37,16 @@ struct Calls {
     static Err copy(void* function, core::Object& owner, uint32_t key, void* extra_state, void* value,
                     void*& copied, bool& wanted) {
         int flag = 0;
-        const int code = reinterpret_cast<CopyFunction*>(function)(
-            handle_of(reinterpret_cast<T*>(&owner)), number_of(key), extra_state, value, &copied, &flag);
+        const int code =
+            call_copy(reinterpret_cast<CopyFunction*>(function), handle_of(reinterpret_cast<T*>(&owner)),
+                      number_of(key), extra_state, value, &copied, &flag);
         wanted = flag != 0;
         return any_err_of(code);
     }
     static Err erase(void* function, core::Object& owner, uint32_t key, void* value, void* extra_state) {
-        return any_err_of(reinterpret_cast<DeleteFunction*>(function)(handle_of(reinterpret_cast<T*>(&owner)),
-                                                                      number_of(key), value, extra_state));
+        return any_err_of(call_delete(reinterpret_cast<DeleteFunction*>(function),
+                                      handle_of(reinterpret_cast<T*>(&owner)), number_of(key), value,
+                                      extra_state));
     }
     static constexpr core::AttributeCalls table{copy, erase};
 };

@@ -17,15 +17,13 @@ namespace zipmpi::abi::rma_fast {
 // Larger counts can overflow.
 inline constexpr uint64_t count_limit = uint64_t{1} << 31;
 
-// Windows have no predefined handles: a valid one is an address.
+// Windows have no predefined handles.
 inline bool is_window(MPI_Win win) noexcept {
-    const auto value = reinterpret_cast<uintptr_t>(win);
-    return core::phase() == core::Phase::running && value >= first_user_value &&
-           value % alignof(core::Object) == 0 &&
-           reinterpret_cast<const core::Object*>(win)->cls == core::ObjectKind::win;
+    const core::Object* const object = user_object<core::ObjectKind::win>(win);
+    return core::phase() == core::Phase::running && object != nullptr && object->cls == core::ObjectKind::win;
 }
 inline const core::WinHeader& header_of(MPI_Win win) noexcept {
-    return *reinterpret_cast<const core::WinHeader*>(win);
+    return *reinterpret_cast<const core::WinHeader*>(user_object<core::ObjectKind::win>(win));
 }
 
 // Null if the window or rank is invalid.

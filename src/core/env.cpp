@@ -39,14 +39,8 @@ Err get_processor_name(std::string& name) {
     return Err::success;
 }
 
-Err get_version(int& version, int& subversion) {
-    version = 5;
-    subversion = 0;
-    return Err::success;
-}
-
 Err get_library_version(std::string& text) {
-    text = "ZipMPI " ZIPMPI_VERSION " (MPI 5.0 standard ABI)";
+    text = "ZipMPI " ZIPMPI_VERSION;
     return Err::success;
 }
 
