@@ -14,6 +14,12 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (strcmp(what, "abort") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
+    if (strcmp(what, "version") == 0) {
+        char text[MPI_MAX_LIBRARY_VERSION_STRING];
+        int length = 0;
+        MPI_Get_library_version(text, &length);
+        puts(text);
+    }
     if (strcmp(what, "leave") == 0 && rank == 1) exit(0);
     MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 3, &token, 1, MPI_INT, (rank + size - 1) % size, 3,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
