@@ -86,7 +86,8 @@ bool send_contacts(int fd, const Contacts& own_contacts, uint32_t context) {
                      deadline_after(exchange_timeout_ns));
 }
 
-bool recv_contacts(int fd, ConnectInfo& connect_info, uint64_t until) {
+// Receives the group of the other root, and the context unless this side allocates it.
+bool recv_contacts(int fd, const Contacts& own_contacts, ConnectInfo& connect_info, uint64_t until) {
     PortHeader o{};
     if (!read_all(fd, &o, sizeof o, until) || o.contact_count == 0 || o.contact_count > max_contacts)
         return false;
@@ -94,7 +95,8 @@ bool recv_contacts(int fd, ConnectInfo& connect_info, uint64_t until) {
     if (o.context != 0) connect_info.context = o.context;
     return read_all(fd, connect_info.remote_contacts.data(),
                     o.contact_count * sizeof connect_info.remote_contacts[0],
-                    deadline_after(exchange_timeout_ns));
+                    deadline_after(exchange_timeout_ns)) &&
+           is_valid_remote_group(own_contacts, connect_info.remote_contacts);
 }
 
 bool accept_handshake(int fd, const std::string& secret, const Contacts& own_contacts,
@@ -109,7 +111,7 @@ bool accept_handshake(int fd, const std::string& secret, const Contacts& own_con
     if (!write_all(fd, &reply, sizeof reply, deadline_after(handshake_timeout_ns)) ||
         !read_all(fd, &confirm, sizeof confirm, deadline_after(exchange_timeout_ns)) ||
         !interjob::is_authentic(hello, reply, confirm, secret) ||
-        !recv_contacts(fd, connect_info, deadline_after(exchange_timeout_ns)))
+        !recv_contacts(fd, own_contacts, connect_info, deadline_after(exchange_timeout_ns)))
         return false;
     connect_info.key = interjob::derive_key(hello, reply, secret);
     connect_info.context =
@@ -129,7 +131,8 @@ bool initiate_handshake(int fd, const std::string& secret, const Contacts& own_c
     connect_info.key = interjob::derive_key(hello, reply, secret);
     return write_all(fd, &confirm, sizeof confirm, deadline_after(exchange_timeout_ns)) &&
            send_contacts(fd, own_contacts, 0) &&
-           recv_contacts(fd, connect_info, deadline_after(exchange_timeout_ns)) && connect_info.context != 0;
+           recv_contacts(fd, own_contacts, connect_info, deadline_after(exchange_timeout_ns)) &&
+           is_valid_shared_context(connect_info.context);
 }
 
 Err not_a_port(const std::string& name) {
