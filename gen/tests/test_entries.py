@@ -57,6 +57,7 @@ class Implemented(unittest.TestCase):
         waitsome = text("MPI_Waitsome")
         self.assertIn("array_of_requests_.store(array_of_requests);", waitsome)
         self.assertIn("array_of_statuses_.store(array_of_statuses, *outcount,", waitsome)
+        self.assertIn("array_of_requests_.store_at(array_of_requests, *indx);", text("MPI_Testany"))
 
     def test_status_queries_store_no_requests(self):
         query = text("MPI_Request_get_status_some")

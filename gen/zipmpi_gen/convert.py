@@ -164,10 +164,12 @@ def handle_array(param, own, context):
         return datatype_array(param, own, context)
     if param.kind.detail != "Request" or param.direction == "out":
         raise SpecError(f"array of {param.kind.name} has no conversion yet")
+    completes_one = any(p.name == "indx" for p in context.params)
+    store = f"{own}.store_at({param.name}, *indx);" if completes_one else f"{own}.store({param.name});"
     return ParamCode(own, declare=[f"RequestArray {own};"],
                  check=[f"{own}.load(entry, {param.length}, {param.name}, {quoted(param)})"],
                  pass_on=[f"{own}.data()"],
-                 store=[f"{own}.store({param.name});"] if param.direction == "inout" else [])
+                 store=[store] if param.direction == "inout" else [])
 
 
 # Array lengths determined by the communicator.

@@ -67,6 +67,10 @@ class RequestArray {
     void store(MPI_Request* to) noexcept {
         for (int64_t i = 0; i < requests_.size(); ++i) to[i] = handle_of(requests_.data()[i]);
     }
+    // Of a call that completes at most one request; a negative index: none.
+    void store_at(MPI_Request* to, int64_t index) noexcept {
+        if (index >= 0) to[index] = handle_of(requests_.data()[index]);
+    }
     core::Request** data() noexcept { return requests_.data(); }
     core::Request* first() noexcept {
         core::Request** const end = data() + requests_.size();

@@ -72,6 +72,15 @@ inline T* find(typename HandleTraits<T>::Handle handle) noexcept {
     return right ? reinterpret_cast<T*>(object) : nullptr;
 }
 
+// No request is predefined.
+template <>
+inline core::Request* find<core::Request>(MPI_Request handle) noexcept {
+    const auto value = reinterpret_cast<uintptr_t>(handle);
+    if (value < first_user_value || value % alignof(core::Object) != 0) return nullptr;
+    auto* const object = reinterpret_cast<core::Object*>(value);
+    return object->cls == core::ObjectKind::request ? reinterpret_cast<core::Request*>(object) : nullptr;
+}
+
 template <class T>
 inline core::Object* as_object(T* object) noexcept {
     return reinterpret_cast<core::Object*>(object);

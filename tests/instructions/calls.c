@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { calls = 16 };
+enum { calls = 16, persistent = 4 };
 
 static int rank;
 static int peer;
@@ -39,6 +39,19 @@ static void recv_all(void) {
 static void post_all(void) {
     for (int i = 0; i < calls; ++i) MPI_Irecv(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[i]);
 }
+static void start_all(void) {
+    for (int i = 0; i < persistent; ++i) {
+        MPI_Recv_init(buffer, 8, MPI_CHAR, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &requests[i]);
+        MPI_Start(&requests[i]);
+    }
+}
+static void free_all(void) {
+    for (int i = 0; i < persistent; ++i) {
+        MPI_Cancel(&requests[i]);
+        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        MPI_Request_free(&requests[i]);
+    }
+}
 static void wait_all(void) { MPI_Waitall(calls, requests, MPI_STATUSES_IGNORE); }
 static void nothing(void) {}
 
@@ -58,6 +71,8 @@ CALL(isend, MPI_Isend(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[i]
 CALL(irecv, MPI_Irecv(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[i]))
 CALL(waitall, if (i == 0) MPI_Waitall(calls, requests, MPI_STATUSES_IGNORE))
 CALL(test, int flag = 0; MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE))
+CALL(testany, int index = 0; int flag = 0;
+     MPI_Testany(persistent, requests, &index, &flag, MPI_STATUS_IGNORE))
 CALL(sendrecv, MPI_Sendrecv(buffer, 8, MPI_CHAR, peer, 1, buffer + 32, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD,
                             MPI_STATUS_IGNORE))
 CALL(barrier_self, MPI_Barrier(MPI_COMM_SELF))
@@ -78,6 +93,7 @@ static const struct Case cases[] = {
     {nothing, nothing, warm_irecv, count_irecv, send_all, wait_all},
     {send_all, post_all, warm_waitall, count_waitall, nothing, nothing},
     {send_all, post_all, warm_test, count_test, nothing, wait_all},
+    {nothing, start_all, warm_testany, count_testany, nothing, free_all},
     {send_all, nothing, warm_sendrecv, count_sendrecv, recv_all, nothing},
     {nothing, nothing, warm_barrier_self, count_barrier_self, nothing, nothing},
     {nothing, nothing, warm_allreduce_self, count_allreduce_self, nothing, nothing},
