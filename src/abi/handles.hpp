@@ -75,10 +75,9 @@ inline T* find(typename HandleTraits<T>::Handle handle) noexcept {
 // No request is predefined.
 template <>
 inline core::Request* find<core::Request>(MPI_Request handle) noexcept {
-    const auto value = reinterpret_cast<uintptr_t>(handle);
-    if (value < first_user_value || value % alignof(core::Object) != 0) return nullptr;
-    auto* const object = reinterpret_cast<core::Object*>(value);
-    return object->cls == core::ObjectKind::request ? reinterpret_cast<core::Request*>(object) : nullptr;
+    core::Object* const object = user_object<core::ObjectKind::request>(handle);
+    const bool right = object != nullptr && object->cls == core::ObjectKind::request;
+    return right ? reinterpret_cast<core::Request*>(object) : nullptr;
 }
 
 template <class T>

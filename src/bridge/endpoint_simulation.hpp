@@ -29,6 +29,7 @@ struct FaultRates {
 // Obscures bytes and detects every change.
 class ToyAead final : public transport::auth::Aead {
   public:
+    [[nodiscard]] uint64_t salt() const override { return 5; }
     bool seal(const AeadContext& about, std::span<std::byte> head, std::span<const std::byte> data,
               std::byte* out, uint8_t (&tag)[wire::aead_tag_bytes]) override;
     bool open(const AeadContext& about, AeadSegment first, AeadSegment second,

@@ -85,10 +85,12 @@ bool FrameCodec::seal(Flow& flow, FrameParts& parts, std::span<const std::byte> 
                       std::span<std::byte> head, wire::AeadHeader& seal) {
     const AuthenticatedHeader readable(parts.header, ack);
     seal.number = ++flow.out.sealed;
+    seal.salt = aead_->salt();
     std::byte* to = nullptr;
     if (parts.sealed != nullptr && !parts.data.empty())
         to = parts.sealed->emplace_back(acquire_text(parts.data.size())).get();
-    if (!aead_->seal({own_id_, flow.world_rank, seal.number, readable.all()}, head, parts.data, to, seal.tag))
+    if (!aead_->seal({own_id_, flow.world_rank, seal.salt, seal.number, readable.all()}, head, parts.data, to,
+                     seal.tag))
         return false;
     if (to != nullptr) parts.data = {to, parts.data.size()};
     return true;
@@ -107,8 +109,8 @@ bool FrameCodec::open(const FrameView& v, std::span<const std::byte> head, std::
     if (ack != 0) std::memcpy(opened.data() + sizeof frame, head.data() + sizeof frame, ack);
     std::byte* const rest_to = opened.data() + before;
     if (data_to == nullptr) data_to = rest_to + rest.size();
-    if (!aead_->open({frame.from, frame.to, seal.number, readable.all()}, {rest, rest_to}, {data, data_to},
-                     seal.tag))
+    if (!aead_->open({frame.from, frame.to, seal.salt, seal.number, readable.all()}, {rest, rest_to},
+                     {data, data_to}, seal.tag))
         return false;
     frame.flags &= static_cast<uint8_t>(~wire::frame_encrypted);
     frame.bytes -= sizeof seal;

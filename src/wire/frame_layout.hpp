@@ -94,10 +94,11 @@ inline constexpr size_t aead_tag_bytes = 16;
 // Precedes the encrypted bytes, which extend to the end of the frame. The bytes before it are authenticated
 // as sent, except hops, path and checksum.
 struct AeadHeader {
-    uint64_t number; // unique among encrypted frames from one rank to another
+    uint64_t number; // unique among encrypted frames from one process to a rank
+    uint64_t salt;   // of the sending process: another program in its rank's place has another key
     uint8_t tag[aead_tag_bytes];
 };
-static_assert(sizeof(AeadHeader) == 24);
+static_assert(sizeof(AeadHeader) == 32);
 
 inline constexpr size_t frame_chunk = 128 * 1024;
 inline constexpr size_t frame_head_max =

@@ -47,6 +47,16 @@ class Input {
     std::span<const std::byte> rest_;
 };
 
+// No handshake gets as far as a key exchange.
+class NoExchange final : public launch::KeyExchange {
+  public:
+    [[nodiscard]] const launch::PublicKey& public_key() const override { return public_key_; }
+    bool agree(const launch::PublicKey&, KeyBytes&) override { std::abort(); }
+
+  private:
+    launch::PublicKey public_key_{};
+};
+
 struct FakeBulk : IncomingBulk {
     uint64_t bytes;
 };
@@ -230,14 +240,14 @@ class Rank {
     // Without a key no authentication code is valid.
     static void words(Input& in) {
         const uint8_t kind = in.byte();
-        static constexpr std::array<uint8_t, wire::job_key_bytes> key{7};
+        static constexpr std::array<uint8_t, wire::key_bytes> key{7};
         const auto bytes = in.take(in.byte() * 2U);
         const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         transport::auth::VerifiedMessage opened;
-        if (transport::auth::verify(bytes, kind % 8, 1, key, opened)) std::abort();
-        launch::HandshakeAcceptor acceptor(key, {});
+        if (transport::auth::verify(bytes, kind % 8, 1, {key, key}, opened)) std::abort();
+        launch::HandshakeAcceptor acceptor(key, {}, std::make_unique<NoExchange>());
         if (acceptor.feed(text) == launch::HandshakeState::authenticated) std::abort();
-        launch::HandshakeConnector connector(key, {}, 1);
+        launch::HandshakeConnector connector(key, {}, std::make_unique<NoExchange>(), 1);
         if (connector.feed(text) == launch::HandshakeState::authenticated) std::abort();
     }
 

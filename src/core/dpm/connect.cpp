@@ -29,7 +29,7 @@ Param<std::string> interfaces{
 
 // Equal in all processes of the job, different in other jobs.
 uint64_t own_job_number(const Runtime& e) {
-    const auto& key = e.segment.header().job_key;
+    const auto& key = e.segment.header().keys.inter_job;
     std::string text = e.job.id + '/' + std::to_string(e.job.size) + '/';
     text.append(reinterpret_cast<const char*>(key), sizeof key);
     if (e.segment.nodes() == 1) text += std::to_string(interjob::host_id());
