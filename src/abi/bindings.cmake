@@ -58,6 +58,17 @@ target_link_libraries(binding_openmpi_fortran PRIVATE binding_openmpi zipmpi_war
 target_link_options(binding_openmpi_fortran PRIVATE
                     -Wl,--version-script=${ZIPMPI_GEN_DIR}/bindings/openmpi/fortran/exports.map)
 zipmpi_own_cxx_runtime(binding_openmpi_fortran)
+# The C++ interface: only what programs that include its header need.
+add_library(binding_openmpi_cxx SHARED openmpi/cxx/intercepts.cpp)
+add_dependencies(binding_openmpi_cxx zipmpi_generated)
+zipmpi_binding_file(binding_openmpi_cxx openmpi libmpi_cxx.so.40)
+target_include_directories(binding_openmpi_cxx PRIVATE ${ZIPMPI_GEN_DIR}/bindings/openmpi)
+target_compile_options(binding_openmpi_cxx PRIVATE -fno-exceptions -fno-rtti)
+target_link_libraries(binding_openmpi_cxx PRIVATE binding_openmpi zipmpi_warnings)
+target_link_options(binding_openmpi_cxx PRIVATE -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/openmpi/cxx/exports.map)
+set_target_properties(binding_openmpi_cxx PROPERTIES LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/openmpi/cxx/exports.map)
+zipmpi_own_cxx_runtime(binding_openmpi_cxx)
+
 zipmpi_binding_companion(openmpi libopen-rte.so.40)
 zipmpi_binding_companion(openmpi libopen-pal.so.40)
 
