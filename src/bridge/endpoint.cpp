@@ -7,9 +7,11 @@
 namespace zipmpi::bridge {
 namespace {
 
+bool is_of_gateway(const FrameView& v) { return v.frame.type >= wire::FrameType::credit; }
+
 // Checked before decryption, which keeps state per sender.
 bool is_from_known_sender(const EndpointIo& io, const FrameView& v) {
-    return v.frame.type >= wire::FrameType::credit || io.is_relayed(v.frame.from);
+    return is_of_gateway(v) || io.is_relayed(v.frame.from);
 }
 
 } // namespace
@@ -47,7 +49,7 @@ void Endpoint::on_frame(int path, std::span<const std::byte> head, std::span<con
     const bool whole = codec_.parse(head, data, v) && is_from_known_sender(io_, v);
     if (whole && codec_.must_be_sealed(v))
         on_sealed_frame(path, v, head, data);
-    else if (whole && !v.sealed)
+    else if (whole && !v.sealed && (is_of_gateway(v) || FrameCodec::is_intact(v, head, data)))
         dispatch(path, v);
     else
         ++counters_.rejected;
