@@ -30,7 +30,7 @@ class Ring:
     def test_abort(self):
         r = run(*self.mode, "-n", 3, self.path, "abort")
         self.assertEqual(r.code, 7, r)
-        self.assertIn("mpiexec: rank 1 called MPI_Abort with error code 7", r.err)
+        self.assertIn(": rank 1 called MPI_Abort with error code 7", r.err)
 
     def test_exit_without_finalize(self):
         r = run(*self.mode, "-n", 3, self.path, "leave")
@@ -69,6 +69,12 @@ class Binding(Ring):
         r = run("-n", 1, self.path, "version")
         self.quiet(r)
         self.assertIn("ZipMPI", r.out)
+
+    def test_spawn(self):
+        """The library finds mpiexec, and the child loads the same library."""
+        r = run("-n", 2, self.path, "spawn")
+        self.quiet(r)
+        self.assertEqual(sorted(r.out.splitlines()), ["rank 0 of 1 sum 0", "rank 0 of 2 sum 1", "rank 1 of 2 sum 1", "spawned 1", "spawned 1"])
 
     def test_two_hosts(self):
         agent = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../multinode/local_agent.sh")
