@@ -8,10 +8,12 @@
 #include "core/runtime_state.hpp"
 #include "proto/coll/coll.hpp"
 #include "proto/p2p/progress_engine.hpp"
+#include "proto/progress/wait.hpp"
 #include "transport/interjob/contact_check.hpp"
 #include "transport/interjob/interjob_network.hpp"
 #include "transport/interjob/sockets.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace zipmpi::core {
@@ -37,6 +39,9 @@ uint64_t own_job_number(const Runtime& e) {
     std::memcpy(&number, sha256(text).data(), sizeof number);
     return number | 1; // 0 is invalid
 }
+
+// A process that does not answer is left to its failure detection.
+constexpr uint64_t close_timeout_ns = 10'000'000'000;
 
 // Peers of the job's own network are its ranks and gateways.
 constexpr transport::Peer max_gateways = 1024;
@@ -91,6 +96,17 @@ void release_external(const proto::Team& team) {
     for (int r = 0; r < team.size; ++r)
         if (wire::is_external(team.map.world(r)))
             runtime()->interjob_network->release(team.map.world(r), team.context);
+}
+
+void close_connections(const std::vector<int>& world_ranks) {
+    const uint64_t until = os::now_ns() + close_timeout_ns;
+    const auto closed = [&] {
+        return os::now_ns() > until || std::ranges::none_of(world_ranks, [](int rank) {
+                   return wire::is_external(rank) && runtime()->interjob_network->is_closing(rank);
+               });
+    };
+    const proto::Operation nothing;
+    proto::wait_until(progress_engine(), closed, proto::wait_info_of(nothing));
 }
 
 Err gather_contacts(proto::Team& team, Contacts& contacts) {

@@ -25,6 +25,9 @@ bool precedes(int world_rank, int other);
 // Members in other jobs count as connected until their communicators are disconnected.
 void retain_external(const proto::Team& team);
 void release_external(const proto::Team& team);
+// Waits until connections to processes that share no communicator with this one are closed on both sides.
+// Called on both sides.
+void close_connections(const std::vector<int>& world_ranks);
 
 // Gathers the contact information of all members. From then on this process accepts connections from other
 // jobs.

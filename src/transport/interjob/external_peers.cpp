@@ -27,8 +27,11 @@ const std::string* ExternalPeers::find_key(uint64_t id) const {
 }
 
 bool ExternalPeers::add_reference(int external, uint32_t context) {
-    ++at(external).contexts[context];
-    return at(external).references++ == 0;
+    ExternalPeer& peer = at(external);
+    ++peer.contexts[context];
+    if (peer.references++ != 0) return false;
+    peer.left = false;
+    return true;
 }
 
 bool ExternalPeers::remove_reference(int external, uint32_t context) {

@@ -24,6 +24,7 @@ struct ExternalPeer {
     uint32_t references = 0;                         // of communicators
     std::unordered_map<uint32_t, uint32_t> contexts; // of these communicators, with their references
     bool failed = false;
+    bool left = false; // has sent a bye: connections to it may end in any way
 };
 
 // Peers are numbered in the order in which they are added.

@@ -84,6 +84,14 @@ void InterJobNetwork::release(int external_rank, uint32_t context) {
     if (peers_.remove_reference(external, context)) sender_.send_bye(external);
 }
 
+bool InterJobNetwork::is_closing(int external_rank) const {
+    const int external = external_of_rank(external_rank);
+    const ExternalPeer& peer = peers_.at(external);
+    return peer.references == 0 && !peer.failed && std::ranges::any_of(table_.all(), [&](const auto& one) {
+               return setup_.is_of_peer(*one.second, external);
+           });
+}
+
 const std::string& InterJobNetwork::address() const {
     return inner_ != nullptr ? inner_->address() : no_address_;
 }

@@ -40,6 +40,8 @@ class InterJobNetwork final : public transport::Network {
     // Reference counts of communicators: while a process is referenced, MPI_Finalize waits for its bye.
     void retain(int external_rank, uint32_t context);
     void release(int external_rank, uint32_t context);
+    // Connections to a process that is no longer referenced are not closed on both sides yet.
+    [[nodiscard]] bool is_closing(int external_rank) const;
 
     [[nodiscard]] const std::string& address() const override;
     int connect_to(int world_rank) override;

@@ -173,6 +173,55 @@ TEST(InterJobNetwork, BothSidesShutDownWithoutFailure) {
     EXPECT_EQ(p.a.listener.failures + p.b.listener.failures, 0);
 }
 
+// The dial of a process hangs when its peer says bye on another connection and exits.
+TEST(InterJobNetwork, ExitAfterByeIsNoFailure) {
+    Process a{1};
+    Process b{2};
+    auto silent = std::make_unique<Process>(3);
+    const std::string key = random_bytes(key_bytes);
+    ContactInfo unresponsive = silent->network->contact_info();
+    unresponsive.name = a.network->contact_info().name;
+    a.other = a.network->add_peer(b.network->contact_info(), key);
+    b.other = b.network->add_peer(unresponsive, key);
+    a.network->retain(a.other, shared_context);
+    b.network->retain(b.other, shared_context);
+    const auto progress_until = [&](const std::function<bool()>& done) {
+        for (int i = 0; i < 4000 && !done(); ++i) {
+            if (a.network != nullptr) a.network->progress();
+            b.network->progress();
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        return done();
+    };
+    static_cast<void>(a.network->send(a.peer(), eager(shared_context), nullptr, {}));
+    ASSERT_TRUE(progress_until([&] { return !b.listener.messages.empty(); }));
+    a.network->release(a.other, shared_context);
+    a.network->progress();
+    a.network.reset();
+    silent.reset(); // the dial fails
+    EXPECT_FALSE(progress_until([&] { return b.listener.failures != 0; }));
+}
+
+// Two processes disconnect at any time during the setup of their connections. Each makes progress only until
+// its own side is closed.
+TEST(InterJobNetwork, BothSidesClose) {
+    for (int steps = 0; steps < 16; ++steps) {
+        Pair p;
+        for (int i = 0; i < steps; ++i) (i % 2 == 0 ? p.a : p.b).network->progress();
+        p.a.network->release(p.a.other, shared_context);
+        p.b.network->release(p.b.other, shared_context);
+        const auto closing = [](const Process& one) { return one.network->is_closing(one.other); };
+        int rounds = 0;
+        for (; rounds < 20000 && (closing(p.a) || closing(p.b)); ++rounds) {
+            if (closing(p.a)) p.a.network->progress();
+            if (closing(p.b)) p.b.network->progress();
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        EXPECT_LT(rounds, 20000) << steps;
+        EXPECT_EQ(p.a.listener.failures + p.b.listener.failures, 0) << steps;
+    }
+}
+
 TEST(InterJobNetwork, EndWithoutByeIsAFailure) {
     Pair p;
     std::vector<std::byte> data = pattern(100);
