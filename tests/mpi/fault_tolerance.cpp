@@ -161,6 +161,21 @@ void collectives() {
     CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
 }
 
+// A rank dies while the others create the shared memory of their collectives, which the fifth one does. Its
+// messages must not be taken for those of the collective (MPI_ERR_TRUNCATE).
+void creation() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &comm) == MPI_SUCCESS);
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < 5 && code == MPI_SUCCESS; ++i) { // a rank may still be in the fourth
+        if (i == 4 && rank_ == size_ - 1) die();
+        code = MPI_Barrier(comm);
+    }
+    expect_class(code, MPIX_ERR_PROC_FAILED, "MPI_Barrier");
+    continue_on_survivors(comm, size_ - 1);
+    CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
+}
+
 // One rank revokes while the others wait in different calls.
 void revoke() {
     MPI_Comm comm = MPI_COMM_NULL;
@@ -295,6 +310,7 @@ int main(int argc, char** argv) {
     if (which == "point_to_point") point_to_point();
     if (which == "flood") flood();
     if (which == "collectives") collectives();
+    if (which == "creation") creation();
     if (which == "revoke") revoke();
     if (which == "agree") agree();
     if (which == "windows") windows(seed);
