@@ -99,7 +99,7 @@ class Implemented(unittest.TestCase):
         self.assertIn("entry.on_comm_of(message_);", text("MPI_Mrecv"))
 
     def test_automatic_buffer_is_converted(self):
-        self.assertIn("core::buffer_attach(from_abi_buffer(buffer), size)", text("MPI_Buffer_attach"))
+        self.assertIn("custom::buffer_attach(from_abi_buffer(buffer), size)", text("MPI_Buffer_attach"))
         self.assertIn("to_abi_buffer(buffer_addr_)", text("MPI_Buffer_detach_c"))
 
     def test_anytime(self):

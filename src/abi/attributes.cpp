@@ -102,6 +102,10 @@ Err get(core::Keyed keyed, Owner& owner, int keyval, void* value, bool& found,
     return e;
 }
 
+// Ranks to which attribute values point, in the encoding of the ABI.
+const int any_rank_code = MPI_ANY_SOURCE;
+const int no_host_code = MPI_PROC_NULL;
+
 // True if the key is predefined for communicators.
 bool get_predefined(core::Comm& comm, int keyval, const int*& data, bool& found, Err& err) {
     for (const auto& row : values::enum_codes(core::PredefinedAttribute{})) {
@@ -111,6 +115,8 @@ bool get_predefined(core::Comm& comm, int keyval, const int*& data, bool& found,
             data = last_used_code();
             found = true;
         }
+        if (row.value == core::PredefinedAttribute::io && found) data = &any_rank_code;
+        if (row.value == core::PredefinedAttribute::host && found) data = &no_host_code;
         return true;
     }
     return false;

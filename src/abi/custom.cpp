@@ -10,6 +10,7 @@
 #include "core/api/coll.hpp"
 #include "core/api/datatype.hpp"
 #include "core/api/env.hpp"
+#include "core/api/p2p.hpp"
 #include "core/api/process.hpp"
 
 #include <algorithm>
@@ -148,6 +149,10 @@ Err file_call_errhandler(core::File* file, int code) {
     if (apply_handler("MPI_File_call_errhandler", action, nullptr, code))
         call_handler(action.user_function, file, code);
     return Err::success;
+}
+
+Err buffer_attach(void* memory, int64_t size) {
+    return core::buffer_attach(memory, size, MPI_BSEND_OVERHEAD);
 }
 
 Err op_create(MPI_User_function* function, bool commutes, core::Op*& op) {

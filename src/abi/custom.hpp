@@ -70,6 +70,9 @@ Err grequest_start(void* query_function, void* free_function, void* cancel_funct
                    core::Request*& request);
 Err grequest_complete(core::Request& request);
 
+// --- buffered sends
+Err buffer_attach(void* memory, int64_t size);
+
 // --- user-defined operations
 Err op_create(MPI_User_function* function, bool commutes, core::Op*& op);
 Err op_create(MPI_User_function_c* function, bool commutes, core::Op*& op);

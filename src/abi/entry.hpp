@@ -91,7 +91,8 @@ struct Entry {
     }
 
     template <class T>
-    bool handle(typename HandleTraits<T>::Handle value, T*& object, const char* param) noexcept {
+    ZIPMPI_INLINE_LOOKUP bool handle(typename HandleTraits<T>::Handle value, T*& object,
+                                     const char* param) noexcept {
         using Traits = HandleTraits<T>;
         object = find<T>(value);
         if (object != nullptr) [[likely]]

@@ -55,7 +55,7 @@ uintptr_t predefined_handle(const core::Object& object) noexcept;
 
 // The object of a handle, or null. Its kind may be another.
 template <class T>
-inline core::Object* lookup_object(typename HandleTraits<T>::Handle handle) noexcept {
+ZIPMPI_INLINE_LOOKUP inline core::Object* lookup_object(typename HandleTraits<T>::Handle handle) noexcept {
     const uintptr_t index = predefined_index(handle);
     if (index >= codes_end) return user_object<HandleTraits<T>::class_id>(handle);
     core::Object* const object = predefined_objects[index].load(std::memory_order_relaxed);
@@ -66,7 +66,7 @@ inline core::Object* lookup_object(typename HandleTraits<T>::Handle handle) noex
 
 // The object, or null if the handle is not of this kind.
 template <class T>
-inline T* find(typename HandleTraits<T>::Handle handle) noexcept {
+ZIPMPI_INLINE_LOOKUP inline T* find(typename HandleTraits<T>::Handle handle) noexcept {
     core::Object* const object = lookup_object<T>(handle);
     const bool right = object != nullptr && object->cls == HandleTraits<T>::class_id;
     return right ? reinterpret_cast<T*>(object) : nullptr;

@@ -55,8 +55,9 @@ Err alloc_mem(int64_t size, Info*, void*& base) {
                 static_cast<long long>(size));
 }
 
+// After MPI_Finalize, as destructors of C++ programs call it, it is unknown where the memory is from.
 Err free_mem(void* base) {
-    if (runtime() == nullptr || !progress_engine().arena().free(base)) std::free(base);
+    if (runtime() != nullptr && !progress_engine().arena().free(base)) std::free(base);
     return Err::success;
 }
 

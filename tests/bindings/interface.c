@@ -67,6 +67,21 @@ static void messages(void) {
     MPI_Mrecv(got, 0, MPI_DOUBLE, &message, MPI_STATUS_IGNORE);
 }
 
+/* The space per message that this ABI guarantees suffices. */
+static void buffered_sends(void) {
+    char buffer[2 * (sizeof(int) + MPI_BSEND_OVERHEAD)];
+    int values[2] = {1, 2}, got = 0, left = 0;
+    void* detached = NULL;
+    MPI_Buffer_attach(buffer, sizeof buffer);
+    for (int i = 0; i < 2; ++i) MPI_Bsend(&values[i], 1, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD);
+    for (int i = 0; i < 2; ++i) {
+        MPI_Recv(&got, 1, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(got == values[i]);
+    }
+    MPI_Buffer_detach(&detached, &left);
+    CHECK(detached == buffer && left == (int)sizeof buffer);
+}
+
 static void user_sum(void* in, void* inout, int* length, MPI_Datatype* type) {
     if (*type != MPI_INT) abort();
     for (int i = 0; i < *length; ++i) ((int*)inout)[i] += ((int*)in)[i];
@@ -134,6 +149,11 @@ static void communicators(void) {
     MPI_Comm_free(&made);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_limit, &flag);
     CHECK(flag && *tag_limit >= 32767);
+    int* rank_value = NULL;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_IO, &rank_value, &flag);
+    CHECK(flag && *rank_value == MPI_ANY_SOURCE);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_HOST, &rank_value, &flag);
+    CHECK(flag && *rank_value == MPI_PROC_NULL);
 
     MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &grid);
     MPI_Topo_test(grid, &result);
@@ -305,6 +325,7 @@ int main(int argc, char** argv) {
     MPI_Get_version(&version, &subversion);
     CHECK(version == MPI_VERSION && subversion == MPI_SUBVERSION);
     messages();
+    buffered_sends();
     collectives();
     communicators();
     datatypes();

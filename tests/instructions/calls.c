@@ -20,6 +20,8 @@ static double number = 1, sum;
 static MPI_Request requests[calls];
 static _Atomic int* turn; /* in shared memory: number of steps taken */
 static int step;
+static int result;
+static MPI_Win target;
 
 /* The next step, by one of the ranks; the other waits without MPI, so that messages stay unread. */
 static void take_step(int of_rank, void (*action)(void)) {
@@ -75,6 +77,8 @@ CALL(testany, int index = 0; int flag = 0;
      MPI_Testany(persistent, requests, &index, &flag, MPI_STATUS_IGNORE))
 CALL(sendrecv, MPI_Sendrecv(buffer, 8, MPI_CHAR, peer, 1, buffer + 32, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD,
                             MPI_STATUS_IGNORE))
+CALL(comm_rank, MPI_Comm_rank(MPI_COMM_WORLD, &result))
+CALL(put, MPI_Put(buffer, 8, MPI_CHAR, peer, 0, 8, MPI_CHAR, target))
 CALL(barrier_self, MPI_Barrier(MPI_COMM_SELF))
 CALL(allreduce_self, MPI_Allreduce(&number, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF))
 
@@ -95,6 +99,8 @@ static const struct Case cases[] = {
     {send_all, post_all, warm_test, count_test, nothing, wait_all},
     {nothing, start_all, warm_testany, count_testany, nothing, free_all},
     {send_all, nothing, warm_sendrecv, count_sendrecv, recv_all, nothing},
+    {nothing, nothing, warm_comm_rank, count_comm_rank, nothing, nothing},
+    {nothing, nothing, warm_put, count_put, nothing, nothing},
     {nothing, nothing, warm_barrier_self, count_barrier_self, nothing, nothing},
     {nothing, nothing, warm_allreduce_self, count_allreduce_self, nothing, nothing},
 };
@@ -130,11 +136,16 @@ int main(int argc, char** argv) {
                             (void*)&turn, &win);
     MPI_Win_shared_query(win, 0, &bytes, &unit, (void*)&turn);
     if (rank == 0) atomic_store(turn, 0);
+    char* memory = NULL;
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &target);
+    MPI_Win_lock_all(0, target);
     MPI_Barrier(MPI_COMM_WORLD);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         run(&cases[i], cases[i].warm);
         run(&cases[i], cases[i].count);
     }
+    MPI_Win_unlock_all(target);
+    MPI_Win_free(&target);
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;

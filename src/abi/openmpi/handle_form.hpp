@@ -12,6 +12,9 @@
 
 #include <cstdint>
 
+// Attribute of the lookup of an object, which the compiler inlines by itself only if handles are codes.
+#define ZIPMPI_INLINE_LOOKUP [[gnu::always_inline]]
+
 namespace zipmpi::abi {
 
 inline constexpr uintptr_t codes_end = 1024;

@@ -10,6 +10,9 @@
 
 #include <cstdint>
 
+// Attribute of the lookup of an object, which the compiler inlines by itself only if handles are codes.
+#define ZIPMPI_INLINE_LOOKUP
+
 namespace zipmpi::abi {
 
 inline constexpr uintptr_t codes_end = 1024;        // predefined handles have ten bits
