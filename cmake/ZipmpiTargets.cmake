@@ -133,20 +133,12 @@ if(ZIPMPI_TESTS)
     add_custom_target(unit_tests)
 endif()
 
-# A GoogleTest executable whose cases are separate ctest tests. LABELS: besides `unit`.
+# A GoogleTest executable whose cases are separate ctest tests.
 function(zipmpi_unit_test name)
-    cmake_parse_arguments(A "" "" "SOURCES;LINK;LABELS" ${ARGN})
+    cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
     add_executable(${name} ${A_SOURCES})
     add_dependencies(unit_tests ${name})
     target_link_libraries(${name} PRIVATE zipmpi_warnings ${A_LINK} GTest::gtest GTest::gtest_main Threads::Threads)
     zipmpi_precompile(${name} unit_tests <gtest/gtest.h>)
     gtest_discover_tests(${name} PROPERTIES LABELS unit TIMEOUT 60)
-    if(A_LABELS) # gtest_discover_tests() passes no lists
-        set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
-        file(WRITE ${labels_file} "foreach(test IN LISTS ${name}_TESTS)
-    set_tests_properties(\"\${test}\" PROPERTIES LABELS \"unit;${A_LABELS}\")
-endforeach()
-")
-        set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
-    endif()
 endfunction()

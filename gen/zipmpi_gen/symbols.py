@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that the library exports: each function as MPI_x and PMPI_x, and what else the ABI has."""
+"""The names that the library exports: each function as MPI_x and PMPI_x, nothing else."""
 
 
 def symbol_names(spec):
-    names = [prefix + e.name for e in spec.entries for prefix in ("", "P")]
-    names += [prefix + alias for alias in spec.abi.aliases for prefix in ("", "P")]
-    return sorted(names + [o.name for o in spec.abi.objects] + list(spec.abi.symbols))
+    return sorted(prefix + e.name for e in spec.entries for prefix in ("", "P"))
 
 
 def symbol_list(spec):

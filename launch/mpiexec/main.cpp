@@ -71,10 +71,9 @@ bool report_pid(const std::string& where, Diagnostic& why) {
 }
 
 // For -v, on stderr.
-void print_plan(const Options& options, const StartRequest& request, const Remarks& remarks) {
+void print_plan(const Options& options, const StartRequest& request) {
     std::string text;
     for (const std::string& note : options.notes) text += "mpiexec: " + note + "\n";
-    for (const std::string& note : remarks.notes) text += "mpiexec: " + note + "\n";
     std::fputs((text + plan_text(options, request)).c_str(), stderr);
 }
 
@@ -99,12 +98,10 @@ int main(int argc, char** argv) {
     if (!options.print.empty()) return print_and_exit(options.print);
     StartRequest request;
     request.job_id = random_id();
-    Remarks remarks;
-    if (!plan_job(options, environ, request, remarks, why, exit_code)) return refuse(why, exit_code);
-    for (const Diagnostic& warning : remarks.warnings) report(warning, "mpiexec");
+    if (!plan_job(options, environ, request, why, exit_code)) return refuse(why, exit_code);
     export_to_spawned_jobs(options, request);
     if (options.dry_run) return print_and_exit(plan_text(options, request));
-    if (options.verbose) print_plan(options, request, remarks);
+    if (options.verbose) print_plan(options, request);
     if (!report_pid(options.report_pid, why)) return refuse(why, 1);
     if (!request.tree.hosts.empty()) load_settings(request);
     return Frontend(options, std::move(request)).run();

@@ -20,7 +20,7 @@ namespace zipmpi::launch {
 
 class Daemon {
   public:
-    Daemon(ParentConnection parent, NodeRange range, JobKey* secret);
+    Daemon(os::Fd socket, NodeRange range, const JobKey* key);
     int run();
 
   private:

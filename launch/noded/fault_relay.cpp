@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/noded/fault_relay.hpp"
 
-#include "launch/noded/descendants.hpp"
-
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -18,7 +15,6 @@ uint32_t number_of(const PmiMessage& m, std::string_view name) {
 } // namespace
 
 void FaultRelay::on_notify(uint32_t local, const PmiMessage& m) {
-    if (!job_.is_rank(local)) return; // gateways have nothing to report this way
     JobEvent e;
     e.context = number_of(m, "context");
     const std::string_view what = m.get("what");
@@ -39,9 +35,7 @@ void FaultRelay::on_notify(uint32_t local, const PmiMessage& m) {
     } else if (what == "taken") {
         return publish_queued_agreements(local);
     } else {
-        const auto pid = static_cast<pid_t>(number_of(m, "pid"));
-        const std::vector<pid_t> own = descendants_of(ranks_[local].pid);
-        if (what == "spawned" && std::ranges::count(own, pid) != 0) ranks_.add_spawned_job(pid);
+        if (what == "spawned") ranks_.add_spawned_job(static_cast<pid_t>(number_of(m, "pid")));
         return;
     }
     send(e);

@@ -37,10 +37,6 @@ class FaultTolerance(ClusterCase):
         for seed in range(1, 4):
             self.survives("collectives", seed)
 
-    def test_windows(self):
-        for seed in range(6):
-            self.survives("windows", seed, slots=1 + seed % 2)
-
     def test_agree(self):
         for seed in range(1, 4):
             self.survives("agree", seed)

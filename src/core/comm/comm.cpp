@@ -185,10 +185,7 @@ Err comm_disconnect(Comm*& comm) {
     if (has_external) // other jobs may still need this process
         if (const Err e = barrier(CallForm::blocking(), *comm); e != Err::success) return e;
     comm->disconnected = has_external;
-    const std::vector<int> members = has_external ? all_members(*comm) : std::vector<int>();
-    const Err freed = comm_free(comm);
-    if (freed == Err::success && has_external) close_connections(members);
-    return freed;
+    return comm_free(comm);
 }
 
 Err comm_get_parent(Comm*& parent) {

@@ -4,16 +4,12 @@
 
 #include "base/param.hpp"
 #include "core/comm/comm_util.hpp"
-#include "core/comm/context.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/coll/coll.hpp"
 #include "proto/p2p/progress_engine.hpp"
-#include "proto/progress/wait.hpp"
-#include "transport/interjob/contact_check.hpp"
 #include "transport/interjob/interjob_network.hpp"
 #include "transport/interjob/sockets.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace zipmpi::core {
@@ -31,7 +27,7 @@ Param<std::string> interfaces{
 
 // Equal in all processes of the job, different in other jobs.
 uint64_t own_job_number(const Runtime& e) {
-    const auto& key = e.segment.header().keys.inter_job;
+    const auto& key = e.segment.header().job_key;
     std::string text = e.job.id + '/' + std::to_string(e.job.size) + '/';
     text.append(reinterpret_cast<const char*>(key), sizeof key);
     if (e.segment.nodes() == 1) text += std::to_string(interjob::host_id());
@@ -39,9 +35,6 @@ uint64_t own_job_number(const Runtime& e) {
     std::memcpy(&number, sha256(text).data(), sizeof number);
     return number | 1; // 0 is invalid
 }
-
-// A process that does not answer is left to its failure detection.
-constexpr uint64_t close_timeout_ns = 10'000'000'000;
 
 // Peers of the job's own network are its ranks and gateways.
 constexpr transport::Peer max_gateways = 1024;
@@ -53,7 +46,6 @@ bool open_interjob_network(Runtime& e, std::string& why) {
     settings.devices = interfaces.get();
     settings.first_peer = static_cast<transport::Peer>(e.job.size) + max_gateways;
     settings.listener = &e.progress_engine->network_events();
-    settings.is_context_in_use = is_context_in_use;
     auto inner = e.progress_engine->network_port().take();
     const bool has_no_network = inner == nullptr;
     auto network = interjob::InterJobNetwork::open(settings, inner, why);
@@ -88,25 +80,12 @@ bool precedes(int world_rank, int other) {
 void retain_external(const proto::Team& team) {
     if (runtime() == nullptr || runtime()->interjob_network == nullptr) return;
     for (int r = 0; r < team.size; ++r)
-        if (wire::is_external(team.map.world(r)))
-            runtime()->interjob_network->retain(team.map.world(r), team.context);
+        if (wire::is_external(team.map.world(r))) runtime()->interjob_network->retain(team.map.world(r));
 }
 
 void release_external(const proto::Team& team) {
     for (int r = 0; r < team.size; ++r)
-        if (wire::is_external(team.map.world(r)))
-            runtime()->interjob_network->release(team.map.world(r), team.context);
-}
-
-void close_connections(const std::vector<int>& world_ranks) {
-    const uint64_t until = os::now_ns() + close_timeout_ns;
-    const auto closed = [&] {
-        return os::now_ns() > until || std::ranges::none_of(world_ranks, [](int rank) {
-                   return wire::is_external(rank) && runtime()->interjob_network->is_closing(rank);
-               });
-    };
-    const proto::Operation nothing;
-    proto::wait_until(progress_engine(), closed, proto::wait_info_of(nothing));
+        if (wire::is_external(team.map.world(r))) runtime()->interjob_network->release(team.map.world(r));
 }
 
 Err gather_contacts(proto::Team& team, Contacts& contacts) {
@@ -124,15 +103,6 @@ Err gather_contacts(proto::Team& team, Contacts& contacts) {
         if (contacts[r].name.job == 0)
             return fail(Err::other, fix, "rank %zu of the communicator has no address for other jobs", r);
     return Err::success;
-}
-
-bool is_valid_remote_group(const Contacts& own, const Contacts& remote) {
-    const interjob::OwnJob job{runtime()->interjob_network->contact_info().name.job, runtime()->job.size};
-    return interjob::is_valid_remote_group(job, own, remote);
-}
-
-bool is_valid_shared_context(uint32_t context) {
-    return interjob::is_interjob_context(context) && !is_context_in_use(context);
 }
 
 std::vector<int> register_contacts(const Contacts& contacts, const std::string& key) {

@@ -25,16 +25,10 @@ bool precedes(int world_rank, int other);
 // Members in other jobs count as connected until their communicators are disconnected.
 void retain_external(const proto::Team& team);
 void release_external(const proto::Team& team);
-// Waits until connections to processes that share no communicator with this one are closed on both sides.
-// Called on both sides.
-void close_connections(const std::vector<int>& world_ranks);
 
 // Gathers the contact information of all members. From then on this process accepts connections from other
 // jobs.
 Err gather_contacts(proto::Team& team, Contacts& contacts);
-// What the root of another group states; false: it cannot be true.
-bool is_valid_remote_group(const Contacts& own, const Contacts& remote);
-bool is_valid_shared_context(uint32_t context);
 // Registers processes that authenticate with `key` under their contact information. Returns their local ids.
 std::vector<int> register_contacts(const Contacts& contacts, const std::string& key);
 

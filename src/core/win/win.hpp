@@ -43,7 +43,7 @@ struct WinEpochs {
     bool started = false;
     std::vector<int> start_targets;
     bool posted = false;
-    std::vector<int> post_origins;
+    uint32_t post_origins = 0;
 };
 
 struct Win : WinHeader {

@@ -86,8 +86,8 @@ class Window {
 
   private:
     TargetTable targets_;
-    DeferredError failure_;
     WindowWaiter waiter_;
+    DeferredError failure_;
     AttachedRanges attached_;
     SharedPath shared_;
     CmaPath cma_;

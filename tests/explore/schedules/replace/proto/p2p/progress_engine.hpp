@@ -80,7 +80,6 @@ struct WaitTuning {
 
 struct FaultMonitor {
     static int poll() { return 0; }
-    static Err comm_failure(uint32_t) { return Err::success; }
 };
 
 struct PeerDirectory {
