@@ -8,14 +8,18 @@ seconds=${1:-600}
 # shellcheck source=ci/use_ccache.sh
 . ci/use_ccache.sh
 cmake --preset fuzz >/dev/null
-cmake --build build/fuzz --target hostile_peer hostile_frame
-corpus=build/fuzz/corpus
-mkdir -p "$corpus"
+cmake --build build/fuzz --target hostile_peer hostile_frame hostile_endpoint hostile_control
 cd build/fuzz
-./tests/fuzz/hostile_frame -max_total_time=$((seconds / 10 + 1)) -max_len=512 -print_final_stats=1 >fuzz-frame.log 2>&1 || { tail -n 60 fuzz-frame.log; exit 1; }
+kept=../../tests/fuzz/corpus
+for target in hostile_frame hostile_endpoint hostile_control; do
+    mkdir -p "corpus/$target"
+    ./tests/fuzz/$target -max_total_time=$((seconds / 10 + 1)) -max_len=2048 -timeout=20 -print_final_stats=1 "corpus/$target" "$kept/$target" \
+        >"fuzz-$target.log" 2>&1 || { tail -n 60 "fuzz-$target.log"; exit 1; }
+done
+mkdir -p corpus/hostile_peer
 pids=()
 for core in 1 2; do
-    ./tests/fuzz/hostile_peer -max_total_time="$seconds" -max_len=2048 -timeout=20 -print_final_stats=1 corpus >"fuzz-$core.log" 2>&1 &
+    ./tests/fuzz/hostile_peer -max_total_time="$seconds" -max_len=2048 -timeout=20 -print_final_stats=1 corpus/hostile_peer "$kept/hostile_peer" >"fuzz-$core.log" 2>&1 &
     pids+=($!)
 done
 for i in "${!pids[@]}"; do

@@ -33,6 +33,7 @@ stage asan ci/build_and_test.sh asan -LE 'lint|install|launchers|bench|wrapper|d
 TARGETS="unit_tests mpi_tests" stage tsan ci/build_and_test.sh tsan -L 'unit|mpi' -E 'large_counts|^mpi\.cma_denied\.|rebinding'
 stage soak ci/soak.sh build/release
 stage hostile_connections python3 -B ci/hostile_connections.py
+stage alterations ci/alterations.sh build/release
 stage bridge ci/bridge_programs.sh build/release
 
 echo

@@ -14,7 +14,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/guide TYPE DOC)
 # `zipmpi bench`
 install(PROGRAMS ${CMAKE_SOURCE_DIR}/bench/compare DESTINATION ${CMAKE_INSTALL_DATADIR}/zipmpi/bench)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/harness ${CMAKE_SOURCE_DIR}/bench/programs ${CMAKE_SOURCE_DIR}/bench/baseline
-                  ${CMAKE_SOURCE_DIR}/bench/startup
+                  ${CMAKE_SOURCE_DIR}/bench/startup ${CMAKE_SOURCE_DIR}/bench/applications
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zipmpi/bench
         USE_SOURCE_PERMISSIONS PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 

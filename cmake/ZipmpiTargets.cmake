@@ -128,17 +128,25 @@ function(zipmpi_tests_run_alone)
     endforeach()
 endfunction()
 
-# Dependencies of the tests of a label, for builds that run no others: `unit_tests` here, `mpi_tests` in tests/mpi.
+# Dependencies of the tests of a label, for builds that run no others: `unit_tests` here, `mpi_tests` and `mpi_thread_tests` in tests/mpi.
 if(ZIPMPI_TESTS)
     add_custom_target(unit_tests)
 endif()
 
-# A GoogleTest executable whose cases are separate ctest tests.
+# A GoogleTest executable whose cases are separate ctest tests. LABELS: besides `unit`.
 function(zipmpi_unit_test name)
-    cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
+    cmake_parse_arguments(A "" "" "SOURCES;LINK;LABELS" ${ARGN})
     add_executable(${name} ${A_SOURCES})
     add_dependencies(unit_tests ${name})
     target_link_libraries(${name} PRIVATE zipmpi_warnings ${A_LINK} GTest::gtest GTest::gtest_main Threads::Threads)
     zipmpi_precompile(${name} unit_tests <gtest/gtest.h>)
     gtest_discover_tests(${name} PROPERTIES LABELS unit TIMEOUT 60)
+    if(A_LABELS) # gtest_discover_tests() passes no lists
+        set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
+        file(WRITE ${labels_file} "foreach(test IN LISTS ${name}_TESTS)
+    set_tests_properties(\"\${test}\" PROPERTIES LABELS \"unit;${A_LABELS}\")
+endforeach()
+")
+        set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
+    endif()
 endfunction()

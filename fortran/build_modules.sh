@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: build_modules.sh SOURCES INCLUDE TARGET COMPILER...
-# Builds the files for one Fortran compiler: the modules mpi and mpi_f08, and libmpifort_modules.a with the code for its
-# array descriptors. Called by the build for the detected compiler, and by mpifort for others. TARGET is replaced
+# Builds the files for one Fortran compiler: the modules mpi, mpi_f08 and those for extensions, and libmpifort_modules.a
+# with the code for its array descriptors. Called by the build for the detected compiler, and by mpifort for others. TARGET is replaced
 # atomically, so that concurrent calls are safe.
 #
 # The C files are compiled with the compiler's ISO_Fortran_binding.h: found next to a GCC compiler, otherwise in the
@@ -29,7 +29,7 @@ if [ ! -f "$header/ISO_Fortran_binding.h" ]; then
     header=${header%/*}
 fi
 
-for module in zipmpi_base mpi mpi_f08; do
+for module in zipmpi_base mpi mpi_f08 mpi_ext mpi_f08_ext; do
     # shellcheck disable=SC2086
     "$@" $flags -I"$sources" -I. -c "$sources/$module.f90"
 done

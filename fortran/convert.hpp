@@ -6,7 +6,7 @@
 // C's.
 //
 // Threads: no shared state. Only the C interface of MPI is used, so this works with any library that
-// implements the standard ABI.
+// implements the standard ABI. It is also compiled for the ABI of Open MPI (src/abi/bindings.cmake).
 #pragma once
 
 #include "fortran/sentinels.h"
@@ -22,8 +22,9 @@
 
 namespace zipmpi::fortran {
 
-// --- handles: codes below this value are equal in C and Fortran and need no library call
-inline constexpr uintptr_t first_object = 4096;
+// --- handles: in the standard ABI, codes below this value are equal in C and Fortran and need no library
+// call
+inline constexpr uintptr_t first_object = MPI_ABI_VERSION > 0 ? 4096 : 0;
 
 template <class Handle>
 struct HandleConversion;
@@ -152,7 +153,8 @@ MPI_Aint attribute_value(int keyval, void* value);
 
 // --- strings: blank-padded in Fortran, zero-terminated in C
 enum class Strip { end, both };
-inline constexpr int longest_text = MPI_MAX_LIBRARY_VERSION_STRING;
+inline constexpr int longest_text =
+    MPI_MAX_LIBRARY_VERSION_STRING > MPI_MAX_PORT_NAME ? MPI_MAX_LIBRARY_VERSION_STRING : MPI_MAX_PORT_NAME;
 
 class Text {
   public:

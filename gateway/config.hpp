@@ -19,7 +19,7 @@ struct GatewayConfig {
     uint64_t job = 0;
     uint64_t pool = 0;               // bytes that may be buffered here
     std::function<int(int)> node_of; // of a rank
-    transport::auth::Key key;
+    transport::auth::Key hop_key;
 
     [[nodiscard]] const std::vector<bridge::GatewayLink>& links() const {
         return cluster_map.gateways[static_cast<size_t>(number)].links;

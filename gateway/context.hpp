@@ -8,6 +8,8 @@
 #include "bridge/cluster_map.hpp"
 #include "segment/node_segment.hpp"
 
+#include "transport/auth/key.hpp"
+
 #include <memory>
 #include <string>
 
@@ -24,6 +26,11 @@ struct GatewayContext {
 
     [[nodiscard]] const bridge::GatewaySpec& own_spec() const {
         return cluster_map.gateways[static_cast<size_t>(number)];
+    }
+    // The segment of gateways has no other key.
+    [[nodiscard]] transport::auth::HandshakeKeys handshake_keys() const {
+        const auto& hop = segment.header().keys.hop;
+        return {hop, hop, identity.size};
     }
     [[nodiscard]] const std::string& cluster_name(int cluster) const {
         return cluster_map.clusters[static_cast<size_t>(cluster)].name;

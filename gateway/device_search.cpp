@@ -99,7 +99,7 @@ bool open_probes(GatewayContext& p, std::vector<ClusterSearch>& networks, std::s
                                                    p.identity.rank),
                             nullptr});
     for (ClusterSearch& n : networks) {
-        n.probe.reset(transport::ucx::open_probe(p.identity.rank, p.segment.header().job_key, why));
+        n.probe.reset(transport::ucx::open_probe(p.identity.rank, p.handshake_keys(), why));
         if (n.probe == nullptr) return false;
         static_cast<void>(p.launcher->put(bridge::probe_key(n.cluster), n.probe->listen()));
     }

@@ -33,7 +33,8 @@ bool Forwarder::open(int cluster, const std::string& devices, transport::Address
     ClusterPort& port = ports_.emplace_back(static_cast<int>(ports_.size()), cluster,
                                             ClusterPort::Sender{id, config_.job}, stats_);
     PortEvents& events = events_.emplace_back(*this, port);
-    transport::NetworkConfig settings{id, config_.key, devices.c_str()};
+    transport::NetworkConfig settings{
+        id, {config_.hop_key, config_.hop_key, config_.job_size}, devices.c_str()};
     settings.detect_failures = true;
     settings.batch_all_frames = true;
     settings.listener = &events;

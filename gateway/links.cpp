@@ -49,7 +49,7 @@ GatewayLinks::GatewayLinks(Forwarder& forwarder, LinkDirectory book)
     : forwarder_(forwarder)
     , directory_(std::move(book))
     , links_(forwarder.config().links().size()) {
-    std::memcpy(key_.data(), forwarder.config().key.data(), key_.size());
+    std::memcpy(key_.data(), forwarder.config().hop_key.data(), key_.size());
     forwarder.use_links(this);
 }
 
@@ -60,6 +60,9 @@ GatewayLinks::~GatewayLinks() {
 
 bool GatewayLinks::listen(std::string& why) {
     const auto& links = forwarder_.config().links();
+    if (links.empty()) return true;
+    crypto_ = launch::load_crypto(why);
+    if (crypto_ == nullptr) return false;
     for (size_t i = 0; i < links.size(); ++i) {
         if (links[i].listen.empty()) continue;
         launch::SocketAddress at;
@@ -106,10 +109,12 @@ void GatewayLinks::close_late(uint64_t now) {
 void GatewayLinks::accept(int listener) {
     os::Fd fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     launch::Nonce nonce;
-    if (!fd || !os::fill_random(nonce.data(), nonce.size())) return;
+    launch::Handshake::Exchange exchange = fd ? crypto_->new_exchange() : nullptr;
+    if (exchange == nullptr || !os::fill_random(nonce.data(), nonce.size())) return;
     evict_unauthenticated();
-    add(std::make_unique<LinkConnection>(LinkConnection::LinkContext{forwarder_, buffers_}, std::move(fd),
-                                         std::make_unique<launch::HandshakeAcceptor>(key_, nonce)));
+    add(std::make_unique<LinkConnection>(
+        LinkConnection::LinkContext{forwarder_, buffers_}, std::move(fd),
+        std::make_unique<launch::HandshakeAcceptor>(key_, nonce, std::move(exchange))));
 }
 
 // Evicts the oldest unauthenticated connection, so that many open connections block no legitimate peer, which
@@ -143,10 +148,11 @@ void GatewayLinks::connect(int link) {
     launch::Nonce nonce;
     if (!parse_address(address_of(link), to) || !os::fill_random(nonce.data(), nonce.size())) return;
     os::Fd fd = launch::begin_connect(to);
-    if (!fd) return;
+    launch::Handshake::Exchange exchange = fd ? crypto_->new_exchange() : nullptr;
+    if (exchange == nullptr) return;
     at(link).retry_ns = os::now_ns() + hello_ns;
-    auto connector =
-        std::make_unique<launch::HandshakeConnector>(key_, nonce, handshake_node(forwarder_.config().number));
+    auto connector = std::make_unique<launch::HandshakeConnector>(key_, nonce, std::move(exchange),
+                                                                  handshake_node(forwarder_.config().number));
     add(std::make_unique<LinkConnection>(LinkConnection::LinkContext{forwarder_, buffers_}, std::move(fd),
                                          std::move(connector), link));
 }

@@ -87,7 +87,7 @@ int main() {
                                    bridge::job_number(context.job_id),
                                    bridge::gateway_buffer_limit(),
                                    [&](int rank) { return static_cast<int>(context.segment.node_of(rank)); },
-                                   context.segment.header().job_key};
+                                   context.segment.header().keys.hop};
     gateway::Forwarder forwarder(std::move(setting), *stats);
     std::deque<KvsResolver> books;
     for (const gateway::ClusterDevices& n : networks) {

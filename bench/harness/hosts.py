@@ -81,9 +81,8 @@ class OverHosts(Library):
             raise ValueError(f"{run.title()}: hosts have different numbers of ranks")
         hosts = ",".join(f"n{number}:{each}" for number in range(1, run.hosts + 1))
         pinned = ["sh", "-c", PIN.replace("CORES", str(cores)), "pin"] if run.ranks <= cores else []
-        placing = self.pinned if run.ranks <= cores else self.oversubscribed
-        return self.cluster.command("n1", [*self.launcher, *placing, self.host_option, hosts, "-n", str(run.ranks), *pinned,
-                                           *self.program(run)])
+        return self.cluster.command("n1", [*self.launcher, *run.placing(self, cores), self.host_option, hosts, "-n", str(run.ranks), *pinned,
+                                           *run.words(self)])
 
     def clean_up(self):
         clean_up(self.cluster)

@@ -22,14 +22,14 @@ figure { margin: 1.5em 0; } figure svg { max-width: 100%; height: auto; }
 
 
 def kind_of(text):
-    if text.startswith(targets.INCONCLUSIVE):
+    if text.startswith((targets.OPEN, targets.NO_PAIRS)):
         return ' class="not"'
     for outcome in (targets.MET, targets.MISSED):
         if text == outcome or text.startswith(outcome + " ("):
             return f' class="{outcome}"'
     if re.match(r"^at (most|least) [0-9.]+$", text):
         return ' class="target"'
-    return ' class="number"' if re.match(r"^[-+]?[0-9.]+( ±[0-9]+%| \?)?$|^-$", text) else ""
+    return ' class="number"' if re.match(r"^[-+]?[0-9.]+( ±[0-9]+%| \([-0-9.e+]+\)( \?)?)?$|^-$", text) else ""
 
 
 def table_html(lines):

@@ -61,15 +61,24 @@ class Library:
             command = [self.compiler, "-O2", "-w", self.source(program), "-o", os.path.join(folder, program)]
             subprocess.run(command, check=True, env=environment(), capture_output=True, text=True)
 
-    def program(self, run):
-        return [os.path.join(self.folder, run.program), *run.arguments]
-
     def command(self, run, cores):
-        placing = self.pinned if run.ranks <= cores else self.oversubscribed
-        return [*self.launcher, *placing, "-n", str(run.ranks), *self.program(run)]
+        return [*self.launcher, *run.placing(self, cores), "-n", str(run.ranks), *run.words(self)]
+
+    def check(self, _folder):
+        """Raises subprocess.SubprocessError if the library cannot run here."""
 
     def clean_up(self):
         """Called after a run that was ended. Launchers on one host end their ranks themselves."""
+
+
+class OpenMpiUcx(Library):
+    """Open MPI over UCX: usable only if a program gets through MPI_Init with that component."""
+
+    def check(self, folder):
+        program = os.path.join(folder, "check_startup")
+        for command in ([self.compiler, "-O2", "-w", self.source("startup"), "-o", program],
+                        [*self.launcher, *self.oversubscribed, "-n", "2", program]):
+            subprocess.run(command, check=True, env=environment(), capture_output=True, text=True, timeout=60)
 
 
 class Baseline(Library):
@@ -82,7 +91,7 @@ class Baseline(Library):
         return os.path.join(BENCH, "baseline", program + ".c")
 
     def command(self, run, cores):
-        return self.program(run)
+        return run.words(self)
 
 
 def zipmpi_library(bin_folder, key=ZIPMPI, title="ZipMPI", settings=()):
@@ -91,7 +100,7 @@ def zipmpi_library(bin_folder, key=ZIPMPI, title="ZipMPI", settings=()):
                    [zipmpi, "--version"], settings)
 
 
-def variants(bin_folder, name, values):
+def variants_of(bin_folder, name, values):
     """ZipMPI with its defaults, and with each value of an environment variable."""
     return [zipmpi_library(bin_folder, title="default")] + [
         zipmpi_library(bin_folder, value, value, ((name, value),)) for value in values]
@@ -102,7 +111,7 @@ def peers():
     return [
         Library("openmpi", "Open MPI", "mpicc.openmpi", [openmpi], ["--bind-to", "core"], ["--oversubscribe"],
                 [openmpi, "--version"]),
-        Library("openmpi_ucx", "Open MPI ucx", "mpicc.openmpi", [openmpi, *UCX_LAYER], ["--bind-to", "core"],
+        OpenMpiUcx("openmpi_ucx", "Open MPI ucx", "mpicc.openmpi", [openmpi, *UCX_LAYER], ["--bind-to", "core"],
                 ["--oversubscribe"], [openmpi, "--version"]),
         Library("mpich", "MPICH", "mpicc.mpich", ["mpirun.mpich"], ["-bind-to", "core"], [], ["mpichversion"]),
     ]

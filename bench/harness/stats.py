@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Result lines of programs, and the statistics over rounds: medians, spreads, ratios."""
+"""Result lines of programs, and the statistics over rounds: medians, spreads, ratios of neighboring runs."""
 import math
 import re
 import statistics
 from typing import NamedTuple
 
 LINE = re.compile(r"^(?P<name>[a-z][a-z0-9_]*) (?P<size>\d+) (?P<value>[-+0-9.e]+) (?P<unit>\S+)$")
-HIGHER_IS_BETTER = {"MB/s", "M/s", "k/s", "%hidden"}
+HIGHER_IS_BETTER = {"MB/s", "M/s", "k/s", "rate", "%hidden"}
 MIN_ROUNDS = 3  # minimum for a spread
 
 
@@ -16,6 +16,14 @@ class Line(NamedTuple):
     size: int
     value: float
     unit: str
+
+
+class RunFailed(Exception):
+    """With its output if only its exit is missing: every line is a valid figure."""
+
+    def __init__(self, why, printed=b""):
+        super().__init__(why)
+        self.lines = parse(printed.decode(errors="replace"))
 
 
 class Key(NamedTuple):
@@ -37,15 +45,28 @@ def parse(text):
     return lines
 
 
+def startup_times(output, begin, ranks):
+    """Seconds from the launcher's start until the last rank had left MPI_Init."""
+    lines = [line.split() for line in output.splitlines() if line.startswith("startup ")]
+    if len(lines) != ranks:
+        raise RunFailed(f"{len(lines)} of {ranks} ranks answered")
+    return [Line("startup", 0, (max(int(line[4]) for line in lines) - begin) / 1e9, "s")]
+
+
 def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
 class Figure:
-    """One quantity measured with one library: a value per round."""
+    """One quantity measured with one library: a value per round. Without numbers the rounds are 1, 2, ..."""
 
-    def __init__(self, unit, values=()):
+    def __init__(self, unit, values=(), rounds=None):
         self.unit, self.values = unit, list(values)
+        self.rounds = list(rounds) if rounds is not None else list(range(1, len(self.values) + 1))
+
+    def add(self, value, round_number):
+        self.values.append(value)
+        self.rounds.append(round_number)
 
     @property
     def median(self):
@@ -67,20 +88,20 @@ class Figure:
         low, high = self.quartiles()
         return (high - low) / self.median
 
-    def steady(self, max_spread):
-        return self.spread is not None and self.spread <= max_spread
-
     def better_than(self, other):
         return self.median > other.median if self.higher_is_better else self.median < other.median
 
-    def better_quartile(self):
-        if len(self.values) < 2:
-            return self.median
-        low, high = self.quartiles()
-        return high if self.higher_is_better else low
+    def worse_than_twice(self, other):
+        return 2 * self.median < other.median if self.higher_is_better else self.median > 2 * other.median
 
     def worst(self):
         return min(self.values) if self.higher_is_better else max(self.values)
+
+
+def paired_ratios(figure, reference):
+    """Ratios of the values of the same round, which were measured next to each other: what slows down a whole round cancels."""
+    of_round = dict(zip(reference.rounds, reference.values))
+    return [value / of_round[number] for number, value in zip(figure.rounds, figure.values) if of_round.get(number)]
 
 
 class Results:
@@ -89,9 +110,10 @@ class Results:
     def __init__(self):
         self.libraries = {}
 
-    def add(self, library, ranks, line):
-        figures = self.libraries.setdefault(library, {})
-        figures.setdefault(Key(line.name, ranks, line.size), Figure(line.unit)).values.append(line.value)
+    def add(self, library, ranks, line, round_number=None):
+        """Without a number the round is the next one of the figure."""
+        figure = self.libraries.setdefault(library, {}).setdefault(Key(line.name, ranks, line.size), Figure(line.unit))
+        figure.add(line.value, round_number or len(figure.rounds) + 1)
 
     def figure(self, library, key):
         return self.libraries.get(library, {}).get(key)
@@ -102,5 +124,5 @@ class Results:
 
     def as_json(self):
         return [{"library": library, "name": key.name, "ranks": key.ranks, "size": key.size, "unit": figure.unit,
-                 "median": figure.median, "spread": figure.spread, "values": figure.values}
+                 "median": figure.median, "spread": figure.spread, "values": figure.values, "rounds": figure.rounds}
                 for library, figures in self.libraries.items() for key, figure in figures.items()]

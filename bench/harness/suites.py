@@ -1,8 +1,12 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """The suites of a comparison."""
+import contextlib
+import os
 from typing import NamedTuple, Tuple
 
+from .intervals import MIN_PAIRS
+from .stats import parse, startup_times
 from .targets import BASELINE, ZIPMPI
 
 EVERY_LIBRARY = ()
@@ -21,9 +25,12 @@ HALO_SIZES = "8,4096,65536"
 EPOCH_SIZES = "8,256,4096,32768,262144"
 BUSY_MICROSECONDS = "1,10,100,1000,10000"  # microseconds
 VECTOR_SIZES = "2048,8192,32768,131072,524288"
+APPLICATIONS = "applications"
 SUITES = ("quick", "default", "oversubscribed", "collectives", "datatypes", "onesided", "onesided_hosts", "queues",
-        "cluster", "all")
+          "cluster", "all", APPLICATIONS)
 OVER_HOSTS = ("onesided_hosts", "cluster")
+MINUTES = {"quick": 3, "default": 10}  # limits of suites, if none is given
+MINUTES_OF_OTHERS = 30
 ONESIDED = ("onesided", "onesided_hosts", "all")  # pictures of one-sided communication
 COMPARED_IN_ALL = ("default", "oversubscribed", "collectives", "datatypes", "onesided")
 WITH_UCX = ("quick", "default", "cluster", "all")  # also run ucx_perftest
@@ -40,6 +47,25 @@ class Run(NamedTuple):
     max_rounds: int = 1000
     hosts: int = 1  # with equally many ranks on each
     at_once: bool = False  # prints all results at its end: no long wait if a library does not exit
+
+    def words(self, library):
+        """The command that the library's launcher starts."""
+        return [os.path.join(library.folder, self.program), *self.arguments]
+
+    def placing(self, library, cores):
+        return library.pinned if self.ranks <= cores else library.oversubscribed
+
+    def work_folder(self):
+        """The folder of a run; the current one."""
+        return contextlib.nullcontext()
+
+    def written(self, _folder):
+        """The text of its output files: it writes none."""
+        return ""
+
+    def lines(self, output, begin, _end):
+        """Its results. begin, end: of the run, in nanoseconds."""
+        return startup_times(output, begin, self.ranks) if self.program == "startup" else parse(output)
 
     def title(self):
         words = [self.program, *(a for a in self.arguments if a.startswith(("ways", "memory", "what", "name")))]
@@ -74,11 +100,11 @@ def oversubscribed_runs():
     for ranks in (32, 64, 128):
         runs.append(Run("oversubscribed", ("slice=0.02", "sweeps=7", "limit=3"), ranks, limit=150))
     for ranks in (16, 64, 128):
-        runs.append(Run("memory", (), ranks, limit=150, max_rounds=3))
-    runs.append(Run("memory", (), 256, only=(ZIPMPI,), limit=150, max_rounds=3))
+        runs.append(Run("memory", (), ranks, limit=150, max_rounds=MIN_PAIRS))
+    runs.append(Run("memory", (), 256, only=(ZIPMPI,), limit=150, max_rounds=MIN_PAIRS))
     runs.append(Run("startup", (), 2))
-    runs.append(Run("startup", (), 128, limit=150, max_rounds=5))
-    runs.append(Run("blocked_cpu", ("seconds=10",), only=(ZIPMPI,), max_rounds=3))
+    runs.append(Run("startup", (), 128, limit=150, max_rounds=MIN_PAIRS))
+    runs.append(Run("blocked_cpu", ("seconds=10",), only=(ZIPMPI,), max_rounds=MIN_PAIRS))
     return runs
 
 
@@ -90,7 +116,7 @@ def collectives():
                         ranks, limit=60))
     for ranks in (64, 128):
         runs.append(Run("collectives", ("sizes=" + OVERSUBSCRIBED_COLLECTIVE_SIZES, "sweeps=5", "slice=0.01", "limit=2", "least=3", "hurry=0.3"),
-                        ranks, limit=120, max_rounds=3))
+                        ranks, limit=120))
     return runs
 
 
@@ -144,7 +170,7 @@ def cluster():
         Run("collectives", ("only=coll_bcast,coll_allreduce,coll_alltoall", "sizes=" + NETWORK_COLLECTIVE_SIZES, "sweeps=5",
                             "slice=0.01", "limit=1", "least=3", "hurry=0.08"), 16, hosts=4, at_once=True),
         Run("gups", ("updates=200",), 4, hosts=2, at_once=True),
-        Run("startup", (), 128, only=(ZIPMPI, "openmpi"), max_rounds=3, hosts=4),
+        Run("startup", (), 128, only=(ZIPMPI, "openmpi"), max_rounds=MIN_PAIRS, hosts=4),
     ]
     # ucx_perftest connects anew for every size, and a connection is slower after other sizes: zipmpi also uses one run per size.
     for size in NETWORK_SIZES:
@@ -152,7 +178,7 @@ def cluster():
         if size >= MIN_BASELINE_BANDWIDTH:
             runs.append(Run("bandwidth", (f"sizes={size}", "name=bandwidth_alone", "sweeps=3"), only=(ZIPMPI,), hosts=2))
     for ranks in (16, 64, 256):
-        runs.append(Run("memory", ("until=ring",), ranks, only=(ZIPMPI,), max_rounds=3, hosts=4))
+        runs.append(Run("memory", ("until=ring",), ranks, only=(ZIPMPI,), max_rounds=MIN_PAIRS, hosts=4))
     return runs
 
 

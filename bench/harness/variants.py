@@ -1,24 +1,17 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of a comparison of zipmpi with zipmpi: one column per value of an environment variable."""
-from . import targets
-from .stats import geometric_mean
+from . import intervals, targets
+from .stats import paired_ratios
+from .tables import NONE, ratio_text
 
-NONE = "-"
-NOTE = ("Medians of the default, then each variant relative to it. A ratio with ? is inconclusive: the spread is too large. "
-        "Means are geometric, over all patterns that have a ratio.")
+NOTE = ("Medians of the default, then each variant relative to it: the median of the ratios of runs next to each other, in "
+        "parentheses its 95 % interval. Means are geometric, over all patterns that have a ratio.")
 
 
-def ratio(results, variant, key, max_spread):
-    """A variant relative to the default, and whether both are steady; None without both."""
+def paired_with_default(results, variant, key):
     default, figure = results.figure(targets.ZIPMPI, key), results.figure(variant, key)
-    if default is None or figure is None or default.median == 0:
-        return None
-    return figure.median / default.median, default.steady(max_spread) and figure.steady(max_spread)
-
-
-def ratio_text(found):
-    return NONE if found is None else f"{found[0]:.2f}" + ("" if found[1] else " ?")
+    return paired_ratios(figure, default) if default and figure else []
 
 
 def default_text(figure):
@@ -27,17 +20,16 @@ def default_text(figure):
     return f"{figure.median:.4g}" + (f" \u00b1{figure.spread:.0%}" if figure.spread is not None else "")
 
 
-def means(results, names, keys, ranks, max_spread):
+def means(results, names, keys, ranks):
     row = ["mean", str(ranks), ""]
     for name in names:
-        found = [ratio(results, name, key, max_spread) for key in keys if key.ranks == ranks]
-        ratios = [pair[0] for pair in found if pair]
-        row.append(f"{geometric_mean(ratios):.2f}" if ratios else NONE)
+        found = [pairs for key in keys if key.ranks == ranks if (pairs := paired_with_default(results, name, key))]
+        row.append(ratio_text(intervals.of_geometric_mean(found)) if found else NONE)
     return row
 
 
 def rows(comparison):
-    results, max_spread = comparison["results"], comparison["table"]["max_spread"]
+    results = comparison["results"]
     names = [library["key"] for library in comparison["libraries"] if library["key"] != targets.ZIPMPI]
     keys = sorted(results.keys(), key=lambda key: (key.name, key.size, key.ranks))
     table = [["pattern", "ranks", "default", *names]]
@@ -45,6 +37,7 @@ def rows(comparison):
         name = key.name.removeprefix("pattern_") + (f" {key.size}" if key.size else "")
         default = results.figure(targets.ZIPMPI, key)
         unit = f" {default.unit}" if default else ""
+        found = [paired_with_default(results, variant, key) for variant in names]
         table.append([name, str(key.ranks), default_text(default) + unit,
-                      *(ratio_text(ratio(results, variant, key, max_spread)) for variant in names)])
-    return table + [means(results, names, keys, ranks, max_spread) for ranks in sorted({key.ranks for key in keys})]
+                      *(ratio_text(intervals.of_median(pairs)) if pairs else NONE for pairs in found)])
+    return table + [means(results, names, keys, ranks) for ranks in sorted({key.ranks for key in keys})]

@@ -57,6 +57,7 @@ class Implemented(unittest.TestCase):
         waitsome = text("MPI_Waitsome")
         self.assertIn("array_of_requests_.store(array_of_requests);", waitsome)
         self.assertIn("array_of_statuses_.store(array_of_statuses, *outcount,", waitsome)
+        self.assertIn("array_of_requests_.store_at(array_of_requests, *indx);", text("MPI_Testany"))
 
     def test_status_queries_store_no_requests(self):
         query = text("MPI_Request_get_status_some")
@@ -98,7 +99,7 @@ class Implemented(unittest.TestCase):
         self.assertIn("entry.on_comm_of(message_);", text("MPI_Mrecv"))
 
     def test_automatic_buffer_is_converted(self):
-        self.assertIn("core::buffer_attach(from_abi_buffer(buffer), size)", text("MPI_Buffer_attach"))
+        self.assertIn("custom::buffer_attach(from_abi_buffer(buffer), size)", text("MPI_Buffer_attach"))
         self.assertIn("to_abi_buffer(buffer_addr_)", text("MPI_Buffer_detach_c"))
 
     def test_anytime(self):

@@ -1,24 +1,37 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""python3 -m zipmpi_gen SPEC header DIR | library DIR | probes DIR | fortran DIR"""
+"""python3 -m zipmpi_gen SPEC header DIR | library DIR | probes DIR | fortran DIR | binding DIR ABI"""
 
 import sys
 from pathlib import Path
 
-from . import entries, fortran_files, freeing, header, names, probes, symbols, values, invalid_args
+from . import binding_header, entries, fortran_binding, fortran_files, freeing, header, names, probes, symbols, values, invalid_args
 from .spec import SpecError, load
 
 
-def library_files(spec):
+def abi_files(spec):
     files = {
-        "names/function_table.hpp": names.function_table_hpp(spec),
-        "names/function_table.cpp": names.function_table_cpp(spec),
         "abi/abi_values.hpp": values.abi_values_hpp(spec),
         "abi/exports.map": symbols.version_script(spec),
         "abi/symbols.txt": symbols.symbol_list(spec),
     }
     for chapter in spec.chapters:
         files[f"abi/entries_{chapter.key}.cpp"] = entries.chapter_file(spec, chapter)
+    return files
+
+
+def library_files(spec):
+    return {"names/function_table.hpp": names.function_table_hpp(spec),
+            "names/function_table.cpp": names.function_table_cpp(spec), **abi_files(spec)}
+
+
+def binding_files(spec):
+    """The library for another ABI."""
+    files = {"mpi.h": binding_header.mpi_h(spec), **abi_files(spec)}
+    if spec.abi.objects:
+        files |= fortran_binding.files(spec)
+        files["abi/objects.cpp"] = binding_header.objects_cpp(spec)
+        files["abi/fortran_handles.hpp"] = binding_header.fortran_handles_hpp(spec)
     return files
 
 
@@ -33,7 +46,7 @@ def header_files(spec):
 
 
 FOLDERS = {"header": header_files, "library": library_files, "probes": probe_files,
-           "fortran": fortran_files.fortran_files}
+           "fortran": fortran_files.fortran_files, "binding": binding_files}
 
 
 def write(folder, files):
@@ -46,12 +59,12 @@ def write(folder, files):
 
 
 def main(arguments):
-    if len(arguments) != 3 or arguments[1] not in FOLDERS:
+    if len(arguments) not in (3, 4) or arguments[1] not in FOLDERS:
         print(__doc__, file=sys.stderr)
         return 2
-    spec_folder, what, where = arguments
+    spec_folder, what, where, *binding = arguments
     try:
-        spec = load(spec_folder)
+        spec = load(spec_folder, *binding)
         write(where, FOLDERS[what](spec))
     except SpecError as error:
         print(f"gen: {error}", file=sys.stderr)

@@ -8,6 +8,7 @@ count, datatype and buffer, rank and communicator) follow from their order and m
 
 from dataclasses import dataclass, field
 
+from . import special
 from .spec import SpecError
 
 
@@ -25,9 +26,11 @@ class ParamCode:
 class Context:
     """The other parameters of an entry point."""
 
-    def __init__(self, entry):
+    def __init__(self, entry, spec=None):
+        """spec: of the ABI; None: the standard one."""
         self.entry = entry
         self.params = entry.params
+        self.spec = spec
 
     def first(self, form, detail="", direction="in"):
         for p in self.params:
@@ -161,10 +164,12 @@ def handle_array(param, own, context):
         return datatype_array(param, own, context)
     if param.kind.detail != "Request" or param.direction == "out":
         raise SpecError(f"array of {param.kind.name} has no conversion yet")
+    completes_one = any(p.name == "indx" for p in context.params)
+    store = f"{own}.store_at({param.name}, *indx);" if completes_one else f"{own}.store({param.name});"
     return ParamCode(own, declare=[f"RequestArray {own};"],
                  check=[f"{own}.load(entry, {param.length}, {param.name}, {quoted(param)})"],
                  pass_on=[f"{own}.data()"],
-                 store=[f"{own}.store({param.name});"] if param.direction == "inout" else [])
+                 store=[store] if param.direction == "inout" else [])
 
 
 # Array lengths determined by the communicator.
@@ -360,4 +365,4 @@ FORMS = {"handle": handle, "count": count, "length": length, "int": integer, "ra
 
 
 def convert(param, context):
-    return FORMS[param.form](param, context)
+    return special.convert(param, FORMS[param.form](param, context), context)

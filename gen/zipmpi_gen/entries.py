@@ -4,6 +4,7 @@
 
 import re
 
+from . import special
 from .convert import Context, convert, converted_name
 from .spec import SpecError
 from .text import cpp_head, wrap_call
@@ -150,12 +151,13 @@ def passed_arguments(entry, codes):
     return ", ".join(passed)
 
 
-def call_body(entry, wrapped="{}"):
-    """wrapped: format around the call of the target."""
-    context = Context(entry)
+def call_body(entry, wrapped="{}", spec=None):
+    """wrapped: format around the call of the target. spec: of the ABI; None: the standard one."""
+    context = Context(entry, spec)
     codes = [(p, convert(p, context)) for p in entry.params]
     arguments = passed_arguments(entry, codes)
-    out = f"    {entry_of(entry, context)};\n"
+    out = "".join(f"    {line}\n" for line in special.load_lines(entry, spec))
+    out += f"    {entry_of(entry, context)};\n"
     out += "".join(f"    {line}\n" for _, code in codes for line in code.declare)
     out += check_lines(entry, context, codes)
     out += owner_line(context)
@@ -167,14 +169,14 @@ def call_body(entry, wrapped="{}"):
     return out + f"    return entry.done({converted_name(context.freed) if context.freed else ''});\n"
 
 
-def body(entry):
+def body(entry, spec=None):
     if entry.function.returns:
         if not entry.function.implemented:
             raise SpecError(f"{entry.name} returns a value, so it must be implemented")
         return value_body(entry)
     if not entry.function.implemented:
         return missing_body(entry)
-    return tool_body(entry) if entry.function.errors == "tool" else call_body(entry)
+    return tool_body(entry) if entry.function.errors == "tool" else call_body(entry, spec=spec)
 
 
 def unused_names(entry, text):
@@ -203,29 +205,40 @@ def fast_path_entry(entry, text):
     return out + f"    return {rest}({names});\n}}\n"
 
 
-def entry_point(entry):
-    text = body(entry)
+def alias_names(entry, spec):
+    """Names that only some ABIs have."""
+    others = spec.aliases_of(entry) if spec is not None else []
+    return [prefix + other for other in others for prefix in ("", "P")]
+
+
+def alias(entry, name, target):
+    return wrap_call(f"{entry.returns} {name}", entry.arguments, f' __attribute__((weak, alias("{target}")));')
+
+
+def entry_point(entry, spec=None):
+    text = body(entry, spec)
     if entry.function.fast_path:
         out = fast_path_entry(entry, text)
     else:
         out = "\n" + wrap_call(f"{entry.returns} P{entry.name}", definition_arguments(entry, text), " {")
         out += text + "}\n"
-    return out + wrap_call(f"{entry.returns} {entry.name}", entry.arguments,
-                           f' __attribute__((weak, alias("P{entry.name}")));')
+    return out + "".join(alias(entry, name, f"P{entry.name}") for name in [entry.name, *alias_names(entry, spec)])
 
 
-def includes(entries):
+def includes(entries, spec=None):
     """The headers of the chapters whose targets are called, and those of the binding that are needed."""
     functions = [e.function for e in entries]
     names = {"abi/arrays.hpp", "abi/entry.hpp"} | {name for name, needed in BINDING.items() if any(map(needed, functions))}
+    names |= {"abi/special_values.hpp"} if spec is not None and not spec.is_standard else set()
     names |= {f"core/api/{f.chapter.api}.hpp" for f in functions if f.target}
     return "".join(f'#include "{name}"\n' for name in sorted(names))
 
 
-def entry_file(title, entries, body):
-    return cpp_head(title) + FILE.format(includes=includes(entries), body=body)
+def entry_file(title, entries, body, spec=None):
+    return cpp_head(title) + FILE.format(includes=includes(entries, spec), body=body)
 
 
 def chapter_file(spec, chapter):
     entries = list(spec.entries_of(chapter))
-    return entry_file(f"Entry points of chapter {chapter.number}.", entries, "".join(entry_point(e) for e in entries))
+    body_text = "".join(entry_point(e, spec) for e in entries)
+    return entry_file(f"Entry points of chapter {chapter.number}.", entries, body_text, spec)

@@ -233,20 +233,21 @@ def body(entry, codes, prefix):
     return lines + after + ["store_ierror(ierror, err);"]
 
 
-def parameters(entry, codes):
+def parameters(entry, codes, length_type):
     listed = [p.parameter for p in codes if p.parameter]
     if fortran.has_ierror(entry):
         listed.append("int* ierror")
-    return ", ".join(listed + [f"size_t {p.name}_length" for p in fortran.strings(entry)])
+    return ", ".join(listed + [f"{length_type} {p.name}_length" for p in fortran.strings(entry)])
 
 
-def definition(entry, prefix, binding="f90"):
+def definition(entry, prefix, binding="f90", length_type="size_t"):
+    """length_type: of the hidden arguments with the lengths of strings."""
     context = Context(entry, binding)
     codes = [code_of_param(p, context) for p in entry.params]
     result = entry.function.returns or "void"
     suffix = "_f08" if binding == "f08" else ""
     head = f"{result} {fortran.symbol(entry, prefix, suffix)}"
-    text = wrap_call(head, parameters(entry, codes), " {")
+    text = wrap_call(head, parameters(entry, codes, length_type), " {")
     return text + "".join(f"    {line}\n" for line in body(entry, codes, prefix)) + "}\n"
 
 

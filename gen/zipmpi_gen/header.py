@@ -99,8 +99,8 @@ def scalar_types(spec):
 
 
 def status_type(spec):
-    fields = "".join(
-        f"    int {f['name']}{'[%d]' % f['length'] if 'length' in f else ''};\n" for f in spec.layout["status_fields"])
+    fields = "".join(f"    {f.get('type', 'int')} {f['name']}{'[%d]' % f['length'] if 'length' in f else ''};\n"
+                     for f in spec.layout["status_fields"])
     return f"typedef struct MPI_Status {{\n{fields}}} MPI_Status;\n"
 
 
@@ -123,9 +123,13 @@ def typedef_text(row):
 
 
 def types(spec):
-    functions = [row for row in spec.typedefs if "(" in row]
-    aliases = [row for row in spec.typedefs if row.split()[0].endswith("_function") and row not in functions]
-    plain = [row for row in spec.typedefs if row not in functions and row not in aliases]
+    return types_of(spec, spec.typedefs)
+
+
+def types_of(spec, typedefs):
+    functions = [row for row in typedefs if "(" in row]
+    aliases = [row for row in typedefs if row.split()[0].endswith("_function") and row not in functions]
+    plain = [row for row in typedefs if row not in functions and row not in aliases]
     out = section("types") + scalar_types(spec) + "".join(map(typedef_text, plain))
     out += "\n" + status_type(spec) + enum_types(spec)
     return out + section("user callback functions") + "".join(map(typedef_text, functions + aliases))
@@ -133,7 +137,7 @@ def types(spec):
 
 def constants(spec):
     owner = enumerators(spec)
-    listed = [c for c in spec.constants if c.name not in owner]
+    listed = [c for c in spec.constants if c.name not in owner and c.value != "extern"]
     width = max(len(c.name) for c in listed) + 1
     out, previous = section("constants"), None
     for constant in listed:

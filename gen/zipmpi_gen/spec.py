@@ -12,7 +12,7 @@ PLAIN_MARKS = {
     "const", "async", "root-only", "large-only",  # from the tables of the standard
     "by-address",  # an input that C passes as a pointer
     "peer", "wild", "root", "in-place", "automatic", "unless-no-op", "optional", "required", "unchecked", "raw",
-    "raises",  # used by the ABI binding
+    "raises", "special",  # used by the ABI binding
     "one-based", "stripped",  # used by the Fortran bindings
 }
 VALUED_MARKS = {"fn", "as", "used"}
@@ -35,6 +35,7 @@ class Kind:
     form: str  # "count", "handle", "enum", ...
     detail: str  # "Comm" of handle:Comm
     check: str
+    special: str = None  # set of special values (core_names.toml)
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,28 @@ class Constant:
     value: str
 
 
+@dataclass(frozen=True)
+class HandleObject:
+    """A variable whose address is a predefined handle."""
+    name: str
+    size: int
+    constant: str  # whose code in the standard ABI is the first word
+
+
+@dataclass(frozen=True)
+class Abi:
+    """What one ABI defines."""
+    name: str
+    constants: list
+    typedefs: list  # lines of types.tsv
+    layout: dict
+    objects: list = ()
+    aliases: dict = field(default_factory=dict)  # name: function with equal arguments
+    fortran_handles: list = ()  # (constant, number) of handles that are addresses
+    symbols: list = ()  # further exported names
+    fortran_symbols: list = ()  # and those of the Fortran library
+
+
 @dataclass
 class Spec:
     kinds: dict
@@ -150,12 +173,26 @@ class Spec:
     layout: dict
     core_names: dict
     by_name: dict = field(default_factory=dict)
+    abi: Abi = None
+    standard: Abi = None  # the ABI whose values are those of core
 
     def entries_of(self, chapter):
         return [e for e in self.entries if e.function.chapter == chapter]
 
     def constants_of(self, c_type):
         return [c for c in self.constants if c.c_type == c_type]
+
+    @property
+    def is_standard(self):
+        return self.abi is self.standard
+
+    def aliases_of(self, entry):
+        return [alias for alias, name in self.abi.aliases.items() if name == entry.name]
+
+    def differs(self, names):
+        """Whether constants with these names have other values than in the standard ABI."""
+        own, standard = ({c.name: c.value for c in abi.constants} for abi in (self.abi, self.standard))
+        return any(int(own[name], 0) != int(standard[name], 0) for name in names)
 
 
 def split_suffix(text):
@@ -171,9 +208,9 @@ def read_rows(path):
 def load_kinds(path):
     kinds = {}
     for row in read_rows(path):
-        name, narrow, wide, form, check = row.split("\t")
+        name, narrow, wide, form, check, *special = row.split("\t")
         form, _, detail = form.partition(":")
-        kinds[name] = Kind(name, narrow, narrow if wide == "-" else wide, form, detail, check)
+        kinds[name] = Kind(name, narrow, narrow if wide == "-" else wide, form, detail, check, *special)
     return kinds
 
 
@@ -244,7 +281,27 @@ def load_callbacks(path, kinds):
     return number_entries([parse_function(name, row, chapter, kinds) for name, row in table.items()])
 
 
-def load(folder):
+def read_table(path):
+    return [row.split("\t") for row in read_rows(path)] if path.exists() else []
+
+
+def load_abi(folder, standard=None):
+    """An ABI other than the standard one lists only the types and parts of the layout that differ."""
+    constants = [Constant(*row) for row in read_table(folder / "constants.tsv")]
+    types = read_rows(folder / "types.tsv") if standard is None or (folder / "types.tsv").exists() else []
+    layout = tomllib.loads((folder / "layout.toml").read_text())
+    if standard is not None:
+        own = {row.split()[-1]: row for row in types}
+        types = [own.get(row.split()[-1], row) for row in standard.typedefs]
+        layout = standard.layout | layout
+    return Abi(folder.name, constants, types, layout,
+               [HandleObject(name, int(size), constant) for name, size, constant in read_table(folder / "objects.tsv")],
+               dict(read_table(folder / "aliases.tsv")), read_table(folder / "fortran_handles.tsv"),
+               [row[0] for row in read_table(folder / "symbols.tsv")],
+               [row[0] for row in read_table(folder / "fortran_symbols.tsv")])
+
+
+def load(folder, binding="standard"):
     folder = Path(folder)
     kinds = load_kinds(folder / "abi/kinds.tsv")
     chapters, functions = [], []
@@ -256,10 +313,13 @@ def load(folder):
     by_name = {e.name: e for e in entries}
     if len(by_name) != len(entries):
         raise SpecError("a function is listed twice")
+    standard = load_abi(folder / "abi/standard")
+    abi = standard if binding == "standard" else load_abi(folder / "abi" / binding, standard)
+    for alias, name in abi.aliases.items():
+        if name not in by_name:
+            raise SpecError(f"{alias}: {name} is not in the tables")
     return Spec(
         kinds, chapters, functions, entries, load_callbacks(folder / "callbacks.toml", kinds),
-        [Constant(*row.split("\t")) for row in read_rows(folder / "abi/constants.tsv")],
-        read_rows(folder / "abi/types.tsv"),
-        tomllib.loads((folder / "abi/layout.toml").read_text()),
+        abi.constants, abi.typedefs, abi.layout,
         tomllib.loads((folder / "abi/core_names.toml").read_text()),
-        by_name)
+        by_name, abi, standard)

@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that the library exports: each function as MPI_x and PMPI_x, nothing else."""
+"""The names that the library exports: each function as MPI_x and PMPI_x, and what else the ABI has."""
 
 
 def symbol_names(spec):
-    return sorted(prefix + e.name for e in spec.entries for prefix in ("", "P"))
+    names = [prefix + e.name for e in spec.entries for prefix in ("", "P")]
+    names += [prefix + alias for alias in spec.abi.aliases for prefix in ("", "P")]
+    return sorted(names + [o.name for o in spec.abi.objects] + list(spec.abi.symbols))
 
 
 def symbol_list(spec):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes abi_values.hpp: the tables between names of core and constants of the ABI."""
 
+from . import special
 from .text import cpp_head
 
 HEADER = """\
@@ -31,10 +32,10 @@ inline constexpr ToolError tool_errors[] = {{
 
 // Codes of predefined handles and their core objects.
 struct Predefined {{
-    uint16_t code;
+    {code_type} code;
     core::BuiltinName::Kind kind;
     int id;
-}};
+{address}}};
 inline constexpr Predefined predefined[] = {{
 {predefined}}};
 
@@ -46,6 +47,15 @@ struct EnumCode {{
 {enums}
 {special}
 }} // namespace zipmpi::abi::values
+"""
+
+# Members of a row: how a predefined handle is made from it.
+CODE = """\
+    [[nodiscard]] uintptr_t handle() const noexcept { return code; }
+"""
+ADDRESS = """\
+    const void* object; // its address is the handle; the dynamic linker may choose a copy in the program
+    [[nodiscard]] uintptr_t handle() const noexcept { return reinterpret_cast<uintptr_t>(object); }
 """
 
 ENUM = """
@@ -64,17 +74,29 @@ def builtin_id(name):
     return "N" + short if short[0].isdigit() else short
 
 
+def codes(spec):
+    """{constant: number that identifies a predefined handle}. If handles are addresses, it is the code of the standard
+    ABI, which the object contains."""
+    return {c.name: c.value for c in (spec.standard if spec.abi.objects else spec.abi).constants}
+
+
+def address(spec, constant):
+    """The object whose address is the handle, as one more member of a row."""
+    return f", &{next(c.value[1:] for c in spec.constants if c.name == constant)}" if spec.abi.objects else ""
+
+
 def builtin_rows(spec, c_type, kind, enum):
     null = f"{c_type.upper()}_NULL"
-    return [(c.value, kind, f"static_cast<int>(core::{enum}::{builtin_id(c.name)})")
+    values = codes(spec)
+    return [(values[c.name], kind, f"static_cast<int>(core::{enum}::{builtin_id(c.name)})", address(spec, c.name))
             for c in spec.constants_of(c_type) if c.name != null]
 
 
 def predefined_rows(spec):
-    values = {c.name: c.value for c in spec.constants}
+    values = codes(spec)
     rows = builtin_rows(spec, "MPI_Datatype", "type", "TypeId") + builtin_rows(spec, "MPI_Op", "op", "OpId")
-    rows += [(values[constant], own, "0") for own, constant in spec.core_names["BuiltinName"].items()]
-    return "".join(f"    {{{code}, core::BuiltinName::{kind}, {own}}},\n" for code, kind, own in rows)
+    rows += [(values[constant], own, "0", address(spec, constant)) for own, constant in spec.core_names["BuiltinName"].items()]
+    return "".join(f"    {{{code}, core::BuiltinName::{kind}, {own}{address}}},\n" for code, kind, own, address in rows)
 
 
 def enum_tables(spec):
@@ -85,10 +107,12 @@ def enum_tables(spec):
     return out
 
 
-def special_asserts(spec):
-    """Checks that ranks and tags have equal encodings in core and ABI and need no conversion."""
+def special_values(spec):
+    """Checks that special values have equal encodings in core and ABI, or functions that convert them."""
+    if not spec.is_standard:
+        return special.conversions(spec)
     return "".join(f'static_assert(core::{own} == {constant}, "{constant} needs a conversion");\n'
-                   for own, constant in spec.core_names["special"].items())
+                   for names in spec.core_names["special"].values() for own, constant in names.items())
 
 
 def abi_values_hpp(spec):
@@ -96,4 +120,4 @@ def abi_values_hpp(spec):
     tool = "".join(f'    {{{name}, "{name}", "{text}"}},\n' for name, text in spec.core_names["tool"].items())
     return cpp_head("Names of core and the corresponding ABI constants.") + HEADER.format(
         errors=errors, tool=tool, predefined=predefined_rows(spec), enums=enum_tables(spec),
-        special=special_asserts(spec))
+        special=special_values(spec), address=ADDRESS if spec.abi.objects else CODE, code_type="uint16_t" if spec.is_standard or spec.abi.objects else "uint32_t")

@@ -98,8 +98,17 @@ bool gpus_per_rank(const Use& use, Draft& draft, Diagnostic& why) {
     return false;
 }
 
+bool mpi(const Use& use, Draft& draft, Diagnostic& why) {
+    const std::string text = use.value();
+    draft.job.other_mpis.library = text == "zipmpi" ? MpiMode::zipmpi
+                                   : text == "own"  ? MpiMode::own
+                                                    : MpiMode::automatic;
+    return draft.job.other_mpis.library != MpiMode::automatic || text == "auto" ||
+           bad_value(use, "is not a choice", "write --mpi auto, --mpi zipmpi or --mpi own", why);
+}
+
 bool pmix(const Use& use, Draft& draft, Diagnostic& why) {
-    return parse_pmix(use, draft.job.pmix) ||
+    return parse_pmix(use, draft.job.other_mpis.pmix) ||
            bad_value(use, "is not a choice", "write --pmix auto, --pmix yes or --pmix no", why);
 }
 

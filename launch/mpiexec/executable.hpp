@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The program that a command line names: search and inspection.
+// The program that a command line names: search.
 #pragma once
 
 #include "base/diagnostic.hpp"
@@ -18,9 +18,5 @@ struct ProgramSearch {
 };
 bool find_program(const std::string& name, const ProgramSearch& from, std::string& path, Diagnostic& why,
                   int& exit_code);
-
-// True for an ELF file linked with an MPI whose launch protocol is not PMIx (ZipMPI or MPICH). False for
-// scripts, interpreters and programs that load MPI at run time: they may need PMIx.
-bool needs_no_pmix(const std::string& path);
 
 } // namespace zipmpi::launch

@@ -71,9 +71,10 @@ bool report_pid(const std::string& where, Diagnostic& why) {
 }
 
 // For -v, on stderr.
-void print_plan(const Options& options, const StartRequest& request) {
+void print_plan(const Options& options, const StartRequest& request, const Remarks& remarks) {
     std::string text;
     for (const std::string& note : options.notes) text += "mpiexec: " + note + "\n";
+    for (const std::string& note : remarks.notes) text += "mpiexec: " + note + "\n";
     std::fputs((text + plan_text(options, request)).c_str(), stderr);
 }
 
@@ -98,10 +99,12 @@ int main(int argc, char** argv) {
     if (!options.print.empty()) return print_and_exit(options.print);
     StartRequest request;
     request.job_id = random_id();
-    if (!plan_job(options, environ, request, why, exit_code)) return refuse(why, exit_code);
+    Remarks remarks;
+    if (!plan_job(options, environ, request, remarks, why, exit_code)) return refuse(why, exit_code);
+    for (const Diagnostic& warning : remarks.warnings) report(warning, "mpiexec");
     export_to_spawned_jobs(options, request);
     if (options.dry_run) return print_and_exit(plan_text(options, request));
-    if (options.verbose) print_plan(options, request);
+    if (options.verbose) print_plan(options, request, remarks);
     if (!report_pid(options.report_pid, why)) return refuse(why, 1);
     if (!request.tree.hosts.empty()) load_settings(request);
     return Frontend(options, std::move(request)).run();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/diagnostic.hpp"
+#include "launch/program/binding_plan.hpp"
 #include "launch/protocol/messages.hpp"
 
 #include <optional>
@@ -53,13 +54,19 @@ struct LaunchOptions {
     uint32_t fanout = 32;
 };
 
+// Programs that were built for other MPIs.
+struct OtherMpis {
+    MpiMode library = MpiMode::automatic;
+    Pmix pmix = Pmix::automatic;
+};
+
 struct Options {
     std::vector<AppOptions> apps;
     PlacementPolicy placement;
     OutputPolicy output;
     std::string openmpi_directory; // of --output-filename
     JobLevel job_level = JobLevel::included;
-    Pmix pmix = Pmix::automatic;
+    OtherMpis other_mpis;
     bool keep_going = false; // the job survives the death of a rank
     double timeout = 0;      // seconds; 0: none
     double report_hang = 0;  // seconds; 0: off

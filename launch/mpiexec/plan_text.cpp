@@ -151,7 +151,8 @@ std::string plan_text(const Options& options, const StartRequest& request) {
     if (options.timeout > 0) out.line("timeout", seconds_text(options.timeout));
     if (options.report_hang > 0) out.line("report hang", seconds_text(options.report_hang));
     out.flag("keep going", options.keep_going);
-    if (options.pmix != Pmix::automatic) out.line("pmix", options.pmix == Pmix::yes ? "yes" : "no");
+    if (options.other_mpis.pmix != Pmix::automatic)
+        out.line("pmix", options.other_mpis.pmix == Pmix::yes ? "yes" : "no");
     out.line_unless_empty("clusters", options.cluster_file);
     return out.take();
 }

@@ -331,13 +331,13 @@ uint32_t soft_ranks(const AppOptions& app) {
 
 const char* get_variable(const char* name) { return std::getenv(name); }
 
-bool plan_app(const Options& options, const AppOptions& app, StartRequest& request, Diagnostic& why,
-              int& code) {
+bool plan_app(const Options& options, const AppOptions& app, StartRequest& request, std::string& program,
+              Diagnostic& why, int& code) {
     AppContext context = app.context;
     if (context.directory.empty()) context.directory = options.directory;
     const ProgramSearch from{app.search.empty() ? options.search : app.search, context.directory};
     if (!find_program(context.argv[0], from, context.path, why, code)) return false;
-    if (options.pmix == Pmix::automatic && !needs_no_pmix(context.path)) request.pmix = true;
+    program = context.path;
     code = exit_usage;
     if (!app.soft.empty() && (context.ranks = soft_ranks(app)) == 0) {
         why = {"no number of ranks is allowed", command_line,
@@ -362,16 +362,18 @@ std::string agent_of(const Options& options) {
     return text + inherited.extra_args + own.extra_args;
 }
 
-bool plan_job(const Options& options, const char* const* environ_like, StartRequest& request, Diagnostic& why,
-              int& exit_code) {
+bool plan_job(const Options& options, const char* const* environ_like, StartRequest& request,
+              Remarks& remarks, Diagnostic& why, int& exit_code) {
     request.placement = options.placement;
     request.output = options.output;
     request.keep_going = options.keep_going;
-    request.pmix = options.pmix == Pmix::yes;
+    request.pmix = options.other_mpis.pmix == Pmix::yes;
     request.stdin_open = request.flush_prompts = true;
-    for (const AppOptions& app : options.apps)
-        if (!plan_app(options, app, request, why, exit_code)) return false;
+    std::vector<std::string> programs(options.apps.size()); // before tools are added
+    for (size_t i = 0; i < options.apps.size(); ++i)
+        if (!plan_app(options, options.apps[i], request, programs[i], why, exit_code)) return false;
     plan_environment(options, environ_like, request);
+    if (!plan_mpi(options, programs, request, remarks, why, exit_code)) return false;
     exit_code = exit_usage;
     if (!place_ranks(options, environ_like, request, why)) return false;
     if (request.output.stdin_rank < request.world_size) return true;

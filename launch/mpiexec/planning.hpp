@@ -5,12 +5,13 @@
 #pragma once
 
 #include "launch/mpiexec/options.hpp"
+#include "launch/mpiexec/plan_mpi.hpp"
 
 namespace zipmpi::launch {
 
 // Returns false, sets `why`, and sets exit_code to the status of mpiexec.
-bool plan_job(const Options& options, const char* const* environ_like, StartRequest& request, Diagnostic& why,
-              int& exit_code);
+bool plan_job(const Options& options, const char* const* environ_like, StartRequest& request,
+              Remarks& remarks, Diagnostic& why, int& exit_code);
 
 // Text of --dry-run: one line for each setting that is not the default.
 std::string plan_text(const Options& options, const StartRequest& request);

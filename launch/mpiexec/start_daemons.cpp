@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,7 +33,7 @@ bool start_local_daemon(Subtree& subtree, os::Fd& signals, Diagnostic& why) {
     if (daemon == 0) {
         parent_end.reset();
         signals.reset();
-        _exit(noded_main(std::move(daemon_end), {}, nullptr));
+        _exit(noded_main({std::move(daemon_end), nullptr}, {}, nullptr));
     }
     subtree.attach({}, std::move(parent_end), daemon);
     return true;
@@ -43,13 +44,16 @@ bool start_local_daemon(Subtree& subtree, os::Fd& signals, Diagnostic& why) {
 bool start_daemons(const StartRequest& request, Subtree& subtree, os::Fd& signals, Diagnostic& why) {
     const auto nodes = static_cast<uint32_t>(request.tree.hosts.size());
     if (nodes == 0) return start_local_daemon(subtree, signals, why);
-    JobKey key;
-    if (!os::fill_random(key.data(), key.size())) {
-        why = {"the key of the job cannot be created", "host " + os::host_name(),
+    prctl(PR_SET_DUMPABLE, 0); // keys of the job are in this memory
+    JobKey secret;
+    if (!os::fill_random(secret.data(), secret.size())) {
+        why = {"the secret of the job cannot be created", "host " + os::host_name(),
                "the kernel returned no random bytes", "start the job again"};
         return false;
     }
-    if (!subtree.start_children(request.tree, key, {0, nodes}, why)) return false;
+    const bool started = subtree.start_children(request.tree, secret, {0, nodes}, why);
+    wipe(secret);
+    if (!started) return false;
     subtree.mark_exempt_from_fence([&](NodeRange p) { return request.map.has_ranks(p.node, p.end); });
     return true;
 }

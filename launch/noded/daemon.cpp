@@ -38,7 +38,7 @@ bool is_for_all(ControlFrameType type) {
 
 } // namespace
 
-int noded_main(os::Fd socket, NodeRange range, const JobKey* key) {
+int noded_main(ParentConnection parent, NodeRange range, JobKey* secret) {
     setpgid(0, 0); // Ctrl-C at the terminal is for mpiexec, which forwards it
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "zipmpi-noded");
@@ -48,14 +48,12 @@ int noded_main(os::Fd socket, NodeRange range, const JobKey* key) {
     sigprocmask(SIG_SETMASK, &taken, nullptr);
     const os::Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) dup2(null.get(), fd);
-    return Daemon(std::move(socket), range, key).run();
+    return Daemon(std::move(parent), range, secret).run();
 }
 
-Daemon::Daemon(os::Fd socket, NodeRange range, const JobKey* key)
-    : job_(range, key)
-    , parent_(loop_, std::move(socket),
-              key != nullptr ? ParentLink::Transport::tcp : ParentLink::Transport::socket_pair,
-              [this](const ControlFrame& f) { on_frame(f); })
+Daemon::Daemon(ParentConnection parent, NodeRange range, JobKey* secret)
+    : job_(range, secret)
+    , parent_(loop_, std::move(parent), [this](const ControlFrame& f) { on_frame(f); })
     , relay_(job_, loop_, parent_,
              {[this](uint32_t child, ChildFailure how, const Diagnostic& why) {
                   on_child_failed(child, how, why);

@@ -20,7 +20,7 @@ namespace zipmpi::launch {
 
 class Daemon {
   public:
-    Daemon(os::Fd socket, NodeRange range, const JobKey* key);
+    Daemon(ParentConnection parent, NodeRange range, JobKey* secret);
     int run();
 
   private:

@@ -48,6 +48,7 @@ void Daemon::start_job(const std::string& payload) {
     const auto refuse = [&] { lifecycle_.fail(ranks_.world_rank(0), why, 1); };
     lifecycle_.begin_running();
     if (!relay_.start(payload, why) || !prepare(defaults, why)) return refuse();
+    job_.wipe_secret();
     binder_.begin();
     if (job_.request().pmix && !ranks_.empty()) pmix_.start();
     if (!binder_.place(why)) return refuse();

@@ -52,11 +52,25 @@ Diagnostic ExitMonitor::describe_signal(int signal) const {
             "check the job's limits on that host, or which process sent the signal"};
 }
 
+// The pid of a child that has ended and is not reaped yet; 0: none.
+static pid_t ended_child() {
+    siginfo_t info{};
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid : 0;
+}
+
+// Once reaped, the pid may become that of another process of the user, which other ranks must not access.
+void ExitMonitor::withdraw_pid(uint32_t local) {
+    if (job_.segment()) job_.segment().block(local).pid.store(0, std::memory_order_seq_cst);
+}
+
 void ExitMonitor::reap() {
     std::vector<std::pair<uint32_t, int>> ended;
-    int status = 0;
-    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-        if (const auto local = ranks_.take_pid(pid)) {
+    for (pid_t pid = 0; (pid = ended_child()) > 0;) {
+        const auto local = ranks_.take_pid(pid);
+        if (local) withdraw_pid(*local);
+        int status = 0;
+        if (waitpid(pid, &status, 0) != pid) continue;
+        if (local) {
             ended.emplace_back(*local, status);
         } else if (const auto gateway = services_.gateways.find_pid(pid)) {
             ended.emplace_back(*gateway, status);

@@ -25,6 +25,7 @@ class ExitMonitor {
     ExitMonitor(const NodeJob& job, EventLoop& loop, Subtree& subtree, JobLifecycle& lifecycle,
                 RankProcesses& ranks, Services services);
     void reap();
+    void withdraw_pid(uint32_t local);
     void on_abort(uint32_t client, int exit_code, std::string_view text);
 
   private:

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/noded/fault_relay.hpp"
 
+#include "launch/noded/descendants.hpp"
+
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -15,6 +18,7 @@ uint32_t number_of(const PmiMessage& m, std::string_view name) {
 } // namespace
 
 void FaultRelay::on_notify(uint32_t local, const PmiMessage& m) {
+    if (!job_.is_rank(local)) return; // gateways have nothing to report this way
     JobEvent e;
     e.context = number_of(m, "context");
     const std::string_view what = m.get("what");
@@ -35,7 +39,9 @@ void FaultRelay::on_notify(uint32_t local, const PmiMessage& m) {
     } else if (what == "taken") {
         return publish_queued_agreements(local);
     } else {
-        if (what == "spawned") ranks_.add_spawned_job(static_cast<pid_t>(number_of(m, "pid")));
+        const auto pid = static_cast<pid_t>(number_of(m, "pid"));
+        const std::vector<pid_t> own = descendants_of(ranks_[local].pid);
+        if (what == "spawned" && std::ranges::count(own, pid) != 0) ranks_.add_spawned_job(pid);
         return;
     }
     send(e);

@@ -82,7 +82,7 @@ std::vector<std::string> GatewaySupervisor::environment(const Gateway& g, int pm
     env.push_back("PMI_RANK=" + std::to_string(request.world_size + g.number));
     env.push_back("PMI_SIZE=" + std::to_string(request.world_size));
     env.push_back("PMI_JOBID=" + request.job_id);
-    env.push_back("ZIPMPI_NODE_FD=" + std::to_string(job_.segment().fd()));
+    env.push_back("ZIPMPI_NODE_FD=" + std::to_string(job_.gateway_segment().fd()));
     env.push_back("ZIPMPI_JOB_ID=" + request.job_id);
     env.push_back("ZIPMPI_CLUSTERS=" + cluster_map_with_devices(g));
     env.push_back("ZIPMPI_GATEWAY=" + std::to_string(g.number));
@@ -114,7 +114,7 @@ bool GatewaySupervisor::start(Gateway& g, const char*& step) {
     plan.stdio[0] = plan.stdio[1] = null.get();
     plan.stdio[2] = err_end.get();
     plan.inherit[0] = pmi_end.get();
-    plan.inherit[1] = job_.segment().fd();
+    plan.inherit[1] = job_.gateway_segment().fd();
     plan.open_files = defaults_.open_files;
     plan.ignored = defaults_.ignored_signals;
     g.pid = spawn(plan, step);

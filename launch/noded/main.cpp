@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
     }
     for (int fd = 0; fd < 3; ++fd)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return 1;
-    prctl(PR_SET_DUMPABLE, 0); // the key of the job is in this memory
+    prctl(PR_SET_DUMPABLE, 0); // keys of the job are in this memory
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // output files of ranks: exceeding a file size limit is an error of write()
     Bootstrap b;
@@ -76,8 +76,8 @@ int main(int argc, char** argv) {
                "zipmpi-noded");
         return 2;
     }
-    os::Fd parent = connect_to_parent(b, connect_ms, why);
-    if (!parent) {
+    ParentConnection parent = connect_to_parent(b, connect_ms, why);
+    if (!parent.socket) {
         report(why, "zipmpi-noded");
         return 1;
     }
@@ -90,9 +90,9 @@ int main(int argc, char** argv) {
     const pid_t daemon = fork();
     if (daemon == 0) {
         prctl(PR_SET_PDEATHSIG, SIGTERM); // without its guard it ends the job
-        return getppid() == self ? noded_main(std::move(parent), b.range, &b.key) : 1;
+        return getppid() == self ? noded_main(std::move(parent), b.range, &b.secret) : 1;
     }
-    parent.reset(); // the guard must not keep the connection open
-    explicit_bzero(b.key.data(), b.key.size());
+    parent = {}; // the guard must not keep the connection open
+    wipe(b.secret);
     return daemon > 0 ? guard(daemon, signals, node_scratch_name(b.job_id, b.range.node)) : 1;
 }

@@ -3,31 +3,43 @@
 #include "launch/noded/node_job.hpp"
 
 #include "os/host.hpp"
+#include "segment/segment_keys.hpp"
 
 #include <algorithm>
 
 namespace zipmpi::launch {
 
-NodeJob::NodeJob(NodeRange range, const JobKey* key)
+NodeJob::NodeJob(NodeRange range, JobKey* secret)
     : range_(range)
-    , networked_(key != nullptr)
+    , networked_(secret != nullptr)
     , host_(os::host_name()) {
-    if (key != nullptr) key_ = *key;
+    if (secret == nullptr) return;
+    secret_ = *secret;
+    wipe(*secret);
 }
 
 bool NodeJob::read(std::string_view start_request) { return decode(start_request, request_); }
 
 bool NodeJob::make_segment(Diagnostic& why) {
     local_ranks_ = request_.map.ranks_of(range_.node);
-    std::vector<int> world(local_ranks_.begin(), local_ranks_.end());
-    if (world.empty()) world.push_back(0); // gateways only: they read the key of the job from the segment
+    std::vector<int> world(std::max<size_t>(local_ranks_.size(), 1)); // gateways only: one rank
+    std::ranges::copy(local_ranks_, world.begin());
     dense_map_ = request_.map.dense();
-    const segment::NodeTable nodes = node_table();
+    segment::NodeTable nodes = node_table();
+    if (!is_single_node()) nodes.keys = segment::keys_of_ranks(secret_);
     if (!segment::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size), segment_,
                                     why, &nodes))
         return false;
     if (request_.keep_going) segment_.faults().set_fault_tolerant();
-    return true;
+    return std::ranges::count(request_.gateway_nodes, range_.node) == 0 || make_gateway_segment(why);
+}
+
+bool NodeJob::make_gateway_segment(Diagnostic& why) {
+    segment::NodeTable nodes = node_table();
+    nodes.keys = segment::keys_of_gateways(secret_);
+    const std::vector<int> world(1, 0);
+    return segment::NodeSegment::make(request_.job_id, world, static_cast<int>(request_.world_size),
+                                      gateway_segment_, why, &nodes, segment::SegmentUse::gateways);
 }
 
 const std::string& NodeJob::host_in_job() const {
@@ -43,7 +55,6 @@ segment::NodeTable NodeJob::node_table() const {
     nodes.count = static_cast<uint32_t>(used.size());
     const auto own = std::find(used.begin(), used.end(), range_.node);
     nodes.own = own != used.end() ? static_cast<uint32_t>(own - used.begin()) : 0;
-    nodes.key = key_;
     return nodes;
 }
 

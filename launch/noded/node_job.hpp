@@ -5,6 +5,7 @@
 // its node segment. Shared by the services of the daemon.
 #pragma once
 
+#include "base/key_schedule.hpp"
 #include "launch/protocol/messages.hpp"
 #include "launch/tree/bootstrap.hpp"
 #include "segment/node_segment.hpp"
@@ -13,15 +14,16 @@ namespace zipmpi::launch {
 
 class NodeJob {
   public:
-    // key: null for the daemon on the host of mpiexec.
-    NodeJob(NodeRange range, const JobKey* key);
+    // secret: null for the daemon on the host of mpiexec; wiped.
+    NodeJob(NodeRange range, JobKey* secret);
     bool read(std::string_view start_request);
     bool make_segment(Diagnostic& why); // after load_params(): its layout depends on parameters
 
     [[nodiscard]] const StartRequest& request() const { return request_; }
     [[nodiscard]] NodeRange range() const { return range_; }
     [[nodiscard]] uint32_t node() const { return range_.node; }
-    [[nodiscard]] const JobKey& key() const { return key_; }
+    [[nodiscard]] const JobKey& secret() const { return secret_; }
+    void wipe_secret() { wipe(secret_); } // after child daemons are started and segments are made
     [[nodiscard]] bool is_networked() const { return networked_; } // the parent is on another host
     [[nodiscard]] bool is_single_node() const { return request_.tree.hosts.size() < 2; }
     [[nodiscard]] const std::string& host() const { return host_; }
@@ -37,16 +39,20 @@ class NodeJob {
 
     [[nodiscard]] const segment::NodeSegment& segment() const { return segment_; }
     [[nodiscard]] segment::NodeSegment& segment() { return segment_; }
+    // For gateways on this node: placement of the ranks and the key of gateways, no memory of ranks.
+    [[nodiscard]] const segment::NodeSegment& gateway_segment() const { return gateway_segment_; }
 
   private:
+    bool make_gateway_segment(Diagnostic& why);
+
     NodeRange range_;
-    JobKey key_{};
+    JobKey secret_{};
     bool networked_;
     std::string host_;
     StartRequest request_;
     NodeMap dense_map_;                 // nodes with ranks only, numbered from 0
     std::vector<uint32_t> local_ranks_; // ranks in MPI_COMM_WORLD, by local index
-    segment::NodeSegment segment_;
+    segment::NodeSegment segment_, gateway_segment_;
 };
 
 } // namespace zipmpi::launch

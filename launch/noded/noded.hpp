@@ -10,8 +10,8 @@
 
 namespace zipmpi::launch {
 
-// Runs the daemon; returns its exit status. Called in a dedicated process without other threads. key: null
-// for a daemon on the host of mpiexec, connected by a socket pair.
-int noded_main(os::Fd socket, NodeRange range, const JobKey* key);
+// Runs the daemon; returns its exit status. Called in a dedicated process without other threads. secret:
+// null for a daemon on the host of mpiexec, connected by a socket pair; wiped.
+int noded_main(ParentConnection parent, NodeRange range, JobKey* secret);
 
 } // namespace zipmpi::launch

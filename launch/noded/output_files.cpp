@@ -6,7 +6,9 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace zipmpi::launch {
 namespace {
@@ -36,7 +38,7 @@ int OutputFiles::open(const std::string& path, Diagnostic& why) {
     const std::filesystem::path directory = std::filesystem::path(path).parent_path();
     if (!directory.empty()) std::filesystem::create_directories(directory, error);
     // Nonblocking: a pipe without a reader must not stop the job.
-    constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NONBLOCK;
+    constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK;
     os::Fd fd(error ? -1 : ::open(path.c_str(), flags, 0666));
     if (!fd) {
         const int code = error ? error.value() : errno;
@@ -44,10 +46,34 @@ int OutputFiles::open(const std::string& path, Diagnostic& why) {
                path + ": " + std::strerror(code), advice(code)};
         return none;
     }
+    empty_once(path, fd.get());
     const int number = static_cast<int>(files_.size());
     files_.push_back({path, std::move(fd)});
     by_path_[path] = number;
     return number;
+}
+
+// The daemon that creates the marker empties the file; the others wait until it has, since they append to it.
+void OutputFiles::empty_once(const std::string& path, int fd) {
+    struct stat of_file {};
+    if (fstat(fd, &of_file) != 0 || !S_ISREG(of_file.st_mode)) return;
+    if (marker_suffix_.empty()) return static_cast<void>(!ftruncate(fd, 0));
+    const std::string marker = path + marker_suffix_;
+    const os::Fd own(::open(marker.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (own) {
+        markers_.push_back(marker);
+        static_cast<void>(!ftruncate(fd, 0));
+        static_cast<void>(!::write(own.get(), "1", 1));
+        return;
+    }
+    struct stat of_marker {};
+    constexpr int tries = 2000; // of 1 ms
+    for (int i = 0; i < tries && ::stat(marker.c_str(), &of_marker) == 0 && of_marker.st_size == 0; ++i)
+        usleep(1000);
+}
+
+OutputFiles::~OutputFiles() {
+    for (const std::string& marker : markers_) unlink(marker.c_str());
 }
 
 bool OutputFiles::write(int file, std::string_view& text, Diagnostic& why) {

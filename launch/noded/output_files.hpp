@@ -20,7 +20,13 @@ class OutputFiles {
 
     explicit OutputFiles(std::string host = {})
         : host_(std::move(host)) {}
+    ~OutputFiles();
+    OutputFiles(const OutputFiles&) = delete;
+    OutputFiles& operator=(const OutputFiles&) = delete;
 
+    // Daemons of other hosts may open files of the same names, on the same file system or not: one of those
+    // that share a file empties it. `job` is equal for all daemons of the job.
+    void share_with_hosts(const std::string& job) { marker_suffix_ = ".zipmpi-" + job; }
     // Creates missing directories and an empty file. Returns its number, or `none` with the reason.
     int open(const std::string& path, Diagnostic& why);
     [[nodiscard]] bool is_open(int file) const {
@@ -35,7 +41,11 @@ class OutputFiles {
         std::string path;
         os::Fd fd;
     };
+    void empty_once(const std::string& path, int fd);
+
     std::string host_;
+    std::string marker_suffix_; // of the files by which daemons agree on who empties; empty: not needed
+    std::vector<std::string> markers_; // made by this daemon
     std::vector<File> files_;
     std::map<std::string, int> by_path_;
 };

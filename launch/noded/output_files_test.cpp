@@ -53,6 +53,30 @@ TEST_F(OutputFilesTest, RanksShareFileOfSameName) {
     EXPECT_EQ(content(directory + "/all"), "a\nb\n");
 }
 
+// Two hosts with a common file system: the second daemon must not remove what the first has written.
+TEST_F(OutputFilesTest, OneOfSeveralHostsEmptiesFile) {
+    const std::string path = directory + "/all";
+    std::ofstream(path) << "of an earlier job\n";
+    {
+        OutputFiles first_host{"n7"};
+        OutputFiles other{"n8"};
+        first_host.share_with_hosts("job1");
+        other.share_with_hosts("job1");
+        const int first = first_host.open(path, why);
+        std::string_view line = "n7\n";
+        EXPECT_TRUE(first_host.write(first, line, why));
+        const int second = other.open(path, why);
+        std::string_view text = "n8\n";
+        EXPECT_TRUE(other.write(second, text, why));
+        EXPECT_EQ(content(path), "n7\nn8\n");
+        OutputFiles later{"n7"};
+        later.share_with_hosts("job2");
+        EXPECT_TRUE(later.is_open(later.open(path, why)));
+        EXPECT_EQ(content(path), "") << "the next job empties it";
+    }
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1) << "no marker is left";
+}
+
 TEST_F(OutputFilesTest, ReportsFailedCreation) {
     std::ofstream(directory + "/file") << "x";
     EXPECT_EQ(files.open(directory + "/file/rank.0", why), OutputFiles::none);

@@ -35,6 +35,7 @@ OutputForwarder::OutputForwarder(const NodeJob& job, EventLoop& loop, ParentLink
 
 bool OutputForwarder::begin(uint32_t gateways, Diagnostic& why) {
     clients_.resize(job_.ranks() + gateways);
+    if (!job_.is_single_node()) files_.share_with_hosts(job_.request().job_id);
     for (uint32_t local = 0; local < job_.ranks(); ++local)
         if (!prepare_rank(local, why)) return false;
     return true;

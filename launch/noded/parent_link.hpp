@@ -14,12 +14,14 @@ namespace zipmpi::launch {
 
 class ParentLink {
   public:
-    enum class Transport { socket_pair, tcp };
     using OnFrame = std::function<void(const ControlFrame& f)>;
 
-    ParentLink(EventLoop& loop, os::Fd socket, Transport transport, OnFrame on_frame);
+    ParentLink(EventLoop& loop, ParentConnection connection, OnFrame on_frame);
 
-    void send(ControlFrameType type, std::string_view payload = {}) { socket_.send(type, payload); }
+    // Nothing after a disconnect: a parent whose frames were cut must not take `done` for the end of the job.
+    void send(ControlFrameType type, std::string_view payload = {}) {
+        if (!disconnected_) socket_.send(type, payload);
+    }
     void send_diagnostic(std::string_view text); // for stderr of mpiexec
     void report_line(const std::string& line);   // the same, as a line of mpiexec
     void flush();                                // writes what the socket accepts
@@ -33,11 +35,13 @@ class ParentLink {
     void mark_suspended() { suspended_ = true; } // until its next frame: it is being stopped
 
   private:
+    enum class Transport { socket_pair, tcp };
     void serve(uint32_t events);
+    void report_alteration();
 
     EventLoop& loop_;
-    FrameSocket socket_;
     Transport transport_;
+    FrameSocket socket_;
     OnFrame on_frame_;
     EventLoop::Source source_;
     uint64_t last_received_ = 0, heartbeat_at_ = 0;

@@ -15,8 +15,8 @@ namespace {
 class ParentLinkTest : public testing::Test {
   protected:
     ParentLinkTest()
-        : parent(os::Fd(ends()[0]))
-        , link(loop, os::Fd(pair[1]), ParentLink::Transport::socket_pair,
+        : parent(std::in_place, os::Fd(ends()[0]), nullptr)
+        , link(loop, {os::Fd(pair[1]), nullptr},
                [this](const ControlFrame& f) { received.push_back(f.type); }) {}
     int* ends() {
         EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);

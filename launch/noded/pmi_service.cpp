@@ -8,6 +8,11 @@
 #include <sys/socket.h>
 
 namespace zipmpi::launch {
+namespace {
+
+constexpr size_t max_queued = size_t{64} << 20; // bytes of replies; a client waits for each reply
+
+} // namespace
 
 PmiService::PmiService(const NodeJob& job, EventLoop& loop, TreeRelay& relay, Handlers handlers)
     : job_(job)
@@ -101,6 +106,7 @@ void PmiService::serve(uint32_t client) {
 
 void PmiService::send(uint32_t client, std::string_view bytes) {
     Connection& c = clients_[client];
+    if (c.out.size() + bytes.size() > max_queued) return disconnect(client); // it does not read its replies
     c.out.append(bytes);
     while (c.socket && !c.out.empty()) {
         const ssize_t n = ::send(c.socket.get(), c.out.data(), c.out.size(), MSG_NOSIGNAL);

@@ -34,22 +34,26 @@ class QuietStderr {
     os::Fd saved_;
 };
 
-// The module is next to the executable (build tree) or in ../lib/zipmpi (installed).
 const PmixModule* load_pmix_module() {
-    char self[PATH_MAX];
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0) return nullptr;
-    const std::string path(self, static_cast<size_t>(n));
-    const std::string dir = path.substr(0, path.rfind('/'));
+    const std::string file = pmix_module_file();
     std::string why;
-    for (const auto& where : {dir + "/", dir + "/../" + ZIPMPI_LIB_DIR + "/zipmpi/"})
-        if (void* const get = os::load_symbol(where + "zipmpi_pmix_server.so", pmix_module_symbol, why);
-            get != nullptr)
-            return reinterpret_cast<GetPmixModule>(get)();
-    return nullptr;
+    void* const get = file.empty() ? nullptr : os::load_symbol(file, pmix_module_symbol, why);
+    return get == nullptr ? nullptr : reinterpret_cast<GetPmixModule>(get)();
 }
 
 } // namespace
+
+// The module is next to the executable (build tree) or in ../lib/zipmpi (installed).
+std::string pmix_module_file() {
+    char self[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return {};
+    const std::string path(self, static_cast<size_t>(n));
+    const std::string dir = path.substr(0, path.rfind('/'));
+    for (const auto& where : {dir + "/", dir + "/../" + ZIPMPI_LIB_DIR + "/zipmpi/"})
+        if (std::string file = where + "zipmpi_pmix_server.so"; access(file.c_str(), R_OK) == 0) return file;
+    return {};
+}
 
 PmixService::PmixService(const NodeJob& job, EventLoop& loop, TreeRelay& relay, const RankProcesses& ranks,
                          PmiServer::Abort abort)

@@ -15,6 +15,9 @@
 
 namespace zipmpi::launch {
 
+// File of the module zipmpi_pmix_server.so. Empty: not installed.
+std::string pmix_module_file();
+
 class PmixService final : private PmixListener {
   public:
     PmixService(const NodeJob& job, EventLoop& loop, TreeRelay& relay, const RankProcesses& ranks,

@@ -39,7 +39,8 @@ bool TreeRelay::start(std::string_view start_request, Diagnostic& why) {
                "it has fewer hosts than nodes", "use mpiexec and its daemon from one installation of ZipMPI"};
         return false;
     }
-    const bool started = subtree_.start_children(request.tree, job_.key(), {range.node + 1, range.end}, why);
+    const bool started =
+        subtree_.start_children(request.tree, job_.secret(), {range.node + 1, range.end}, why);
     subtree_.mark_exempt_from_fence([&](NodeRange p) { return request.map.has_ranks(p.node, p.end); });
     subtree_.send_all(ControlFrameType::start, start_request);
     return started;

@@ -11,8 +11,9 @@ namespace {
 constexpr size_t read_at_once = 256U << 10;
 }
 
-FrameSocket::FrameSocket(os::Fd socket)
-    : fd_(std::move(socket)) {
+FrameSocket::FrameSocket(os::Fd socket, Records records)
+    : fd_(std::move(socket))
+    , records_(std::move(records)) {
     fcntl(fd_.get(), F_SETFL, fcntl(fd_.get(), F_GETFL) | O_NONBLOCK);
 }
 
@@ -21,7 +22,10 @@ void FrameSocket::send(ControlFrameType type, std::string_view payload) {
 }
 
 void FrameSocket::send_encoded(std::string_view frames) {
-    out_ += frames;
+    if (records_ == nullptr)
+        out_ += frames;
+    else if (!records_->seal(frames, out_))
+        write_failed_ = true;
     flush();
 }
 
@@ -47,18 +51,33 @@ bool FrameSocket::flush() {
 }
 
 bool FrameSocket::receive() {
+    progressed_ = false;
     static thread_local char buffer[read_at_once];
     for (;;) {
         const ssize_t n = ::recv(fd_.get(), buffer, sizeof buffer, 0);
-        if (n > 0) {
-            decoder_.feed({buffer, static_cast<size_t>(n)});
-            return !decoder_.is_malformed();
-        }
+        if (n > 0) return decode({buffer, static_cast<size_t>(n)});
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 && errno == EAGAIN) return true;
         error_ = n < 0 ? errno : 0;
         return false;
     }
+}
+
+void FrameSocket::close() {
+    write_failed_ = true;
+    shutdown(fd_.get(), SHUT_WR); // what was sent before arrives
+}
+
+bool FrameSocket::decode(std::string_view bytes) {
+    if (records_ == nullptr) {
+        decoder_.feed(bytes);
+    } else {
+        std::string text;
+        altered_ = !records_->open(bytes, text);
+        progressed_ = !text.empty();
+        decoder_.feed(text);
+    }
+    return !altered_ && !decoder_.is_malformed();
 }
 
 } // namespace zipmpi::launch

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
+using namespace zipmpi;
 using namespace zipmpi::launch;
 
 namespace {
@@ -20,10 +21,24 @@ Nonce nonce_of(uint8_t fill) {
     return n;
 }
 
+// Public keys are distinct; the shared secret depends on both.
+class ToyExchange final : public KeyExchange {
+  public:
+    explicit ToyExchange(uint8_t fill) { own_.fill(fill); }
+    [[nodiscard]] const PublicKey& public_key() const override { return own_; }
+    bool agree(const PublicKey& peer, KeyBytes& shared) override {
+        for (size_t i = 0; i < shared.size(); ++i) shared[i] = static_cast<uint8_t>(own_[i] ^ peer[i] ^ 0x55);
+        return true;
+    }
+
+  private:
+    PublicKey own_{};
+};
+
 struct HandshakePair {
     HandshakePair(uint8_t acceptors_key, uint8_t connectors_key, uint32_t node = 7)
-        : acceptor(key_of(acceptors_key), nonce_of(1))
-        , connector(key_of(connectors_key), nonce_of(2), node) {}
+        : acceptor(key_of(acceptors_key), nonce_of(1), std::make_unique<ToyExchange>(3))
+        , connector(key_of(connectors_key), nonce_of(2), std::make_unique<ToyExchange>(4), node) {}
     HandshakeAcceptor acceptor;
     HandshakeConnector connector;
 };
@@ -31,8 +46,8 @@ struct HandshakePair {
 TEST(Handshake, BothSidesAuthenticate) {
     HandshakePair p(9, 9);
     const std::string opening = p.acceptor.take_output();
-    EXPECT_EQ(opening.size(), 40U);
-    EXPECT_EQ(p.connector.bytes_needed(), 40U);
+    EXPECT_EQ(opening.size(), 72U);
+    EXPECT_EQ(p.connector.bytes_needed(), 72U);
     EXPECT_EQ(p.connector.feed(opening), HandshakeState::in_progress);
     const std::string claim = p.connector.take_output();
     for (const char c : claim) p.acceptor.feed(std::string_view(&c, 1)); // byte by byte
@@ -40,6 +55,30 @@ TEST(Handshake, BothSidesAuthenticate) {
     EXPECT_EQ(p.acceptor.node(), 7U);
     EXPECT_EQ(p.connector.feed(p.acceptor.take_output()), HandshakeState::authenticated);
     EXPECT_EQ(p.connector.bytes_needed(), 0U);
+    EXPECT_EQ(p.acceptor.record_keys().sending, p.connector.record_keys().receiving);
+    EXPECT_EQ(p.acceptor.record_keys().receiving, p.connector.record_keys().sending);
+    EXPECT_NE(p.acceptor.record_keys().sending, p.acceptor.record_keys().receiving);
+}
+
+// The keys depend on the exchanged secret: the key of the job alone does not give them.
+TEST(Handshake, RecordKeysDependOnKeyExchange) {
+    const auto keys_with = [](uint8_t public_key) {
+        HandshakeAcceptor acceptor(key_of(9), nonce_of(1), std::make_unique<ToyExchange>(public_key));
+        HandshakeConnector connector(key_of(9), nonce_of(2), std::make_unique<ToyExchange>(4), 7);
+        connector.feed(acceptor.take_output());
+        acceptor.feed(connector.take_output());
+        return acceptor.record_keys().sending;
+    };
+    EXPECT_EQ(keys_with(3), keys_with(3));
+    EXPECT_NE(keys_with(3), keys_with(5));
+}
+
+TEST(Handshake, ReplacedPublicKeyOfAcceptorIsRejected) {
+    HandshakePair p(9, 9);
+    std::string opening = p.acceptor.take_output();
+    opening.back() = static_cast<char>(opening.back() ^ 1);
+    p.connector.feed(opening);
+    EXPECT_EQ(p.acceptor.feed(p.connector.take_output()), HandshakeState::rejected);
 }
 
 TEST(Handshake, WrongKeyIsRejected) {
@@ -71,7 +110,7 @@ TEST(Handshake, ReplayIsRejected) {
     HandshakePair p(9, 9);
     p.connector.feed(p.acceptor.take_output());
     const std::string claim = p.connector.take_output();
-    HandshakeAcceptor later(key_of(9), nonce_of(3));
+    HandshakeAcceptor later(key_of(9), nonce_of(3), std::make_unique<ToyExchange>(3));
     EXPECT_EQ(later.feed(claim), HandshakeState::rejected);
 }
 
@@ -89,15 +128,15 @@ TEST(Handshake, ExcessBytesAreRejected) {
 }
 
 // RFC 4231 has no case of this layout, so the expected value was computed independently:
-// the bytes "connect\0", role 1, node 0, 64 zero bytes under a key of zeros.
+// the bytes "connect\0", role 1, node 0, 128 zero bytes under a key of zeros.
 TEST(Handshake, MacIsHmacSha256) {
-    HandshakeConnector c(key_of(0), nonce_of(0), 0);
-    HandshakeChallenge opening{{'z', 'i', 'p', 'm', 'p', 'i', 'h', '1'}, nonce_of(0)};
+    HandshakeConnector c(key_of(0), nonce_of(0), std::make_unique<ToyExchange>(0), 0);
+    HandshakeChallenge opening{{'z', 'i', 'p', 'm', 'p', 'i', 'h', '2'}, nonce_of(0), {}};
     c.feed({reinterpret_cast<const char*>(&opening), sizeof opening});
     const std::string claim = c.take_output();
     ASSERT_EQ(claim.size(), sizeof(HandshakeResponse));
-    const unsigned char expected[] = {0x1d, 0x73, 0x40, 0x8d, 0x3a, 0xd5, 0x9a, 0x16};
-    EXPECT_EQ(std::memcmp(claim.data() + 48, expected, sizeof expected), 0);
+    const unsigned char expected[] = {0x2d, 0xdd, 0x8a, 0x23, 0x42, 0x1a, 0x57, 0x24};
+    EXPECT_EQ(std::memcmp(claim.data() + 80, expected, sizeof expected), 0);
 }
 
 } // namespace

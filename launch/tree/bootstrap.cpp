@@ -20,7 +20,7 @@ namespace {
 
 constexpr int retry_timeout_ms = 10'000; // while the parent closes connections
 constexpr useconds_t pause_us = 20'000;
-constexpr std::string_view format_name = "zipmpi-bootstrap-1";
+constexpr std::string_view format_name = "zipmpi-bootstrap-2";
 constexpr uint32_t size_limit = 16U << 10;
 
 // One address that is being tried.
@@ -58,14 +58,20 @@ bool advance(Attempt& a) {
     return a.handshake->state() == HandshakeState::authenticated;
 }
 
-std::vector<Attempt> start_attempts(const Bootstrap& b) {
+std::vector<Attempt> start_attempts(const Bootstrap& b, const Crypto& crypto) {
     std::vector<Attempt> attempts;
+    JobKey key = derive_key(b.secret, KeyPurpose::control);
     for (const SocketAddress& e : b.parent_addresses) {
         Nonce nonce;
         if (!os::fill_random(nonce.data(), nonce.size())) continue;
         os::Fd s = begin_connect(e);
-        if (s) attempts.push_back({std::move(s), HandshakeConnector(b.key, nonce, b.range.node), {}, false});
+        Handshake::Exchange exchange = s ? crypto.new_exchange() : nullptr;
+        if (exchange == nullptr) continue;
+        Attempt& a = attempts.emplace_back();
+        a.socket = std::move(s);
+        a.handshake.emplace(key, nonce, std::move(exchange), b.range.node);
     }
+    wipe(key);
     return attempts;
 }
 
@@ -97,11 +103,15 @@ int first_authenticated(std::vector<Attempt>& attempts, int timeout_ms) {
 std::string encode(const Bootstrap& b) {
     PayloadWriter w;
     w.text(format_name).u32(b.range.node).u32(b.range.end);
-    w.text({reinterpret_cast<const char*>(b.key.data()), b.key.size()});
     encode(w, b.parent_addresses);
-    w.text(b.job_id);
-    PayloadWriter whole;
-    return whole.text(w.take()).take();
+    const std::string rest = w.text(b.job_id).take();
+    // One allocation, so that no copy of the secret is left in freed memory.
+    const auto bytes = static_cast<uint32_t>(b.secret.size() + rest.size());
+    std::string whole;
+    whole.reserve(sizeof bytes + bytes);
+    whole.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+    whole.append(reinterpret_cast<const char*>(b.secret.data()), b.secret.size());
+    return whole.append(rest);
 }
 
 bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out) {
@@ -109,31 +119,36 @@ bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out) {
     if (!os::read_all(fd, &size, sizeof size, timeout_ms) || size > size_limit) return false;
     std::string bytes(size, '\0');
     if (!os::read_all(fd, bytes.data(), size, timeout_ms)) return false;
-    PayloadReader r(bytes);
+    if (bytes.size() < out.secret.size()) return false;
+    std::memcpy(out.secret.data(), bytes.data(), out.secret.size());
+    explicit_bzero(bytes.data(), out.secret.size());
+    PayloadReader r(std::string_view(bytes).substr(out.secret.size()));
     const bool known = r.text() == format_name;
     out.range.node = r.u32();
     out.range.end = r.u32();
-    const std::string key = r.text();
     const bool listed = decode(r, out.parent_addresses);
     out.job_id = r.text();
-    if (!known || !listed || !r.is_finished() || out.job_id.find('/') != std::string::npos ||
-        key.size() != out.key.size())
-        return false;
-    std::memcpy(out.key.data(), key.data(), key.size());
-    explicit_bzero(bytes.data(), bytes.size());
-    return out.range.node < out.range.end;
+    return known && listed && r.is_finished() && out.job_id.find('/') == std::string::npos &&
+           out.range.node < out.range.end;
 }
 
-os::Fd connect_to_parent(const Bootstrap& b, int timeout_ms, Diagnostic& why) {
+ParentConnection connect_to_parent(const Bootstrap& b, int timeout_ms, Diagnostic& why) {
+    std::string reason;
+    const Crypto* const crypto = load_crypto(reason);
+    if (crypto == nullptr) {
+        why = no_crypto(reason);
+        return {};
+    }
     const uint64_t until =
         os::now_ns() + static_cast<uint64_t>(std::min(timeout_ms, retry_timeout_ms)) * 1'000'000;
     for (bool again = true; again;) {
-        std::vector<Attempt> attempts = start_attempts(b);
+        std::vector<Attempt> attempts = start_attempts(b, *crypto);
         const int found = first_authenticated(attempts, timeout_ms);
         if (found >= 0) {
-            os::Fd s = std::move(attempts[static_cast<size_t>(found)].socket);
-            tune_socket(s.get());
-            return s;
+            Attempt& a = attempts[static_cast<size_t>(found)];
+            tune_socket(a.socket.get());
+            return {std::move(a.socket),
+                    std::make_unique<RecordChannel>(*crypto, a.handshake->record_keys())};
         }
         // A parent that closed the connection may have had too many unauthenticated connections.
         const auto heard = [](const Attempt& a) { return a.has_received; };

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bootstrap data of a daemon, read from standard input: its node, the key of the job and its parent's
+// Bootstrap data of a daemon, read from standard input: its node, the secret of the job and its parent's
 // addresses. The launch agent carries it and has authenticated the user; no secret is on a command line.
 #pragma once
 
+#include "launch/protocol/frame_socket.hpp"
 #include "launch/protocol/handshake.hpp"
 #include "launch/protocol/socket_address.hpp"
 
@@ -20,7 +21,7 @@ struct NodeRange {
 
 struct Bootstrap {
     NodeRange range;
-    JobKey key{};
+    JobKey secret{};
     std::vector<SocketAddress> parent_addresses;
     std::string job_id;
 };
@@ -28,7 +29,7 @@ struct Bootstrap {
 std::string encode(const Bootstrap& b); // length-prefixed
 bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out);
 
-// Tries all addresses concurrently; the first authenticated parent is taken.
-os::Fd connect_to_parent(const Bootstrap& b, int timeout_ms, Diagnostic& why);
+// Tries all addresses concurrently; the first authenticated parent is taken. Without a socket on failure.
+ParentConnection connect_to_parent(const Bootstrap& b, int timeout_ms, Diagnostic& why);
 
 } // namespace zipmpi::launch

@@ -25,8 +25,7 @@ ChildAcceptor::ChildAcceptor(EventLoop& loop, OnAuthenticated on_authenticated)
     , listener_source_(loop.add_source([this](uint32_t listener, uint32_t) { on_listener(listener); }))
     , pending_source_(loop.add_source([this](uint32_t index, uint32_t) { on_pending_child(index); })) {}
 
-bool ChildAcceptor::listen(const LaunchTree& plan, const JobKey& key, Diagnostic& why) {
-    key_ = key;
+bool ChildAcceptor::listen(const LaunchTree& plan, Diagnostic& why) {
     pending_children_.resize(max_pending_children);
     for (SocketAddress& e : local_addresses(plan.interface)) {
         os::Fd s = listen_on(e);
@@ -44,17 +43,31 @@ bool ChildAcceptor::listen(const LaunchTree& plan, const JobKey& key, Diagnostic
     return false;
 }
 
+bool ChildAcceptor::begin_handshakes(const JobKey& secret, Diagnostic& why) {
+    KeyBytes key = derive_key(secret, KeyPurpose::control);
+    key_ = key;
+    wipe(key);
+    std::string reason;
+    crypto_ = load_crypto(reason);
+    if (crypto_ == nullptr) why = no_crypto(reason);
+    return crypto_ != nullptr;
+}
+
 // When all slots are taken, the oldest unauthenticated connection is closed: a daemon needs only a moment.
 void ChildAcceptor::on_listener(uint32_t listener) {
     if (listener >= listeners_.size()) return;
     os::Fd s(accept4(listeners_[listener].get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     Nonce nonce;
-    if (!s || !os::fill_random(nonce.data(), nonce.size())) return;
+    if (!s || crypto_ == nullptr || !os::fill_random(nonce.data(), nonce.size())) return;
+    Handshake::Exchange exchange = crypto_->new_exchange();
+    if (exchange == nullptr) return;
     auto slot = std::min_element(pending_children_.begin(), pending_children_.end(),
                                  [](const PendingChild& a, const PendingChild& b) {
                                      return (a.socket ? a.deadline : 0) < (b.socket ? b.deadline : 0);
                                  });
-    *slot = {std::move(s), HandshakeAcceptor(key_, nonce), os::now_ns() + handshake_timeout};
+    slot->socket = std::move(s);
+    slot->handshake.emplace(key_, nonce, std::move(exchange));
+    slot->deadline = os::now_ns() + handshake_timeout;
     tune_socket(slot->socket.get());
     const std::string opening = slot->handshake->take_output();
     if (::send(slot->socket.get(), opening.data(), opening.size(), MSG_NOSIGNAL) !=
@@ -75,8 +88,11 @@ void ChildAcceptor::on_pending_child(uint32_t index) {
     if (s.handshake->state() == HandshakeState::in_progress) return;
     loop_.unwatch(s.socket.get());
     os::Fd socket = std::move(s.socket);
-    if (s.handshake->state() == HandshakeState::authenticated)
-        on_authenticated_(s.handshake->node(), std::move(socket), s.handshake->take_output()); // may close()
+    if (s.handshake->state() != HandshakeState::authenticated) return;
+    Authenticated child{s.handshake->node(), std::move(socket), s.handshake->take_output(),
+                        std::make_unique<RecordChannel>(*crypto_, s.handshake->record_keys())};
+    s.handshake.reset();
+    on_authenticated_(std::move(child)); // may close()
 }
 
 void ChildAcceptor::on_time(uint64_t now) {
@@ -94,6 +110,7 @@ uint64_t ChildAcceptor::next_time() const {
 void ChildAcceptor::close() {
     listeners_.clear();
     pending_children_.clear();
+    wipe(key_);
 }
 
 } // namespace zipmpi::launch

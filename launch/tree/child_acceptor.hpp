@@ -6,6 +6,7 @@
 #pragma once
 
 #include "launch/protocol/event_loop.hpp"
+#include "launch/protocol/frame_socket.hpp"
 #include "launch/protocol/handshake.hpp"
 #include "launch/protocol/messages.hpp"
 #include "launch/protocol/socket_address.hpp"
@@ -19,11 +20,18 @@ namespace zipmpi::launch {
 
 class ChildAcceptor {
   public:
-    // The daemon of a node has proved that it knows the key of the job; reply: last message of the handshake.
-    using OnAuthenticated = std::function<void(uint32_t node, os::Fd socket, const std::string& reply)>;
+    struct Authenticated { // a daemon has proved that it knows the key of the job
+        uint32_t node;
+        os::Fd socket;
+        std::string reply; // last message of the handshake
+        FrameSocket::Records records;
+    };
+    using OnAuthenticated = std::function<void(Authenticated child)>;
 
     ChildAcceptor(EventLoop& loop, OnAuthenticated on_authenticated);
-    bool listen(const LaunchTree& plan, const JobKey& key, Diagnostic& why);
+    bool listen(const LaunchTree& plan, Diagnostic& why);
+    // Needed before connections are accepted. Takes a moment, so agents are started before.
+    bool begin_handshakes(const JobKey& secret, Diagnostic& why);
     [[nodiscard]] const std::vector<SocketAddress>& addresses() const { return addresses_; }
     void on_time(uint64_t now);               // closes connections that have not authenticated in time
     [[nodiscard]] uint64_t next_time() const; // UINT64_MAX: none
@@ -41,7 +49,8 @@ class ChildAcceptor {
     EventLoop& loop_;
     OnAuthenticated on_authenticated_;
     EventLoop::Source listener_source_, pending_source_;
-    JobKey key_{};
+    JobKey key_{}; // for control connections
+    const Crypto* crypto_ = nullptr;
     std::vector<SocketAddress> addresses_;
     std::vector<os::Fd> listeners_;
     std::vector<PendingChild> pending_children_; // fixed size

@@ -22,8 +22,8 @@ void ChildDaemon::send(ControlFrameType type, std::string_view payload) {
         backlog += encode(type, payload);
 }
 
-void ChildDaemon::connect(os::Fd socket) {
-    connection.emplace(std::move(socket));
+void ChildDaemon::connect(os::Fd socket, FrameSocket::Records records) {
+    connection.emplace(std::move(socket), std::move(records));
     connection->send_encoded(backlog);
     backlog.clear();
     connect_deadline = 0;

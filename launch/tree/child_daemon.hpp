@@ -26,7 +26,7 @@ struct ChildDaemon {
 
     [[nodiscard]] bool has_node(uint32_t node) const { return node >= range.node && node < range.end; }
     void send(ControlFrameType type, std::string_view payload);
-    void connect(os::Fd socket); // authenticated
+    void connect(os::Fd socket, FrameSocket::Records records); // authenticated
     void read_agent_stderr();
     std::string take_agent_output(); // all of it, in one line
 };

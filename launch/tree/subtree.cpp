@@ -23,8 +23,6 @@ namespace {
 constexpr uint64_t second = 1'000'000'000;
 constexpr uint64_t connect_limit = 60 * second; // from the start of the agent to an authenticated connection
 
-constexpr const char* dmesg = "check that the host is up, and its kernel log (dmesg); restart the job";
-
 std::string disconnect_text(int error) {
     if (error == 0)
         return "its connection closed: the daemon was killed, it ran out of memory, or the host went "
@@ -32,6 +30,16 @@ std::string disconnect_text(int error) {
     return std::string("the connection between its zipmpi-noded and its parent broke (") +
            std::strerror(error) +
            "): a firewall, a router or an administrator (ss -K) cut it, or the daemon was killed";
+}
+
+Diagnostic disconnect_diagnostic(ChildDaemon& c) {
+    if (c.connection->was_altered())
+        return {"the connection to the node daemon is not secure", "host " + c.host, altered_text,
+                altered_fix};
+    const std::string output = c.take_agent_output();
+    return {"the node daemon died", "host " + c.host,
+            disconnect_text(c.connection->error()) + (output.empty() ? "" : "; its output: " + output),
+            "check that the host is up, and its kernel log (dmesg); restart the job"};
 }
 
 // Size of the first of `parts` almost equal ranges.
@@ -53,9 +61,8 @@ Subtree::Subtree(OnFrame on_frame, OnFailed on_failed)
     , child_source_(loop_.add_source([this](uint32_t child, uint32_t events) { on_child(child, events); }))
     , agent_source_(
           loop_.add_source([this](uint32_t child, uint32_t) { children_[child].read_agent_stderr(); }))
-    , acceptor_(loop_, [this](uint32_t node, os::Fd socket, const std::string& reply) {
-        on_connected(node, std::move(socket), reply);
-    }) {}
+    , acceptor_(loop_,
+                [this](ChildAcceptor::Authenticated connected) { on_connected(std::move(connected)); }) {}
 
 void Subtree::update_events(uint32_t child) {
     ChildDaemon& c = children_[child];
@@ -77,14 +84,14 @@ void Subtree::attach(NodeRange range, os::Fd socket, pid_t pid) {
     c.range = range;
     c.host = os::host_name();
     c.pid = pid;
-    c.connection.emplace(std::move(socket));
+    c.connection.emplace(std::move(socket), nullptr);
     children_.push_back(std::move(c));
     update_events(children() - 1);
 }
 
-bool Subtree::start_children(const LaunchTree& plan, const JobKey& key, NodeRange nodes, Diagnostic& why) {
+bool Subtree::start_children(const LaunchTree& plan, const JobKey& secret, NodeRange nodes, Diagnostic& why) {
     network_ = true;
-    if (!acceptor_.listen(plan, key, why)) return false;
+    if (!acceptor_.listen(plan, why)) return false;
     heartbeat_at_ = os::now_ns() + heartbeat_interval_ns;
     uint32_t node = nodes.node;
     for (uint32_t parts = std::min(plan.fanout, nodes.end - node);
@@ -96,15 +103,15 @@ bool Subtree::start_children(const LaunchTree& plan, const JobKey& key, NodeRang
         c.connect_deadline = os::now_ns() + connect_limit;
         node = c.range.end;
         children_.push_back(std::move(c));
-        if (!start_child(plan, key, children_.back(), why)) return false;
+        if (!start_child(plan, secret, children_.back(), why)) return false;
         loop_.watch(children_.back().agent_stderr.get(), EPOLLIN, agent_source_, children() - 1);
     }
-    return true;
+    return acceptor_.begin_handshakes(secret, why);
 }
 
-bool Subtree::start_child(const LaunchTree& plan, const JobKey& key, ChildDaemon& child, Diagnostic& why) {
+bool Subtree::start_child(const LaunchTree& plan, const JobKey& secret, ChildDaemon& child, Diagnostic& why) {
     Agent agent;
-    std::string input = encode(Bootstrap{child.range, key, acceptor_.addresses(), plan.job_id});
+    std::string input = encode(Bootstrap{child.range, secret, acceptor_.addresses(), plan.job_id});
     const bool ok = start_agent(plan, child.range.node, input, agent, why);
     explicit_bzero(input.data(), input.size());
     if (!ok) return false;
@@ -120,12 +127,15 @@ void Subtree::serve() {
 
 // A second connection of a daemon, over another address, is ignored: the daemon uses the first one that
 // replies.
-void Subtree::on_connected(uint32_t node, os::Fd socket, const std::string& reply) {
-    const auto child = std::ranges::find(children_, node, [](const ChildDaemon& c) { return c.range.node; });
+void Subtree::on_connected(ChildAcceptor::Authenticated connected) {
+    const auto child =
+        std::ranges::find(children_, connected.node, [](const ChildDaemon& c) { return c.range.node; });
     if (child == children_.end() || child->connection || child->finished) return;
-    if (send(socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(reply.size()))
+    const std::string& reply = connected.reply;
+    if (send(connected.socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(reply.size()))
         return;
-    child->connect(std::move(socket));
+    child->connect(std::move(connected.socket), std::move(connected.records));
     update_events(static_cast<uint32_t>(child - children_.begin()));
     stop_accepting_when_complete();
 }
@@ -142,8 +152,8 @@ void Subtree::on_child(uint32_t index, uint32_t events) {
     if ((events & EPOLLOUT) != 0) c.connection->flush();
     if (paused_ || (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) == 0) return;
     const bool alive = c.connection->receive();
-    const int error = c.connection->error();
-    c.last_received = os::now_ns();
+    const Diagnostic lost = alive ? Diagnostic() : disconnect_diagnostic(c);
+    if (c.connection->has_progressed()) c.last_received = os::now_ns();
     ControlFrame f;
     while (children_[index].connection && children_[index].connection->next(f)) {
         if (f.type == ControlFrameType::heartbeat) continue;
@@ -151,7 +161,7 @@ void Subtree::on_child(uint32_t index, uint32_t events) {
             children_[index].finished = true; // but it still serves the keys of its ranks
         on_frame_(index, f);
     }
-    if (!alive) fail_child(index, disconnect_text(error), dmesg);
+    if (!alive) fail_child(index, lost);
 }
 
 void Subtree::send_all(ControlFrameType type, std::string_view payload) {
@@ -220,13 +230,12 @@ void Subtree::close_child(uint32_t child) {
     stop_accepting_when_complete();
 }
 
-void Subtree::fail_child(uint32_t child, const std::string& why, const std::string& fix) {
+void Subtree::fail_child(uint32_t child, const Diagnostic& why) {
     const ChildDaemon& c = children_[child];
-    Diagnostic p{"the node daemon died", "host " + c.host, why, fix};
     const bool was_finished = c.finished;
     if (c.network && c.pid > 0) kill(c.pid, SIGKILL);
     close_child(child);
-    if (!was_finished) on_failed_(child, ChildFailure::lost, p);
+    if (!was_finished) on_failed_(child, ChildFailure::lost, why);
 }
 
 void Subtree::fail_start(uint32_t child, const std::string& why) {
@@ -290,7 +299,8 @@ void Subtree::on_time() {
             update_events(i);
         }
         if (now - c.last_received >= boot::heartbeat_timeout_ns())
-            fail_child(i, heartbeat_timeout_text(), "check that host and its network; restart the job");
+            fail_child(i, {"the node daemon died", "host " + c.host, heartbeat_timeout_text(),
+                           "check that host and its network; restart the job"});
     }
 }
 

@@ -33,7 +33,7 @@ class Subtree {
     // Adds a daemon on this host that is already connected.
     void attach(NodeRange range, os::Fd socket, pid_t pid);
     // Starts the daemons of these nodes: at most plan.fanout as children, the others below those.
-    bool start_children(const LaunchTree& plan, const JobKey& key, NodeRange nodes, Diagnostic& why);
+    bool start_children(const LaunchTree& plan, const JobKey& secret, NodeRange nodes, Diagnostic& why);
 
     [[nodiscard]] int fd() const { return loop_.fd(); } // readable: call serve()
     void serve();
@@ -60,14 +60,14 @@ class Subtree {
     [[nodiscard]] std::vector<pid_t> pids() const; // of running agents and attached daemons
 
   private:
-    bool start_child(const LaunchTree& plan, const JobKey& key, ChildDaemon& child, Diagnostic& why);
+    bool start_child(const LaunchTree& plan, const JobKey& secret, ChildDaemon& child, Diagnostic& why);
     void update_events(uint32_t child);
     void update_all_events();
     void restart_heartbeat_timeouts();
-    void on_connected(uint32_t node, os::Fd socket, const std::string& reply);
+    void on_connected(ChildAcceptor::Authenticated connected);
     void on_child(uint32_t index, uint32_t events);
     void close_child(uint32_t child);
-    void fail_child(uint32_t child, const std::string& why, const std::string& fix);
+    void fail_child(uint32_t child, const Diagnostic& why);
     void fail_start(uint32_t child, const std::string& why);
     void stop_accepting_when_complete();
 

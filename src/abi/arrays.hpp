@@ -45,7 +45,7 @@ class SmallArray {
 };
 
 namespace checks {
-[[gnu::cold]] Err bad_element(int64_t index, const void* value, const char* param) noexcept;
+[[gnu::cold]] Err bad_element(int64_t index, uintptr_t value, const char* param) noexcept;
 [[gnu::cold]] Err bad_type(int64_t index, MPI_Datatype value, const char* param) noexcept;
 [[gnu::cold]] Err no_memory(int64_t elements) noexcept;
 } // namespace checks
@@ -59,13 +59,17 @@ class RequestArray {
             core::Request* const request =
                 from[i] == MPI_REQUEST_NULL ? nullptr : find<core::Request>(from[i]);
             if (request == nullptr && from[i] != MPI_REQUEST_NULL) [[unlikely]]
-                return entry.set_error(checks::bad_element(i, from[i], param));
+                return entry.set_error(checks::bad_element(i, integer_of(from[i]), param));
             requests_.data()[i] = request;
         }
         return true;
     }
     void store(MPI_Request* to) noexcept {
         for (int64_t i = 0; i < requests_.size(); ++i) to[i] = handle_of(requests_.data()[i]);
+    }
+    // Of a call that completes at most one request; a negative index: none.
+    void store_at(MPI_Request* to, int64_t index) noexcept {
+        if (index >= 0) to[index] = handle_of(requests_.data()[index]);
     }
     core::Request** data() noexcept { return requests_.data(); }
     core::Request* first() noexcept {

@@ -7,6 +7,7 @@
 #include "abi/errors.hpp"
 #include "abi/results.hpp"
 #include "abi/user_errors.hpp"
+#include "binding/attribute_calls.hpp"
 #include "core/api/comm.hpp"
 #include "core/api/rma.hpp"
 #include "core/attr/keyval.hpp"
@@ -36,14 +37,16 @@ struct Calls {
     static Err copy(void* function, core::Object& owner, uint32_t key, void* extra_state, void* value,
                     void*& copied, bool& wanted) {
         int flag = 0;
-        const int code = reinterpret_cast<CopyFunction*>(function)(
-            handle_of(reinterpret_cast<T*>(&owner)), number_of(key), extra_state, value, &copied, &flag);
+        const int code =
+            call_copy(reinterpret_cast<CopyFunction*>(function), handle_of(reinterpret_cast<T*>(&owner)),
+                      number_of(key), extra_state, value, &copied, &flag);
         wanted = flag != 0;
         return any_err_of(code);
     }
     static Err erase(void* function, core::Object& owner, uint32_t key, void* value, void* extra_state) {
-        return any_err_of(reinterpret_cast<DeleteFunction*>(function)(handle_of(reinterpret_cast<T*>(&owner)),
-                                                                      number_of(key), value, extra_state));
+        return any_err_of(call_delete(reinterpret_cast<DeleteFunction*>(function),
+                                      handle_of(reinterpret_cast<T*>(&owner)), number_of(key), value,
+                                      extra_state));
     }
     static constexpr core::AttributeCalls table{copy, erase};
 };
@@ -99,6 +102,10 @@ Err get(core::Keyed keyed, Owner& owner, int keyval, void* value, bool& found,
     return e;
 }
 
+// Ranks to which attribute values point, in the encoding of the ABI.
+const int any_rank_code = MPI_ANY_SOURCE;
+const int no_host_code = MPI_PROC_NULL;
+
 // True if the key is predefined for communicators.
 bool get_predefined(core::Comm& comm, int keyval, const int*& data, bool& found, Err& err) {
     for (const auto& row : values::enum_codes(core::PredefinedAttribute{})) {
@@ -108,6 +115,8 @@ bool get_predefined(core::Comm& comm, int keyval, const int*& data, bool& found,
             data = last_used_code();
             found = true;
         }
+        if (row.value == core::PredefinedAttribute::io && found) data = &any_rank_code;
+        if (row.value == core::PredefinedAttribute::host && found) data = &no_host_code;
         return true;
     }
     return false;

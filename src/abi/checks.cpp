@@ -54,13 +54,13 @@ Err rank_not_in_comm(Err cls, int rank, const core::Comm& comm, const char* othe
 
 } // namespace
 
-Err bad_handle(Err cls, const char* what, const char* null_name, bool null, const void* value,
+Err bad_handle(Err cls, const char* what, const char* null_name, bool null, uintptr_t value,
                const char* param) noexcept {
     char fix[120];
     std::snprintf(fix, sizeof fix, "pass a valid %s that was not freed", what);
     if (null) return fail(cls, fix, "%s is %s", param, null_name);
-    return fail(cls, fix, "%s (%#" PRIxPTR ") is not a valid %s handle; it may have been freed", param,
-                reinterpret_cast<uintptr_t>(value), what);
+    return fail(cls, fix, "%s (%#" PRIxPTR ") is not a valid %s handle; it may have been freed", param, value,
+                what);
 }
 
 Err bad_count(int64_t count, int64_t least, const char* param) noexcept {
@@ -115,10 +115,10 @@ static bool is_allowed_on_revoked(std::string_view name) noexcept {
 
 Err check_comm_slow(MPI_Comm value, core::Comm*& object, uint32_t function, const char* param) noexcept {
     using Traits = HandleTraits<core::Comm>;
-    core::Object* const found = lookup_object(value);
+    core::Object* const found = lookup_object<core::Comm>(value);
     if (found == nullptr || found->cls != core::ObjectKind::revoked_comm)
-        return bad_handle(Traits::error, Traits::what, Traits::null_name, value == Traits::null(), value,
-                          param);
+        return bad_handle(Traits::error, Traits::what, Traits::null_name, value == Traits::null(),
+                          integer_of(value), param);
     object = reinterpret_cast<core::Comm*>(found);
     if (is_allowed_on_revoked(names::function(function).name)) return Err::success;
     return fail(Err::revoked, "create a communicator of the live ranks with MPIX_Comm_shrink",
@@ -159,16 +159,16 @@ Err check_buffer_slow(const void* buffer, int64_t count, const core::Datatype* t
                 reinterpret_cast<uintptr_t>(buffer), count);
 }
 
-Err bad_element(int64_t index, const void* value, const char* param) noexcept {
+Err bad_element(int64_t index, uintptr_t value, const char* param) noexcept {
     return fail(Err::request, "pass requests that are active, or MPI_REQUEST_NULL",
                 "%s[%" PRId64 "] (%#" PRIxPTR ") is not a valid request handle; it may have been freed",
-                param, index, reinterpret_cast<uintptr_t>(value));
+                param, index, value);
 }
 
 Err bad_type(int64_t index, MPI_Datatype value, const char* param) noexcept {
     return fail(Err::type, "pass valid datatypes that were not freed",
                 "%s[%" PRId64 "] (%#" PRIxPTR ") is not a valid datatype handle; it may have been freed",
-                param, index, reinterpret_cast<uintptr_t>(value));
+                param, index, integer_of(value));
 }
 
 Err no_memory(int64_t elements) noexcept {

@@ -4,9 +4,13 @@
 
 #include "abi/abi_values.hpp"
 #include "abi/errors.hpp"
+#include "abi/single_library.hpp"
 #include "abi/user_errors.hpp"
+#include "binding/identity.hpp"
 #include "core/api/coll.hpp"
 #include "core/api/datatype.hpp"
+#include "core/api/env.hpp"
+#include "core/api/p2p.hpp"
 #include "core/api/process.hpp"
 
 #include <algorithm>
@@ -67,9 +71,36 @@ void call_wide(void* function, const void* in, void* inout, int64_t count, core:
 
 } // namespace
 
+Err init(int* argc, char*** argv) {
+    const Err err = check_single_library();
+    return err == Err::success ? core::init(argc, argv) : err;
+}
+
+Err init_thread(int* argc, char*** argv, core::ThreadLevel required, core::ThreadLevel& provided) {
+    const Err err = check_single_library();
+    return err == Err::success ? core::init_thread(argc, argv, required, provided) : err;
+}
+
+Err session_init(core::Info* info, core::Errhandler* errhandler, core::Session*& session) {
+    const Err err = check_single_library();
+    return err == Err::success ? core::session_init(info, errhandler, session) : err;
+}
+
 Err finalize() {
     const Err err = core::finalize();
     if (err == Err::success) reset_predefined_comms();
+    return err;
+}
+
+Err get_version(int& version, int& subversion) {
+    version = MPI_VERSION;
+    subversion = MPI_SUBVERSION;
+    return Err::success;
+}
+
+Err get_library_version(std::string& text) {
+    const Err err = core::get_library_version(text);
+    text = library_prefix + text + library_suffix;
     return err;
 }
 
@@ -120,6 +151,10 @@ Err file_call_errhandler(core::File* file, int code) {
     return Err::success;
 }
 
+Err buffer_attach(void* memory, int64_t size) {
+    return core::buffer_attach(memory, size, MPI_BSEND_OVERHEAD);
+}
+
 Err op_create(MPI_User_function* function, bool commutes, core::Op*& op) {
     return core::op_create(reinterpret_cast<void*>(function), call_narrow, commutes, op);
 }
@@ -164,7 +199,7 @@ Err test_cancelled(const MPI_Status& status, bool& cancelled) {
 }
 
 Err status_set_cancelled(MPI_Status& status, bool cancelled) {
-    status.MPI_internal[cancelled_at] = static_cast<int>(cancelled);
+    set_cancelled(status, cancelled);
     return Err::success;
 }
 

@@ -8,12 +8,18 @@
 
 #include "abi/handles.hpp"
 #include "abi/status.hpp"
+#include "binding/handle_integers.hpp"
 
 #include <string>
 
 namespace zipmpi::abi::custom {
 
+Err init(int* argc, char*** argv);
+Err init_thread(int* argc, char*** argv, core::ThreadLevel required, core::ThreadLevel& provided);
+Err session_init(core::Info* info, core::Errhandler* errhandler, core::Session*& session);
 Err finalize();
+Err get_version(int& version, int& subversion);
+Err get_library_version(std::string& text);
 Err pcontrol(int level);
 Err abi_get_version(int& major, int& minor);
 Err abi_get_info(core::Info*& info);
@@ -64,6 +70,9 @@ Err grequest_start(void* query_function, void* free_function, void* cancel_funct
                    core::Request*& request);
 Err grequest_complete(core::Request& request);
 
+// --- buffered sends
+Err buffer_attach(void* memory, int64_t size);
+
 // --- user-defined operations
 Err op_create(MPI_User_function* function, bool commutes, core::Op*& op);
 Err op_create(MPI_User_function_c* function, bool commutes, core::Op*& op);
@@ -99,46 +108,5 @@ Err status_set_elements(MPI_Status& status, core::Datatype& type, int64_t count)
 // --- functions that return values
 MPI_Aint aint_add(MPI_Aint base, MPI_Aint displacement) noexcept;
 MPI_Aint aint_diff(MPI_Aint a, MPI_Aint b) noexcept;
-
-// The ObjectKind of a handle type.
-template <class Handle>
-struct ClassOf;
-#define ZIPMPI_CLASS(type)                                                                                   \
-    template <>                                                                                              \
-    struct ClassOf<MPI_##type> {                                                                             \
-        using Type = core::type;                                                                             \
-    }
-ZIPMPI_CLASS(Comm);
-ZIPMPI_CLASS(Group);
-ZIPMPI_CLASS(Request);
-ZIPMPI_CLASS(Datatype);
-ZIPMPI_CLASS(Op);
-ZIPMPI_CLASS(Info);
-ZIPMPI_CLASS(Errhandler);
-ZIPMPI_CLASS(Win);
-ZIPMPI_CLASS(File);
-ZIPMPI_CLASS(Session);
-ZIPMPI_CLASS(Message);
-#undef ZIPMPI_CLASS
-
-// Integer form of a handle: a code is its own integer; the integers of objects follow the codes. Returns 0,
-// which is never a handle, for an invalid handle.
-template <class Handle>
-int to_int(Handle handle) noexcept {
-    const auto value = reinterpret_cast<uintptr_t>(handle);
-    if (value < first_user_value) return static_cast<int>(value);
-    auto* const object = find<typename ClassOf<Handle>::Type>(handle);
-    return object != nullptr ? static_cast<int>(first_user_value + as_object(object)->index) : 0;
-}
-
-template <class Handle>
-Handle from_int(int number) noexcept {
-    using Traits = HandleTraits<typename ClassOf<Handle>::Type>;
-    if (number >= 0 && static_cast<uintptr_t>(number) < first_user_value)
-        return reinterpret_cast<Handle>(static_cast<uintptr_t>(number));
-    const auto index = static_cast<uint32_t>(number) - static_cast<uint32_t>(first_user_value);
-    core::Object* const object = number > 0 ? core::object_by_index(Traits::class_id, index) : nullptr;
-    return object != nullptr ? reinterpret_cast<Handle>(object) : Traits::null();
-}
 
 } // namespace zipmpi::abi::custom

@@ -21,7 +21,7 @@
 namespace zipmpi::abi {
 
 namespace checks { // each records the details and returns the error class
-[[gnu::cold]] Err bad_handle(Err cls, const char* what, const char* null_name, bool null, const void* value,
+[[gnu::cold]] Err bad_handle(Err cls, const char* what, const char* null_name, bool null, uintptr_t value,
                              const char* param) noexcept;
 [[gnu::cold]] Err bad_count(int64_t count, int64_t least, const char* param) noexcept;
 [[gnu::cold]] Err bad_pointer(const char* param) noexcept;
@@ -48,7 +48,7 @@ constexpr Err error_of(E) {
 }
 constexpr Err error_of(core::LockType) { return Err::locktype; }
 
-inline bool is_in_place(const void* buffer) noexcept { return buffer == MPI_IN_PLACE; }
+inline bool is_in_place(const void* buffer) noexcept { return buffer == core::in_place; }
 
 inline bool is_root(const core::Comm& comm, int root) noexcept {
     if (root < 0) return root == core::root_here;
@@ -91,7 +91,8 @@ struct Entry {
     }
 
     template <class T>
-    bool handle(typename HandleTraits<T>::Handle value, T*& object, const char* param) noexcept {
+    ZIPMPI_INLINE_LOOKUP bool handle(typename HandleTraits<T>::Handle value, T*& object,
+                                     const char* param) noexcept {
         using Traits = HandleTraits<T>;
         object = find<T>(value);
         if (object != nullptr) [[likely]]
@@ -99,7 +100,7 @@ struct Entry {
         if constexpr (std::is_same_v<T, core::Comm>)
             return set_error(checks::check_comm_slow(value, object, id, param));
         return set_error(checks::bad_handle(Traits::error, Traits::what, Traits::null_name,
-                                            value == Traits::null(), value, param));
+                                            value == Traits::null(), integer_of(value), param));
     }
 
     template <class T>
@@ -153,7 +154,7 @@ struct Entry {
     }
 
     bool committed(MPI_Datatype value, const core::Datatype& type, const char* param) noexcept {
-        return reinterpret_cast<uintptr_t>(value) < codes_end || core::is_committed(type) ||
+        return predefined_index(value) < codes_end || core::is_committed(type) ||
                set_error(checks::not_committed(param));
     }
 

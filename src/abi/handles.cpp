@@ -53,14 +53,14 @@ bool is_communicator(const values::Predefined& row) noexcept {
 
 } // namespace
 
-core::Object* resolve_predefined(uintptr_t code) noexcept {
+core::Object* resolve_predefined(uintptr_t index) noexcept {
     for (const values::Predefined& row : values::predefined) {
-        if (row.code != code) continue;
+        if (index_of_code(row.code) != index) continue;
         core::Object* const object = object_of(row);
-        predefined_objects[code].store(object, std::memory_order_relaxed);
+        predefined_objects[index].store(object, std::memory_order_relaxed);
         if (row.kind == core::BuiltinName::type)
-            type_info_table[code].store(type_info_of(core::builtin_type(static_cast<core::TypeId>(row.id))),
-                                        std::memory_order_relaxed);
+            type_info_table[index].store(type_info_of(core::builtin_type(static_cast<core::TypeId>(row.id))),
+                                         std::memory_order_relaxed);
         return object;
     }
     return nullptr;
@@ -68,14 +68,15 @@ core::Object* resolve_predefined(uintptr_t code) noexcept {
 
 void reset_predefined_comms() noexcept {
     for (const values::Predefined& row : values::predefined)
-        if (is_communicator(row)) predefined_objects[row.code].store(nullptr, std::memory_order_relaxed);
+        if (is_communicator(row))
+            predefined_objects[index_of_code(row.code)].store(nullptr, std::memory_order_relaxed);
 }
 
-uintptr_t predefined_code(const core::Object& object) noexcept {
+uintptr_t predefined_handle(const core::Object& object) noexcept {
     const core::BuiltinName name = core::builtin_name(object);
     if (name.kind == core::BuiltinName::none) return 0;
     for (const values::Predefined& row : values::predefined)
-        if (row.kind == name.kind && row.id == name.id) return row.code;
+        if (row.kind == name.kind && row.id == name.id) return row.handle();
     return 0;
 }
 

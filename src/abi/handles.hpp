@@ -1,23 +1,22 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Conversion between handles and objects. A handle below 4096 is a code of the ABI and is looked up in a
-// table; any other is the address of a core object, which begins with its Object. Freed objects keep their
-// memory, so a stale handle is detected by its kind tag.
+// Conversion between handles and objects. A predefined handle is looked up in a table by its index; what any
+// other contains is defined by the binding (handle_form.hpp). Freed objects keep their memory, so a stale
+// handle is detected by its kind tag.
 #pragma once
 
 #include "abi/mpi_abi.hpp"
 #include "base/err.hpp"
+#include "binding/handle_form.hpp"
 #include "core/object.hpp"
 #include "core/runtime.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 namespace zipmpi::abi {
-
-inline constexpr uintptr_t codes_end = 1024;        // predefined handles have ten bits
-inline constexpr uintptr_t first_user_value = 4096; // lower values are reserved by the standard
 
 template <class T>
 struct HandleTraits;
@@ -46,34 +45,39 @@ ZIPMPI_HANDLE(Session, session, MPI_SESSION_NULL, session, "session");
 ZIPMPI_HANDLE(Message, message, MPI_MESSAGE_NULL, request, "message");
 #undef ZIPMPI_HANDLE
 
-// Objects of the codes, filled on first use.
+// Objects of the predefined handles, filled on first use.
 [[gnu::visibility("hidden")]] extern std::atomic<core::Object*> predefined_objects[codes_end];
-[[gnu::cold]] core::Object* resolve_predefined(uintptr_t code) noexcept;
+[[gnu::cold]] core::Object* resolve_predefined(uintptr_t index) noexcept;
 // Called in MPI_Finalize, which destroys world and self.
 void reset_predefined_comms() noexcept;
-// The code of a builtin object, or 0.
-uintptr_t predefined_code(const core::Object& object) noexcept;
+// The handle of a builtin object, as an integer; 0: not predefined.
+uintptr_t predefined_handle(const core::Object& object) noexcept;
 
-// The object of a handle of any kind, or null.
-inline core::Object* lookup_object(const void* handle) noexcept {
-    const auto value = reinterpret_cast<uintptr_t>(handle);
-    core::Object* object = nullptr;
-    if (value < codes_end) {
-        object = predefined_objects[value].load(std::memory_order_relaxed);
-        if (object == nullptr) [[unlikely]]
-            object = resolve_predefined(value);
-    } else if (value >= first_user_value && value % alignof(core::Object) == 0) {
-        object = reinterpret_cast<core::Object*>(value);
-    }
+// The object of a handle, or null. Its kind may be another.
+template <class T>
+ZIPMPI_INLINE_LOOKUP inline core::Object* lookup_object(typename HandleTraits<T>::Handle handle) noexcept {
+    const uintptr_t index = predefined_index(handle);
+    if (index >= codes_end) return user_object<HandleTraits<T>::class_id>(handle);
+    core::Object* const object = predefined_objects[index].load(std::memory_order_relaxed);
+    if (object == nullptr) [[unlikely]]
+        return resolve_predefined(index);
     return object;
 }
 
 // The object, or null if the handle is not of this kind.
 template <class T>
-inline T* find(typename HandleTraits<T>::Handle handle) noexcept {
-    core::Object* const object = lookup_object(handle);
+ZIPMPI_INLINE_LOOKUP inline T* find(typename HandleTraits<T>::Handle handle) noexcept {
+    core::Object* const object = lookup_object<T>(handle);
     const bool right = object != nullptr && object->cls == HandleTraits<T>::class_id;
     return right ? reinterpret_cast<T*>(object) : nullptr;
+}
+
+// No request is predefined.
+template <>
+inline core::Request* find<core::Request>(MPI_Request handle) noexcept {
+    core::Object* const object = user_object<core::ObjectKind::request>(handle);
+    const bool right = object != nullptr && object->cls == core::ObjectKind::request;
+    return right ? reinterpret_cast<core::Request*>(object) : nullptr;
 }
 
 template <class T>
@@ -81,18 +85,36 @@ inline core::Object* as_object(T* object) noexcept {
     return reinterpret_cast<core::Object*>(object);
 }
 
+// Handles are pointers or enumerations.
+template <class Handle>
+inline Handle handle_from_integer(uintptr_t value) noexcept {
+    if constexpr (std::is_pointer_v<Handle>)
+        return reinterpret_cast<Handle>(value);
+    else
+        return static_cast<Handle>(static_cast<int>(value));
+}
+template <class Handle>
+inline uintptr_t integer_of(Handle handle) noexcept {
+    if constexpr (std::is_pointer_v<Handle>)
+        return reinterpret_cast<uintptr_t>(handle);
+    else
+        return static_cast<uint32_t>(handle);
+}
+
 template <class T>
 inline typename HandleTraits<T>::Handle handle_of(T* object) noexcept {
     using Handle = typename HandleTraits<T>::Handle;
     if (object == nullptr) return HandleTraits<T>::null();
-    const uintptr_t code = predefined_code(*as_object(object));
-    return code != 0 ? reinterpret_cast<Handle>(code) : reinterpret_cast<Handle>(object);
+    const uintptr_t value = predefined_handle(*as_object(object));
+    if (value != 0) return handle_from_integer<Handle>(value);
+    return user_handle<HandleTraits<T>::class_id, Handle>(as_object(object));
 }
 
 // No request is predefined, so no table lookup is needed.
 template <>
 inline MPI_Request handle_of<core::Request>(core::Request* request) noexcept {
-    return request != nullptr ? reinterpret_cast<MPI_Request>(request) : MPI_REQUEST_NULL;
+    if (request == nullptr) return MPI_REQUEST_NULL;
+    return user_handle<core::ObjectKind::request, MPI_Request>(as_object(request));
 }
 
 } // namespace zipmpi::abi

@@ -30,6 +30,15 @@ template <class Count>
                                                                                                   : nullptr;
 }
 
+// Converts the tag of a receive to that of core. Returns false if it is invalid.
+[[gnu::always_inline]] inline bool convert_tag(int& tag) noexcept {
+    if (tag >= 0) [[likely]]
+        return true;
+    if (tag != MPI_ANY_TAG) return false;
+    tag = core::any_tag;
+    return true;
+}
+
 template <class Count>
 [[gnu::always_inline]] inline bool send(uint32_t function, const void* buf, Count count, MPI_Datatype type,
                                         int dest, int tag, MPI_Comm comm) noexcept {
@@ -56,7 +65,7 @@ template <class Count>
     const core::Comm* const c = find_comm(comm, source);
     const uint64_t capacity = bytes_of_buffer(buf, count, type);
     uint64_t bytes = 0;
-    if (c == nullptr || capacity == UINT64_MAX || (tag < 0 && tag != core::any_tag) ||
+    if (c == nullptr || capacity == UINT64_MAX || !convert_tag(tag) ||
         !core::plain::recv(function, buf, capacity, source, tag, *c, bytes)) [[unlikely]]
         return false;
     if (status != MPI_STATUS_IGNORE)
@@ -69,8 +78,7 @@ template <class Count>
                                          int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
     core::Comm* const c = find_comm(comm, source);
     const uint64_t capacity = bytes_of_buffer(buf, count, type);
-    if (c == nullptr || capacity == UINT64_MAX || (tag < 0 && tag != core::any_tag) || request == nullptr)
-        [[unlikely]]
+    if (c == nullptr || capacity == UINT64_MAX || !convert_tag(tag) || request == nullptr) [[unlikely]]
         return false;
     core::Request* const made = core::plain::irecv(function, buf, capacity, source, tag, *c);
     if (made == nullptr) [[unlikely]]

@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sizes of predefined datatypes by their code, for fast paths.
+// Sizes of predefined datatypes, for fast paths.
 #pragma once
 
 #include "abi/handles.hpp"
 
 namespace zipmpi::abi {
 
-// By the code of a datatype: element size, and a bit if the CPU can update elements atomically. 0:
-// noncontiguous, longer than a cache line, or not looked up yet.
+// By the index of a predefined datatype: element size, and a bit if the CPU can update elements atomically.
+// 0: noncontiguous, longer than a cache line, or not looked up yet.
 inline constexpr uint8_t cpu_atomic_bit = 0x80;
 [[gnu::visibility("hidden")]] extern std::atomic<uint8_t> type_info_table[codes_end];
 
 inline unsigned predefined_type_info(MPI_Datatype type) noexcept {
-    const auto code = reinterpret_cast<uintptr_t>(type);
-    return code < codes_end ? type_info_table[code].load(std::memory_order_relaxed) : 0;
+    const uintptr_t index = predefined_index(type);
+    return index < codes_end ? type_info_table[index].load(std::memory_order_relaxed) : 0;
 }
 
 // 0: as in type_info_table, or not predefined.

@@ -17,37 +17,35 @@ namespace zipmpi::abi::rma_fast {
 // Larger counts can overflow.
 inline constexpr uint64_t count_limit = uint64_t{1} << 31;
 
-// Windows have no predefined handles: a valid one is an address.
-inline bool is_window(MPI_Win win) noexcept {
-    const auto value = reinterpret_cast<uintptr_t>(win);
-    return core::phase() == core::Phase::running && value >= first_user_value &&
-           value % alignof(core::Object) == 0 &&
-           reinterpret_cast<const core::Object*>(win)->cls == core::ObjectKind::win;
-}
-inline const core::WinHeader& header_of(MPI_Win win) noexcept {
-    return *reinterpret_cast<const core::WinHeader*>(win);
+// Null if the window is invalid. Windows have no predefined handles.
+[[gnu::always_inline]] inline const core::WinHeader* window_of(MPI_Win win) noexcept {
+    const core::Object* const object = user_object<core::ObjectKind::win>(win);
+    const bool good =
+        core::phase() == core::Phase::running && object != nullptr && object->cls == core::ObjectKind::win;
+    return good ? reinterpret_cast<const core::WinHeader*>(object) : nullptr;
 }
 
 // Null if the window or rank is invalid.
-[[gnu::always_inline]] inline const core::TargetCache* find_target(MPI_Win win, int rank) noexcept {
-    const bool good =
-        is_window(win) && static_cast<unsigned>(rank) < static_cast<unsigned>(header_of(win).peer_count);
-    return good ? header_of(win).target_caches + static_cast<unsigned>(rank) : nullptr;
+[[gnu::always_inline]] inline const core::TargetCache* find_target(const core::WinHeader* win,
+                                                                   int rank) noexcept {
+    const bool good = win != nullptr && static_cast<unsigned>(rank) < static_cast<unsigned>(win->peer_count);
+    return good ? win->target_caches + static_cast<unsigned>(rank) : nullptr;
 }
 
 // Address of the target bytes. Null: no epoch, out of range, or not mapped.
-[[gnu::always_inline]] inline std::byte* target_address(MPI_Win win, int rank, MPI_Aint disp,
+[[gnu::always_inline]] inline std::byte* target_address(MPI_Win handle, int rank, MPI_Aint disp,
                                                         uint64_t bytes) noexcept {
+    const core::WinHeader* const win = window_of(handle);
     const core::TargetCache* const cache = find_target(win, rank);
-    return cache != nullptr && header_of(win).may_access(*cache) ? cache->address_of(disp, bytes) : nullptr;
+    return cache != nullptr && win->may_access(*cache) ? cache->address_of(disp, bytes) : nullptr;
 }
 
 // Address of one element that the CPU can update atomically; bytes: 4 or 8.
-[[gnu::always_inline]] inline std::byte* atomic_address(MPI_Win win, int rank, MPI_Aint disp,
+[[gnu::always_inline]] inline std::byte* atomic_address(MPI_Win handle, int rank, MPI_Aint disp,
                                                         unsigned type_info, uintptr_t bytes) noexcept {
+    const core::WinHeader* const win = window_of(handle);
     const core::TargetCache* const cache = find_target(win, rank);
-    if ((type_info & cpu_atomic_bit) == 0 || cache == nullptr || !header_of(win).may_access(*cache))
-        return nullptr;
+    if ((type_info & cpu_atomic_bit) == 0 || cache == nullptr || !win->may_access(*cache)) return nullptr;
     std::byte* const at = cache->address_of(disp, bytes);
     return cache->cpu_atomic && (reinterpret_cast<uintptr_t>(at) & (bytes - 1)) == 0 ? at : nullptr;
 }
@@ -155,9 +153,10 @@ template <class T>
 }
 
 // Operations on mapped memory are complete when their calls return and only need ordering.
-[[gnu::always_inline]] inline bool flush(int rank, MPI_Win win) noexcept {
+[[gnu::always_inline]] inline bool flush(int rank, MPI_Win handle) noexcept {
+    const core::WinHeader* const win = window_of(handle);
     const core::TargetCache* const cache = find_target(win, rank);
-    if (cache == nullptr || !cache->is_resolved() || !header_of(win).is_locked(*cache)) return false;
+    if (cache == nullptr || !cache->is_resolved() || !win->is_locked(*cache)) return false;
     core::full_fence();
     return true;
 }

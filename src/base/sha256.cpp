@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/sha256.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <string>
+#include <cstring>
 
 namespace zipmpi {
 namespace {
@@ -42,37 +43,70 @@ void mix(State& state, const uint8_t* block) {
         s = {first + sum0 + majority, s[0], s[1], s[2], s[3] + first, s[4], s[5], s[6]};
     }
     for (size_t i = 0; i < state.size(); ++i) state[i] += s[i];
+    explicit_bzero(w, sizeof w);
 }
+
+// Reads parts of a message. Wipes its copies of them: they may be keys.
+class Hasher {
+  public:
+    Hasher() = default;
+    Hasher(const Hasher&) = delete;
+    Hasher& operator=(const Hasher&) = delete;
+    ~Hasher() { explicit_bzero(block_, sizeof block_); }
+
+    Hasher& add(std::string_view bytes) {
+        total_ += bytes.size();
+        while (!bytes.empty()) {
+            const size_t n = std::min(bytes.size(), block_bytes - used_);
+            std::memcpy(block_ + used_, bytes.data(), n);
+            bytes.remove_prefix(n);
+            used_ += n;
+            if (used_ == block_bytes) mix_block();
+        }
+        return *this;
+    }
+    Digest finish() {
+        const uint64_t bits = total_ * 8;
+        add({"\x80", 1});
+        while (used_ != block_bytes - sizeof bits) add({"\0", 1});
+        for (size_t i = 0; i < sizeof bits; ++i)
+            block_[used_ + i] = static_cast<uint8_t>(bits >> (56 - 8 * i));
+        mix_block();
+        Digest digest{};
+        for (size_t i = 0; i < digest.size(); ++i)
+            digest[i] = static_cast<uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
+        return digest;
+    }
+
+  private:
+    void mix_block() {
+        mix(state_, block_);
+        used_ = 0;
+    }
+    State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    uint8_t block_[block_bytes];
+    size_t used_ = 0;
+    uint64_t total_ = 0;
+};
 
 } // namespace
 
-Digest sha256(std::string_view bytes) {
-    State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    std::string padded(bytes);
-    padded += '\x80';
-    while (padded.size() % block_bytes != block_bytes - sizeof(uint64_t)) padded += '\0';
-    const uint64_t bits = uint64_t{bytes.size()} * 8;
-    for (int shift = 56; shift >= 0; shift -= 8) padded += static_cast<char>(bits >> shift);
-    for (size_t at = 0; at < padded.size(); at += block_bytes)
-        mix(state, reinterpret_cast<const uint8_t*>(padded.data()) + at);
-    Digest digest{};
-    for (size_t i = 0; i < digest.size(); ++i)
-        digest[i] = static_cast<uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
-    return digest;
-}
+Digest sha256(std::string_view bytes) { return Hasher().add(bytes).finish(); }
 
 Digest hmac_sha256(std::string_view key, std::string_view bytes) {
-    std::string inner(block_bytes, '\x36');
-    std::string outer(block_bytes, '\x5c');
     const Digest short_key = key.size() > block_bytes ? sha256(key) : Digest{};
     if (key.size() > block_bytes) key = view(short_key);
-    for (size_t i = 0; i < key.size(); ++i) {
-        inner[i] = static_cast<char>(inner[i] ^ key[i]);
-        outer[i] = static_cast<char>(outer[i] ^ key[i]);
-    }
-    const Digest first = sha256(inner.append(bytes));
-    return sha256(outer.append(view(first)));
+    const auto padded_key = [&](char fill, char(&out)[block_bytes]) {
+        std::memset(out, fill, block_bytes);
+        for (size_t i = 0; i < key.size(); ++i) out[i] = static_cast<char>(out[i] ^ key[i]);
+        return std::string_view(out, block_bytes);
+    };
+    char pad[block_bytes];
+    const Digest inner = Hasher().add(padded_key('\x36', pad)).add(bytes).finish();
+    const Digest outer = Hasher().add(padded_key('\x5c', pad)).add(view(inner)).finish();
+    explicit_bzero(pad, sizeof pad);
+    return outer;
 }
 
 bool same_digest(const Digest& a, const Digest& b) {

@@ -12,6 +12,7 @@
 #include "os/host.hpp"
 #include "os/random.hpp"
 #include "os/socket.hpp"
+#include "segment/segment_keys.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,22 +51,23 @@ std::string format_ranks(const std::vector<int>& ranks) {
 
 bool spans_hosts(const Job& job) { return static_cast<int>(job.node_ranks.size()) != job.size; }
 
-// Key that authenticates the ranks of a multi-host job to each other: created by rank 0 and distributed by
-// the launcher, which only the job can query.
+// The secret of a multi-host job: created by rank 0 and distributed by the launcher, which only the job can
+// query.
 bool publish_key(const Job& job) {
-    std::array<uint8_t, wire::job_key_bytes> key{};
-    return os::fill_random(key.data(), key.size()) &&
-           job.launcher->put(key_key, hex_of(key.data(), key.size()));
+    KeyBytes secret{};
+    return os::fill_random(secret.data(), secret.size()) &&
+           job.launcher->put(key_key, hex_of(secret.data(), secret.size()));
 }
 
 bool fetch_key(const Job& job, const segment::NodeSegment& segment) {
     std::string text;
     std::string bytes;
-    std::array<uint8_t, wire::job_key_bytes> key{};
-    if (!job.launcher->get(0, key_key, text) || !from_hex(text, bytes) || bytes.size() != key.size())
+    KeyBytes secret{};
+    if (!job.launcher->get(0, key_key, text) || !from_hex(text, bytes) || bytes.size() != secret.size())
         return false;
-    std::memcpy(key.data(), bytes.data(), key.size());
-    segment.network_info().set_job_key(key);
+    std::memcpy(secret.data(), bytes.data(), secret.size());
+    segment.network_info().set_keys(segment::keys_of_ranks(secret));
+    wipe(secret);
     return true;
 }
 

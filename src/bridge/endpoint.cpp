@@ -5,6 +5,16 @@
 #include <algorithm>
 
 namespace zipmpi::bridge {
+namespace {
+
+bool is_of_gateway(const FrameView& v) { return v.frame.type >= wire::FrameType::credit; }
+
+// Checked before decryption, which keeps state per sender.
+bool is_from_known_sender(const EndpointIo& io, const FrameView& v) {
+    return is_of_gateway(v) || io.is_relayed(v.frame.from);
+}
+
+} // namespace
 
 Endpoint::Endpoint(const EndpointConfig& config, transport::NetworkListener& listener, EndpointIo& io)
     : limits_(config.limits)
@@ -36,10 +46,10 @@ bool Endpoint::drop(const transport::IncomingBulk& message) {
 
 void Endpoint::on_frame(int path, std::span<const std::byte> head, std::span<const std::byte> data) {
     FrameView v;
-    const bool whole = codec_.parse(head, data, v);
+    const bool whole = codec_.parse(head, data, v) && is_from_known_sender(io_, v);
     if (whole && codec_.must_be_sealed(v))
         on_sealed_frame(path, v, head, data);
-    else if (whole && !v.sealed)
+    else if (whole && !v.sealed && (is_of_gateway(v) || FrameCodec::is_intact(v, head, data)))
         dispatch(path, v);
     else
         ++counters_.rejected;

@@ -41,6 +41,8 @@ class EndpointIo {
     virtual void close_path(int path) = 0; // no reply: drops everything on the path
     // Memory returned by Endpoint::receive_buffer_for().
     virtual void revoke_buffer(std::span<const std::byte> memory) = 0;
+    // A rank of the job that is reached through gateways.
+    [[nodiscard]] virtual bool is_relayed(int id) const = 0;
     [[nodiscard]] virtual std::vector<int> paths_to(int world_rank) const = 0;
     [[nodiscard]] virtual uint64_t now_ns() const = 0;
 

@@ -13,8 +13,8 @@ namespace {
 void add(uint64_t& sum, std::byte b) { sum = (sum ^ static_cast<uint8_t>(b)) * 0x100000001b3; }
 
 uint64_t initial_sum(const ToyAead::AeadContext& about) {
-    uint64_t sum =
-        about.sequence * 1000003 + static_cast<uint64_t>(about.from) * 31 + static_cast<uint64_t>(about.to);
+    uint64_t sum = about.sequence * 1000003 + static_cast<uint64_t>(about.from) * 31 +
+                   static_cast<uint64_t>(about.to) + about.salt * 7;
     for (const std::byte b : about.aad) add(sum, b);
     return sum;
 }

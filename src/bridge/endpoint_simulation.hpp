@@ -29,6 +29,7 @@ struct FaultRates {
 // Obscures bytes and detects every change.
 class ToyAead final : public transport::auth::Aead {
   public:
+    [[nodiscard]] uint64_t salt() const override { return 5; }
     bool seal(const AeadContext& about, std::span<std::byte> head, std::span<const std::byte> data,
               std::byte* out, uint8_t (&tag)[wire::aead_tag_bytes]) override;
     bool open(const AeadContext& about, AeadSegment first, AeadSegment second,
@@ -82,6 +83,7 @@ class Side final : public transport::NetworkListener, public EndpointIo {
                     FrameTicket* ticket) override;
     void close_path(int) override {}
     void revoke_buffer(std::span<const std::byte>) override {}
+    [[nodiscard]] bool is_relayed(int peer) const override { return peer == 1 - id_; }
     [[nodiscard]] std::vector<int> paths_to(int) const override { return {0, 1, 2}; }
     [[nodiscard]] uint64_t now_ns() const override { return clock_ns; }
 

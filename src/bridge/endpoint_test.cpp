@@ -5,6 +5,7 @@
 #include "bridge/endpoint_simulation.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <utility>
 
@@ -29,16 +30,17 @@ class HoldingIo final : public EndpointIo {
     }
     void close_path(int) override {}
     void revoke_buffer(std::span<const std::byte>) override {}
+    [[nodiscard]] bool is_relayed(int id) const override { return id == 1; }
     [[nodiscard]] std::vector<int> paths_to(int) const override { return {0}; }
     [[nodiscard]] uint64_t now_ns() const override { return clock_ns; }
 
     std::vector<FrameTicket*> held;
 };
 
-class FailureCount final : public transport::NetworkListener {
+class EventCount final : public transport::NetworkListener {
   public:
     void message_arrived(const transport::Arrival&) override {}
-    void rts_arrived(const transport::Arrival&, transport::IncomingBulk&, uint64_t) override {}
+    void rts_arrived(const transport::Arrival&, transport::IncomingBulk&, uint64_t) override { ++announced; }
     void send_finished(NetworkOperation*, OpStatus outcome) override {
         failed += outcome == OpStatus::failed ? 1 : 0;
     }
@@ -49,13 +51,14 @@ class FailureCount final : public transport::NetworkListener {
     size_t list_iov(NetworkOperation*, iovec*, size_t) override { return 0; }
 
     int failed = 0;
+    int announced = 0;
 };
 
 // Path and peer have failed, but the network still uses the memory: the send ends when the network releases
 // it.
 TEST(Endpoint, AbandonedSendEndsWhenNetworkReleasesMemory) {
     HoldingIo io;
-    FailureCount listener;
+    EventCount listener;
     Endpoint endpoint({0, job, 1, Side::limits()}, listener, io);
     endpoint.path_up(0);
     std::vector<std::byte> data(1 << 20);
@@ -70,6 +73,60 @@ TEST(Endpoint, AbandonedSendEndsWhenNetworkReleasesMemory) {
     EXPECT_EQ(listener.failed, 0);
     for (FrameTicket* const ticket : std::exchange(io.held, {})) endpoint.on_frame_sent(ticket);
     EXPECT_EQ(listener.failed, 1);
+}
+
+// The first frame of a long message of rank `from` to rank 0.
+std::vector<std::byte> first_frame(int from, uint64_t length) {
+    const wire::MessageHead head{wire::MessageKind::rts, 0, 0, 1, from, 0};
+    wire::Frame frame{};
+    frame.type = wire::FrameType::message;
+    frame.length = length;
+    FrameCodec codec(from, job);
+    Flow flow;
+    flow.world_rank = 0;
+    FrameBytes out{};
+    FrameCodec::FrameParts parts{frame, nullptr, std::as_bytes(std::span(&head, 1)), {}, nullptr};
+    EXPECT_TRUE(codec.build(flow, 0, parts, out));
+    return {out.all().begin(), out.all().end()};
+}
+
+// The length in a frame is only a claim: nothing is reserved for it.
+TEST(Endpoint, StatedLengthCostsNoMemory) {
+    HoldingIo io;
+    EventCount listener;
+    Endpoint endpoint({0, job, 1, Side::limits()}, listener, io);
+    endpoint.path_up(0);
+    endpoint.on_frame(0, first_frame(1, wire::frame_length_max), {});
+    EXPECT_EQ(listener.announced, 1);
+}
+
+TEST(Endpoint, FramesOfOthersThanRelayedRanksAreRejected) {
+    HoldingIo io;
+    EventCount listener;
+    Endpoint endpoint({0, job, 1, Side::limits()}, listener, io);
+    endpoint.path_up(0);
+    for (const int from : {0, 2, INT32_MAX}) endpoint.on_frame(0, first_frame(from, 1), {});
+    EXPECT_EQ(listener.announced, 0);
+    EXPECT_EQ(endpoint.counters().rejected, 3U);
+}
+
+TEST(ChunkSet, AgreesWithListOfChunks) {
+    std::mt19937 random(5);
+    ChunkSet set;
+    constexpr uint64_t total = 1000;
+    set.set_total(total);
+    std::vector<bool> have(total);
+    while (!set.complete()) {
+        const uint64_t chunk = std::min<uint64_t>(set.next() + random() % 80, total - 1);
+        EXPECT_EQ(set.accepts(chunk), chunk - set.next() <= ChunkSet::ahead_max);
+        ASSERT_EQ(set.contains(chunk), have[chunk]);
+        if (!set.accepts(chunk) || have[chunk]) continue;
+        set.insert(chunk);
+        have[chunk] = true;
+        for (uint64_t i = 0; i < set.next(); ++i) ASSERT_TRUE(have[i]);
+        ASSERT_TRUE(set.complete() || !have[set.next()]);
+    }
+    EXPECT_FALSE(set.accepts(total));
 }
 
 TEST(Endpoint, ReliablePaths) {
@@ -155,6 +212,18 @@ TEST(Endpoint, PathsThatChangeBytes) {
     const unsigned seed = run_seed();
     FaultRates flaws{0.01, 0.02, 0.1, 0.01};
     flaws.sealed = true;
+    flaws.changed = 0.02;
+    Simulation world(seed, flaws);
+    EXPECT_TRUE(world.run(120)) << "seed " << seed;
+    EXPECT_GT(world.sides[0]->endpoint().counters().rejected + world.sides[1]->endpoint().counters().rejected,
+              0U);
+}
+
+// Without encryption: a defective gateway or network card changes bytes after the checksum of TCP was
+// verified.
+TEST(Endpoint, ChangedBytesAreDetectedWithoutEncryption) {
+    const unsigned seed = run_seed();
+    FaultRates flaws{0.01, 0.02, 0.1, 0.01};
     flaws.changed = 0.02;
     Simulation world(seed, flaws);
     EXPECT_TRUE(world.run(120)) << "seed " << seed;

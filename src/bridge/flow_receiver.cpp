@@ -22,7 +22,7 @@ ChunkedReceive* posted_for(const Flow& flow, const wire::Frame& f, size_t bytes)
     ChunkedReceive& m = *found->second;
     const uint64_t chunk = f.offset / wire::frame_chunk;
     if (!m.posted || m.to.at == nullptr || f.length != m.length || bytes > wire::frame_chunk ||
-        chunk >= m.have.size() || m.have[chunk] || bytes > m.length - f.offset)
+        !m.chunks.accepts(chunk) || m.chunks.contains(chunk) || bytes > m.length - f.offset)
         return nullptr;
     return &m;
 }
@@ -79,8 +79,7 @@ ChunkedReceive& FlowReceiver::make_receive(Flow& f, const wire::Frame& frame) {
     m.flow = &f;
     m.sequence = frame.sequence;
     m.length = frame.length;
-    m.missing = chunks_of(frame.length);
-    m.have.resize(m.missing);
+    m.chunks.set_total(chunks_of(frame.length));
     receives_.emplace(&m, std::move(owned));
     f.in.chunked_receives.emplace(m.sequence, &m);
     return m;
@@ -99,7 +98,7 @@ void FlowReceiver::deliver_chunked(Flow& f, const wire::Frame& frame, const tran
     listener_.rts_arrived(arrival, m, m.length);
     if (!there()) return; // already fetched or dropped
     m.first = {};
-    if (!m.have[0]) store(m, 0, data);
+    if (!m.chunks.contains(0)) store(m, 0, data);
     for (const auto& [offset, bytes] : chunks)
         if (there()) store(m, offset, bytes);
 }
@@ -157,20 +156,18 @@ std::byte* FlowReceiver::expose_destination(const Flow& flow, const wire::Frame&
 // Stores data of a long message after a range check.
 void FlowReceiver::store(ChunkedReceive& m, uint64_t offset, std::span<const std::byte> data) {
     const uint64_t chunk = offset / wire::frame_chunk;
-    if (chunk >= m.have.size() || offset + data.size() > m.length) return;
+    if (!m.chunks.accepts(chunk) || offset + data.size() > m.length) return;
     m.last_heard_ns = io_.now_ns();
     last_chunk_ns_ = m.last_heard_ns;
-    if (m.have[chunk]) {
+    if (m.chunks.contains(chunk)) {
         ++counters_.duplicates;
         m.grant_due_bytes = limits_.ack_bytes;
     } else {
         place_chunk(m, offset, data);
-        m.have[chunk] = true;
-        --m.missing;
-        while (m.next < m.have.size() && m.have[m.next]) ++m.next;
+        m.chunks.insert(chunk);
     }
     m.grant_due_bytes += data.size();
-    if (m.posted && m.missing == 0) return finish_if_complete(m);
+    if (m.posted && m.chunks.complete()) return finish_if_complete(m);
     if (m.grant_due_bytes >= limits_.ack_bytes && send_grant(m)) return;
     if (m.grant_due_ns == 0) m.grant_due_ns = m.last_heard_ns + limits_.ack_ns;
     set_due(m.grant_due_ns);
@@ -193,20 +190,21 @@ void FlowReceiver::fetch(ChunkedReceive& m, const BufferRef& to) {
     const std::vector<std::byte> early = std::move(m.early_data);
     m.to = to;
     m.posted = true;
-    for (uint64_t chunk = 0; chunk < m.have.size() && chunk * wire::frame_chunk < early.size(); ++chunk) {
-        if (!m.have[chunk]) continue;
+    for (uint64_t chunk = 0; chunk * wire::frame_chunk < early.size(); ++chunk) {
+        if (!m.chunks.contains(chunk)) continue;
         const uint64_t offset = chunk * wire::frame_chunk;
         place_chunk(
             m, offset,
             std::span(early).subspan(offset, std::min<uint64_t>(wire::frame_chunk, early.size() - offset)));
     }
-    if (m.flow->failed && m.missing != 0) { // the rest will not arrive
+    if (m.flow->failed && !m.chunks.complete()) { // the rest will not arrive
         close_receive(m);
         return listener_.fetch_finished(to.operation, OpStatus::failed);
     }
-    const bool more = m.have.size() > 1;
-    if (more && m.missing != 0) static_cast<void>(send_grant(m)); // first: the sender continues meanwhile
-    if (!m.have[0] && (!m.first.empty() || m.length == 0)) return store(m, 0, m.first);
+    const bool more = m.chunks.total() > 1;
+    if (more && !m.chunks.complete())
+        static_cast<void>(send_grant(m)); // first: the sender continues meanwhile
+    if (!m.chunks.contains(0) && (!m.first.empty() || m.length == 0)) return store(m, 0, m.first);
     finish_if_complete(m);
 }
 
@@ -233,7 +231,7 @@ ChunkedReceive* FlowReceiver::find(const transport::IncomingBulk& bytes) const {
 }
 
 void FlowReceiver::finish_if_complete(ChunkedReceive& m) {
-    if (!m.posted || m.missing != 0) return;
+    if (!m.posted || !m.chunks.complete()) return;
     Flow& f = *m.flow;
     const uint64_t sequence = m.sequence;
     NetworkOperation* const operation = m.to.operation;

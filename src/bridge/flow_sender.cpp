@@ -9,7 +9,6 @@
 namespace zipmpi::bridge {
 namespace {
 
-constexpr uint64_t chunk_window = 64; // chunks beyond the first one missing at the receiver: bits of a grant
 constexpr uint32_t chunks_per_turn = 8;
 
 void delete_if_done(UnackedFrame& unacked) {
@@ -173,7 +172,8 @@ bool FlowSender::push_chunk(Flow& f) {
         ChunkedSend& m = *sending.front();
         sending.pop_front();
         const uint64_t offset = m.next * wire::frame_chunk;
-        if (m.complete || m.next == m.chunks || offset >= m.granted || m.next >= m.peer_next + chunk_window) {
+        if (m.complete || m.next == m.chunks || offset >= m.granted ||
+            m.next >= m.peer_next + ChunkSet::ahead_max) {
             m.listed = false; // on_grant() lists it again
             continue;
         }

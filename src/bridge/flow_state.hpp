@@ -78,13 +78,47 @@ struct ChunkedSend {
     bool abandoned = false; // its flow has failed: it ends when the network releases its memory
 };
 
+// The chunks of a long message that have arrived. Senders stay within a grant: at most `ahead_max` chunks
+// beyond the first missing one. So the memory does not depend on the length that a frame states.
+class ChunkSet {
+  public:
+    static constexpr uint64_t ahead_max = 64; // bits of wire::Grant::seen
+
+    void set_total(uint64_t chunks) { total_ = chunks; }
+    [[nodiscard]] bool accepts(uint64_t chunk) const { return chunk < total_ && chunk <= next_ + ahead_max; }
+    [[nodiscard]] bool contains(uint64_t chunk) const {
+        if (chunk <= next_ || chunk - next_ > ahead_max) return chunk < next_;
+        return (seen_ >> (chunk - next_ - 1) & 1U) != 0;
+    }
+    // For a chunk that is accepted and missing.
+    void insert(uint64_t chunk) {
+        if (chunk != next_) {
+            seen_ |= uint64_t{1} << (chunk - next_ - 1);
+            return;
+        }
+        bool has_next = true;
+        while (has_next) {
+            ++next_;
+            has_next = (seen_ & 1U) != 0;
+            seen_ >>= 1U;
+        }
+    }
+    [[nodiscard]] uint64_t next() const { return next_; } // the first missing chunk
+    [[nodiscard]] uint64_t seen() const { return seen_; } // bit 0: chunk next + 1
+    [[nodiscard]] uint64_t total() const { return total_; }
+    [[nodiscard]] bool complete() const { return next_ == total_; }
+
+  private:
+    uint64_t total_ = 0;
+    uint64_t next_ = 0;
+    uint64_t seen_ = 0;
+};
+
 struct ChunkedReceive : transport::IncomingBulk {
     Flow* flow = nullptr;
     uint64_t sequence = 0;
     uint64_t length = 0;
-    std::vector<bool> have;
-    uint64_t next = 0; // first missing chunk
-    uint64_t missing = 0;
+    ChunkSet chunks;
     bool posted = false;
     BufferRef to;
     bool buffer_exposed = false;       // the network may be writing to it
@@ -94,12 +128,7 @@ struct ChunkedReceive : transport::IncomingBulk {
     uint64_t grant_due_ns = 0; // 0: no grant is due
     uint64_t last_heard_ns = 0;
 
-    [[nodiscard]] wire::Grant grant() const {
-        wire::Grant g{posted ? length : 0, next, 0, 0};
-        for (uint64_t i = 0; i < 64 && next + 1 + i < have.size(); ++i)
-            if (have[next + 1 + i]) g.seen |= uint64_t{1} << i;
-        return g;
-    }
+    [[nodiscard]] wire::Grant grant() const { return {posted ? length : 0, chunks.next(), chunks.seen(), 0}; }
 };
 
 // A first frame, or chunks, that overtook earlier messages.

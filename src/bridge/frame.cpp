@@ -20,16 +20,16 @@ constexpr std::array<uint32_t, 256> make_table() {
     return table;
 }
 
-uint32_t by_table(std::span<const std::byte> bytes) {
+uint32_t by_table(std::span<const std::byte> bytes, uint32_t previous) {
     static constexpr std::array<uint32_t, 256> table = make_table();
-    uint32_t c = ~0U;
+    uint32_t c = ~previous;
     for (const std::byte b : bytes) c = (c >> 8U) ^ table[(c ^ static_cast<uint32_t>(b)) & 0xffU];
     return ~c;
 }
 
 #if defined(__x86_64__)
-[[gnu::target("sse4.2")]] uint32_t by_instruction(std::span<const std::byte> bytes) {
-    uint64_t c = ~0U;
+[[gnu::target("sse4.2")]] uint32_t by_instruction(std::span<const std::byte> bytes, uint32_t previous) {
+    uint64_t c = ~previous;
     for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
         uint64_t token = 0;
         std::memcpy(&token, bytes.data(), sizeof token);
@@ -82,11 +82,11 @@ bool fits(const FrameView& v) {
 
 } // namespace
 
-uint32_t crc32c(std::span<const std::byte> bytes) {
+uint32_t crc32c(std::span<const std::byte> bytes, uint32_t previous) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("sse4.2")) return by_instruction(bytes);
+    if (__builtin_cpu_supports("sse4.2")) return by_instruction(bytes, previous);
 #endif
-    return by_table(bytes);
+    return by_table(bytes, previous);
 }
 
 void finalize(wire::Frame& frame) {
@@ -111,7 +111,10 @@ bool read_frame(std::span<const std::byte> bytes, std::span<const std::byte> dat
     std::span<const std::byte> rest = bytes.subspan(sizeof(wire::Frame));
     out.has_ack = (out.frame.flags & wire::frame_has_ack) != 0;
     out.sealed = (out.frame.flags & wire::frame_encrypted) != 0;
-    if ((out.has_ack && !take(rest, out.ack)) || (out.sealed && !take(rest, out.seal))) return false;
+    out.has_data_checksum = (out.frame.flags & wire::frame_has_data_checksum) != 0;
+    if ((out.has_ack && !take(rest, out.ack)) || (out.sealed && !take(rest, out.seal)) ||
+        (out.has_data_checksum && !take(rest, out.data_checksum)))
+        return false;
     if (out.sealed) { // only the receiving endpoint can read on
         out.data = rest.empty() ? data : rest;
         return true;

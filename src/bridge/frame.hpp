@@ -12,7 +12,8 @@
 
 namespace zipmpi::bridge {
 
-uint32_t crc32c(std::span<const std::byte> bytes);
+// previous: of the bytes before these.
+uint32_t crc32c(std::span<const std::byte> bytes, uint32_t previous = 0);
 // Id of a job in frames.
 uint64_t job_number(std::string_view job_id);
 
@@ -28,6 +29,8 @@ struct FrameView {
     wire::AckBlock ack{};
     bool sealed = false;
     wire::AeadHeader seal{};
+    bool has_data_checksum = false;
+    wire::DataChecksum data_checksum{};
     wire::MessageHead head{};           // of a message
     std::span<const std::byte> payload; // of a message: inline_bytes
     // The rest; for a sealed frame all that is sealed, if it arrived in one part.

@@ -24,6 +24,11 @@ struct AuthenticatedHeader {
     [[nodiscard]] std::span<const std::byte> all() const { return {bytes, used}; }
 };
 
+uint32_t checksum_of(const AuthenticatedHeader& readable, std::span<const std::byte> head,
+                     std::span<const std::byte> data) {
+    return crc32c(data, crc32c(head, crc32c(readable.all())));
+}
+
 constexpr uint64_t longest_exact = 4096; // longer texts use chunk-sized buffers, which are reused
 constexpr size_t max_buffers = 64;
 
@@ -44,6 +49,9 @@ bool FrameCodec::build(Flow& flow, int path, FrameParts& parts, FrameBytes& out)
     if (aead_ != nullptr) {
         frame.flags |= wire::frame_encrypted;
         out.used += sizeof(wire::AeadHeader);
+    } else {
+        frame.flags |= wire::frame_has_data_checksum;
+        out.used += sizeof(wire::DataChecksum);
     }
     const size_t head_at = out.used;
     add(parts.head);
@@ -59,6 +67,11 @@ bool FrameCodec::build(Flow& flow, int path, FrameParts& parts, FrameBytes& out)
                   {out.bytes + head_at, parts.head.size()}, of_frame))
             return false;
         std::memcpy(out.bytes + seal_at, &of_frame, sizeof of_frame);
+    } else {
+        const AuthenticatedHeader readable(frame, {out.bytes + sizeof frame, seal_at - sizeof frame});
+        const wire::DataChecksum sum{
+            checksum_of(readable, {out.bytes + head_at, parts.head.size()}, parts.data), 0};
+        std::memcpy(out.bytes + seal_at, &sum, sizeof sum);
     }
     finalize(frame);
     std::memcpy(out.bytes, &frame, sizeof frame);
@@ -85,13 +98,24 @@ bool FrameCodec::seal(Flow& flow, FrameParts& parts, std::span<const std::byte> 
                       std::span<std::byte> head, wire::AeadHeader& seal) {
     const AuthenticatedHeader readable(parts.header, ack);
     seal.number = ++flow.out.sealed;
+    seal.salt = aead_->salt();
     std::byte* to = nullptr;
     if (parts.sealed != nullptr && !parts.data.empty())
         to = parts.sealed->emplace_back(acquire_text(parts.data.size())).get();
-    if (!aead_->seal({own_id_, flow.world_rank, seal.number, readable.all()}, head, parts.data, to, seal.tag))
+    if (!aead_->seal({own_id_, flow.world_rank, seal.salt, seal.number, readable.all()}, head, parts.data, to,
+                     seal.tag))
         return false;
     if (to != nullptr) parts.data = {to, parts.data.size()};
     return true;
+}
+
+bool FrameCodec::is_intact(const FrameView& v, std::span<const std::byte> head,
+                           std::span<const std::byte> data) {
+    const size_t before = readable_bytes(v);
+    if (!v.has_data_checksum || head.size() < before + sizeof v.data_checksum) return false;
+    const AuthenticatedHeader readable(v.frame, head.subspan(sizeof v.frame, before - sizeof v.frame));
+    return checksum_of(readable, head.subspan(before + sizeof v.data_checksum), data) ==
+           v.data_checksum.value;
 }
 
 bool FrameCodec::open(const FrameView& v, std::span<const std::byte> head, std::span<const std::byte> data,
@@ -107,8 +131,8 @@ bool FrameCodec::open(const FrameView& v, std::span<const std::byte> head, std::
     if (ack != 0) std::memcpy(opened.data() + sizeof frame, head.data() + sizeof frame, ack);
     std::byte* const rest_to = opened.data() + before;
     if (data_to == nullptr) data_to = rest_to + rest.size();
-    if (!aead_->open({frame.from, frame.to, seal.number, readable.all()}, {rest, rest_to}, {data, data_to},
-                     seal.tag))
+    if (!aead_->open({frame.from, frame.to, seal.salt, seal.number, readable.all()}, {rest, rest_to},
+                     {data, data_to}, seal.tag))
         return false;
     frame.flags &= static_cast<uint8_t>(~wire::frame_encrypted);
     frame.bytes -= sizeof seal;

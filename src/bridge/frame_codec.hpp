@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Builds the frames that a rank sends and checks those that it receives. Over untrusted links frames are
-// encrypted by the sending endpoint, and verified and decrypted by the receiving one. Gateways see only the
-// header.
+// encrypted by the sending endpoint, and verified and decrypted by the receiving one; gateways see only the
+// header. Otherwise a checksum covers the whole frame from endpoint to endpoint.
 #pragma once
 
 #include "bridge/flow_state.hpp"
@@ -62,6 +62,9 @@ class FrameCodec {
     [[nodiscard]] static bool seals_data_only(const FrameView& view, std::span<const std::byte> head) {
         return head.size() == readable_bytes(view) + sizeof(wire::AeadHeader);
     }
+    // Whether a frame of a rank that is not encrypted has arrived as it was sent.
+    [[nodiscard]] static bool is_intact(const FrameView& view, std::span<const std::byte> head,
+                                        std::span<const std::byte> data);
     // Restores the frame in `opened`, except its data if data_to is not null.
     bool open(const FrameView& view, std::span<const std::byte> head, std::span<const std::byte> data,
               std::byte* data_to, std::vector<std::byte>& opened, FrameView& inside);

@@ -47,6 +47,7 @@ BuiltFrame a_message(uint64_t length) {
 TEST(Frame, ChecksumIsCrc32c) {
     EXPECT_EQ(crc32c(bytes_of("123456789")), 0xe3069283U);
     EXPECT_EQ(crc32c({}), 0U);
+    EXPECT_EQ(crc32c(bytes_of("6789"), crc32c(bytes_of("12345"))), 0xe3069283U);
 }
 
 TEST(Frame, MessageInOneOrTwoParts) {

@@ -99,6 +99,8 @@ void GatewayPaths::on_connected(int path, Peer peer) {
 }
 
 bool GatewayPaths::on_route_update(int path, const wire::RouteUpdate& update) {
+    if (update.cluster < 0 || static_cast<size_t>(update.cluster) >= locator_.cluster_map->clusters.size())
+        return false;
     std::vector<int>& blocked = at(path).blocked;
     const bool was_blocked = std::erase(blocked, update.cluster) != 0;
     if (update.distance == 0) blocked.push_back(update.cluster);

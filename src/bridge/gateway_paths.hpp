@@ -41,6 +41,9 @@ class GatewayPaths final : public EndpointIo {
                     FrameTicket* ticket) override;
     void close_path(int path) override;
     void revoke_buffer(std::span<const std::byte> memory) override { network_->revoke_buffer(memory); }
+    [[nodiscard]] bool is_relayed(int id) const override {
+        return id < locator_.job_size && id != own_rank_ && !locator_.share_cluster(own_rank_, id);
+    }
     [[nodiscard]] std::vector<int> paths_to(int world_rank) const override;
     [[nodiscard]] uint64_t now_ns() const override { return os::now_ns(); }
 

@@ -40,11 +40,11 @@ MultiClusterNetwork::MultiClusterNetwork(const transport::NetworkConfig& setting
 
 std::unique_ptr<MultiClusterNetwork> MultiClusterNetwork::open(const transport::NetworkConfig& settings,
                                                                const ClusterLocator& locator,
-                                                               std::string_view job_id, std::string& why) {
-    std::unique_ptr<MultiClusterNetwork> made(new MultiClusterNetwork(settings, locator, job_number(job_id)));
+                                                               const JobIdentity& job, std::string& why) {
+    std::unique_ptr<MultiClusterNetwork> made(new MultiClusterNetwork(settings, locator, job_number(job.id)));
     if (!made->open_inner(settings, why)) return nullptr;
     if (has_untrusted_link(*locator.cluster_map)) {
-        made->aead_.reset(transport::ucx::open_aead(settings.key, why));
+        made->aead_.reset(transport::ucx::open_aead(job.end_to_end, why));
         if (made->aead_ == nullptr) return nullptr;
         made->endpoint_.set_aead(*made->aead_);
     }

@@ -17,10 +17,14 @@ inline constexpr char device_group_separator = ';';
 
 class MultiClusterNetwork final : public transport::Network {
   public:
+    struct JobIdentity {
+        std::string_view id;
+        transport::auth::Key end_to_end; // between ranks in different clusters; gateways do not have it
+    };
     // Connects to the gateways of this rank. Returns null on failure, with the reason in why. For a rank in
     // several clusters, the devices are one list per cluster.
     static std::unique_ptr<MultiClusterNetwork> open(const transport::NetworkConfig& settings,
-                                                     const ClusterLocator& locator, std::string_view job_id,
+                                                     const ClusterLocator& locator, const JobIdentity& job,
                                                      std::string& why);
 
     [[nodiscard]] const std::string& address() const override { return inner_->address(); }

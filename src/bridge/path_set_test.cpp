@@ -24,6 +24,7 @@ class RecordingIo final : public EndpointIo {
     }
     void close_path(int) override {}
     void revoke_buffer(std::span<const std::byte>) override {}
+    [[nodiscard]] bool is_relayed(int) const override { return true; }
     [[nodiscard]] std::vector<int> paths_to(int) const override { return {0, 1}; }
     [[nodiscard]] uint64_t now_ns() const override { return now; }
 

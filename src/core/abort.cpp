@@ -83,7 +83,17 @@ std::string describe(Err error) {
     return s;
 }
 
+// Ends this process only: the parent and its job are not affected.
+void exit_forked_child(const char* function) noexcept {
+    report({std::string(function) + " was called in a forked child of a rank",
+            location_text(nullptr, nullptr),
+            "a child made by fork() is not a rank: connections and shared memory belong to its parent",
+            "call MPI in the parent only; start other programs by exec, or other ranks by MPI_Comm_spawn"});
+    _exit(1);
+}
+
 void abort_job(const char* function, Err error, const Comm* comm) noexcept {
+    if (phase() == Phase::forked_child) exit_forked_child(function);
     flush_program_output(); // before anything that makes the launcher kill this rank
     Runtime* const e = find_runtime();
     const ErrDetail& d = last_error();

@@ -39,14 +39,8 @@ Err get_processor_name(std::string& name) {
     return Err::success;
 }
 
-Err get_version(int& version, int& subversion) {
-    version = 5;
-    subversion = 0;
-    return Err::success;
-}
-
 Err get_library_version(std::string& text) {
-    text = "ZipMPI " ZIPMPI_VERSION " (MPI 5.0 standard ABI)";
+    text = "ZipMPI " ZIPMPI_VERSION;
     return Err::success;
 }
 
@@ -61,8 +55,9 @@ Err alloc_mem(int64_t size, Info*, void*& base) {
                 static_cast<long long>(size));
 }
 
+// After MPI_Finalize, as destructors of C++ programs call it, it is unknown where the memory is from.
 Err free_mem(void* base) {
-    if (runtime() == nullptr || !progress_engine().arena().free(base)) std::free(base);
+    if (runtime() != nullptr && !progress_engine().arena().free(base)) std::free(base);
     return Err::success;
 }
 

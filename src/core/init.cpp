@@ -24,7 +24,9 @@
 #include "proto/progress/wait.hpp"
 #include "proto/rma/rdma_context.hpp"
 
+#include <csignal>
 #include <mutex>
+#include <pthread.h>
 #include <unistd.h>
 
 namespace zipmpi::core {
@@ -61,6 +63,26 @@ wire::RankBlock& own_block(const Runtime& e) {
 void set_state(const Runtime& e, wire::RankState state) {
     own_block(e).state.store(static_cast<uint32_t>(state),
                              std::memory_order_release); // read by the launcher
+}
+
+// The rings, counters and connections of a rank belong to one program: the peers would take a second one for
+// the first. A rank without peers may run several programs, one after the other.
+bool can_use_slot(const Runtime& e, Diagnostic& why) {
+    const wire::RankBlock& block = own_block(e);
+    const auto state = static_cast<wire::RankState>(block.state.load(std::memory_order_acquire));
+    const pid_t earlier = block.pid.load(std::memory_order_relaxed);
+    const bool ended = state == wire::RankState::finalized || earlier <= 0 || kill(earlier, 0) != 0;
+    if (state == wire::RankState::absent || (e.job.size == 1 && ended)) return true;
+    why = {"a second MPI program cannot start in this rank",
+           "rank " + std::to_string(e.job.rank) + " of " + std::to_string(e.job.size),
+           "another program of this rank, process " + std::to_string(earlier) + ", has called MPI_Init",
+           "start each MPI program with an mpiexec of its own"};
+    return false;
+}
+
+// Connections and shared memory belong to the parent.
+void refuse_mpi_in_child() {
+    if (phase() == Phase::running) hot::phase.store(Phase::forked_child, std::memory_order_relaxed);
 }
 
 ThreadLevel raise_thread_level(Runtime& e, ThreadLevel level) {
@@ -110,6 +132,7 @@ Runtime& start_runtime(ThreadLevel level) {
         const auto errors = load_params(environ);
         if (!boot::start(environ, e->job, why) || !boot::join_segment(e->job, e->segment, why))
             abort_startup(why);
+        if (!can_use_slot(*e, why)) abort_startup(why);
         report_param_errors(e->job, errors);
         e->progress_engine = std::make_unique<proto::ProgressEngine>(
             e->segment, static_cast<uint32_t>(e->job.local_index), e->job.rank);
@@ -119,6 +142,7 @@ Runtime& start_runtime(ThreadLevel level) {
         e->main_thread = pthread_self();
         the_runtime = e;
         the_progress_engine = e->progress_engine.get();
+        static_cast<void>(pthread_atfork(nullptr, nullptr, refuse_mpi_in_child));
         e->segment.node_info().notify(); // this rank has joined: core/comm/locality.cpp
     }
     set_state(*the_runtime, wire::RankState::running);
@@ -166,6 +190,7 @@ void shut_down_runtime() {
 }
 
 Err init_thread(int*, char***, ThreadLevel required, ThreadLevel& provided) {
+    if (phase() == Phase::forked_child) exit_forked_child("MPI_Init");
     const std::lock_guard guard(start_mutex);
     const StartupMemoryGuard memory;
     if (the_runtime != nullptr && the_runtime->world_started)
@@ -246,6 +271,7 @@ Err check_thread_level(const Hints& hints) {
 } // namespace
 
 Err session_init(Info* info, Errhandler* errhandler, Session*& session) {
+    if (phase() == Phase::forked_child) exit_forked_child("MPI_Session_init");
     if (info != nullptr)
         if (const Err e = check_thread_level(hints_of(*info)); e != Err::success) return e;
     const std::lock_guard guard(start_mutex);

@@ -58,6 +58,12 @@ std::vector<int> first_ranks(const Runtime& e) {
     return first;
 }
 
+// Ids of gateways follow those of ranks.
+transport::auth::HandshakeKeys handshake_keys(const Runtime& e) {
+    const wire::SegmentKeys& keys = e.segment.header().keys;
+    return {keys.peer, keys.hop, e.job.size};
+}
+
 // One network of this node: the partners with which it probes devices, and its key.
 struct ProbeNetwork {
     bridge::ProbePartners partners;
@@ -138,7 +144,7 @@ bool choose_devices(Runtime& e, const bridge::ClusterMap* cluster_map, std::stri
     std::vector<ProbeNetwork> networks;
     if (e.job.local_index == 0) networks = probe_networks(e, cluster_map);
     for (ProbeNetwork& n : networks) {
-        n.probe.reset(transport::ucx::open_probe(e.job.rank, e.segment.header().job_key, reason));
+        n.probe.reset(transport::ucx::open_probe(e.job.rank, handshake_keys(e), reason));
         if (n.probe == nullptr) {
             why = no_network(e, reason, no_module);
             return false;
@@ -218,7 +224,7 @@ struct OpenedNetwork {
 
 OpenedNetwork open_network(Runtime& e, const std::shared_ptr<const bridge::ClusterMap>& cluster_map,
                            const std::string& chosen, std::string& reason) {
-    transport::NetworkConfig settings{e.job.rank, e.segment.header().job_key, chosen.c_str(),
+    transport::NetworkConfig settings{e.job.rank, handshake_keys(e), chosen.c_str(),
                                       monitor_peers || e.segment.faults().state().fault_tolerant != 0};
     e.address_resolver = std::make_shared<PublishedAddresses>(e, cluster_map);
     settings.listener = &e.progress_engine->network_events();
@@ -227,8 +233,9 @@ OpenedNetwork open_network(Runtime& e, const std::shared_ptr<const bridge::Clust
     if (cluster_map == nullptr) {
         opened.network.reset(transport::ucx::open(settings, reason));
     } else {
-        auto bridged = bridge::MultiClusterNetwork::open(settings, make_cluster_locator(e, cluster_map),
-                                                         e.job.id, reason);
+        auto bridged =
+            bridge::MultiClusterNetwork::open(settings, make_cluster_locator(e, cluster_map),
+                                              {e.job.id, e.segment.header().keys.end_to_end}, reason);
         opened.bridge = bridged.get();
         opened.network = std::move(bridged);
     }

@@ -14,7 +14,7 @@
 
 namespace zipmpi::core {
 
-enum class Phase : int { before_init, running, after_finalize };
+enum class Phase : int { before_init, running, after_finalize, forked_child };
 
 // Read by every call, at the cost of a load and a compare.
 namespace hot {
@@ -109,6 +109,7 @@ HandlerAction handler_of(File* file) noexcept; // null: for files opened later
 HandlerAction action_of(const Errhandler& handler) noexcept;
 
 // Prints what, where, why and fix, and ends the job (fatal) or the communicator's ranks (abort).
+[[noreturn]] [[gnu::cold]] void exit_forked_child(const char* function) noexcept;
 [[noreturn]] [[gnu::cold]] void abort_job(const char* function, Err error, const Comm* comm) noexcept;
 // Text of MPI_Error_string: class, meaning, and details if it was the last error of this thread.
 std::string describe(Err error);

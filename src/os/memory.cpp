@@ -48,6 +48,10 @@ std::byte* map_shared(int fd, uint64_t offset, uint64_t length, Access access) n
 
 void unmap(std::byte* base, uint64_t length) noexcept { munmap(base, length); }
 
+void exclude_from_core_dumps(std::byte* base, uint64_t length) noexcept {
+    madvise(base, length, MADV_DONTDUMP);
+}
+
 void set_malloc_trim_threshold(int kept) noexcept {
     constexpr int mapped_from = 1 << 20;
     if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) mallopt(M_TRIM_THRESHOLD, kept);

@@ -25,6 +25,9 @@ enum class Access { read_only, read_and_write };
 std::byte* map_shared(int fd, uint64_t offset, uint64_t length, Access access) noexcept;
 void unmap(std::byte* base, uint64_t length) noexcept;
 
+// Whole pages, in this process. Without effect on old kernels.
+void exclude_from_core_dumps(std::byte* base, uint64_t length) noexcept;
+
 // Lets malloc keep up to `kept` freed bytes instead of returning them to the kernel, so that reallocating
 // them is cheap. User settings (MALLOC_*_THRESHOLD_) take precedence.
 void set_malloc_trim_threshold(int kept) noexcept;

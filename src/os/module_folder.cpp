@@ -40,6 +40,8 @@ std::string module_path(const char* file) {
     if (here.starts_with(ZIPMPI_BUILD_FOLDER "/")) return ZIPMPI_BUILD_MODULE_FOLDER + name;
     std::string beside_library = here + "/zipmpi" + name;
     if (access(beside_library.c_str(), F_OK) == 0) return beside_library;
+    std::string above_binding = here + "/.." + name; // for a library of another ABI, in a folder below
+    if (access(above_binding.c_str(), F_OK) == 0) return above_binding;
     const std::string beside_bin =
         here + "/../" ZIPMPI_LIB_DIR "/zipmpi"; // for programs of this installation
     if (access(beside_bin.c_str(), F_OK) == 0) return beside_bin + name;
@@ -48,7 +50,9 @@ std::string module_path(const char* file) {
 
 std::string program_path(const char* file) {
     const std::string here = own_folder();
-    for (const char* const relative : {"/../bin/", "/../../bin/", "/"}) {
+    // libraries of other ABIs are two folders below the others
+    for (const char* const relative :
+         {"/../bin/", "/../../bin/", "/../../../bin/", "/../../../../bin/", "/"}) {
         std::string path = here + relative + file;
         if (access(path.c_str(), X_OK) == 0) return path;
     }

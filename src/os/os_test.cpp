@@ -9,14 +9,20 @@
 #include "os/parent.hpp"
 #include "os/random.hpp"
 #include "os/socket.hpp"
+#include "os/wakeup_socket.hpp"
 
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <thread>
 
@@ -192,6 +198,29 @@ TEST(Parent, ChildDiesWithParentOrIfItIsAlreadyDead) {
         EXPECT_TRUE(exits_in_time(held[0])) << "dead already: " << dead_already;
         for (const int fd : {held[0], go[0], go[1]}) close(fd);
     }
+}
+
+// Users of the host can list the socket and send to it, but not wake its owner.
+TEST(WakeupSocket, DatagramsWithoutSecretAreDropped) {
+    WakeupSocket receiver;
+    WakeupSocket peer;
+    const uint64_t id = receiver.open();
+    ASSERT_NE(id, 0U);
+    constexpr int64_t short_ns = 20'000'000;
+    constexpr int64_t long_ns = 5'000'000'000;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const int n = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "zipmpi-wake-%08x",
+                                static_cast<unsigned>(id >> 32U));
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(n));
+    const Fd other(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(connect(other.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
+    for (const char* const text : {"", "x", "guess", "a longer guess"})
+        static_cast<void>(!write(other.get(), text, std::strlen(text)));
+    EXPECT_FALSE(receiver.wait(-1, short_ns));
+    peer.notify(id);
+    EXPECT_TRUE(receiver.wait(-1, long_ns));
+    EXPECT_FALSE(receiver.wait(-1, short_ns)) << "the wakeup is consumed";
 }
 
 TEST(Affinity, MigratesWithoutBinding) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Wakes a process that sleeps on descriptors by a datagram to a socket in the abstract namespace. Any process
-// on the host can send one; the only effect is that the sleeper polls.
+// on the host can send one, but the kernel drops those without the secret of the socket.
 #pragma once
 
 #include "os/fd.hpp"
@@ -13,10 +13,11 @@ namespace zipmpi::os {
 
 class WakeupSocket {
   public:
-    // Opens this process's socket and returns its name; 0: the kernel refuses sockets.
+    // Opens this process's socket and returns its id, which contains the secret; 0: the kernel refuses
+    // sockets.
     uint64_t open() noexcept;
-    // Wakes the process whose socket has this name.
-    void notify(uint64_t name) noexcept;
+    // Wakes the process whose socket has this id.
+    void notify(uint64_t id) noexcept;
     // Sleeps until a wakeup arrives or the other descriptor is readable. Returns false on timeout.
     bool wait(int other, int64_t timeout_ns) const noexcept;
 

@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the ranks of a node of a multi-node job share to set up their network: the key of the job, addresses
+// What the ranks of a node of a multi-node job share to set up their network: the keys of the job, addresses
 // of ranks on other hosts, and the devices that reach them.
 #pragma once
 
 #include "wire/segment_layout.hpp"
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace zipmpi::segment {
@@ -23,9 +21,7 @@ class NetworkInformation {
         , header_(header)
         , addresses_(addresses) {}
 
-    void set_job_key(const std::array<uint8_t, wire::job_key_bytes>& key) const {
-        std::memcpy(header_.job_key, key.data(), key.size());
-    }
+    void set_keys(const wire::SegmentKeys& keys) const { header_.keys = keys; }
     [[nodiscard]] wire::AddressSlot& address_slot(int world_rank) const { return addresses_[world_rank]; }
     // Must precede the first use of the slot. Returns false if memory is short.
     [[nodiscard]] bool reserve_address_slot(int world_rank) const;

@@ -53,7 +53,7 @@ uint32_t NodeSegment::new_cell_bytes() {
 }
 
 bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
-                       NodeSegment& out, Diagnostic& why, const NodeTable* nodes) {
+                       NodeSegment& out, Diagnostic& why, const NodeTable* nodes, SegmentUse use) {
     wire::Geometry g;
     g.local_ranks = static_cast<uint32_t>(world_ranks.size());
     g.cell_bytes = new_cell_bytes();
@@ -66,9 +66,10 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
                                  "start fewer ranks per host");
         return false;
     }
-    out.fd_ = os::make_memory_file("zipmpi-node", g.file_bytes());
+    const char* const name = use == SegmentUse::ranks ? "zipmpi-node" : "zipmpi-gateways";
+    out.fd_ = os::make_memory_file(name, g.file_bytes());
     out.has_arenas_ = static_cast<bool>(out.fd_);
-    if (!out.fd_) out.fd_ = os::make_memory_file("zipmpi-node", g.total_bytes()); // files may be limited
+    if (!out.fd_) out.fd_ = os::make_memory_file(name, g.total_bytes()); // files may be limited
     if (out.fd_ && os::reserve(out.fd_.get(), 0, g.rings_offset()))
         out.map_ = os::Mapping(out.fd_.get(), g.total_bytes());
     if (!out.map_) {
@@ -100,9 +101,10 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
     h.node = nodes != nullptr ? nodes->own : 0;
     h.multi_node_size = g.multi_node_size;
     if (g.multi_node_size != 0) {
+        os::exclude_from_core_dumps(out.map_.base(), wire::page_size); // keys
         std::memcpy(out.at<uint32_t>(g.nodes_offset()), nodes->node_of.data(),
                     g.multi_node_size * sizeof(uint32_t));
-        out.network_info().set_job_key(nodes->key);
+        out.network_info().set_keys(nodes->keys);
     }
     h.magic = wire::segment_magic;
     return true;
@@ -133,6 +135,7 @@ bool NodeSegment::attach(os::Fd fd, NodeSegment& out, Diagnostic& why, os::Acces
     if (!out.map_)
         return refuse("it cannot be mapped (" + std::to_string(g.total_bytes() >> 20) +
                       " MiB of address space): " + std::strerror(errno));
+    if (g.multi_node_size != 0) os::exclude_from_core_dumps(out.map_.base(), wire::page_size); // keys
     out.fd_ = std::move(fd);
     out.has_arenas_ = static_cast<uint64_t>(st.st_size) >= g.file_bytes();
     out.geometry_ = g;

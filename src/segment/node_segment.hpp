@@ -27,17 +27,21 @@ struct NodeTable {
     std::vector<uint32_t> node_of; // rank in MPI_COMM_WORLD -> index of its node, dense from 0
     uint32_t count = 1;
     uint32_t own = 0;
-    std::array<uint8_t, wire::job_key_bytes> key{}; // shared secret of all nodes
+    wire::SegmentKeys keys{};
 };
+
+enum class SegmentUse { ranks, gateways };
 
 class NodeSegment {
   public:
     // Payload of one cell of a new segment, from the parameter shm.cell_size.
     static uint32_t new_cell_bytes();
     // Creates a segment for these world ranks. Size and number of cells come from the parameters
-    // shm.cell_size and shm.cells_per_rank. nodes: of a multi-node job, else null.
+    // shm.cell_size and shm.cells_per_rank. nodes: of a multi-node job, else null. use: for the name of the
+    // memory file, by which tools find the segments of ranks.
     static bool make(std::string_view job_id, const std::vector<int>& world_ranks, int world_size,
-                     NodeSegment& out, Diagnostic& why, const NodeTable* nodes = nullptr);
+                     NodeSegment& out, Diagnostic& why, const NodeTable* nodes = nullptr,
+                     SegmentUse use = SegmentUse::ranks);
     // Maps an existing segment and checks every field of its header. With read_only access only functions
     // that read may be called.
     static bool attach(os::Fd fd, NodeSegment& out, Diagnostic& why,

@@ -68,7 +68,7 @@ class AddressResolver {
 
 struct NetworkConfig {
     int world_rank = 0;
-    auth::Key key;
+    auth::HandshakeKeys keys;
     const char* devices = "";      // comma-separated names; empty: UCX chooses
     bool detect_failures = false;  // let UCX detect peer failures; reduces bandwidth
     int detect_from = INT32_MAX;   // detect failures of ids from here on: gateways, which may exit and return

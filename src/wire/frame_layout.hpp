@@ -26,7 +26,9 @@ inline constexpr uint16_t frame_magic = 0x315a; // "Z1": the layout below
 inline constexpr uint8_t frame_has_ack = 1;     // an AckBlock follows the header
 inline constexpr uint8_t frame_reply = 2;
 inline constexpr uint8_t frame_encrypted = 4; // an AeadHeader follows; the data is encrypted end to end
-inline constexpr uint8_t frame_flags = frame_has_ack | frame_reply | frame_encrypted;
+inline constexpr uint8_t frame_has_data_checksum = 8; // a DataChecksum follows
+inline constexpr uint8_t frame_flags =
+    frame_has_ack | frame_reply | frame_encrypted | frame_has_data_checksum;
 inline constexpr uint8_t frame_hops = 32; // maximum number of gateways on a path
 
 struct Frame {
@@ -94,10 +96,19 @@ inline constexpr size_t aead_tag_bytes = 16;
 // Precedes the encrypted bytes, which extend to the end of the frame. The bytes before it are authenticated
 // as sent, except hops, path and checksum.
 struct AeadHeader {
-    uint64_t number; // unique among encrypted frames from one rank to another
+    uint64_t number; // unique among encrypted frames from one process to a rank
+    uint64_t salt;   // of the sending process: another program in its rank's place has another key
     uint8_t tag[aead_tag_bytes];
 };
-static_assert(sizeof(AeadHeader) == 24);
+static_assert(sizeof(AeadHeader) == 32);
+
+// In frames between ranks that are not encrypted: CRC-32C of the header and AckBlock as sent, except magic,
+// hops, path and checksum, and of all bytes that follow. Written and checked by the two endpoints only.
+struct DataChecksum {
+    uint32_t value;
+    uint32_t unused;
+};
+static_assert(sizeof(DataChecksum) == 8 && sizeof(DataChecksum) <= sizeof(AeadHeader));
 
 inline constexpr size_t frame_chunk = 128 * 1024;
 inline constexpr size_t frame_head_max =

@@ -3,7 +3,7 @@
 //
 // Messages between ranks on different hosts: active messages whose header is a NetHeader with up to 40 bytes
 // of payload, followed by data. Two ranks connect by one hello and one reply, which authenticate both with
-// the key of the job. Little endian; docs/wire/network.md.
+// keys of the job. Little endian; docs/wire/network.md.
 #pragma once
 
 #include "wire/envelope.hpp"
@@ -42,7 +42,7 @@ struct BatchEntry {
 inline constexpr uint32_t net_magic = 0x314e5a4d; // "MZN1"
 inline constexpr size_t nonce_bytes = 16;
 inline constexpr size_t mac_bytes = 32; // HMAC-SHA-256
-inline constexpr size_t job_key_bytes = 32;
+inline constexpr size_t key_bytes = 32;
 inline constexpr size_t net_address_max = 2048;
 
 // The sender's address follows a hello. A reply has the nonce of its hello.
@@ -54,7 +54,7 @@ struct HandshakeMessage {
     int32_t to;
     uint64_t token;             // for messages from `to` to `from`
     uint8_t nonce[nonce_bytes]; // the first 8 bytes increase from hello to hello
-    uint8_t mac[mac_bytes];     // over all other bytes, with the key of the job
+    uint8_t mac[mac_bytes];     // over all other bytes, with the key of the two
 };
 static_assert(sizeof(HandshakeMessage) == 72);
 

@@ -28,7 +28,7 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 9;
+inline constexpr uint32_t segment_version = 10;
 inline constexpr uint32_t max_local_ranks = 4096;
 inline constexpr uint32_t contexts = 1U << 16; // concurrent communicator contexts per node
 // address space for collective buffers; pages are reserved on use
@@ -41,6 +41,14 @@ struct FaultState {
     alignas(cache_line) std::atomic<uint32_t> generation; // changes with every notification
     std::atomic<uint32_t> failed;                         // length of the list of failed ranks
     std::atomic<uint32_t> revoked;                        // length of the list of revoked contexts
+};
+
+// Keys of a multi-node job, derived by base/key_schedule.hpp. Gateways get a segment that has only `hop`.
+struct SegmentKeys {
+    uint8_t peer[key_bytes];       // ranks authenticate to each other
+    uint8_t hop[key_bytes];        // ranks and gateways authenticate to each other
+    uint8_t end_to_end[key_bytes]; // ranks in different clusters encrypt what gateways carry
+    uint8_t inter_job[key_bytes];  // identifies this job to connected jobs
 };
 
 struct SegmentHeader {
@@ -68,7 +76,7 @@ struct SegmentHeader {
     std::atomic<uint32_t> devices_state; // DevicesState
     char devices[256];                   // devices that reach the other hosts, comma-separated
     char devices_log[768];               // log of the device discovery
-    uint8_t job_key[job_key_bytes];      // authenticates ranks of this job to other hosts
+    SegmentKeys keys;
     FaultState fault_state;
     // Number of sleeping threads. Decremented by the waking process, because the woken thread may wait long
     // for a CPU.

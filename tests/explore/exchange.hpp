@@ -72,6 +72,7 @@ class Side final : public transport::NetworkListener, public EndpointIo {
                     FrameTicket* ticket) override;
     void close_path(int gateway) override;
     void revoke_buffer(std::span<const std::byte>) override {}
+    [[nodiscard]] bool is_relayed(int peer) const override { return peer == 1 - id; }
     [[nodiscard]] std::vector<int> paths_to(int) const override { return {0, 1}; }
     [[nodiscard]] uint64_t now_ns() const override { return clock_ns; }
 

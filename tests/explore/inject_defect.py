@@ -17,7 +17,7 @@ DEFECTS = {
                          "ended.push_back(m->memory.operation), f.out.abandoned.push_back(std::move(m));")],
     "never_probes": [("!queue_.empty() || open_chunked_sends_ != 0;", "!queue_.empty();")],
     "never_retransmits": [("        sender_.retransmit(*unacked);\n        ++happened;", "        ++happened;")],
-    "waits_for_failed_peer": [("if (m.flow->failed && m.missing != 0) {", "if (m.length == ~uint64_t{0}) {")],
+    "waits_for_failed_peer": [("if (m.flow->failed && !m.chunks.complete()) {", "if (m.length == ~uint64_t{0}) {")],
     "never_disconnects": [("path.controls_confirmed = std::max(path.controls_confirmed, controls_confirmed);", ";")],
     "use_after_free": [("f.out.abandoned.push_back(std::move(m));", "m.reset();")],
     # schedules/

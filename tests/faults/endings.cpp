@@ -36,6 +36,31 @@ int forks(int rank) {
     return 0;
 }
 
+// Calls MPI in children: each is refused, and this process is not affected.
+int calls_in_children(int rank) {
+    int value = 0;
+    const auto ends_by = [](auto call) {
+        const pid_t child = fork();
+        if (child == 0) {
+            call();
+            _exit(0);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+    };
+    bool refused = true;
+    if (rank == 1)
+        refused = ends_by([&] { MPI_Comm_rank(MPI_COMM_WORLD, &value); }) &&
+                  ends_by([&] { MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD); }) &&
+                  ends_by([&] { MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }) &&
+                  ends_by([] { MPI_Barrier(MPI_COMM_WORLD); }) && ends_by([] { MPI_Finalize(); }) &&
+                  ends_by([] { MPI_Abort(MPI_COMM_WORLD, 5); }) &&
+                  ends_by([] { MPI_Init(nullptr, nullptr); });
+    barriers(10);
+    return refused ? 0 : 1;
+}
+
 // A program started by a rank must not inherit the library's descriptors.
 int descriptors(int rank) {
     if (rank == 1)
@@ -63,6 +88,8 @@ int main(int argc, char** argv) {
     int result = 0;
     if (how == "forks") {
         result = forks(rank);
+    } else if (how == "calls_in_children") {
+        result = calls_in_children(rank);
     } else if (how == "descriptors") {
         result = descriptors(rank);
     } else if (how == "time") { // a second and a half of barriers

@@ -94,6 +94,25 @@ class NoTermination(EndingCase):
     def test_forked_child_exits(self):
         self.quiet_run("forks")
 
+    def test_mpi_in_a_forked_child_is_refused(self):
+        code, out, err = run("calls_in_children")
+        self.assertEqual((code, out), (0, ""), err)
+        self.assertEqual(err.count("was called in a forked child of a rank"), 7, err)
+
+    def two_programs(self, ranks):
+        program = helper("endings") + " forks"
+        p = subprocess.run([MPIEXEC, "-n", str(ranks), "sh", "-c", f"{program} && {program}"], text=True, timeout=SECONDS,
+                           stdin=subprocess.DEVNULL, capture_output=True, env=environment())
+        return p.returncode, p.stdout, p.stderr
+
+    def test_second_program_in_a_rank_is_refused(self):
+        code, out, err = self.two_programs(3)
+        self.assertEqual((code, out), (1, ""), err)
+        self.assertIn("a second MPI program cannot start in this rank", err)
+
+    def test_rank_without_peers_runs_several_programs(self):
+        self.assertEqual(self.two_programs(1), (0, "", ""))
+
     def test_descriptors_are_not_inherited(self):
         self.quiet_run("descriptors")
 

@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace zipmpi {
@@ -44,6 +45,16 @@ class Input {
 
   private:
     std::span<const std::byte> rest_;
+};
+
+// No handshake gets as far as a key exchange.
+class NoExchange final : public launch::KeyExchange {
+  public:
+    [[nodiscard]] const launch::PublicKey& public_key() const override { return public_key_; }
+    bool agree(const launch::PublicKey&, KeyBytes&) override { std::abort(); }
+
+  private:
+    launch::PublicKey public_key_{};
 };
 
 struct FakeBulk : IncomingBulk {
@@ -97,9 +108,12 @@ class FakeNetwork final : public transport::Network {
     unsigned posts_ = 0;
 };
 
-struct Pending {
-    proto::Operation op;
-    std::vector<std::byte> buffer;
+class Rank;
+
+// Freed when it completes, as a request is.
+struct Pending : proto::Operation {
+    std::vector<std::byte> data;
+    Rank* owner = nullptr;
 };
 
 class Rank {
@@ -135,9 +149,9 @@ class Rank {
 
     void end() {
         network_->finish_sends();
-        for (const auto& p : pending_) {
-            if (p->op.complete) continue;
-            if (p->op.kind == proto::Operation::Kind::recv) engine_.abandon_recv(p->op);
+        for (const auto& [key, p] : pending_) {
+            p->on_done = nullptr;
+            if (p->kind == proto::Operation::Kind::recv) engine_.abandon_recv(*p);
         }
         // Sends that wait for an acknowledgement end with the progress engine.
     }
@@ -156,30 +170,37 @@ class Rank {
         return *made;
     }
     Pending& add(Input& in, proto::Operation::Kind kind, size_t bytes) {
-        Pending& p = *pending_.emplace_back(std::make_unique<Pending>());
-        p.buffer.resize(bytes);
-        p.op.kind = kind;
-        p.op.context = in.byte() % 4;
-        p.op.tag = in.byte() % 4;
-        p.op.source = p.op.peer = p.op.world_peer = 1;
-        p.op.buffer = p.buffer.data();
-        p.op.bytes = bytes;
+        auto made = std::make_unique<Pending>();
+        Pending& p = *made;
+        pending_.emplace(&p, std::move(made));
+        p.data.resize(bytes);
+        p.owner = this;
+        p.kind = kind;
+        p.context = in.byte() % 4;
+        p.tag = in.byte() % 4;
+        p.source = p.peer = p.world_peer = 1;
+        p.buffer = p.data.data();
+        p.bytes = bytes;
+        p.on_done = [](proto::Operation& op) {
+            auto& done = static_cast<Pending&>(op);
+            done.owner->pending_.erase(&done);
+        };
         return p;
     }
     void receive(Input& in) {
         const uint8_t kind = in.byte();
         Pending& p = add(in, proto::Operation::Kind::recv, kind % 16 * 100U);
-        if (kind % 5 == 0) p.op.source = proto::any_source;
-        if (kind % 7 == 0) p.op.tag = proto::any_tag;
-        engine_.start_recv(p.op);
+        if (kind % 5 == 0) p.source = proto::any_source;
+        if (kind % 7 == 0) p.tag = proto::any_tag;
+        engine_.start_recv(p);
     }
     void send(Input& in) {
         const uint8_t kind = in.byte();
         Pending& p = add(in, proto::Operation::Kind::send, kind % 2 != 0 ? 100'000U : kind);
-        p.op.source = 0;
-        p.op.synchronous = kind % 3 == 0;
-        engine_.start_send(p.op);
-        if (kind % 11 == 0) engine_.cancel(p.op);
+        p.source = 0;
+        p.synchronous = kind % 3 == 0;
+        engine_.start_send(p);
+        if (kind % 11 == 0 && pending_.contains(&p)) engine_.cancel(p);
     }
     // As the module delivers it: only the header has been checked.
     bool header(Input& in, wire::NetHeader& h, std::span<const std::byte>& payload) {
@@ -219,21 +240,21 @@ class Rank {
     // Without a key no authentication code is valid.
     static void words(Input& in) {
         const uint8_t kind = in.byte();
-        static constexpr std::array<uint8_t, wire::job_key_bytes> key{7};
+        static constexpr std::array<uint8_t, wire::key_bytes> key{7};
         const auto bytes = in.take(in.byte() * 2U);
         const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         transport::auth::VerifiedMessage opened;
-        if (transport::auth::verify(bytes, kind % 8, 1, key, opened)) std::abort();
-        launch::HandshakeAcceptor acceptor(key, {});
+        if (transport::auth::verify(bytes, kind % 8, 1, {key, key}, opened)) std::abort();
+        launch::HandshakeAcceptor acceptor(key, {}, std::make_unique<NoExchange>());
         if (acceptor.feed(text) == launch::HandshakeState::authenticated) std::abort();
-        launch::HandshakeConnector connector(key, {}, 1);
+        launch::HandshakeConnector connector(key, {}, std::make_unique<NoExchange>(), 1);
         if (connector.feed(text) == launch::HandshakeState::authenticated) std::abort();
     }
 
+    std::unordered_map<Pending*, std::unique_ptr<Pending>> pending_; // outlives the engine
     proto::ProgressEngine engine_;
     transport::NetworkListener& listener_;
     FakeNetwork* network_ = nullptr;
-    std::vector<std::unique_ptr<Pending>> pending_;
     std::span<const std::byte> bytes_;
 };
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { calls = 16 };
+enum { calls = 16, persistent = 4 };
 
 static int rank;
 static int peer;
@@ -20,6 +20,8 @@ static double number = 1, sum;
 static MPI_Request requests[calls];
 static _Atomic int* turn; /* in shared memory: number of steps taken */
 static int step;
+static int result;
+static MPI_Win target;
 
 /* The next step, by one of the ranks; the other waits without MPI, so that messages stay unread. */
 static void take_step(int of_rank, void (*action)(void)) {
@@ -38,6 +40,19 @@ static void recv_all(void) {
 }
 static void post_all(void) {
     for (int i = 0; i < calls; ++i) MPI_Irecv(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[i]);
+}
+static void start_all(void) {
+    for (int i = 0; i < persistent; ++i) {
+        MPI_Recv_init(buffer, 8, MPI_CHAR, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &requests[i]);
+        MPI_Start(&requests[i]);
+    }
+}
+static void free_all(void) {
+    for (int i = 0; i < persistent; ++i) {
+        MPI_Cancel(&requests[i]);
+        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        MPI_Request_free(&requests[i]);
+    }
 }
 static void wait_all(void) { MPI_Waitall(calls, requests, MPI_STATUSES_IGNORE); }
 static void nothing(void) {}
@@ -58,8 +73,12 @@ CALL(isend, MPI_Isend(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[i]
 CALL(irecv, MPI_Irecv(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[i]))
 CALL(waitall, if (i == 0) MPI_Waitall(calls, requests, MPI_STATUSES_IGNORE))
 CALL(test, int flag = 0; MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE))
+CALL(testany, int index = 0; int flag = 0;
+     MPI_Testany(persistent, requests, &index, &flag, MPI_STATUS_IGNORE))
 CALL(sendrecv, MPI_Sendrecv(buffer, 8, MPI_CHAR, peer, 1, buffer + 32, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD,
                             MPI_STATUS_IGNORE))
+CALL(comm_rank, MPI_Comm_rank(MPI_COMM_WORLD, &result))
+CALL(put, MPI_Put(buffer, 8, MPI_CHAR, peer, 0, 8, MPI_CHAR, target))
 CALL(barrier_self, MPI_Barrier(MPI_COMM_SELF))
 CALL(allreduce_self, MPI_Allreduce(&number, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF))
 
@@ -78,7 +97,10 @@ static const struct Case cases[] = {
     {nothing, nothing, warm_irecv, count_irecv, send_all, wait_all},
     {send_all, post_all, warm_waitall, count_waitall, nothing, nothing},
     {send_all, post_all, warm_test, count_test, nothing, wait_all},
+    {nothing, start_all, warm_testany, count_testany, nothing, free_all},
     {send_all, nothing, warm_sendrecv, count_sendrecv, recv_all, nothing},
+    {nothing, nothing, warm_comm_rank, count_comm_rank, nothing, nothing},
+    {nothing, nothing, warm_put, count_put, nothing, nothing},
     {nothing, nothing, warm_barrier_self, count_barrier_self, nothing, nothing},
     {nothing, nothing, warm_allreduce_self, count_allreduce_self, nothing, nothing},
 };
@@ -114,11 +136,16 @@ int main(int argc, char** argv) {
                             (void*)&turn, &win);
     MPI_Win_shared_query(win, 0, &bytes, &unit, (void*)&turn);
     if (rank == 0) atomic_store(turn, 0);
+    char* memory = NULL;
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &target);
+    MPI_Win_lock_all(0, target);
     MPI_Barrier(MPI_COMM_WORLD);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         run(&cases[i], cases[i].warm);
         run(&cases[i], cases[i].count);
     }
+    MPI_Win_unlock_all(target);
+    MPI_Win_free(&target);
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;

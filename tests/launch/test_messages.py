@@ -54,7 +54,7 @@ class Messages(Case):
                 os.chmod(path, mode)
             if os.geteuid() != 0 or not os.access(plain, os.X_OK):
                 self.check([plain], 126, "chmod +x")
-            self.check(["-n", 4, script], 127, "rank 0 could not be started", "interpreter")
+            self.check(["-n", 4, script], 127, "cannot be started", "interpreter")
             before = os.getcwd()
             os.chdir(directory)
             try:

@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs linked with other MPIs run under ZipMPI's mpiexec with their own libraries."""
+"""Programs linked with other MPIs run under ZipMPI's mpiexec, with their own libraries and with ZipMPI's bindings."""
 import os
 import re
 import socket
 import tempfile
 import unittest
 
-from harness import Case, helper, leftovers, needs, run
+from harness import MPIEXEC, Case, helper, leftovers, needs, run
 
 
 class Ring:
     program = ""
+    mode = ("--mpi", "own")
     times = 1  # times one rank may initialize MPI: MPICH closes its connection in MPI_Finalize
 
     def setUp(self):
@@ -22,23 +23,23 @@ class Ring:
         self.assertEqual(leftovers(), self.before)
 
     def test_ring(self):
-        r = run("-n", 4, self.path)
+        r = run(*self.mode, "-n", 4, self.path)
         self.quiet(r)
         self.assertEqual(sorted(r.out.splitlines()), [f"rank {i} of 4 sum 6" for i in range(4)])
 
     def test_abort(self):
-        r = run("-n", 3, self.path, "abort")
+        r = run(*self.mode, "-n", 3, self.path, "abort")
         self.assertEqual(r.code, 7, r)
-        self.assertIn("mpiexec: rank 1 called MPI_Abort with error code 7", r.err)
+        self.assertIn(": rank 1 called MPI_Abort with error code 7", r.err)
 
     def test_exit_without_finalize(self):
-        r = run("-n", 3, self.path, "leave")
+        r = run(*self.mode, "-n", 3, self.path, "leave")
         self.assertEqual(r.code, 1, r)
         self.assertIn("rank 1 exited without calling MPI_Finalize", r.err)
 
     def test_script_with_unwritable_tmpdir(self):
         script = " && ".join([f"'{self.path}'"] * self.times)
-        r = run("-n", 2, "sh", "-c", script, env={"TMPDIR": "/proc/1"})
+        r = run(*self.mode, "-n", 2, "sh", "-c", script, env={"TMPDIR": "/proc/1"})
         self.quiet(r)
         self.assertEqual(r.out.count("of 2 sum 1"), 2 * self.times)
 
@@ -52,6 +53,46 @@ class OpenMpi(Ring, Case):
     times = 2
 
 
+class Binding(Ring):
+    """The same programs on ZipMPI's bindings."""
+    mode = ()
+    library = ""
+
+    def setUp(self):
+        super().setUp()
+        folder = os.path.join(os.path.dirname(MPIEXEC), "../lib/bindings")
+        self.library = os.path.realpath(os.path.join(folder, self.library))
+        if not os.path.exists(self.library):
+            self.skipTest("the bindings were not built")
+
+    def test_library(self):
+        r = run("-n", 1, self.path, "version")
+        self.quiet(r)
+        self.assertIn("ZipMPI", r.out)
+
+    def test_spawn(self):
+        """The library finds mpiexec, and the child loads the same library."""
+        r = run("-n", 2, self.path, "spawn")
+        self.quiet(r)
+        self.assertEqual(sorted(r.out.splitlines()), ["rank 0 of 1 sum 0", "rank 0 of 2 sum 1", "rank 1 of 2 sum 1", "spawned 1", "spawned 1"])
+
+    def test_two_hosts(self):
+        agent = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../multinode/local_agent.sh")
+        r = run("-n", 4, "--host", "a:2,b:2", "--launch-agent", agent, self.path)
+        self.quiet(r)
+        self.assertEqual(sorted(r.out.splitlines()), [f"rank {i} of 4 sum 6" for i in range(4)])
+
+
+class MpichBinding(Binding, Case):
+    program = "mpi_ring_mpich"
+    library = "mpich/libmpich.so.12"
+
+
+class OpenMpiBinding(Binding, Case):
+    program = "mpi_ring_openmpi"
+    library = "openmpi/libmpi.so.40"
+
+
 class Netpipe(Case):
     """NetPIPE writes hosts and one line per size to stderr. Anything else there is an error."""
     own_lines = re.compile(r"\d+: \S+|Now starting the main loop|\s*\d+:\s+\d+ bytes.*Mbps in.*usec|")
@@ -59,7 +100,7 @@ class Netpipe(Case):
     def pingpong(self, program):
         before = leftovers()
         with tempfile.TemporaryDirectory(prefix="launch-test-") as directory:
-            r = run("-n", 2, needs(program), "-n", 20, "-p", 0, "-u", 1024, "-o", os.path.join(directory, "np.out"))
+            r = run("--mpi", "own", "-n", 2, needs(program), "-n", 20, "-p", 0, "-u", 1024, "-o", os.path.join(directory, "np.out"))
         self.assertEqual(r.code, 0, r)
         self.assertRegex(r.err + r.out, re.compile(r" 1024 bytes.*Mbps"))
         self.assertEqual([line for line in r.err.splitlines() if not self.own_lines.fullmatch(line)], [], r)

@@ -7,15 +7,18 @@
 
 #include "check.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <unistd.h>
 
-// One path on all ranks, in a folder visible to all hosts of a test: each host has a private /tmp.
+// One path on all ranks, in a folder visible to all hosts of a test: each host has a private /tmp. Hosts of
+// another test may have processes with the same ids, so the name also has the time.
 inline std::string fresh_name(const char* what) {
     char name[256] = {};
-    static int number = 0;
-    std::snprintf(name, sizeof name, "/var/tmp/zipmpi_%s_%d_%d", what, static_cast<int>(getpid()), number++);
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    std::snprintf(name, sizeof name, "/var/tmp/zipmpi_%s_%d_%lld", what, static_cast<int>(getpid()),
+                  static_cast<long long>(now));
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
     return name;
 }

@@ -3,8 +3,10 @@
 //
 // The communication matrix against the messages that the program has sent: the variables of each rank, and
 // the file at the end, which is named through MPI_T. Point-to-point exactly, collectives by lower bounds.
+// With the argument "sizes" (and ZIPMPI_MATRIX_SIZES) also the histogram of sizes, without it its absence.
 #include "check.hpp"
 
+#include <bit>
 #include <cinttypes>
 #include <cstdint>
 #include <fstream>
@@ -84,6 +86,41 @@ class Variable { // MPI_T performance variable bound to a communicator
     std::vector<unsigned long long> values_;
 };
 
+// Messages of the program with one of the long lengths, each of which has a class of its own that collectives
+// do not use.
+constexpr int long_lengths[] = {3000, 30000, 70000, 600000};
+uint64_t class_of(int length) { return std::bit_floor(static_cast<uint64_t>(length)); }
+
+uint64_t expected_of_length(int from, int length) {
+    uint64_t messages = 0;
+    for (int to = 0; to < size_; ++to) messages += 3 * static_cast<uint64_t>(repeats(from, to, length));
+    return messages;
+}
+
+std::vector<Variable> variables_of_sizes(MPI_T_pvar_session session) {
+    std::vector<Variable> variables;
+    for (const int length : long_lengths)
+        variables.emplace_back(session, ("size." + std::to_string(class_of(length))).c_str(),
+                               MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_WORLD);
+    return variables;
+}
+
+void check_sizes(std::vector<Variable>& variables, bool counted) {
+    for (size_t i = 0; i < variables.size(); ++i)
+        CHECK(variables[i].read()[0] == (counted ? expected_of_length(rank_, long_lengths[i]) : 0));
+}
+
+// By smallest size of a class, as in the file.
+bool sizes_are_correct(std::map<uint64_t, uint64_t>& sizes, bool counted) {
+    if (!counted) return sizes.empty();
+    for (const int length : long_lengths) {
+        uint64_t want = 0;
+        for (int from = 0; from < size_; ++from) want += expected_of_length(from, length);
+        if (sizes[class_of(length)] != want) return false;
+    }
+    return true;
+}
+
 void name_file(const std::string& path) {
     int index = -1;
     int count = 0;
@@ -104,15 +141,19 @@ void check_variables(Variable& messages, Variable& bytes) {
 }
 
 // After MPI_Finalize: errors set the exit status.
-bool file_is_correct(const std::string& path) {
+bool file_is_correct(const std::string& path, bool counted) {
     std::ifstream file(path);
     std::string line;
     std::map<std::pair<int, int>, Traffic> sent;
     std::pair<int, int> last{-1, -1};
     uint64_t collective_messages = 0;
+    std::map<uint64_t, uint64_t> sizes;
     if (!std::getline(file, line) || line != "zipmpi-matrix 1") return false;
     if (!std::getline(file, line) || line != "ranks " + std::to_string(size_)) return false;
     while (std::getline(file, line)) {
+        unsigned long long least = 0;
+        unsigned long long messages = 0;
+        if (std::sscanf(line.c_str(), "# size %llu %llu", &least, &messages) == 2) sizes[least] = messages;
         if (line[0] == '#') continue;
         int from = 0;
         int to = 0;
@@ -137,6 +178,7 @@ bool file_is_correct(const std::string& path) {
                          from, to, got.messages, got.bytes, want.messages, want.bytes);
             return false;
         }
+    if (!sizes_are_correct(sizes, counted)) return false;
     return size_ == 1 ||
            collective_messages >= static_cast<uint64_t>(size_ - 1); // broadcast of the file name
 }
@@ -158,18 +200,21 @@ int main(int argc, char** argv) {
     CHECK(MPI_T_pvar_session_create(&variables) == MPI_SUCCESS);
     Variable messages(variables, "matrix.sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_WORLD);
     Variable bytes(variables, "matrix.sent_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_COMM_WORLD);
+    const bool counted = argc > 1 && std::string(argv[1]) == "sizes";
+    std::vector<Variable> sizes = variables_of_sizes(variables);
     const std::string path = share_path();
     name_file(path);
     MPI_Comm other = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     send_and_receive(other);
     check_variables(messages, bytes);
+    check_sizes(sizes, counted);
     MPI_Comm_free(&other);
     CHECK(MPI_T_pvar_session_free(&variables) == MPI_SUCCESS);
     MPI_T_finalize();
     MPI_Finalize();
     if (rank_ != 0) return 0;
-    const bool right = file_is_correct(path);
+    const bool right = file_is_correct(path, counted);
     unlink(path.c_str());
     if (right) std::printf("matrix: ok\n");
     return right ? 0 : 1;

@@ -4,6 +4,7 @@
 // The zipmpi command and its subcommands.
 #include "bench.hpp"
 #include "doctor/doctor.hpp"
+#include "env.hpp"
 #include "info.hpp"
 #include "map/map.hpp"
 #include "top/top.hpp"
@@ -82,6 +83,11 @@ CLI::App* add_map(CLI::App& app, MapOptions& o) {
 CLI::App* add_doctor(CLI::App& app, DoctorOptions& o) {
     CLI::App* doctor = app.add_subcommand(
         "doctor", "find problems that prevent jobs from starting or slow them down, with fixes");
+    doctor
+        ->add_option(
+            "program", o.program,
+            "explain which MPI library this program uses under mpiexec, instead of checking the host")
+        ->type_name("PROGRAM");
     doctor->add_option("--hosts", o.hosts, "also check these hosts, through the launch agent")
         ->type_name("HOST,...");
     doctor
@@ -94,6 +100,15 @@ CLI::App* add_doctor(CLI::App& app, DoctorOptions& o) {
         ->excludes(json)
         ->group("");
     return doctor;
+}
+
+CLI::App* add_env(CLI::App& app, EnvOptions& o) {
+    CLI::App* env = app.add_subcommand(
+        "env", "print variables for programs built for Open MPI or MPICH, under srun and other launchers");
+    CLI::Option* shell = env->add_option("--shell", o.shell, "sh, csh or fish: eval \"$(zipmpi env)\"")
+                             ->check(CLI::IsMember({"sh", "csh", "fish"}));
+    env->add_flag("--module", o.module, "print a module file (Environment Modules, Lmod)")->excludes(shell);
+    return env;
 }
 
 CLI::App* add_top(CLI::App& app, TopOptions& o) {
@@ -169,6 +184,8 @@ int run(int argc, char** argv) {
     add_tune(app, tune_options);
     DoctorOptions doctor_options;
     const CLI::App* doctor = add_doctor(app, doctor_options);
+    EnvOptions env_options;
+    const CLI::App* env = add_env(app, env_options);
     TopOptions top_options;
     const CLI::App* top = add_top(app, top_options);
     CLI::App* bench = app.add_subcommand(
@@ -185,6 +202,8 @@ int run(int argc, char** argv) {
     if (info->parsed()) return run_info(options);
     if (bench->parsed()) return run_bench(bench->remaining());
     if (top->parsed()) return run_top(top_options);
+    if (env->parsed()) return run_env(env_options);
+    if (doctor->parsed() && !doctor_options.program.empty()) return run_program_doctor(doctor_options);
     if (doctor->parsed()) return run_doctor(doctor_options, load_params(environ));
     const int status = report_faults(load_params(environ));
     if (map->parsed()) return status != 0 ? status : run_map(map_options);

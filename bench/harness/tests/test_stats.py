@@ -3,8 +3,7 @@
 import unittest
 
 from harness import ucx
-from harness.stats import Figure, Key, Line, Results, geometric_mean, parse
-from harness.runner import RunFailed, startup_times
+from harness.stats import Figure, Key, Line, Results, RunFailed, geometric_mean, parse, startup_times
 
 
 class Parsing(unittest.TestCase):
@@ -35,12 +34,8 @@ class Statistics(unittest.TestCase):
         self.assertEqual(figure.median, 3)
         self.assertAlmostEqual(figure.spread, 2 / 3)
 
-    def test_one_outlier_is_steady(self):
-        self.assertTrue(Figure("us", [10, 10.1, 10.2, 10.1, 500]).steady(0.15))
-
     def test_too_few_rounds_have_no_spread(self):
         self.assertIsNone(Figure("us", [1, 1]).spread)
-        self.assertFalse(Figure("us", [1, 1]).steady(0.15))
 
     def test_zero_has_no_spread(self):
         self.assertIsNone(Figure("%hidden", [0, 0, 0]).spread)

@@ -46,6 +46,8 @@ Err reduce_scatter_block(const CallForm& form, const void* sbuf, void* rbuf, int
 
 // --- operations
 Err op_create(void* user_function, UserReduction call, bool commutes, Op*& op);
+void* user_function_of(const Op& op) noexcept;
+void set_user_function(Op& op, void* user_function, UserReduction call) noexcept; // before its first use
 Err op_free(Op*& op);
 Err op_commutative(Op& op, bool& commutes);
 Err reduce_local(const void* in, void* inout, int64_t count, Datatype& type, Op& op);

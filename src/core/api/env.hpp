@@ -13,8 +13,7 @@ namespace zipmpi::core {
 double wtime();
 double wtick();
 Err get_processor_name(std::string& name);
-Err get_version(int& version, int& subversion);
-Err get_library_version(std::string& text);
+Err get_library_version(std::string& text); // without the name of the ABI
 Err alloc_mem(int64_t size, Info* info, void*& base);
 Err free_mem(void* base);
 Err errhandler_free(Errhandler*& handler);

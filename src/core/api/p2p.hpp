@@ -33,7 +33,8 @@ Err bsend_init(const void* buf, int64_t count, Datatype& type, int dest, int tag
 Err recv_init(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& comm, Request*& request);
 Err start(Request*& request);
 Err startall(int64_t n, Request** requests);
-Err buffer_attach(void* memory, int64_t size); // may be automatic_buffer, which detach returns
+// memory may be automatic_buffer, which detach returns; overhead: MPI_BSEND_OVERHEAD of the ABI
+Err buffer_attach(void* memory, int64_t size, size_t overhead);
 Err buffer_detach(void*& memory, int64_t& size);
 Err buffer_flush();
 Err buffer_iflush(Request*& request);

@@ -5,6 +5,7 @@
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
 #include "transport/interjob/job_handshake.hpp"
+#include "wire/external_rank.hpp"
 
 #include <bitset>
 #include <cstring>
@@ -68,9 +69,7 @@ uint32_t allocate_in_range(uint32_t from, uint32_t end, uint32_t holders) {
 
 } // namespace
 
-namespace {
-
-bool in_use(uint32_t context) {
+bool is_context_in_use(uint32_t context) {
     static uint32_t wanted;
     static bool found;
     wanted = context;
@@ -81,14 +80,16 @@ bool in_use(uint32_t context) {
     return found;
 }
 
+namespace {
+
 uint32_t allocate_random() {
-    constexpr uint32_t highest_bit = 1U << 30;
-    constexpr uint32_t random_bits = highest_bit - (1U << id_shift);
+    constexpr uint32_t random_bits = wire::interjob_context_bit - (1U << id_shift);
     for (;;) {
         uint32_t bits = 0;
         std::memcpy(&bits, interjob::random_bytes(sizeof bits).data(), sizeof bits);
-        const uint32_t context = highest_bit | (bits & random_bits);
-        if (node_of(context) != private_node && id_of(context) >= first_dynamic_id && !in_use(context))
+        const uint32_t context = wire::interjob_context_bit | (bits & random_bits);
+        if (node_of(context) != private_node && id_of(context) >= first_dynamic_id &&
+            !is_context_in_use(context))
             return context;
     }
 }

@@ -34,6 +34,8 @@ inline constexpr uint32_t first_dynamic_id = 4;
 // Allocates a context for `holders` processes; a single one gets a private context. Returns 0 if none are
 // free.
 uint32_t allocate_context(int holders);
+// A communicator of this process has the context.
+bool is_context_in_use(uint32_t context);
 void release_context(uint32_t context);
 // True for one context in a thousand, if none are released.
 bool is_throttle_point(uint32_t context);

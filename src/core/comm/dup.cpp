@@ -125,9 +125,18 @@ void Duplication::send_to_children() {
     if (--pending_steps_ == 0) finish();
 }
 
+// References to external members are counted by context.
+void set_context(proto::Team& team, uint32_t context) {
+    const proto::Team blank = team;
+    team.context = context;
+    retain_external(team);
+    release_external(blank);
+}
+
 void Duplication::finish() {
-    copy_.context = copy_.team.context = contexts_.across;
-    if (copy_.inter()) copy_.local->context = contexts_.local;
+    set_context(copy_.team, contexts_.across);
+    copy_.context = contexts_.across;
+    if (copy_.inter()) set_context(*copy_.local, contexts_.local);
     if (error_ == Err::success && (contexts_.across == 0 || (comm_.inter() && contexts_.local == 0)))
         error_ = context_exhausted();
     finished_ = true;

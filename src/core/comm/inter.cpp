@@ -93,6 +93,10 @@ Err exchange_external_groups(proto::Team& own, int local_leader, Comm* peer, int
             own_setup.contexts.across = remote_setup.contexts.across;
             std::memcpy(own_setup.key, remote_setup.key, sizeof own_setup.key);
         }
+        if (error == Err::success &&
+            (!is_valid_remote_group(here, there) || !is_valid_shared_context(own_setup.contexts.across)))
+            error = fail(Err::comm, "pass leaders of disjoint groups",
+                         "the other leader described a group or a context that cannot be used");
         setup.contexts = own_setup.contexts;
         setup.error = error;
     }

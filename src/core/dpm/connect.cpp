@@ -4,9 +4,11 @@
 
 #include "base/param.hpp"
 #include "core/comm/comm_util.hpp"
+#include "core/comm/context.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/coll/coll.hpp"
 #include "proto/p2p/progress_engine.hpp"
+#include "transport/interjob/contact_check.hpp"
 #include "transport/interjob/interjob_network.hpp"
 #include "transport/interjob/sockets.hpp"
 
@@ -27,7 +29,7 @@ Param<std::string> interfaces{
 
 // Equal in all processes of the job, different in other jobs.
 uint64_t own_job_number(const Runtime& e) {
-    const auto& key = e.segment.header().job_key;
+    const auto& key = e.segment.header().keys.inter_job;
     std::string text = e.job.id + '/' + std::to_string(e.job.size) + '/';
     text.append(reinterpret_cast<const char*>(key), sizeof key);
     if (e.segment.nodes() == 1) text += std::to_string(interjob::host_id());
@@ -46,6 +48,7 @@ bool open_interjob_network(Runtime& e, std::string& why) {
     settings.devices = interfaces.get();
     settings.first_peer = static_cast<transport::Peer>(e.job.size) + max_gateways;
     settings.listener = &e.progress_engine->network_events();
+    settings.is_context_in_use = is_context_in_use;
     auto inner = e.progress_engine->network_port().take();
     const bool has_no_network = inner == nullptr;
     auto network = interjob::InterJobNetwork::open(settings, inner, why);
@@ -80,12 +83,14 @@ bool precedes(int world_rank, int other) {
 void retain_external(const proto::Team& team) {
     if (runtime() == nullptr || runtime()->interjob_network == nullptr) return;
     for (int r = 0; r < team.size; ++r)
-        if (wire::is_external(team.map.world(r))) runtime()->interjob_network->retain(team.map.world(r));
+        if (wire::is_external(team.map.world(r)))
+            runtime()->interjob_network->retain(team.map.world(r), team.context);
 }
 
 void release_external(const proto::Team& team) {
     for (int r = 0; r < team.size; ++r)
-        if (wire::is_external(team.map.world(r))) runtime()->interjob_network->release(team.map.world(r));
+        if (wire::is_external(team.map.world(r)))
+            runtime()->interjob_network->release(team.map.world(r), team.context);
 }
 
 Err gather_contacts(proto::Team& team, Contacts& contacts) {
@@ -103,6 +108,15 @@ Err gather_contacts(proto::Team& team, Contacts& contacts) {
         if (contacts[r].name.job == 0)
             return fail(Err::other, fix, "rank %zu of the communicator has no address for other jobs", r);
     return Err::success;
+}
+
+bool is_valid_remote_group(const Contacts& own, const Contacts& remote) {
+    const interjob::OwnJob job{runtime()->interjob_network->contact_info().name.job, runtime()->job.size};
+    return interjob::is_valid_remote_group(job, own, remote);
+}
+
+bool is_valid_shared_context(uint32_t context) {
+    return interjob::is_interjob_context(context) && !is_context_in_use(context);
 }
 
 std::vector<int> register_contacts(const Contacts& contacts, const std::string& key) {

@@ -29,6 +29,9 @@ void release_external(const proto::Team& team);
 // Gathers the contact information of all members. From then on this process accepts connections from other
 // jobs.
 Err gather_contacts(proto::Team& team, Contacts& contacts);
+// What the root of another group states; false: it cannot be true.
+bool is_valid_remote_group(const Contacts& own, const Contacts& remote);
+bool is_valid_shared_context(uint32_t context);
 // Registers processes that authenticate with `key` under their contact information. Returns their local ids.
 std::vector<int> register_contacts(const Contacts& contacts, const std::string& key);
 

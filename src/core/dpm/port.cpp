@@ -86,7 +86,8 @@ bool send_contacts(int fd, const Contacts& own_contacts, uint32_t context) {
                      deadline_after(exchange_timeout_ns));
 }
 
-bool recv_contacts(int fd, ConnectInfo& connect_info, uint64_t until) {
+// Receives the group of the other root, and the context unless this side allocates it.
+bool recv_contacts(int fd, const Contacts& own_contacts, ConnectInfo& connect_info, uint64_t until) {
     PortHeader o{};
     if (!read_all(fd, &o, sizeof o, until) || o.contact_count == 0 || o.contact_count > max_contacts)
         return false;
@@ -94,27 +95,31 @@ bool recv_contacts(int fd, ConnectInfo& connect_info, uint64_t until) {
     if (o.context != 0) connect_info.context = o.context;
     return read_all(fd, connect_info.remote_contacts.data(),
                     o.contact_count * sizeof connect_info.remote_contacts[0],
-                    deadline_after(exchange_timeout_ns));
+                    deadline_after(exchange_timeout_ns)) &&
+           is_valid_remote_group(own_contacts, connect_info.remote_contacts);
 }
 
-bool accept_handshake(int fd, const std::string& secret, const Contacts& own_contacts,
-                      ConnectInfo& connect_info) {
-    interjob::Hello hello{};
+// Continues after the hello of a process that has the secret.
+bool reply_hello(int fd, const interjob::Hello& hello, const std::string& secret,
+                 const Contacts& own_contacts, ConnectInfo& connect_info) {
     interjob::Confirm confirm{};
-    if (!read_all(fd, &hello, sizeof hello, deadline_after(handshake_timeout_ns)) ||
-        !interjob::is_hello(hello) || hello.key != interjob::key_id(secret) ||
-        !interjob::is_authentic(hello, secret))
-        return false;
     const interjob::HelloReply reply = interjob::make_hello_reply(hello, secret);
     if (!write_all(fd, &reply, sizeof reply, deadline_after(handshake_timeout_ns)) ||
         !read_all(fd, &confirm, sizeof confirm, deadline_after(exchange_timeout_ns)) ||
         !interjob::is_authentic(hello, reply, confirm, secret) ||
-        !recv_contacts(fd, connect_info, deadline_after(exchange_timeout_ns)))
+        !recv_contacts(fd, own_contacts, connect_info, deadline_after(exchange_timeout_ns)))
         return false;
     connect_info.key = interjob::derive_key(hello, reply, secret);
     connect_info.context =
         allocate_context(static_cast<int>(own_contacts.size() + connect_info.remote_contacts.size()));
     return send_contacts(fd, own_contacts, connect_info.context);
+}
+
+bool accept_handshake(int fd, const std::string& secret, const Contacts& own_contacts,
+                      ConnectInfo& connect_info) {
+    interjob::Hello hello{};
+    return read_all(fd, &hello, sizeof hello, deadline_after(handshake_timeout_ns)) &&
+           is_authentic_hello(hello, secret) && reply_hello(fd, hello, secret, own_contacts, connect_info);
 }
 
 bool initiate_handshake(int fd, const std::string& secret, const Contacts& own_contacts,
@@ -129,7 +134,8 @@ bool initiate_handshake(int fd, const std::string& secret, const Contacts& own_c
     connect_info.key = interjob::derive_key(hello, reply, secret);
     return write_all(fd, &confirm, sizeof confirm, deadline_after(exchange_timeout_ns)) &&
            send_contacts(fd, own_contacts, 0) &&
-           recv_contacts(fd, connect_info, deadline_after(exchange_timeout_ns)) && connect_info.context != 0;
+           recv_contacts(fd, own_contacts, connect_info, deadline_after(exchange_timeout_ns)) &&
+           is_valid_shared_context(connect_info.context);
 }
 
 Err not_a_port(const std::string& name) {
@@ -184,21 +190,25 @@ Err make_port(Port& port) {
                 "cannot create a listening socket: %s", std::strerror(errno));
 }
 
-Err accept_on(const Port& port, const Contacts& own_contacts, const AbortCheck& check_abort,
+Err accept_on(Port& port, const Contacts& own_contacts, const AbortCheck& check_abort,
               ConnectInfo& connect_info) {
-    std::vector<pollfd> fds;
-    for (const os::Fd& listener : port.listeners) fds.push_back({listener.get(), POLLIN, 0});
     for (;;) {
-        if (!poll_until(fds.data(), fds.size(), deadline_after(0))) {
-            if (const Err e = check_abort(); e != Err::success) return e;
-            continue;
+        std::vector<pollfd> fds;
+        if (port.candidates.has_capacity())
+            for (const os::Fd& listener : port.listeners) fds.push_back({listener.get(), POLLIN, 0});
+        const size_t listeners = fds.size();
+        port.candidates.add_to(fds);
+        const bool ready = poll_until(fds.data(), fds.size(), deadline_after(0));
+        if (const Err e = ready ? Err::success : check_abort(); e != Err::success) return e;
+        for (size_t i = 0; i < listeners; ++i) {
+            os::Fd fd = fds[i].revents != 0 ? interjob::accept_on(fds[i].fd) : os::Fd();
+            if (fd) port.candidates.add(std::move(fd), deadline_after(handshake_timeout_ns));
         }
-        for (const pollfd& p : fds) {
-            if (p.revents == 0) continue;
-            const os::Fd fd = interjob::accept_on(p.fd);
-            if (fd && accept_handshake(fd.get(), port.secret, own_contacts, connect_info))
-                return Err::success;
-        }
+        port.candidates.read(port.secret, os::now_ns());
+        interjob::Hello hello{};
+        const os::Fd peer = port.candidates.take(hello);
+        if (peer && reply_hello(peer.get(), hello, port.secret, own_contacts, connect_info))
+            return Err::success;
     }
 }
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/dpm/connect.hpp"
-#include "os/fd.hpp"
+#include "core/dpm/port_candidates.hpp"
 
 #include <string>
 
@@ -16,6 +16,7 @@ struct Port {
     interjob::ContactInfo contact;
     std::string secret;
     std::vector<os::Fd> listeners;
+    PortCandidates candidates;
 
     [[nodiscard]] std::string name() const;
 };
@@ -25,7 +26,7 @@ Err make_port(Port& port);
 // Returns an error, recorded by fail(), if waiting has become pointless.
 using AbortCheck = std::function<Err()>;
 // Executed by the root: exchanges contact information. MPI progress continues while waiting.
-Err accept_on(const Port& port, const Contacts& own_contacts, const AbortCheck& check_abort,
+Err accept_on(Port& port, const Contacts& own_contacts, const AbortCheck& check_abort,
               ConnectInfo& connect_info);
 Err connect_to(const std::string& port_name, const Contacts& own_contacts, ConnectInfo& connect_info);
 // The exchange over a socket that the application has connected.

@@ -79,7 +79,7 @@ void SharedPointer::close(const proto::Team& team) {
 
 template <class Change>
 Err SharedPointer::update_file(const Change& change) {
-    if (!fd_) fd_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!fd_) fd_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
     if (!fd_) return system_error("keep the shared file pointer in", path_.c_str());
     RangeLock lock;
     if (const Err e = lock.acquire(fd_.get(), 0, sizeof(int64_t), true); e != Err::success) return e;

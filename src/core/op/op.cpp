@@ -69,6 +69,13 @@ Err op_create(void* user_function, UserReduction call, bool commutes, Op*& op) {
     return Err::success;
 }
 
+void* user_function_of(const Op& op) noexcept { return op.user_function; }
+
+void set_user_function(Op& op, void* user_function, UserReduction call) noexcept {
+    op.user_function = user_function;
+    op.call = call;
+}
+
 Err op_free(Op*& op) {
     if (op->predefined())
         return fail(Err::op, "free only operations that the application created", "%s cannot be freed",

@@ -16,9 +16,10 @@ constexpr size_t aligned(size_t n) { return (n + alignment - 1) / alignment * al
 
 } // namespace
 
-BsendBuffer::BsendBuffer(void* memory, int64_t size) noexcept
+BsendBuffer::BsendBuffer(void* memory, int64_t size, size_t overhead) noexcept
     : memory_(memory)
-    , size_(size) {
+    , size_(size)
+    , overhead_(overhead) {
     auto* const start = static_cast<std::byte*>(memory);
     const auto at = reinterpret_cast<uintptr_t>(memory);
     const auto skipped = static_cast<int64_t>(aligned(at) - at);
@@ -54,15 +55,20 @@ void BsendBuffer::link(BsendBlock& block, BsendBlock* before) {
     (before != nullptr ? before->next : first_) = &block;
 }
 
+bool BsendBuffer::has_space(uint64_t bytes) const {
+    return automatic() || !allocates() || counted_ + bytes + overhead_ <= static_cast<uint64_t>(size_);
+}
+
 BsendBuffer::BsendBlock* BsendBuffer::allocate(uint64_t bytes) {
-    if (bytes > UINT64_MAX - bsend_overhead) return nullptr;
+    if (bytes > UINT64_MAX / 2 || !has_space(bytes)) return nullptr;
     const size_t size = sizeof(BsendBlock) + bytes;
     BsendBlock* before = nullptr;
-    void* at = automatic() ? std::malloc(size) : find_free_range(size, before);
+    void* at = allocates() ? std::malloc(size) : find_free_range(size, before);
     if (at == nullptr) return nullptr;
     auto* block = new (at) BsendBlock;
     block->owner = this;
-    block->size = aligned(size);
+    block->size = allocates() ? size : aligned(size);
+    if (allocates()) counted_ += bytes + overhead_;
     block->sequence = ++last_sequence_;
     link(*block, before);
     ++blocks_;
@@ -74,7 +80,10 @@ void BsendBuffer::release(BsendBlock& block) {
     if (block.next != nullptr) block.next->previous = block.previous;
     --blocks_;
     const uint64_t number = block.sequence;
-    if (automatic()) std::free(&block);
+    if (allocates()) {
+        counted_ -= block.size - sizeof(BsendBlock) + overhead_;
+        std::free(&block);
+    }
     std::vector<BsendFlush> flushes = std::exchange(flushes_, {});
     for (BsendFlush& f : flushes) {
         if (number <= f.last_sequence) --f.pending_blocks;

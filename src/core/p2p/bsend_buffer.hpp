@@ -3,7 +3,8 @@
 //
 // Buffer for buffered sends: attached by the application, or automatic. Each message is one block with the
 // operation and a copy of the data. Blocks in attached memory are ordered by address and allocated first fit,
-// in time proportional to the messages in flight.
+// in time proportional to the messages in flight. If the ABI of the program guarantees less space per message
+// than a block needs, blocks are allocated elsewhere and only counted.
 //
 // Threads: called with the progress engine lock held.
 #pragma once
@@ -32,7 +33,8 @@ class BsendBuffer {
     // Space that the standard guarantees to suffice per message in addition to its data (MPI_BSEND_OVERHEAD).
     static constexpr size_t bsend_overhead = 512;
 
-    BsendBuffer(void* memory, int64_t size) noexcept; // memory null: automatic
+    // memory null: automatic. overhead: MPI_BSEND_OVERHEAD of the program's ABI.
+    BsendBuffer(void* memory, int64_t size, size_t overhead = bsend_overhead) noexcept;
     BsendBuffer(const BsendBuffer&) = delete;
     BsendBuffer& operator=(const BsendBuffer&) = delete;
 
@@ -63,10 +65,14 @@ class BsendBuffer {
     };
     [[nodiscard]] std::byte* find_free_range(size_t size, BsendBlock*& before) const;
     void link(BsendBlock& block, BsendBlock* before);
+    [[nodiscard]] bool allocates() const { return automatic() || overhead_ < bsend_overhead; }
+    [[nodiscard]] bool has_space(uint64_t bytes) const;
 
     void* memory_;
     int64_t size_;
-    std::byte* begin_; // aligned
+    size_t overhead_;
+    uint64_t counted_ = 0; // bytes of blocks allocated elsewhere, with their overhead
+    std::byte* begin_;     // aligned
     std::byte* end_;
     BsendBlock* first_ = nullptr;
     uint64_t blocks_ = 0;

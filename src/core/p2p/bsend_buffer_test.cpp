@@ -66,6 +66,23 @@ TEST(BsendBuffer, RejectsOversizedMessages) {
     EXPECT_EQ(tiny.allocate(0), nullptr);
 }
 
+TEST(BsendBuffer, SmallOverheadIsCounted) {
+    constexpr size_t overhead = 96;
+    std::vector<char> memory(2 * (100 + overhead));
+    BsendBuffer buffer(memory.data(), static_cast<int64_t>(memory.size()), overhead);
+    BsendBuffer::BsendBlock* const first = buffer.allocate(100);
+    BsendBuffer::BsendBlock* const second = buffer.allocate(100);
+    ASSERT_NE(first, nullptr);
+    ASSERT_NE(second, nullptr);
+    EXPECT_EQ(buffer.allocate(0), nullptr);
+    buffer.release(*first);
+    EXPECT_EQ(buffer.allocate(101), nullptr);
+    BsendBuffer::BsendBlock* const third = buffer.allocate(100);
+    ASSERT_NE(third, nullptr);
+    buffer.release(*second);
+    buffer.release(*third);
+}
+
 TEST(BsendBuffer, FlushWaitsForOlderBlocksOnly) {
     BsendBuffer buffer(nullptr, 0);
     const auto count = [](void* subject) { ++*static_cast<int*>(subject); };

@@ -38,7 +38,7 @@ void on_delivered(proto::Operation& op) {
     release(*comm);
 }
 
-Err attach(BsendBufferPtr& owner, void* memory, int64_t size) {
+Err attach(BsendBufferPtr& owner, void* memory, int64_t size, size_t overhead = BsendBuffer::bsend_overhead) {
     if (owner != nullptr)
         return fail(Err::buffer,
                     "detach the buffer first, or attach one that is large enough for all messages",
@@ -46,7 +46,7 @@ Err attach(BsendBufferPtr& owner, void* memory, int64_t size) {
     if (memory == nullptr && size != 0)
         return fail(Err::buffer, "pass memory, or MPI_BUFFER_AUTOMATIC", "the buffer is a null pointer");
     const bool automatic = memory == automatic_buffer;
-    owner.reset(new (std::nothrow) BsendBuffer(automatic ? nullptr : memory, automatic ? 0 : size));
+    owner.reset(new (std::nothrow) BsendBuffer(automatic ? nullptr : memory, automatic ? 0 : size, overhead));
     return owner != nullptr ? Err::success : fail(Err::no_mem, "free memory", "no memory for a buffer");
 }
 
@@ -153,7 +153,9 @@ Err ibsend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Co
     return Err::success;
 }
 
-Err buffer_attach(void* memory, int64_t size) { return attach(process_buffer(), memory, size); }
+Err buffer_attach(void* memory, int64_t size, size_t overhead) {
+    return attach(process_buffer(), memory, size, overhead);
+}
 Err buffer_detach(void*& memory, int64_t& size) { return detach(process_buffer(), memory, size); }
 Err buffer_flush() { return flush(process_buffer()); }
 Err buffer_iflush(Request*& request) { return iflush(process_buffer(), nullptr, request); }

@@ -96,11 +96,26 @@ bool none_active(int64_t n, Request* const* requests) {
     return true;
 }
 
-int64_t first_done(int64_t n, Request* const* requests) {
-    for (int64_t i = 0; i < n; ++i)
-        if (!is_inactive(requests[i]) && is_completable(*requests[i])) return i;
-    return -1;
+struct Scan {
+    int64_t done = -1;   // index of the first completable request; -1: none
+    bool active = false; // whether a request is active
+};
+
+// Programs poll arrays of requests: one pass, and failures of ranks are looked up only after there were any.
+Scan scan(int64_t n, Request* const* requests) {
+    Scan found;
+    const bool failures = progress_engine().faults().any();
+    for (int64_t i = 0; i < n; ++i) {
+        if (is_inactive(requests[i])) continue;
+        found.active = true;
+        if (!requests[i]->done() && (!failures || !is_completable(*requests[i]))) continue;
+        found.done = i;
+        return found;
+    }
+    return found;
 }
+
+int64_t first_done(int64_t n, Request* const* requests) { return scan(n, requests).done; }
 
 Err collect_some(int64_t n, Request** requests, int& outcount, int* indices, Status* statuses) {
     Err result = Err::success;
@@ -227,12 +242,12 @@ Err waitany(int64_t n, Request** requests, int& index, Status* status) {
 Err testany(int64_t n, Request** requests, int& index, bool& flag, Status* status) {
     index = undefined;
     flag = true;
-    if (none_active(n, requests)) return return_inactive(status);
-    if (first_done(n, requests) < 0) proto::poll(progress_engine());
-    const int64_t done = first_done(n, requests);
-    flag = done >= 0;
+    Scan found = scan(n, requests);
+    if (!found.active) return return_inactive(status);
+    if (found.done < 0 && proto::poll(progress_engine())) found = scan(n, requests);
+    flag = found.done >= 0;
     if (!flag) return Err::success;
-    index = static_cast<int>(done);
+    index = static_cast<int>(found.done);
     return collect(requests[index], status);
 }
 

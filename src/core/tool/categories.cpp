@@ -27,6 +27,7 @@ constexpr CategoryText category_texts[] = {
     {"p2p", "point-to-point messages"},
     {"rma", "one-sided communication"},
     {"shm", "messages within a host"},
+    {"size", "messages by size, if matrix.sizes is set"},
     {"tune", "measured costs"},
     {"wait", "blocking waits"},
 };

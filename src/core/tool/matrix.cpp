@@ -6,6 +6,8 @@
 #include "core/comm/control_channel.hpp"
 #include "core/runtime_state.hpp"
 #include "os/host.hpp"
+#include "proto/p2p/progress_engine.hpp"
+#include "proto/p2p/traffic_counter.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -48,6 +50,21 @@ void send_row(const ControlChannel& channel, const std::vector<segment::PeerTota
     static_cast<void>(channel.send(0, row.data(), peers * sizeof(segment::PeerTotals)));
 }
 
+SizeCounts own_sizes(const Runtime& runtime) {
+    SizeCounts sizes{};
+    for (uint32_t i = 0; i < sizes.size(); ++i)
+        sizes[i] = runtime.progress_engine->counters().get(size_histogram::counter(i));
+    return sizes;
+}
+
+// Adds the sizes of a rank, which follow its row.
+bool receive_sizes(const ControlChannel& channel, int from, SizeCounts& total) {
+    SizeCounts sizes{};
+    if (channel.recv(from, sizes.data(), sizeof sizes) != Err::success) return false;
+    for (uint32_t i = 0; i < sizes.size(); ++i) total[i] += sizes[i];
+    return true;
+}
+
 bool write_file(const std::string& path, const std::string& text) {
     std::FILE* const file = std::fopen(path.c_str(), "w");
     if (file == nullptr) return false;
@@ -57,7 +74,7 @@ bool write_file(const std::string& path, const std::string& text) {
 
 } // namespace
 
-std::string matrix_text(std::vector<MatrixRow>& rows) {
+std::string matrix_text(std::vector<MatrixRow>& rows, const SizeCounts& sizes) {
     std::string text = "zipmpi-matrix 1\nranks " + std::to_string(rows.size()) +
                        "\n# counted by senders; collectives in shared memory send no messages\n"
                        "# from to messages bytes coll_messages coll_bytes\n";
@@ -69,6 +86,10 @@ std::string matrix_text(std::vector<MatrixRow>& rows) {
                   [](const segment::PeerTotals& a, const segment::PeerTotals& b) { return a.to < b.to; });
         for (const segment::PeerTotals& s : sent) add_line(text, static_cast<int>(r), s);
     }
+    for (uint32_t i = 0; i < sizes.size(); ++i)
+        if (sizes[i] != 0)
+            text += "# size " + std::to_string(size_histogram::smallest(i)) + " " + std::to_string(sizes[i]) +
+                    "\n";
     return text;
 }
 
@@ -77,16 +98,23 @@ void write_matrix(Runtime& runtime) {
     if (path.empty()) return;
     const segment::TrafficReader reader(runtime.segment); // before the messages that carry it
     const std::vector<segment::PeerTotals> own = reader.row(static_cast<uint32_t>(runtime.job.local_index));
+    SizeCounts sizes = own_sizes(runtime);
+    const bool with_sizes = proto::TrafficCounter::counts_sizes();
     const ControlChannel channel = ControlChannel::collective(runtime.world->team);
-    if (runtime.job.rank != 0) return send_row(channel, own);
+    if (runtime.job.rank != 0) {
+        send_row(channel, own);
+        if (with_sizes) static_cast<void>(channel.send(0, sizes.data(), sizeof sizes));
+        return;
+    }
     std::vector<MatrixRow> rows(static_cast<size_t>(runtime.job.size));
     rows[0] = {true, own};
     for (int r = 1; r < runtime.job.size; ++r) {
         MatrixRow& row = rows[static_cast<size_t>(r)];
         row.present = receive_row(channel, r, row.sent);
         if (!row.present) row.sent.clear();
+        if (with_sizes && row.present) row.present = receive_sizes(channel, r, sizes);
     }
-    if (!write_file(path, matrix_text(rows)))
+    if (!write_file(path, matrix_text(rows, sizes)))
         report({"the communication matrix cannot be written", "rank 0, host " + os::host_name(),
                 path + ": " + std::strerror(errno), "correct ZIPMPI_MATRIX_FILE"});
 }

@@ -3,6 +3,7 @@
 #include "core/tool/pvar_list.hpp"
 
 #include "base/counters.hpp"
+#include "base/size_histogram.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
 #include "segment/traffic.hpp"
@@ -33,6 +34,22 @@ PvarClass class_of(std::string_view name) {
     return name.ends_with("_bytes") ? PvarClass::aggregate : PvarClass::counter;
 }
 
+// One variable for each class of sizes, named by the smallest of them.
+void add_sizes(std::vector<PvarEntry>& list) {
+    for (uint32_t i = 0; i < size_histogram::classes; ++i) {
+        const std::string least = std::to_string(size_histogram::smallest(i));
+        const std::string range = i + 1 == size_histogram::classes ? least + " and more"
+                                  : i < 2                          ? least
+                                          : least + " to " + std::to_string(size_histogram::largest(i));
+        list.push_back({"size." + least,
+                        "messages of " + range + " bytes sent, if matrix.sizes is set",
+                        {PvarClass::counter},
+                        Binding::none,
+                        Source::counter,
+                        static_cast<uint32_t>(size_histogram::counter(i))});
+    }
+}
+
 std::vector<PvarEntry> make_list() {
     std::vector<PvarEntry> list;
     for (uint32_t i = 0; i < static_cast<uint32_t>(Counter::count_); ++i) {
@@ -59,6 +76,7 @@ std::vector<PvarEntry> make_list() {
                         Source::traffic,
                         i});
     }
+    add_sizes(list);
     return list;
 }
 

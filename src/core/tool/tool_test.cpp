@@ -129,9 +129,14 @@ TEST(Matrix, LinesAreSortedAndMissingRanksNamed) {
     std::vector<MatrixRow> rows(3);
     rows[0] = {true, {{2, {3, 24}, {0, 0}}, {0, {1, 5}, {2, 16}}}};
     rows[2] = {true, {{1, {0, 0}, {4, 32}}}};
-    const std::string text = matrix_text(rows);
+    SizeCounts sizes{};
+    sizes[0] = 7;
+    sizes[size_histogram::class_of(100)] = 9;
+    const std::string text = matrix_text(rows, sizes);
     EXPECT_EQ(text.rfind("zipmpi-matrix 1\nranks 3\n#", 0), 0U);
-    EXPECT_NE(text.find("# rank 1 is missing\n0 0 1 5 2 16\n0 2 3 24 0 0\n2 1 0 0 4 32\n"), std::string::npos)
+    EXPECT_NE(
+        text.find("# rank 1 is missing\n0 0 1 5 2 16\n0 2 3 24 0 0\n2 1 0 0 4 32\n# size 0 7\n# size 64 9\n"),
+        std::string::npos)
         << text;
 }
 

@@ -124,9 +124,9 @@ Err win_post(Group& group, int assertion, Win& win) {
     if (const Err e = ranks_in(win, group, origins); e != Err::success) return e;
     full_fence();
     win.epochs.posted = true;
-    win.epochs.post_origins = static_cast<uint32_t>(origins.size());
     if ((assertion & mode_nocheck) == 0)
         for (const int origin : origins) win.window->epochs().post_to(origin);
+    win.epochs.post_origins = std::move(origins);
     return Err::success;
 }
 
@@ -137,7 +137,8 @@ Err win_start(Group& group, int assertion, Win& win) {
     if (const Err e = ranks_in(win, group, targets); e != Err::success) return e;
     close_fence(win);
     if ((assertion & mode_nocheck) == 0)
-        for (const int target : targets) win.window->epochs().await_post(target);
+        for (const int target : targets)
+            if (!win.window->epochs().await_post(target)) return take_failure(win);
     for (const int target : targets) win.cache_of(target).open = true;
     win.epochs.start_targets = std::move(targets);
     win.epochs.started = true;
@@ -161,22 +162,28 @@ Err win_complete(Win& win) {
 Err win_wait(Win& win) {
     if (!win.epochs.posted)
         return wrong_synchronization("call MPI_Win_post first", "no exposure epoch of MPI_Win_post is open");
-    win.window->epochs().await_completes(win.epochs.post_origins);
+    const bool completed = win.window->epochs().await_completes(win.epochs.post_origins);
     win.epochs.posted = false;
     full_fence();
-    return Err::success;
+    return completed ? Err::success : take_failure(win);
 }
 
 Err win_test(Win& win, bool& flag) {
     if (!win.epochs.posted)
         return wrong_synchronization("call MPI_Win_post first", "no exposure epoch of MPI_Win_post is open");
-    flag = win.window->epochs().all_completed(win.epochs.post_origins);
+    proto::rma::EpochSync& epochs = win.window->epochs();
+    const auto origins = static_cast<uint32_t>(win.epochs.post_origins.size());
+    flag = epochs.all_completed(origins);
     if (!flag) {
         proto::poll(progress_engine()); // origins may need this process to serve their requests
-        flag = win.window->epochs().all_completed(win.epochs.post_origins);
+        flag = epochs.all_completed(origins);
     }
-    if (!flag) return Err::success;
-    win.window->epochs().consume_completes(win.epochs.post_origins);
+    if (!flag) {
+        const Err failed = epochs.failure_of(win.epochs.post_origins);
+        win.epochs.posted = failed == Err::success;
+        return failed;
+    }
+    epochs.consume_completes(origins);
     win.epochs.posted = false;
     full_fence();
     return Err::success;
@@ -197,7 +204,10 @@ Err win_lock(LockType type, int rank, int assertion, Win& win) {
     } else {
         cache.lock =
             exclusive ? TargetLock::exclusive : TargetLock::shared; // another thread may try concurrently
-        win.window->locks().lock(rank, exclusive ? LockMode::exclusive : LockMode::shared);
+        if (!win.window->locks().lock(rank, exclusive ? LockMode::exclusive : LockMode::shared)) {
+            cache.lock = TargetLock::none;
+            return take_failure(win);
+        }
     }
     win.window->peek(rank).exclusive = exclusive; // unchecked: asserted by the application
     cache.open = true;
@@ -231,8 +241,12 @@ Err win_lock_all(int assertion, Win& win) {
     win.epochs.fenced = false;
     win.all_locked = true;
     win.epochs.all_unchecked = (assertion & mode_nocheck) != 0;
-    for (int r = 0; !win.epochs.all_unchecked && r < win.peer_count; ++r)
-        win.window->locks().lock(r, LockMode::shared);
+    for (int r = 0; !win.epochs.all_unchecked && r < win.peer_count; ++r) {
+        if (win.window->locks().lock(r, LockMode::shared)) continue;
+        while (r-- > 0) win.window->locks().begin_unlock(r, LockMode::shared);
+        win.all_locked = false;
+        return take_failure(win);
+    }
     win.all_open = true;
     return Err::success;
 }

@@ -43,7 +43,7 @@ struct WinEpochs {
     bool started = false;
     std::vector<int> start_targets;
     bool posted = false;
-    uint32_t post_origins = 0;
+    std::vector<int> post_origins;
 };
 
 struct Win : WinHeader {

@@ -28,8 +28,9 @@ void Cancellation::cancel_send(Operation& op) {
         matcher_.discard(*u);
         return completion_.finish_cancelled(op);
     }
-    if (op.own_id == 0 || op.cancel_pending) return; // its data is being sent, or it was canceled before
-    op.cancel_pending = true;
+    if (op.own_id == 0 || op.cancel != Operation::Cancel::none)
+        return; // its data is being sent, or it was canceled before
+    op.cancel = Operation::Cancel::requested;
     if (peers_.is_remote(op.transport_peer) && !op.ack_pending) ++op.events_left;
     const wire::Cancel w{op.own_id, op.context};
     control_.send(op.transport_peer, wire::MessageKind::cancel, &w, sizeof w);
@@ -51,9 +52,11 @@ void Cancellation::on_cancel(const wire::Cancel& request, transport::Peer from) 
 }
 
 void Cancellation::on_cancelled(Operation& op, transport::Peer from, uint32_t outcome) {
-    if (!op.cancel_pending) return;
+    if (op.cancel != Operation::Cancel::requested) return;
     const bool dropped = outcome != too_late;
+    op.cancel = Operation::Cancel::answered;
     if (!dropped && op.ack_pending) return; // the ack completes it
+    op.ack_pending = false;
     if (peers_.is_remote(from)) {
         op.cancelled = dropped && op.error == Err::success;
         return remote_.count_event(op);

@@ -85,8 +85,8 @@ void ArrivalDispatcher::on_ack(const transport::Arrival& a) {
     if (!read_payload(a, ack)) return;
     Operation* op = find_operation(a, ack.sender, Operation::Kind::send);
     if (op == nullptr) return;
+    if (peers_.is_remote(a.from)) return sender_.remote().on_ack(*op);
     table_.remove(*op);
-    if (peers_.is_remote(a.from)) return sender_.remote().count_event(*op);
     sender_.rendezvous().on_ack(*op, a.from, static_cast<uint32_t>(a.envelope.tag));
 }
 

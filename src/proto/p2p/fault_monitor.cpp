@@ -135,7 +135,7 @@ int FaultMonitor::fail_awaiting_reply() {
     const auto to_fail = [this](const Operation& op) { // not failed by the network
         if (op.network_owned || !is_in_table(op.transport_peer)) return false;
         return !peers_.is_remote(op.transport_peer) ||
-               ((op.ack_pending || op.cancel_pending) && op.events_left == 1);
+               ((op.ack_pending || op.cancel == Operation::Cancel::requested) && op.events_left == 1);
     };
     while (Operation* const op = operations_.find_if(to_fail)) {
         operations_.remove(*op);

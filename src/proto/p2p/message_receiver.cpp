@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/p2p/message_receiver.hpp"
 
+#include "base/diagnostic.hpp"
 #include "proto/count_mismatch.hpp"
 #include "proto/p2p/payload.hpp"
 #include "proto/p2p/remote_operation.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <string>
+#include <unistd.h>
 
 namespace zipmpi::proto {
 namespace {
@@ -87,10 +89,22 @@ void MessageReceiver::on_message(const IncomingMessage& message) {
         store(message);
 }
 
+// A message must not be lost, and its sender has completed.
+void MessageReceiver::exit_without_memory(const IncomingMessage& message) const {
+    Diagnostic p;
+    p.what = "out of memory for messages without a receive";
+    p.where = "rank " + std::to_string(node_.shm.segment().world_rank(node_.shm.self()));
+    p.why = "no memory to store " + std::to_string(message.bytes) + " bytes; " +
+            std::to_string(matcher_.unexpected_count()) + " earlier messages are stored";
+    p.fix = "post receives earlier, or limit the messages in flight, for example by MPI_Ssend";
+    report(p);
+    _exit(1);
+}
+
 void MessageReceiver::store(const IncomingMessage& message) {
     node_.counters().add(Counter::unexpected);
-    if (matcher_.store(message) == nullptr) std::abort(); // out of memory, and a message must not be lost
-    lock_.wake_waiters();                                 // another thread may probe for it
+    if (matcher_.store(message) == nullptr) exit_without_memory(message);
+    lock_.wake_waiters(); // another thread may probe for it
 }
 
 void MessageReceiver::accept(Operation& recv, const IncomingMessage& message) {

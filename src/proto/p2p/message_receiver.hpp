@@ -67,6 +67,7 @@ class MessageReceiver {
     void accept_eager(Operation& recv, const wire::Envelope& e, transport::Peer from, const std::byte* data,
                       uint64_t bytes);
     void store(const IncomingMessage& message);
+    [[noreturn]] [[gnu::cold]] void exit_without_memory(const IncomingMessage& message) const;
     void fetch_from_network(Operation& recv, const IncomingMessage& message);
 
     static constexpr uint32_t progress_interval = 32;

@@ -26,7 +26,7 @@ class TestNetwork : public transport::Network {
     void fail_peer(int) override { peer_failed = true; }
     PostStatus send(transport::Peer, const wire::Envelope& e, const std::byte*, const BufferRef&) override {
         sent_envelopes.push_back(e);
-        return PostStatus::done;
+        return eager_status;
     }
     PostStatus send_rendezvous(transport::Peer, const wire::Envelope&, const std::byte* payload,
                                const BufferRef&) override {
@@ -49,6 +49,7 @@ class TestNetwork : public transport::Network {
 
     std::vector<wire::Envelope> sent_envelopes;
     wire::Ack rts_id{}; // of the last long message
+    PostStatus eager_status = PostStatus::done;
     bool peer_failed = false;
     static constexpr uint64_t by_arm = UINT64_MAX;
     bool is_idle = true;
@@ -77,10 +78,16 @@ struct Host {
         team = Team{engine.get(), 2, 0, 2, RankMap(0), 0};
     }
     void reply(wire::MessageKind kind, int info = 0) {
-        const wire::Cancel w{network->rts_id.sender, team.context};
-        wire::Envelope e{kind, 0, sizeof w, 0, 0, 0, info, 0};
+        deliver(kind, info, wire::Cancel{network->rts_id.sender, team.context});
+    }
+    void acknowledge(const wire::Ack& ack) { deliver(wire::MessageKind::ack, 0, ack); }
+
+  private:
+    template <class T>
+    void deliver(wire::MessageKind kind, int info, const T& content) {
+        const wire::Envelope e{kind, 0, sizeof content, 0, 0, 0, info, 0};
         std::byte payload[wire::inline_max];
-        std::memcpy(payload, &w, sizeof w);
+        std::memcpy(payload, &content, sizeof content);
         events->message_arrived({0, e, payload, nullptr, 0});
     }
 };
@@ -110,6 +117,61 @@ TEST(NetworkP2p, CancelledLongSendWaitsForTheReply) {
             EXPECT_TRUE(op.done());
             EXPECT_EQ(op.cancelled, dropped);
         }
+}
+
+// The network still reads the buffer: no reply of the receiver may complete the send.
+TEST(NetworkP2p, UnsolicitedRepliesDoNotCompleteLongSend) {
+    for (const bool canceled : {false, true}) {
+        Host h;
+        const std::vector<char> data(1 << 20, 'a');
+        Operation op = make_send(h.team, data.data(), data.size(), 1, 5);
+        h.engine->start_send(op);
+        if (canceled) h.engine->cancel(op);
+        for (int i = 0; i < 2; ++i) {
+            h.reply(wire::MessageKind::cancelled);
+            h.acknowledge(h.network->rts_id);
+            ASSERT_FALSE(op.done()) << canceled;
+        }
+        h.events->send_finished(&op, OpStatus::done);
+        EXPECT_TRUE(op.done());
+        EXPECT_EQ(op.cancelled, canceled);
+    }
+}
+
+// Also an eager synchronous send: one reply counts, be it `cancelled` or the ack.
+TEST(NetworkP2p, SynchronousSendCountsOneReply) {
+    for (const bool cancelled_first : {false, true}) {
+        Host h;
+        h.network->eager_status = PostStatus::in_flight;
+        const std::vector<char> data(100, 'a');
+        Operation op = make_send(h.team, data.data(), data.size(), 1, 5);
+        op.synchronous = true;
+        h.engine->start_send(op);
+        h.network->rts_id.sender = h.network->sent_envelopes.at(0).sync_id;
+        h.engine->cancel(op);
+        if (cancelled_first) h.reply(wire::MessageKind::cancelled);
+        h.acknowledge(h.network->rts_id);
+        h.reply(wire::MessageKind::cancelled);
+        ASSERT_FALSE(op.done()) << cancelled_first;
+        h.events->send_finished(&op, OpStatus::done);
+        EXPECT_TRUE(op.done());
+        EXPECT_EQ(op.cancelled, cancelled_first);
+    }
+}
+
+// The receiver has answered the cancellation and fails: the network ends the send, nothing before it.
+TEST(NetworkP2p, AnsweredCancellationLeavesFailureToTheNetwork) {
+    Host h;
+    const std::vector<char> data(1 << 20, 'a');
+    Operation op = make_send(h.team, data.data(), data.size(), 1, 5);
+    h.engine->start_send(op);
+    h.engine->cancel(op);
+    h.reply(wire::MessageKind::cancelled);
+    h.segment.faults().publish_failed(1);
+    h.engine->faults().poll();
+    EXPECT_FALSE(op.done());
+    h.events->send_finished(&op, OpStatus::failed);
+    EXPECT_TRUE(op.done());
 }
 
 TEST(NetworkP2p, CancelOfMatchedMessageIsAnswered) {

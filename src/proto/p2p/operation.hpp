@@ -46,6 +46,7 @@ struct MessageArgs {
 
 struct Operation : transport::NetworkOperation, MessageArgs {
     enum class Kind : uint8_t { send, recv, none };
+    enum class Cancel : uint8_t { none, requested, answered }; // of a send whose envelope has left
 
     Operation() = default;
     Operation(Kind what, const MessageArgs& args)
@@ -71,11 +72,11 @@ struct Operation : transport::NetworkOperation, MessageArgs {
     wire::OperationId own_id = 0;
     wire::OperationId remote_id = 0;
     uint32_t transport_peer = 0;
-    uint32_t events_left = 0;    // send to another host: events until it is done
-    bool ack_pending = false;    // send to another host: the receiver will acknowledge it
-    bool cancel_pending = false; // send: waits for the receiver's reply to `cancel`
-    bool network_owned = false;  // receive: the network writes to its buffer
-    bool complete = false;       // read and written under the engine's lock
+    uint32_t events_left = 0; // send to another host: events until it is done
+    bool ack_pending = false; // send to another host: an ack of the receiver is one of these events
+    Cancel cancel = Cancel::none;
+    bool network_owned = false; // receive: the network writes to its buffer
+    bool complete = false;      // read and written under the engine's lock
     struct Posted {
         uint64_t order = 0; // position among all posts
         QueueLink<Operation> link;
@@ -89,7 +90,8 @@ struct Operation : transport::NetworkOperation, MessageArgs {
         matched_tag = any_tag;
         received = transferred = expected = 0;
         error = Err::success;
-        cancelled = complete = ack_pending = cancel_pending = network_owned = false;
+        cancelled = complete = ack_pending = network_owned = false;
+        cancel = Cancel::none;
         own_id = remote_id = 0;
         events_left = 0;
     }

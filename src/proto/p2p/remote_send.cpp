@@ -107,6 +107,13 @@ void RemoteSender::on_sent(Operation& op, OpStatus outcome) {
     count_event(op);
 }
 
+void RemoteSender::on_ack(Operation& op) {
+    if (!op.ack_pending) return;
+    op.ack_pending = false;
+    table_.remove(op); // no `cancelled` follows an ack
+    count_event(op);
+}
+
 void RemoteSender::count_event(Operation& op) {
     if (--op.events_left != 0) return; // its id stays valid: the peer may still name it
     if (op.own_id != 0) table_.remove(op);

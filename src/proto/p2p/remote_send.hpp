@@ -28,6 +28,9 @@ class RemoteSender {
     transport::SendStatus try_start(Operation& op);
     // The network has released the buffer of a send.
     void on_sent(Operation& op, transport::OpStatus outcome);
+    // The receiver has matched a synchronous send. Without effect if the send awaits no ack: only the network
+    // may end its use of the buffer.
+    void on_ack(Operation& op);
     // One of the events that a send waits for has happened.
     void count_event(Operation& op);
     [[gnu::cold]] void finish_unreachable(Operation& op);

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TrafficCounter: counts sends in the counters and in this rank's row of the communication matrix.
+// TrafficCounter: counts sends in the counters and in this rank's row of the communication matrix. With the
+// parameter matrix.sizes, also by size: then entries_ stays empty, so that every send takes the path of a
+// first send to its peer, and the usual path has no instruction for it.
 #pragma once
 
 #include "base/counters.hpp"
@@ -25,7 +27,7 @@ class TrafficCounter {
         counters.add_owner(Counter::send_bytes, bytes);
         wire::PeerTraffic* t = entries_[peer];
         if (t == nullptr) [[unlikely]]
-            t = entries_[peer] = &writer_.row_for(world_peer);
+            t = &entry_for(counters, peer, world_peer, bytes);
         t->count[context & 1U & ~(context >> 31U)].add(bytes);
     }
     void count_send(Counters& counters, transport::Peer peer, const MessageArgs& op) {
@@ -35,9 +37,16 @@ class TrafficCounter {
         if (peer >= entries_.size()) entries_.resize(peer + 1);
     }
 
+    static bool counts_sizes();
+
   private:
+    [[gnu::cold]] wire::PeerTraffic& entry_for(Counters& counters, transport::Peer peer, int world_peer,
+                                               uint64_t bytes);
+
     segment::TrafficWriter writer_;
-    std::vector<wire::PeerTraffic*> entries_; // per peer; null: nothing was sent to it yet
+    std::vector<wire::PeerTraffic*>
+        entries_; // per peer; null: nothing was sent to it yet, or sizes are counted
+    std::vector<wire::PeerTraffic*> uncached_; // per peer, if sizes are counted
 };
 
 } // namespace zipmpi::proto

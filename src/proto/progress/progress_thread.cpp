@@ -124,7 +124,7 @@ void ProgressThread::run() {
         }
         const uint32_t now = handoff.entries();
         if (std::exchange(seen, now) == now) {
-            if (!should_stop()) handoff.sleep(max_park_ns);
+            if (!should_stop()) handoff.sleep(max_park_ns, now);
         } else {
             handoff.unpark(); // spares frequent short calls the wakeup
             nap_ns = found ? busy_nap_ns : std::min(2 * nap_ns, max_nap_ns);

@@ -55,7 +55,8 @@ constexpr int64_t short_spins = 300;
 // Polls without a pause instruction in between: a pause takes much of a short message's latency.
 constexpr int64_t polls_without_pause = 50;
 
-// Idle polls of nonblocking calls per yield: together they take about as long as a context switch.
+// Idle polls of nonblocking calls per yield while the ranks that are awake have a CPU each: together they
+// take about as long as a context switch. While they do not, each idle poll delays a rank that could run.
 constexpr uint32_t idle_polls_per_yield = 16;
 
 constexpr auto relaxed = std::memory_order_relaxed;
@@ -243,14 +244,15 @@ void wait_step(ProgressEngine& engine, uint32_t& rounds, const WaitInfo& info, c
     }
 }
 
-void poll_idle(ProgressEngine& engine) {
-    engine.faults().poll();
-    if (!engine.wait_tuning().oversubscribed() ||
-        engine.wait_tuning().count_idle_poll() % idle_polls_per_yield != 0)
-        return;
+bool poll_idle(ProgressEngine& engine) {
+    const bool failures = engine.faults().poll() != 0;
+    auto& tuning = engine.wait_tuning();
+    if (!tuning.oversubscribed()) return failures;
+    if (tuning.count_idle_poll() % idle_polls_per_yield != 0 && tuning.awake_fit_cpus()) return failures;
     engine.engine_lock().unlock_for_wait();
     sched_yield();
     engine.engine_lock().relock();
+    return true; // by another thread
 }
 
 Err exchange(ProgressEngine& engine, Operation& recv, Operation& send, uint32_t collective_sequence) {

@@ -44,19 +44,19 @@ void wait_step(ProgressEngine& engine, uint32_t& rounds, const WaitInfo& info, c
 // no wakeup arrives within a grace period either. Must be called without the lock: it takes up to a second.
 bool is_wakeup_missing(ProgressEngine& engine, uint32_t ticket);
 
-// Called after an idle poll by a nonblocking call.
-void poll_idle(ProgressEngine& engine);
+// Called after an idle poll by a nonblocking call. Returns true if a request may have completed meanwhile.
+bool poll_idle(ProgressEngine& engine);
 
 // Called when an event arrives after `rounds` idle polls: adapts the number of spins of the next wait.
 void adapt_spin(ProgressEngine& engine, uint32_t rounds);
 
 // Progress for nonblocking calls that may be repeated in a loop, such as MPI_Test. When oversubscribed it
-// yields after some idle polls, without the lock, so that the peers can run.
-inline void poll(ProgressEngine& engine) {
-    if (engine.progress() > 0)
-        engine.wait_tuning().reset_idle_polls();
-    else
-        poll_idle(engine);
+// yields after some idle polls, without the lock, so that the peers can run. Returns false if no request can
+// have completed.
+inline bool poll(ProgressEngine& engine) {
+    if (engine.progress() == 0) return poll_idle(engine);
+    engine.wait_tuning().reset_idle_polls();
+    return true;
 }
 
 // Pause instructions between two polls in a stream of messages.

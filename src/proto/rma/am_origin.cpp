@@ -152,7 +152,9 @@ void AmOrigin::flush(int rank) {
 void AmOrigin::flush_all() {
     for (const auto& l : target_queues_)
         if (l != nullptr) request_ack(*l);
-    waiter_.await([this] { return all_flushed(); }, -1);
+    // one after the other: a failed target ends only the wait for it
+    for (const auto& l : target_queues_)
+        if (l != nullptr) waiter_.await([&l = *l] { return l.is_flushed(); }, l->rank);
 }
 
 void AmOrigin::await_fetches(int rank) {
@@ -164,13 +166,8 @@ void AmOrigin::await_fetches(int rank) {
 
 void AmOrigin::await_all_fetches() {
     if (fetches_ != 0) send_all_batches();
-    waiter_.await([this] { return fetches_ == 0; }, -1);
-}
-
-bool AmOrigin::all_flushed() const {
     for (const auto& l : target_queues_)
-        if (l != nullptr && !l->is_flushed()) return false;
-    return true;
+        if (l != nullptr) waiter_.await([&l = *l] { return l.fetches == 0; }, l->rank);
 }
 
 void AmOrigin::count_batches(uint32_t* counts) {
@@ -226,7 +223,10 @@ void AmOrigin::on_message(int from, const std::byte* message, size_t bytes) {
     }
     TargetQueue* const l = find_queue(from);
     if (l == nullptr || !on_replies(*l, rest, bytes - sizeof head)) return;
-    if (head.refused != 0) failure_.set(out_of_window_error(from));
+    if (head.refused != 0) {
+        const Err lost = waiter_.failure_of(-1); // the target refuses locks that a failed member may hold
+        failure_.set(lost != Err::success ? lost : out_of_window_error(from));
+    }
     if (head.served - l->done <= l->sent - l->done) l->done = head.served;
     for (; !l->ack_marks.empty() && static_cast<int32_t>(l->done - l->ack_marks.front().number) >= 0;
          l->ack_marks.pop_front())

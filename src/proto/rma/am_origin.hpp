@@ -103,7 +103,6 @@ class AmOrigin final : private AmHandler {
     [[nodiscard]] TargetQueue* find_queue(int rank) const {
         return target_queues_[static_cast<size_t>(rank)].get();
     }
-    [[nodiscard]] bool all_flushed() const;
     [[nodiscard]] uint32_t add_pending_reply(const PendingReply& w);
     void append_request(TargetQueue& queue, const AmRequest& request);
     void limit_bytes(const TargetQueue& queue);

@@ -122,8 +122,12 @@ bool AmTarget::resume(OriginQueue& s) {
         if (s.lock.awaited) {
             const TicketRwLock::Turn turn = locks_.poll(s.lock);
             if (turn == TicketRwLock::Turn::unknown) must_poll_ = true;
-            if (turn != TicketRwLock::Turn::granted) return false;
-            on_lock_granted(s);
+            if (turn == TicketRwLock::Turn::granted)
+                on_lock_granted(s);
+            else if (has_failed_member())
+                refuse_lock(s);
+            else
+                return false;
         }
         wire::RmaBatch head{};
         const Bytes& first = s.deferred.front();
@@ -143,6 +147,17 @@ int AmTarget::resume_blocked() {
     if (blocked_queues_.empty()) targets_.team().engine->hooks().remove(hook_);
     if (must_poll_) sched_yield(); // too many waiters ahead for a wakeup, so this rank polls
     return static_cast<int>(before - blocked_queues_.size()) + (must_poll_ ? 1 : 0);
+}
+
+bool AmTarget::has_failed_member() const {
+    return targets_.team().engine->faults().comm_failure(targets_.team().context) != Err::success;
+}
+
+// The holder may have failed. The origin reports it; its requests are served so that they complete.
+void AmTarget::refuse_lock(OriginQueue& s) {
+    locks_.abandon(s.lock);
+    s.reply.count_refusal();
+    if (s.lock.wants_reply) s.reply.add_refusal(s.lock.reply_id);
 }
 
 void AmTarget::next_epoch(uint32_t served_before) {

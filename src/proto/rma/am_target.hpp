@@ -63,6 +63,8 @@ class AmTarget final : private AmHandler {
     ServeResult serve_request(OriginQueue& s, const wire::RmaRequest& head, const std::byte* rest);
     ServeResult serve_lock(OriginQueue& s, const wire::RmaRequest& head);
     void on_lock_granted(OriginQueue& s);
+    void refuse_lock(OriginQueue& s);
+    [[nodiscard]] bool has_failed_member() const;
 
     TargetTable& targets_;
     AmMessenger& messenger_;

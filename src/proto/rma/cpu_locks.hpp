@@ -16,11 +16,14 @@ class CpuLocks {
         : targets_(targets)
         , waiter_(waiter) {}
 
-    void lock(int rank, LockMode mode) {
+    // Returns false if a member has failed and the lock cannot be acquired.
+    bool lock(int rank, LockMode mode) {
         TicketRwLock l(targets_.member(rank).lock);
         const Operation& operation = waiter_.operation_to(rank);
-        mode == LockMode::exclusive ? l.lock_exclusive(engine(), operation)
-                                    : l.lock_shared(engine(), operation);
+        const bool locked = mode == LockMode::exclusive ? l.lock_exclusive(engine(), operation)
+                                                        : l.lock_shared(engine(), operation);
+        if (!locked) waiter_.on_lock_failed();
+        return locked;
     }
     void unlock(int rank, LockMode mode) { TicketRwLock(targets_.member(rank).lock).unlock(engine(), mode); }
 

@@ -54,7 +54,8 @@ Err EpochSync::fence_by_counts() {
     c.schedule().set_op({add_counts, team.size, sizeof(uint32_t)});
     coll::reduce_scatter_block(c, team, counts.data(), &expected, 1);
     if (const Err e = c.run(); e != Err::success) return e;
-    waiter_.await([&] { return target.served() >= expected && origin.fetches() == 0; }, -1);
+    if (!waiter_.await([&] { return target.served() >= expected && origin.fetches() == 0; }, -1))
+        return waiter_.failure_of(-1);
     target.next_epoch(expected);
     sync_node_fence();
     return Err::success;
@@ -84,10 +85,11 @@ void EpochSync::post_to(int origin) {
     if (origin != own_rank) targets_.wake(origin);
 }
 
-void EpochSync::await_post(int target) {
+bool EpochSync::await_post(int target) {
     const PostFlags posted(targets_, targets_.team().rank);
-    waiter_.await([&] { return posted.is_set(target); }, target);
+    if (!waiter_.await([&] { return posted.is_set(target); }, target)) return false;
     posted.clear(target);
+    return true;
 }
 
 void EpochSync::complete_to(int target) {
@@ -102,9 +104,19 @@ void EpochSync::complete_to(int target) {
     if (target != targets_.team().rank) targets_.wake(target);
 }
 
-void EpochSync::await_completes(uint32_t origins) {
-    waiter_.await([this, origins] { return all_completed(origins); }, -1);
-    consume_completes(origins);
+Err EpochSync::failure_of(const std::vector<int>& origins) const {
+    for (const int origin : origins)
+        if (const Err e = waiter_.failure_of(origin); e != Err::success) return e;
+    return Err::success;
+}
+
+bool EpochSync::await_completes(const std::vector<int>& origins) {
+    const auto count = static_cast<uint32_t>(origins.size());
+    if (!waiter_.await([this, count] { return all_completed(count); }, -1,
+                       [this, &origins] { return failure_of(origins); }))
+        return false;
+    consume_completes(count);
+    return true;
 }
 
 } // namespace zipmpi::proto::rma

@@ -41,12 +41,15 @@ class EpochSync {
     Err fence();
 
     void post_to(int origin);
-    void await_post(int target);
-    void complete_to(int target); // after all operations to the target
+    [[nodiscard]] bool await_post(int target); // false: the target has failed
+    void complete_to(int target);              // after all operations to the target
     [[nodiscard]] bool all_completed(uint32_t origins) const {
         return targets_.own_member().completed.load(std::memory_order_seq_cst) >= origins;
     }
-    void await_completes(uint32_t origins);
+    // False: one of the origins has failed before it completed its epoch.
+    [[nodiscard]] bool await_completes(const std::vector<int>& origins);
+    // Success, or why an origin will not complete its epoch.
+    [[nodiscard]] Err failure_of(const std::vector<int>& origins) const;
     void consume_completes(uint32_t origins) {
         targets_.own_member().completed.fetch_sub(origins, std::memory_order_seq_cst);
     }

@@ -52,25 +52,31 @@ struct TicketRwLock::Waiter {
     }
 };
 
-void TicketRwLock::await(ProgressEngine& engine, uint16_t ticket, LockMode mode,
+bool TicketRwLock::await(ProgressEngine& engine, uint16_t ticket, LockMode mode,
                          const Operation& wait_operation) {
     Waiter waiting{this, ticket, mode, static_cast<uint16_t>(engine.shm().self() + 1)};
     WaitInfo note = wait_info_of(wait_operation);
     note.final_check = Waiter::final_check;
     note.waiter = &waiting;
     note.serial_wakeup = true;
+    bool entered = false;
+    const auto has_failed_member = [&] {
+        return engine.faults().comm_failure(wait_operation.context) != Err::success;
+    };
     wait_until(
-        engine, [&] { return waiting.try_enter(); }, note);
+        engine, [&] { return entered || (entered = waiting.try_enter()) || has_failed_member(); }, note);
     waiting.slot().store(0, std::memory_order_relaxed);
+    return entered;
 }
 
-void TicketRwLock::await_exclusive(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation) {
-    await(engine, ticket, LockMode::exclusive, wait_operation);
+bool TicketRwLock::await_exclusive(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation) {
+    return await(engine, ticket, LockMode::exclusive, wait_operation);
 }
 
-void TicketRwLock::await_shared(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation) {
-    await(engine, ticket, LockMode::shared, wait_operation);
+bool TicketRwLock::await_shared(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation) {
+    if (!await(engine, ticket, LockMode::shared, wait_operation)) return false;
     admit_readers(engine, ticket);
+    return true;
 }
 
 TicketRwLock::Turn TicketRwLock::poll_turn(ProgressEngine& engine, LockMode mode, uint16_t ticket) {

@@ -32,8 +32,10 @@ class TicketRwLock {
     explicit TicketRwLock(wire::WindowLock& lock)
         : lock_(lock) {}
 
-    // wait_operation: shown in reports while the rank waits
-    void lock_exclusive(ProgressEngine& engine, const Operation& wait_operation) {
+    // wait_operation: shown in reports while the rank waits. Return false if a member of its communicator has
+    // failed and the turn does not come: the failed member may hold the lock. Its ticket is then lost, and
+    // with it the lock.
+    bool lock_exclusive(ProgressEngine& engine, const Operation& wait_operation) {
         uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
         for (;;) {
             const bool passes = (now & sleeping_turn) != 0 && overtakes_of(now) < max_overtakes;
@@ -42,18 +44,17 @@ class TicketRwLock {
             // pairs with unlock(): makes writes of earlier holders visible
             if (!lock_.tickets.compare_exchange_weak(now, next, std::memory_order_seq_cst)) continue;
             if (!passes && writers(now) != issued(now)) [[unlikely]]
-                await_exclusive(engine, issued(now), wait_operation);
-            return;
+                return await_exclusive(engine, issued(now), wait_operation);
+            return true;
         }
     }
-    void lock_shared(ProgressEngine& engine, const Operation& wait_operation) {
+    bool lock_shared(ProgressEngine& engine, const Operation& wait_operation) {
         uint64_t now = lock_.tickets.load(std::memory_order_relaxed);
         for (;;) {
             const bool at_once = readers(now) == issued(now);
             const uint64_t next = with_issued(at_once ? with_readers(now) : now, 1);
             if (!lock_.tickets.compare_exchange_weak(now, next, std::memory_order_seq_cst)) continue;
-            if (!at_once) await_shared(engine, issued(now), wait_operation);
-            return;
+            return at_once || await_shared(engine, issued(now), wait_operation);
         }
     }
     // Draws a ticket without waiting; returns true if the lock is granted.
@@ -119,10 +120,10 @@ class TicketRwLock {
     }
 
     struct Waiter;
-    [[gnu::cold]] void await_exclusive(ProgressEngine& engine, uint16_t ticket,
+    [[gnu::cold]] bool await_exclusive(ProgressEngine& engine, uint16_t ticket,
                                        const Operation& wait_operation);
-    [[gnu::cold]] void await_shared(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation);
-    void await(ProgressEngine& engine, uint16_t ticket, LockMode mode, const Operation& wait_operation);
+    [[gnu::cold]] bool await_shared(ProgressEngine& engine, uint16_t ticket, const Operation& wait_operation);
+    bool await(ProgressEngine& engine, uint16_t ticket, LockMode mode, const Operation& wait_operation);
     void admit_readers(ProgressEngine& engine, uint16_t ticket);
     [[gnu::cold]] void wake(ProgressEngine& engine, uint16_t ticket);
     // The owner of the ticket has registered for a wakeup and is probably not running.

@@ -24,12 +24,16 @@ void LockManager::use_rdma(const RdmaModes& modes, RdmaConnections& connections,
     if (modes.locks == RdmaModes::Locks::hybrid) am_->target().serve_hybrid_locks(*rdma_);
 }
 
-void LockManager::lock_not_by_cpu(int rank, LockMode mode) {
+bool LockManager::lock_not_by_cpu(int rank, LockMode mode) {
     if (!targets_.peek(rank).remote) return rdma_->lock_local(rank, mode);
-    if (acquires_immediately_) return lock_remote(rank, mode);
+    if (acquires_immediately_) {
+        lock_remote(rank, mode);
+        return waiter_.failure_of(rank) == Err::success;
+    }
     am_->origin().queue_to(rank).lock_state = mode == LockMode::exclusive
                                                   ? TargetQueue::LockState::wanted_exclusive
                                                   : TargetQueue::LockState::wanted_shared;
+    return true;
 }
 
 void LockManager::lock_remote(int rank, LockMode mode) {

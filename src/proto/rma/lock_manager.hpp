@@ -34,17 +34,18 @@ class LockManager {
     void use_am(AmPath& am) { am_ = &am; }
     void use_rdma(const RdmaModes& modes, RdmaConnections& connections, DeferredError& failure);
 
-    void lock(int rank, LockMode mode) {
+    // Returns false if the target, or a member that may hold the lock, has failed.
+    bool lock(int rank, LockMode mode) {
         if (targets_.peek(rank).remote || rdma_ != nullptr) [[unlikely]]
             return lock_not_by_cpu(rank, mode);
-        cpu_.lock(rank, mode);
+        return cpu_.lock(rank, mode);
     }
     void unlock(int rank, LockMode mode); // flushes
     // First half of unlock(), for several targets concurrently; a flush of all targets completes it.
     void begin_unlock(int rank, LockMode mode);
 
   private:
-    void lock_not_by_cpu(int rank, LockMode mode);
+    bool lock_not_by_cpu(int rank, LockMode mode);
     void lock_remote(int rank, LockMode mode);
     void begin_unlock_remote(int rank, LockMode mode);
 

@@ -58,7 +58,7 @@ std::optional<uint64_t> LockService::on_granted(RequestedLock& lock) {
 
 void LockService::release(RequestedLock& lock) {
     TicketRwLock l(targets_.own_member().lock);
-    l.unlock(*targets_.team().engine, *lock.held);
+    if (!std::exchange(lock.abandoned, false)) l.unlock(*targets_.team().engine, *lock.held);
     lock.held.reset();
 }
 

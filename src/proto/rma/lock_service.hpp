@@ -12,6 +12,7 @@
 #include "wire/rma_layout.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace zipmpi::proto::rma {
 
@@ -22,6 +23,7 @@ struct RequestedLock {
     std::optional<LockMode> held;
     std::optional<LockMode> awaited; // with this ticket
     uint16_t ticket = 0;
+    bool abandoned = false; // held without the turn of the ticket
     // Hybrid locks: actions when the lock is granted.
     bool yields = false;      // hand it over to the network
     bool wants_reply = false; // send a reply with this id
@@ -43,6 +45,11 @@ class LockService {
     // Returns the content of the reply: 1 if the origin holds the lock; none if it wants no reply.
     std::optional<uint64_t> on_granted(RequestedLock& lock);
     void release(RequestedLock& lock);
+    // The turn of an awaited lock may not come. The origin continues as if it held the lock.
+    static void abandon(RequestedLock& lock) {
+        lock.held = std::exchange(lock.awaited, std::nullopt);
+        lock.abandoned = true;
+    }
 
   private:
     Result draw_ticket(RequestedLock& lock, LockMode mode);

@@ -46,14 +46,18 @@ RdmaLocks::RdmaLocks(const RdmaModes& modes, const TargetTable& targets, RdmaCon
     , handover_count_(modes.handover_count)
     , members_(static_cast<size_t>(targets.team().size)) {}
 
-void RdmaLocks::lock_local(int rank, LockMode mode) {
-    if (!hybrid_) return lock_by_network(rank, mode);
-    cpu_.lock(rank, mode);
+bool RdmaLocks::lock_local(int rank, LockMode mode) {
+    if (!hybrid_) {
+        lock_by_network(rank, mode);
+        return true;
+    }
+    if (!cpu_.lock(rank, mode)) return false;
     HybridLockNode node_lock(targets_.member(rank).network_lock);
     node_lock.reset_request_count();
     if (mode == LockMode::exclusive && node_lock.is_open_to_readers()) release_as_reader(rank);
     member(rank).held_as = node_lock.holds() ? MemberLock::HeldAs::node : MemberLock::HeldAs::network;
     if (member(rank).held_as == MemberLock::HeldAs::network) lock_by_network(rank, mode);
+    return true;
 }
 
 void RdmaLocks::unlock_local(int rank, LockMode mode) {

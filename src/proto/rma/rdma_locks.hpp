@@ -27,7 +27,7 @@ class RdmaLocks {
     // Consecutive acquisitions before a hybrid lock migrates.
     [[nodiscard]] uint32_t handover_count() const { return handover_count_; }
 
-    void lock_local(int rank, LockMode mode);
+    bool lock_local(int rank, LockMode mode);
     void unlock_local(int rank, LockMode mode);
     void lock_remote(int rank, LockMode mode);
     // After a flush. The release may be pending on return.

@@ -10,7 +10,7 @@ namespace zipmpi::proto::rma {
 
 Window::Window(Team& team, uint64_t control, const std::vector<Region>& regions, const OpDecoder& decoder)
     : targets_(team, control, regions)
-    , waiter_(team)
+    , waiter_(team, failure_)
     , shared_(targets_)
     , cma_(targets_)
     , locks_(targets_, waiter_, pending_)

@@ -86,8 +86,8 @@ class Window {
 
   private:
     TargetTable targets_;
-    WindowWaiter waiter_;
     DeferredError failure_;
+    WindowWaiter waiter_;
     AttachedRanges attached_;
     SharedPath shared_;
     CmaPath cma_;

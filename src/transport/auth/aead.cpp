@@ -3,9 +3,10 @@
 #include "transport/auth/aead.hpp"
 
 #include "base/auth.hpp"
+#include "base/key_schedule.hpp"
 #include "transport/auth/key.hpp"
+#include "transport/auth/nonce.hpp"
 
-#include <array>
 #include <cstring>
 #include <memory>
 #include <openssl/evp.h>
@@ -25,14 +26,20 @@ const unsigned char* in(std::span<const std::byte> s) {
 
 class AesGcm final : public Aead {
   public:
-    explicit AesGcm(Key key) { std::memcpy(key_.data(), key.data(), key_.size()); }
+    explicit AesGcm(Key key)
+        : key_(key)
+        , salt_(random_token()) {}
+
+    [[nodiscard]] uint64_t salt() const override { return salt_; }
 
     bool seal(const AeadContext& about, std::span<std::byte> head, std::span<const std::byte> data,
               std::byte* out, uint8_t (&tag)[wire::aead_tag_bytes]) override {
-        EVP_CIPHER_CTX* const c = begin(about, sealing_, true);
+        Channel& channel = sealing_[about.to];
+        if (channel.context == nullptr) channel.context = make(about, true);
+        EVP_CIPHER_CTX* const c = channel.context.get();
         auto* const in_place = reinterpret_cast<unsigned char*>(head.data());
         int n = 0;
-        return c != nullptr &&
+        return begin(c, about, true) &&
                (head.empty() ||
                 EVP_EncryptUpdate(c, in_place, &n, in_place, static_cast<int>(head.size())) == 1) &&
                (data.empty() || EVP_EncryptUpdate(c, reinterpret_cast<unsigned char*>(out), &n, in(data),
@@ -43,7 +50,50 @@ class AesGcm final : public Aead {
 
     bool open(const AeadContext& about, AeadSegment first, AeadSegment second,
               const uint8_t (&tag)[wire::aead_tag_bytes]) override {
-        EVP_CIPHER_CTX* const c = begin(about, opening_, false);
+        const auto known = opening_.find(about.from);
+        if (known != opening_.end() && known->second.salt == about.salt)
+            return open(known->second.context.get(), about, first, second, tag);
+        // Kept only if the text is authentic: others can invent senders and salts.
+        Context fresh = make(about, false);
+        if (!open(fresh.get(), about, first, second, tag)) return false;
+        opening_[about.from] = {about.salt, std::move(fresh)};
+        return true;
+    }
+
+  private:
+    struct Channel { // to or from one rank
+        uint64_t salt = 0;
+        Context context;
+    };
+    using Channels = std::unordered_map<int32_t, Channel>;
+
+    // One key per ordered pair of ranks and sending process, so that equal sequence numbers never repeat a
+    // pair of key and nonce.
+    Context make(const AeadContext& about, bool seals) const {
+        struct {
+            int32_t from, to;
+            uint64_t salt;
+        } const text{about.from, about.to, about.salt};
+        KeyBytes key = derive_key(key_, KeyPurpose::end_to_end_pair, message_bytes(text));
+        Context c(EVP_CIPHER_CTX_new());
+        const bool ready = c != nullptr && EVP_CipherInit_ex(c.get(), EVP_aes_256_gcm(), nullptr, key.data(),
+                                                             nullptr, seals ? 1 : 0) == 1;
+        wipe(key);
+        return ready ? std::move(c) : nullptr;
+    }
+
+    // Initializes the context up to the associated data.
+    static bool begin(EVP_CIPHER_CTX* c, const AeadContext& about, bool seals) {
+        unsigned char nonce[12] = {};
+        std::memcpy(nonce + 4, &about.sequence, sizeof about.sequence);
+        int n = 0;
+        return c != nullptr && EVP_CipherInit_ex(c, nullptr, nullptr, nullptr, nonce, seals ? 1 : 0) == 1 &&
+               EVP_CipherUpdate(c, nullptr, &n, in(about.aad), static_cast<int>(about.aad.size())) == 1;
+    }
+
+    static bool open(EVP_CIPHER_CTX* c, const AeadContext& about, const AeadSegment& first,
+                     const AeadSegment& second, const uint8_t (&tag)[wire::aead_tag_bytes]) {
+        if (!begin(c, about, false)) return false;
         uint8_t expected[wire::aead_tag_bytes];
         std::memcpy(expected, tag, sizeof expected);
         unsigned char rest[16];
@@ -53,51 +103,20 @@ class AesGcm final : public Aead {
                    EVP_DecryptUpdate(c, reinterpret_cast<unsigned char*>(part.to), &n, in(part.from),
                                      static_cast<int>(part.from.size())) == 1;
         };
-        return c != nullptr && opened(first) && opened(second) &&
+        return opened(first) && opened(second) &&
                EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_TAG, sizeof expected, expected) == 1 &&
                EVP_DecryptFinal_ex(c, rest, &n) == 1;
     }
 
-  private:
-    using Contexts = std::unordered_map<uint64_t, Context>; // by from and to
-
-    // One key per ordered pair of ranks, so that equal sequence numbers never repeat a pair of key and nonce.
-    Context make(const AeadContext& about, bool seals) const {
-        struct {
-            char purpose[16];
-            int32_t from, to;
-        } const text{"zipmpi seal 1", about.from, about.to};
-        const Digest key = mac_of(key_, message_bytes(text));
-        Context c(EVP_CIPHER_CTX_new());
-        if (c == nullptr ||
-            EVP_CipherInit_ex(c.get(), EVP_aes_256_gcm(), nullptr, key.data(), nullptr, seals ? 1 : 0) != 1)
-            return nullptr;
-        return c;
-    }
-
-    // Initialized up to the associated data.
-    EVP_CIPHER_CTX* begin(const AeadContext& about, Contexts& contexts, bool seals) {
-        Context& c =
-            contexts[uint64_t{static_cast<uint32_t>(about.from)} << 32 | static_cast<uint32_t>(about.to)];
-        if (c == nullptr) c = make(about, seals);
-        unsigned char nonce[12] = {};
-        std::memcpy(nonce + 4, &about.sequence, sizeof about.sequence);
-        int n = 0;
-        const bool ready =
-            c != nullptr &&
-            EVP_CipherInit_ex(c.get(), nullptr, nullptr, nullptr, nonce, seals ? 1 : 0) == 1 &&
-            EVP_CipherUpdate(c.get(), nullptr, &n, in(about.aad), static_cast<int>(about.aad.size())) == 1;
-        return ready ? c.get() : nullptr;
-    }
-
-    std::array<uint8_t, wire::job_key_bytes> key_{};
-    Contexts sealing_, opening_;
+    Key key_; // in the node segment
+    uint64_t salt_;
+    Channels sealing_, opening_;
 };
 
 } // namespace
 } // namespace zipmpi::transport::auth
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::auth::Aead*
-zipmpi_ucx_open_sealer_2(std::span<const uint8_t, zipmpi::wire::job_key_bytes> key) {
+zipmpi_ucx_open_sealer_3(zipmpi::transport::auth::Key key) {
     return new zipmpi::transport::auth::AesGcm(key);
 }

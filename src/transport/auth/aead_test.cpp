@@ -9,7 +9,7 @@
 #include <vector>
 
 extern "C" zipmpi::transport::auth::Aead*
-zipmpi_ucx_open_sealer_2(std::span<const uint8_t, zipmpi::wire::job_key_bytes> key);
+zipmpi_ucx_open_sealer_3(std::span<const uint8_t, zipmpi::wire::key_bytes> key);
 
 namespace zipmpi::transport::auth {
 namespace {
@@ -24,8 +24,9 @@ struct Sealed {
 class Sealing : public testing::Test {
   protected:
     static std::unique_ptr<Aead> with_key(uint8_t first) {
-        std::array<uint8_t, wire::job_key_bytes> key{first, 2, 3};
-        return std::unique_ptr<Aead>(zipmpi_ucx_open_sealer_2(key));
+        static std::array<uint8_t, wire::key_bytes> keys[256]; // outlive their users
+        keys[first] = {first, 2, 3};
+        return std::unique_ptr<Aead>(zipmpi_ucx_open_sealer_3(keys[first]));
     }
     static Bytes bytes(size_t n, int first) {
         Bytes b(n);
@@ -41,18 +42,18 @@ class Sealing : public testing::Test {
     }
     std::unique_ptr<Aead> aead_ = with_key(1);
     Bytes aad_ = bytes(64, 3);
-    Aead::AeadContext context_{3, 5, 17, aad_};
+    Aead::AeadContext context_{3, 5, 8, 17, aad_};
 };
 
 TEST_F(Sealing, RoundTrip) {
     for (const size_t n : {size_t{0}, size_t{1}, size_t{15}, size_t{16}, size_t{4097}, wire::frame_chunk}) {
         const Bytes head = bytes(12, 1);
         const Bytes data = bytes(n, 9);
-        Sealed s = seal({3, 5, n, aad_}, head, data);
+        Sealed s = seal({3, 5, 8, n, aad_}, head, data);
         Bytes plain = head;
         plain.insert(plain.end(), data.begin(), data.end());
         EXPECT_NE(s.text, plain);
-        EXPECT_TRUE(with_key(1)->open({3, 5, n, aad_}, {std::span(s.text).first(5), s.text.data()},
+        EXPECT_TRUE(with_key(1)->open({3, 5, 8, n, aad_}, {std::span(s.text).first(5), s.text.data()},
                                       {std::span(s.text).subspan(5), s.text.data() + 5}, s.tag));
         EXPECT_EQ(s.text, plain);
     }
@@ -60,8 +61,8 @@ TEST_F(Sealing, RoundTrip) {
 
 TEST_F(Sealing, SameTextGivesDifferentCiphertexts) {
     const Bytes data = bytes(1000, 4);
-    EXPECT_NE(seal({3, 5, 1, aad_}, {}, data).text, seal({3, 5, 2, aad_}, {}, data).text);
-    EXPECT_NE(seal({3, 5, 1, aad_}, {}, data).text, seal({5, 3, 1, aad_}, {}, data).text);
+    EXPECT_NE(seal({3, 5, 8, 1, aad_}, {}, data).text, seal({3, 5, 8, 2, aad_}, {}, data).text);
+    EXPECT_NE(seal({3, 5, 8, 1, aad_}, {}, data).text, seal({5, 3, 8, 1, aad_}, {}, data).text);
 }
 
 TEST_F(Sealing, ModificationIsDetected) {
@@ -83,10 +84,31 @@ TEST_F(Sealing, ModificationIsDetected) {
     }
     Bytes other = aad_;
     other[5] ^= std::byte{128};
-    EXPECT_FALSE(opens(*aead_, {3, 5, 17, other}, good));
-    EXPECT_FALSE(opens(*aead_, {3, 5, 18, aad_}, good));
-    EXPECT_FALSE(opens(*aead_, {5, 3, 17, aad_}, good));
+    EXPECT_FALSE(opens(*aead_, {3, 5, 8, 17, other}, good));
+    EXPECT_FALSE(opens(*aead_, {3, 5, 8, 18, aad_}, good));
+    EXPECT_FALSE(opens(*aead_, {5, 3, 8, 17, aad_}, good));
+    EXPECT_FALSE(opens(*aead_, {3, 5, 9, 17, aad_}, good));
     EXPECT_FALSE(opens(*with_key(2), context_, good));
+    EXPECT_TRUE(opens(*aead_, context_, good)); // forged salts do not replace that of the sender
+}
+
+// Two programs one after the other in the place of one rank count from 1 with one end-to-end key.
+TEST_F(Sealing, SecondProcessOfRankRepeatsNoKeystream) {
+    const std::unique_ptr<Aead> second = with_key(1);
+    EXPECT_NE(second->salt(), aead_->salt());
+    const Bytes data = bytes(64, 4);
+    const Sealed first_text = seal({3, 5, aead_->salt(), 1, aad_}, {}, data);
+    Bytes to(data.size());
+    uint8_t tag[wire::aead_tag_bytes];
+    ASSERT_TRUE(second->seal({3, 5, second->salt(), 1, aad_}, {}, data, to.data(), tag));
+    EXPECT_NE(first_text.text, to);
+    // A receiver follows the change.
+    const std::unique_ptr<Aead> receiver = with_key(1);
+    Bytes plain(data.size());
+    EXPECT_TRUE(
+        receiver->open({3, 5, aead_->salt(), 1, aad_}, {first_text.text, plain.data()}, {}, first_text.tag));
+    EXPECT_TRUE(receiver->open({3, 5, second->salt(), 1, aad_}, {to, plain.data()}, {}, tag));
+    EXPECT_EQ(plain, data);
 }
 
 } // namespace

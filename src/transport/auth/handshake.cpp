@@ -17,17 +17,18 @@ std::string mac_text(wire::HandshakeMessage message, std::string_view address) {
 
 } // namespace
 
-std::string sign(wire::HandshakeMessage message, std::string_view address, Key key) {
+std::string sign(wire::HandshakeMessage message, std::string_view address, const HandshakeKeys& keys) {
     if (address.size() > wire::net_address_max) return {};
     message.magic = wire::net_magic;
     message.address_bytes = static_cast<uint16_t>(address.size());
-    const Digest mac = mac_of(key, mac_text(message, address));
+    const Digest mac = mac_of(keys.between(message.from, message.to), mac_text(message, address));
     static_assert(sizeof mac == sizeof message.mac);
     std::memcpy(message.mac, mac.data(), sizeof message.mac);
     return std::string(message_bytes(message)).append(address);
 }
 
-bool verify(std::span<const std::byte> bytes, uint16_t kind, int own_rank, Key key, VerifiedMessage& out) {
+bool verify(std::span<const std::byte> bytes, uint16_t kind, int own_rank, const HandshakeKeys& keys,
+            VerifiedMessage& out) {
     if (bytes.size() < sizeof out.message) return false;
     std::memcpy(&out.message, bytes.data(), sizeof out.message);
     const wire::HandshakeMessage& g = out.message;
@@ -36,7 +37,7 @@ bool verify(std::span<const std::byte> bytes, uint16_t kind, int own_rank, Key k
         g.address_bytes != rest.size() || rest.size() > wire::net_address_max)
         return false;
     out.address = {reinterpret_cast<const char*>(rest.data()), rest.size()};
-    return is_mac_of(g.mac, key, mac_text(g, out.address));
+    return is_mac_of(g.mac, keys.between(g.from, own_rank), mac_text(g, out.address));
 }
 
 } // namespace zipmpi::transport::auth

@@ -18,7 +18,7 @@
 namespace zipmpi::transport::auth {
 
 // Fills in magic and MAC and returns the bytes to send. address: of the sender, in a hello.
-std::string sign(wire::HandshakeMessage message, std::string_view address, Key key);
+std::string sign(wire::HandshakeMessage message, std::string_view address, const HandshakeKeys& keys);
 
 struct VerifiedMessage {
     wire::HandshakeMessage message{};
@@ -27,6 +27,7 @@ struct VerifiedMessage {
 
 // Returns false if the bytes are not a handshake message of this kind for this rank, or the MAC does not
 // match.
-bool verify(std::span<const std::byte> bytes, uint16_t kind, int own_rank, Key key, VerifiedMessage& out);
+bool verify(std::span<const std::byte> bytes, uint16_t kind, int own_rank, const HandshakeKeys& keys,
+            VerifiedMessage& out);
 
 } // namespace zipmpi::transport::auth

@@ -8,8 +8,8 @@
 namespace zipmpi::transport::auth {
 namespace {
 
-constexpr std::array<uint8_t, wire::job_key_bytes> key{1, 2, 3};
-constexpr std::array<uint8_t, wire::job_key_bytes> other_key{1, 2, 4};
+constexpr std::array<uint8_t, wire::key_bytes> key{1, 2, 3};
+constexpr std::array<uint8_t, wire::key_bytes> other_key{1, 2, 4};
 
 std::string hello_to(int to, std::string_view address = "address") {
     wire::HandshakeMessage g{};
@@ -17,11 +17,11 @@ std::string hello_to(int to, std::string_view address = "address") {
     g.from = 3;
     g.to = to;
     g.token = 77;
-    return sign(g, address, key);
+    return sign(g, address, {key, other_key});
 }
 
 bool verifies(const std::string& bytes, unsigned kind, int own, Key with, VerifiedMessage& out) {
-    return verify(std::as_bytes(std::span(bytes)), static_cast<uint16_t>(kind), own, with, out);
+    return verify(std::as_bytes(std::span(bytes)), static_cast<uint16_t>(kind), own, {with, with}, out);
 }
 
 TEST(Handshake, RoundTrip) {
@@ -55,6 +55,28 @@ TEST(Handshake, AnyChangedBitIsDetected) {
         VerifiedMessage out;
         EXPECT_FALSE(verifies(bytes.substr(0, n), wire::net_hello, 5, key, out)) << n << " bytes";
     }
+}
+
+// A process with only the key of gateways is not accepted as a rank.
+TEST(Handshake, RanksUseKeyThatGatewaysDoNotHave) {
+    wire::HandshakeMessage g{};
+    g.kind = wire::net_hello;
+    g.from = 3;
+    g.to = 5;
+    constexpr int job_size = 10;
+    const HandshakeKeys of_rank{key, other_key, job_size};
+    const HandshakeKeys of_gateway{other_key, other_key, job_size};
+    VerifiedMessage out;
+    const auto accepted = [&](const std::string& bytes, int own, const HandshakeKeys& with) {
+        return verify(std::as_bytes(std::span(bytes)), wire::net_hello, own, with, out);
+    };
+    EXPECT_TRUE(accepted(sign(g, "", of_rank), 5, of_rank));
+    EXPECT_FALSE(accepted(sign(g, "", of_gateway), 5, of_rank));
+    g.from = job_size;
+    EXPECT_TRUE(accepted(sign(g, "", of_gateway), 5, of_rank));
+    g.from = 3;
+    g.to = job_size;
+    EXPECT_TRUE(accepted(sign(g, "", of_rank), job_size, of_gateway));
 }
 
 } // namespace

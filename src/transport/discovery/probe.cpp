@@ -65,9 +65,9 @@ int new_socket() { return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLO
 
 } // namespace
 
-TcpDeviceProbe::TcpDeviceProbe(int own_rank, auth::Key key)
+TcpDeviceProbe::TcpDeviceProbe(int own_rank, const auth::HandshakeKeys& keys)
     : own_rank_(own_rank)
-    , key_(key) {
+    , keys_(keys) {
     auth::fill_random(nonce_);
 }
 
@@ -172,7 +172,7 @@ void TcpDeviceProbe::add_rdma_on(const std::string& interface) {
 
 bool TcpDeviceProbe::on_reply(ProbeConnection& connection, int next) {
     auth::VerifiedMessage reply;
-    if (auth::verify(std::as_bytes(std::span(connection.in)), wire::net_probe_reply, own_rank_, key_,
+    if (auth::verify(std::as_bytes(std::span(connection.in)), wire::net_probe_reply, own_rank_, keys_,
                      reply) &&
         reply.message.from == next && std::memcmp(reply.message.nonce, nonce_, sizeof nonce_) == 0) {
         reached_ = true;
@@ -185,7 +185,7 @@ bool TcpDeviceProbe::on_reply(ProbeConnection& connection, int next) {
 
 bool TcpDeviceProbe::on_request(ProbeConnection& connection) {
     auth::VerifiedMessage question;
-    if (!auth::verify(std::as_bytes(std::span(connection.in)), wire::net_probe, own_rank_, key_, question) ||
+    if (!auth::verify(std::as_bytes(std::span(connection.in)), wire::net_probe, own_rank_, keys_, question) ||
         (std::ranges::count(incoming_, question.message.from) == 0 &&
          std::ranges::count(replied_, question.message.from) == 0))
         return false;
@@ -195,7 +195,7 @@ bool TcpDeviceProbe::on_request(ProbeConnection& connection) {
     g.from = own_rank_;
     g.to = partner;
     std::memcpy(g.nonce, question.message.nonce, sizeof g.nonce);
-    const std::string reply = auth::sign(g, {}, key_);
+    const std::string reply = auth::sign(g, {}, keys_);
     add_device_of(connection.fd, "is reached by rank " + std::to_string(partner));
     report_found(); // first: the partner may exit before this rank is queried for its devices
     if (send(connection.fd, reply.data(), reply.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(reply.size())) {
@@ -252,7 +252,7 @@ bool TcpDeviceProbe::run(const ProbeRequest& search) {
     g.from = own_rank_;
     g.to = search.next;
     std::memcpy(g.nonce, nonce_, sizeof nonce_);
-    const std::string question = auth::sign(g, {}, key_);
+    const std::string question = auth::sign(g, {}, keys_);
     const bool checks = search.listener != nullptr;
     uint64_t deadline = os::now_ns() + static_cast<uint64_t>(search.limit_ms) * ms;
     uint64_t next_check = checks ? os::now_ns() + check_interval : deadline;
@@ -280,6 +280,6 @@ bool TcpDeviceProbe::run(const ProbeRequest& search) {
 } // namespace zipmpi::transport::discovery
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::DeviceProbe*
-zipmpi_ucx_open_probe_4(int world_rank, zipmpi::transport::auth::Key key) {
-    return new zipmpi::transport::discovery::TcpDeviceProbe(world_rank, key);
+zipmpi_ucx_open_probe_5(int world_rank, const zipmpi::transport::auth::HandshakeKeys& keys) {
+    return new zipmpi::transport::discovery::TcpDeviceProbe(world_rank, keys);
 }

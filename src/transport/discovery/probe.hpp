@@ -20,7 +20,7 @@ struct Interface {
 
 class TcpDeviceProbe final : public DeviceProbe {
   public:
-    TcpDeviceProbe(int own_rank, auth::Key key);
+    TcpDeviceProbe(int own_rank, const auth::HandshakeKeys& keys);
     ~TcpDeviceProbe() override;
     TcpDeviceProbe(const TcpDeviceProbe&) = delete;
     TcpDeviceProbe& operator=(const TcpDeviceProbe&) = delete;
@@ -57,7 +57,7 @@ class TcpDeviceProbe final : public DeviceProbe {
     void report_found();
 
     int own_rank_;
-    auth::Key key_;
+    auth::HandshakeKeys keys_;
     uint8_t nonce_[wire::nonce_bytes] = {};
     std::vector<Listener> listeners_;
     std::vector<ProbeConnection> connections_;

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<uint8_t, wire::job_key_bytes> key{1, 2, 3};
+constexpr std::array<uint8_t, wire::key_bytes> key{1, 2, 3};
 constexpr int limit_ms = 5000;
 
 bool search(TcpDeviceProbe& probe, int next, const std::string& addresses) {
@@ -25,8 +25,8 @@ bool search(TcpDeviceProbe& probe, int next, const std::string& addresses) {
 
 // The second gets no CPU time for a while after both have published their addresses.
 void probe_each_other(std::chrono::milliseconds late) {
-    TcpDeviceProbe first(0, key);
-    TcpDeviceProbe second(1, key);
+    TcpDeviceProbe first(0, {key, key});
+    TcpDeviceProbe second(1, {key, key});
     const std::string at_first = first.listen();
     const std::string at_second = second.listen();
     ASSERT_FALSE(at_first.empty());

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/interjob/bulk_transfers.hpp"
 
+#include <utility>
+
 namespace zipmpi::interjob {
 
 void BulkTransfers::add_send(const BulkKey& key, const BufferRef& data) {
@@ -14,6 +16,13 @@ std::optional<BufferRef> BulkTransfers::take_send(const BulkKey& key) {
     const BufferRef data = found->second.data;
     sends_.erase(found);
     return data;
+}
+
+bool BulkTransfers::is_new_announcement(const BulkKey& key) {
+    uint64_t& last = last_announced_[key.external];
+    if (key.number <= last) return false; // numbers of a sender increase
+    last = key.number;
+    return true;
 }
 
 IncomingBulk& BulkTransfers::add_announced(const BulkKey& key) {
@@ -33,12 +42,18 @@ std::optional<BulkKey> BulkTransfers::take_announced(IncomingBulk& bytes) {
 
 const BufferRef* BulkTransfers::find_fetch(const BulkKey& key) const {
     const auto found = fetches_.find(key);
-    return found != fetches_.end() ? &found->second : nullptr;
+    return found != fetches_.end() ? &found->second.to : nullptr;
+}
+
+bool BulkTransfers::begin_delivery(const BulkKey& key, uint64_t bytes) {
+    const auto found = fetches_.find(key);
+    if (found == fetches_.end() || found->second.to.bytes != bytes || bytes == 0) return false;
+    return !std::exchange(found->second.delivering, true);
 }
 
 NetworkOperation* BulkTransfers::end_fetch(const BulkKey& key) {
     const auto found = fetches_.find(key);
-    NetworkOperation* const operation = found->second.operation;
+    NetworkOperation* const operation = found->second.to.operation;
     fetches_.erase(found);
     return operation;
 }
@@ -52,7 +67,7 @@ void BulkTransfers::abandon(int external, std::vector<NetworkOperation*>& unsent
     });
     std::erase_if(fetches_, [&](const auto& fetch) {
         const bool of_peer = fetch.first.external == external;
-        if (of_peer) unreceived.push_back(fetch.second.operation);
+        if (of_peer) unreceived.push_back(fetch.second.to.operation);
         return of_peer;
     });
 }

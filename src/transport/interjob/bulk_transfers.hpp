@@ -35,12 +35,17 @@ class BulkTransfers {
     [[nodiscard]] std::optional<BufferRef> take_send(const BulkKey& key);
     [[nodiscard]] bool has_sends() const { return !sends_.empty(); }
 
+    // Each number names one message of a peer: false if the peer has used it before.
+    [[nodiscard]] bool is_new_announcement(const BulkKey& key);
     // The peer has announced a message. The address of the result identifies it to the protocols.
     IncomingBulk& add_announced(const BulkKey& key);
     // Nothing: the message is not of another job.
     [[nodiscard]] std::optional<BulkKey> take_announced(IncomingBulk& bytes);
 
-    void start_fetch(const BulkKey& key, const BufferRef& to) { fetches_.emplace(key, to); }
+    void start_fetch(const BulkKey& key, const BufferRef& to) { fetches_.emplace(key, Fetch{to}); }
+    // The peer starts to deliver data. False: it was not pulled, has another length, or is being delivered on
+    // another connection.
+    [[nodiscard]] bool begin_delivery(const BulkKey& key, uint64_t bytes);
     // Destination of the data; null: it was not pulled.
     [[nodiscard]] const BufferRef* find_fetch(const BulkKey& key) const;
     NetworkOperation* end_fetch(const BulkKey& key);
@@ -54,6 +59,10 @@ class BulkTransfers {
         int external;
         BufferRef data;
     };
+    struct Fetch {
+        BufferRef to;
+        bool delivering = false;
+    };
     struct Announced {
         BulkKey key;
         std::unique_ptr<IncomingBulk> handle;
@@ -62,7 +71,8 @@ class BulkTransfers {
     uint64_t next_number_ = 1;
     std::unordered_map<uint64_t, PendingSend> sends_; // by number
     std::unordered_map<IncomingBulk*, Announced> announced_;
-    std::map<BulkKey, BufferRef> fetches_;
+    std::unordered_map<int, uint64_t> last_announced_; // by peer
+    std::map<BulkKey, Fetch> fetches_;
 };
 
 } // namespace zipmpi::interjob

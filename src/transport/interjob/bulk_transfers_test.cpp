@@ -37,6 +37,20 @@ TEST(BulkTransfers, AnnouncedMessageIsFetchedOnce) {
     EXPECT_EQ(transfers.find_fetch({3, 9}), nullptr);
 }
 
+TEST(BulkTransfers, EachNumberIsUsedOnce) {
+    BulkTransfers transfers;
+    NetworkOperation operation;
+    EXPECT_TRUE(transfers.is_new_announcement({3, 9}));
+    EXPECT_FALSE(transfers.is_new_announcement({3, 9}));
+    EXPECT_FALSE(transfers.is_new_announcement({3, 8}));
+    EXPECT_TRUE(transfers.is_new_announcement({4, 9})) << "of another peer";
+    transfers.start_fetch({3, 9}, buffer_for(operation));
+    EXPECT_FALSE(transfers.begin_delivery({3, 8}, 100)) << "not pulled";
+    EXPECT_FALSE(transfers.begin_delivery({3, 9}, 99)) << "another length";
+    EXPECT_TRUE(transfers.begin_delivery({3, 9}, 100));
+    EXPECT_FALSE(transfers.begin_delivery({3, 9}, 100)) << "on a second connection at the same time";
+}
+
 TEST(BulkTransfers, FailedPeerAbandonsItsOperations) {
     BulkTransfers transfers;
     NetworkOperation of_failed[2];

@@ -19,7 +19,8 @@ constexpr uint64_t handshake_ns = 10 * second_ns;
 constexpr uint64_t parked_ns = 120 * second_ns;                // until this process receives the key
 constexpr uint64_t authenticated_timeout_ns = 600 * second_ns; // an authenticated peer may be computing
 constexpr uint32_t max_rounds = 3;                             // over all addresses
-constexpr size_t max_unauthenticated = 1024;
+constexpr size_t max_unauthenticated = 256;                    // a process often may open 1024 descriptors
+constexpr uint64_t silent_ns = second_ns; // until a silent connection makes room for another
 constexpr uint64_t check_interval_ns = second_ns / 20;
 constexpr uint64_t reply_timeout_ns = 20 * second_ns; // for a reply, before another address is tried
 
@@ -87,12 +88,30 @@ void ConnectionSetup::on_connected(Connection& c) {
 }
 
 void ConnectionSetup::accept_connection(int listener) {
-    const auto unauthenticated = static_cast<size_t>(
-        std::ranges::count_if(table_.all(), [](const auto& one) { return one.second->external < 0; }));
     os::Fd fd = accept_on(listener);
-    if (!fd || unauthenticated >= max_unauthenticated) return;
+    if (!fd || !evict_silent()) return;
     Connection& c = table_.add(std::move(fd), Connection::State::hello_awaited, os::now_ns() + handshake_ns);
     c.broken = !table_.start_watching(c);
+}
+
+// Whether another unauthenticated connection may be kept. A connection that has sent nothing for a while
+// makes room: numbers increase, so the first found is the oldest.
+bool ConnectionSetup::evict_silent() {
+    const uint64_t silent_since = os::now_ns() + handshake_ns - silent_ns; // deadline of such a connection
+    size_t unauthenticated = 0;
+    Connection* silent = nullptr;
+    for (const auto& [number, c] : table_.all()) {
+        if (c->external >= 0 || c->broken) continue;
+        ++unauthenticated;
+        if (silent == nullptr && c->state == Connection::State::hello_awaited && c->in.empty() &&
+            c->setup.deadline_ns <= silent_since)
+            silent = c.get();
+    }
+    if (unauthenticated < max_unauthenticated) return true;
+    if (silent == nullptr) return false;
+    silent->fd.reset();
+    table_.mark_broken(*silent);
+    return true;
 }
 
 size_t ConnectionSetup::expected_bytes(Connection::State state) {
@@ -169,7 +188,7 @@ bool ConnectionSetup::on_confirm(Connection& c) {
     ExternalPeer& f = peers_.at(c.external);
     if (f.failed) return false; // already treated as failed: reject, so that the peer notices
     c.state = Connection::State::open;
-    if (f.connection == 0) f.connection = c.number; // use it for the opposite direction too
+    if (f.connection == 0 && !c.bye_sent) f.connection = c.number; // use it for the opposite direction too
     return true;
 }
 

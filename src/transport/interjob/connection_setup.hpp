@@ -32,7 +32,14 @@ class ConnectionSetup {
     void retry_parked();
     void check_timeouts();
 
+    // A connection of the peer, also one that it has not confirmed yet.
+    [[nodiscard]] bool is_of_peer(const Connection& c, int external) const {
+        return c.external == external ||
+               (c.state == Connection::State::reply_sent && peers_.find(c.setup.hello.from) == external);
+    }
+
   private:
+    [[nodiscard]] bool evict_silent();
     bool dial_next(Connection& c);
     bool on_hello(Connection& c);
     bool reply_hello(Connection& c, const std::string& key);

@@ -27,10 +27,11 @@ bool ConnectionSweeper::has_open_connection(int external) const {
     });
 }
 
-// A broken connection without a bye is a failure of its peer. Setup of an unused connection may fail because
-// the other side has shut down normally; another open connection to the peer decides.
+// A broken connection of a peer without a bye, on this or another connection, is a failure of the peer. Setup
+// of an unused connection may fail because the other side has shut down normally; another open connection to
+// the peer decides.
 void ConnectionSweeper::record_failure(const Connection& c) {
-    if (!c.broken || c.external < 0 || c.bye_received) return;
+    if (!c.broken || c.external < 0 || c.bye_received || peers_.at(c.external).left) return;
     const bool unused = !c.is_open() && c.out.empty();
     if (!unused || !has_open_connection(c.external)) peers_.add_failure(c.external);
 }
@@ -39,7 +40,8 @@ void ConnectionSweeper::sweep() {
     ConnectionTable::Connections& connections = table_.all();
     for (auto it = connections.begin(); it != connections.end();) {
         const Connection& c = *it->second;
-        const bool over = c.bye_sent && c.bye_received && c.out.empty();
+        const bool peer_left = c.bye_received || (c.external >= 0 && peers_.at(c.external).left);
+        const bool over = c.bye_sent && peer_left && c.out.empty();
         record_failure(c);
         if (!over && !c.broken) {
             ++it;

@@ -20,9 +20,11 @@ using transport::Peer;
 struct ExternalPeer {
     ContactInfo contact;
     std::string key;
-    uint64_t connection = 0; // for messages to it; 0: none
-    uint32_t references = 0; // of communicators
+    uint64_t connection = 0;                         // for messages to it; 0: none
+    uint32_t references = 0;                         // of communicators
+    std::unordered_map<uint32_t, uint32_t> contexts; // of these communicators, with their references
     bool failed = false;
+    bool left = false; // has sent a bye: connections to it may end in any way
 };
 
 // Peers are numbered in the order in which they are added.
@@ -30,8 +32,12 @@ class ExternalPeers {
   public:
     static constexpr int none = -1;
 
-    explicit ExternalPeers(Peer first_peer)
-        : first_peer_(first_peer) {}
+    // Whether a communicator of this process has the context.
+    using ContextCheck = bool (*)(uint32_t context);
+
+    ExternalPeers(Peer first_peer, ContextCheck is_context_in_use)
+        : first_peer_(first_peer)
+        , is_context_in_use_(is_context_in_use) {}
 
     // Adds a process, or updates the contact information and key of one that has just communicated. Returns
     // its number.
@@ -42,6 +48,14 @@ class ExternalPeers {
     [[nodiscard]] int find(const ProcessName& name) const; // or none
     // The key of this id; null: not known yet.
     [[nodiscard]] const std::string* find_key(uint64_t id) const;
+
+    // Counts the communicators that a process shares with this one. Return true for the first and for the
+    // last.
+    bool add_reference(int external, uint32_t context);
+    bool remove_reference(int external, uint32_t context);
+    // Whether the process may send messages in the context: that of a shared communicator, or one that may be
+    // in creation here and already be complete there.
+    [[nodiscard]] bool may_use(int external, uint32_t context) const;
 
     // Index of a peer in the interface of the network.
     [[nodiscard]] Peer peer_of(int external) const { return first_peer_ + static_cast<Peer>(external); }
@@ -54,6 +68,7 @@ class ExternalPeers {
 
   private:
     Peer first_peer_;
+    ContextCheck is_context_in_use_;
     std::deque<ExternalPeer> peers_;
     std::map<ProcessName, int> by_name_;
     std::unordered_map<uint64_t, std::string> keys_; // by id

@@ -15,7 +15,8 @@ using transport::OpStatus;
 namespace {
 
 constexpr size_t buffer_bytes = 256U << 10;
-constexpr uint64_t max_eager_message = uint64_t{1} << 31; // bytes of a message that was not pulled
+constexpr uint64_t max_eager_message = uint64_t{1} << 30; // bytes of a message that was not pulled
+constexpr uint64_t max_reserved = uint64_t{1} << 20;      // bytes reserved before they arrive
 constexpr int max_reads = 8;
 using Kind = FrameHeader::Kind;
 
@@ -101,15 +102,18 @@ bool FrameReader::begin_frame(Connection& c) {
     f.received = 0;
     switch (f.head.kind) {
     case Kind::message:
-        if (f.head.bytes > max_eager_message) return false;
-        f.body.resize(f.head.bytes);
+        if (f.head.bytes > max_eager_message || !is_permitted(c)) return false;
+        f.body.clear();
+        f.body.reserve(std::min(f.head.bytes, max_reserved));
         break;
-    case Kind::bulk: {
-        const BufferRef* const to = use_.transfers.find_fetch({c.external, f.head.number});
-        if (to == nullptr || to->bytes != f.head.bytes || f.head.bytes == 0) return false;
+    case Kind::bulk:
+        if (!use_.transfers.begin_delivery({c.external, f.head.number}, f.head.bytes)) return false;
         break;
-    }
     case Kind::rts:
+        if (!is_permitted(c) || !use_.transfers.is_new_announcement({c.external, f.head.number}))
+            return false;
+        end_frame(c);
+        return !c.broken;
     case Kind::pull:
     case Kind::refuse:
     case Kind::bye:
@@ -123,11 +127,31 @@ bool FrameReader::begin_frame(Connection& c) {
     return true;
 }
 
+// Whether the peer may send such a message: processes of another job use the contexts of the communicators
+// that they share with this process, no others.
+bool FrameReader::is_permitted(const Connection& c) const {
+    const wire::Envelope& e = c.frame.head.envelope;
+    uint32_t context = e.context;
+    switch (e.kind) {
+    case wire::MessageKind::eager:
+    case wire::MessageKind::rts:
+        return use_.peers.may_use(c.external, context);
+    case wire::MessageKind::revoke:
+        if (e.inline_bytes != sizeof context) return false;
+        std::memcpy(&context, c.in.data() + sizeof(FrameHeader), sizeof context);
+        return use_.peers.may_use(c.external, context);
+    case wire::MessageKind::context_release:
+        return false; // contexts are allocated within a job
+    default:
+        return true;
+    }
+}
+
 size_t FrameReader::consume_data(Connection& c, std::span<const std::byte> bytes) {
     IncomingFrame& f = c.frame;
     const size_t n = std::min<uint64_t>(bytes.size(), f.head.bytes - f.received);
     if (f.head.kind == Kind::message) {
-        std::memcpy(f.body.data() + f.received, bytes.data(), n);
+        f.body.insert(f.body.end(), bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(n));
     } else {
         const BufferRef& to = *use_.transfers.find_fetch({c.external, f.head.number});
         if (to.at != nullptr)

@@ -35,6 +35,7 @@ class FrameReader {
     [[nodiscard]] static size_t wanted_bytes(const Connection& c);
     bool handle_head(Connection& c);
     bool begin_frame(Connection& c);
+    [[nodiscard]] bool is_permitted(const Connection& c) const;
     size_t consume_data(Connection& c, std::span<const std::byte> bytes);
     void end_frame(Connection& c);
     void on_pull(int external, const FrameHeader& head);

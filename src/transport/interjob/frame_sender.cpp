@@ -41,23 +41,26 @@ void FrameSender::send_bye(int external) {
     bye.kind = FrameHeader::Kind::bye;
     peers_.at(external).connection = 0;
     for (const auto& [number, c] : table_.all()) {
-        if (c->external != external || c->bye_sent) continue;
-        if (!c->is_open() && c->out.empty()) { // unused: do not wait for its setup
+        if (!setup_.is_of_peer(*c, external) || c->bye_sent) continue;
+        // The peer considers a connection open before this process receives its confirmation.
+        const bool open_to_peer = c->is_open() || c->state == Connection::State::reply_sent;
+        if (!open_to_peer && c->out.empty()) { // unused: do not wait for its setup
             c->bye_received = true;
             table_.mark_broken(*c);
             continue;
         }
         c->bye_sent = true;
         c->out.emplace_back().head.assign(reinterpret_cast<const char*>(&bye), sizeof bye);
-        if (c->is_open() && c->out.size() == 1) writer_.write_out(*c);
-        if (c->bye_received) table_.request_sweep();
+        if (open_to_peer && c->out.size() == 1) writer_.write_out(*c);
+        table_.request_sweep();
     }
 }
 
 void FrameSender::on_bye(Connection& c) {
     c.bye_received = true;
+    peers_.at(c.external).left = true;
     if (shutting_down_ && !c.bye_sent) send_bye(c.external);
-    if (c.bye_sent) table_.request_sweep();
+    table_.request_sweep();
 }
 
 } // namespace zipmpi::interjob

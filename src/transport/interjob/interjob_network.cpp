@@ -27,7 +27,7 @@ int rank_of_external(int external) { return first_external + external; }
 
 InterJobNetwork::InterJobNetwork(const InterJobConfig& settings)
     : listener_(*settings.listener)
-    , peers_(settings.first_peer)
+    , peers_(settings.first_peer, settings.is_context_in_use)
     , writer_(table_, listener_)
     , setup_(settings.name, peers_, table_, writer_)
     , sender_(peers_, table_, setup_, writer_)
@@ -73,16 +73,23 @@ ProcessName InterJobNetwork::name_of(int world_rank) const {
 
 // Both sides dial immediately, so that the failure of a process is detected even by peers that have not
 // exchanged messages with it. Above max_eager_connections peers, connections are made on first use.
-void InterJobNetwork::retain(int external_rank) {
+void InterJobNetwork::retain(int external_rank, uint32_t context) {
     const int external = external_of_rank(external_rank);
-    const bool dials = peers_.at(external).references++ == 0 && peers_.count() <= max_eager_connections;
+    const bool dials = peers_.add_reference(external, context) && peers_.count() <= max_eager_connections;
     if (dials) static_cast<void>(sender_.connection_to(external));
 }
 
-void InterJobNetwork::release(int external_rank) {
+void InterJobNetwork::release(int external_rank, uint32_t context) {
     const int external = external_of_rank(external_rank);
-    ExternalPeer& peer = peers_.at(external);
-    if (peer.references > 0 && --peer.references == 0) sender_.send_bye(external);
+    if (peers_.remove_reference(external, context)) sender_.send_bye(external);
+}
+
+bool InterJobNetwork::is_closing(int external_rank) const {
+    const int external = external_of_rank(external_rank);
+    const ExternalPeer& peer = peers_.at(external);
+    return peer.references == 0 && !peer.failed && std::ranges::any_of(table_.all(), [&](const auto& one) {
+               return setup_.is_of_peer(*one.second, external);
+           });
 }
 
 const std::string& InterJobNetwork::address() const {

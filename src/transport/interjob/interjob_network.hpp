@@ -24,6 +24,7 @@ class InterJobNetwork final : public transport::Network {
         std::string devices; // to listen on; empty: all
         Peer first_peer = 0; // above all peers of the wrapped network
         transport::NetworkListener* listener = nullptr;
+        ExternalPeers::ContextCheck is_context_in_use = nullptr;
     };
     // Returns null on failure, with the reason in why; inner is then untouched.
     static std::unique_ptr<InterJobNetwork>
@@ -37,8 +38,10 @@ class InterJobNetwork final : public transport::Network {
     [[nodiscard]] ContactInfo contact_info_of(int world_rank) const; // of an external rank
     [[nodiscard]] ProcessName name_of(int world_rank) const;
     // Reference counts of communicators: while a process is referenced, MPI_Finalize waits for its bye.
-    void retain(int external_rank);
-    void release(int external_rank);
+    void retain(int external_rank, uint32_t context);
+    void release(int external_rank, uint32_t context);
+    // Connections to a process that is no longer referenced are not closed on both sides yet.
+    [[nodiscard]] bool is_closing(int external_rank) const;
 
     [[nodiscard]] const std::string& address() const override;
     int connect_to(int world_rank) override;

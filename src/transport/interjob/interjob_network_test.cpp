@@ -5,6 +5,7 @@
 #include "transport/interjob/interjob_network.hpp"
 
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
 #include <thread>
@@ -45,6 +46,18 @@ struct RecordingListener final : transport::NetworkListener {
     size_t list_iov(NetworkOperation*, iovec*, size_t) override { return 0; }
 };
 
+constexpr uint32_t own_context = 6;                                 // of a communicator within the job
+constexpr uint32_t shared_context = wire::interjob_context_bit | 2; // of the communicator of the pair
+constexpr uint32_t other_context = wire::interjob_context_bit | 4;  // of a communicator without the peer
+
+bool is_in_use(uint32_t context) {
+    return context == own_context || context == shared_context || context == other_context;
+}
+
+wire::Envelope eager(uint32_t context) { return {wire::MessageKind::eager, 0, 0, 0, context, 0, 0, 0}; }
+
+const wire::Envelope rts{wire::MessageKind::rts, 0, 0, 0, shared_context, 0, 0, 0};
+
 struct Process {
     RecordingListener listener;
     std::unique_ptr<InterJobNetwork> network;
@@ -55,6 +68,7 @@ struct Process {
         config.name = {job, 0, 0};
         config.first_peer = 100;
         config.listener = &listener;
+        config.is_context_in_use = is_in_use;
         std::unique_ptr<transport::Network> inner;
         std::string why;
         network = InterJobNetwork::open(config, inner, why);
@@ -71,8 +85,8 @@ struct Pair {
     Pair() {
         a.other = a.network->add_peer(b.network->contact_info(), key);
         b.other = b.network->add_peer(a.network->contact_info(), key);
-        a.network->retain(a.other);
-        b.network->retain(b.other);
+        a.network->retain(a.other, shared_context);
+        b.network->retain(b.other, shared_context);
     }
     bool wait(const std::function<bool()>& done) const {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -98,7 +112,7 @@ TEST(InterJobNetwork, MessagesArriveInOrder) {
     std::vector<std::vector<std::byte>> data;
     for (const size_t n : lengths) data.push_back(pattern(n));
     const std::byte payload[4] = {std::byte{9}, std::byte{8}, std::byte{7}, std::byte{6}};
-    wire::Envelope envelope{};
+    wire::Envelope envelope = eager(shared_context);
     envelope.inline_bytes = sizeof payload;
     NetworkOperation operation;
     size_t in_flight = 0;
@@ -120,7 +134,7 @@ TEST(InterJobNetwork, RendezvousDataIsPulled) {
     auto data = pattern(700'000);
     std::vector<std::byte> to(data.size());
     NetworkOperation operation;
-    ASSERT_EQ(p.a.network->send_rendezvous(p.a.peer(), {}, nullptr, {data.data(), data.size(), &operation}),
+    ASSERT_EQ(p.a.network->send_rendezvous(p.a.peer(), rts, nullptr, {data.data(), data.size(), &operation}),
               PostStatus::in_flight);
     ASSERT_TRUE(p.wait([&] { return !p.b.listener.announced.empty(); }));
     EXPECT_EQ(p.b.listener.announced_bytes, data.size());
@@ -140,7 +154,7 @@ TEST(InterJobNetwork, NoncontiguousDataAndRefusal) {
     NetworkOperation operation;
     const BufferRef data{nullptr, bytes, &operation};
     for (int i = 0; i < 2; ++i)
-        ASSERT_EQ(p.a.network->send_rendezvous(p.a.peer(), {}, nullptr, data), PostStatus::in_flight);
+        ASSERT_EQ(p.a.network->send_rendezvous(p.a.peer(), rts, nullptr, data), PostStatus::in_flight);
     ASSERT_TRUE(p.wait([&] { return p.b.listener.announced.size() == 2; }));
     p.b.network->drop(*p.b.listener.announced[0]);
     p.b.network->fetch(*p.b.listener.announced[1], data);
@@ -151,7 +165,7 @@ TEST(InterJobNetwork, NoncontiguousDataAndRefusal) {
 
 TEST(InterJobNetwork, BothSidesShutDownWithoutFailure) {
     Pair p;
-    ASSERT_EQ(p.a.network->send(p.a.peer(), {}, nullptr, {}), PostStatus::done);
+    ASSERT_EQ(p.a.network->send(p.a.peer(), eager(shared_context), nullptr, {}), PostStatus::done);
     ASSERT_TRUE(p.wait([&] { return !p.b.listener.messages.empty(); }));
     p.a.network->set_shutting_down(true);
     p.b.network->set_shutting_down(true);
@@ -159,17 +173,100 @@ TEST(InterJobNetwork, BothSidesShutDownWithoutFailure) {
     EXPECT_EQ(p.a.listener.failures + p.b.listener.failures, 0);
 }
 
+// The dial of a process hangs when its peer says bye on another connection and exits.
+TEST(InterJobNetwork, ExitAfterByeIsNoFailure) {
+    Process a{1};
+    Process b{2};
+    auto silent = std::make_unique<Process>(3);
+    const std::string key = random_bytes(key_bytes);
+    ContactInfo unresponsive = silent->network->contact_info();
+    unresponsive.name = a.network->contact_info().name;
+    a.other = a.network->add_peer(b.network->contact_info(), key);
+    b.other = b.network->add_peer(unresponsive, key);
+    a.network->retain(a.other, shared_context);
+    b.network->retain(b.other, shared_context);
+    const auto progress_until = [&](const std::function<bool()>& done) {
+        for (int i = 0; i < 4000 && !done(); ++i) {
+            if (a.network != nullptr) a.network->progress();
+            b.network->progress();
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        return done();
+    };
+    static_cast<void>(a.network->send(a.peer(), eager(shared_context), nullptr, {}));
+    ASSERT_TRUE(progress_until([&] { return !b.listener.messages.empty(); }));
+    a.network->release(a.other, shared_context);
+    a.network->progress();
+    a.network.reset();
+    silent.reset(); // the dial fails
+    EXPECT_FALSE(progress_until([&] { return b.listener.failures != 0; }));
+}
+
+// Two processes disconnect at any time during the setup of their connections. Each makes progress only until
+// its own side is closed.
+TEST(InterJobNetwork, BothSidesClose) {
+    for (int steps = 0; steps < 16; ++steps) {
+        Pair p;
+        for (int i = 0; i < steps; ++i) (i % 2 == 0 ? p.a : p.b).network->progress();
+        p.a.network->release(p.a.other, shared_context);
+        p.b.network->release(p.b.other, shared_context);
+        const auto closing = [](const Process& one) { return one.network->is_closing(one.other); };
+        int rounds = 0;
+        for (; rounds < 20000 && (closing(p.a) || closing(p.b)); ++rounds) {
+            if (closing(p.a)) p.a.network->progress();
+            if (closing(p.b)) p.b.network->progress();
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+        }
+        EXPECT_LT(rounds, 20000) << steps;
+        EXPECT_EQ(p.a.listener.failures + p.b.listener.failures, 0) << steps;
+    }
+}
+
 TEST(InterJobNetwork, EndWithoutByeIsAFailure) {
     Pair p;
     std::vector<std::byte> data = pattern(100);
     NetworkOperation operation;
-    ASSERT_EQ(p.a.network->send_rendezvous(p.a.peer(), {}, nullptr, {data.data(), data.size(), &operation}),
+    ASSERT_EQ(p.a.network->send_rendezvous(p.a.peer(), rts, nullptr, {data.data(), data.size(), &operation}),
               PostStatus::in_flight);
     ASSERT_TRUE(p.wait([&] { return !p.b.listener.announced.empty(); }));
     p.b.network.reset();
     ASSERT_TRUE(p.wait([&] { return p.a.listener.failures == 1; }));
     EXPECT_EQ(p.a.listener.sent, std::vector{OpStatus::failed});
     EXPECT_EQ(p.a.network->connect_to(p.a.other), -1);
+}
+
+// A connected job has no business in communicators that it is not in.
+TEST(InterJobNetwork, ContextsOfOtherCommunicatorsAreRejected) {
+    constexpr uint32_t in_creation = wire::interjob_context_bit | 8;
+    for (const uint32_t context :
+         {shared_context, shared_context | 1U, shared_context | 1U << 31, in_creation}) {
+        Pair p;
+        ASSERT_EQ(p.a.network->send(p.a.peer(), eager(context), nullptr, {}), PostStatus::done);
+        EXPECT_TRUE(p.wait([&] { return !p.b.listener.messages.empty(); })) << context;
+    }
+    const auto rejects = [](const wire::Envelope& envelope, const std::byte* payload) {
+        Pair p;
+        static_cast<void>(p.a.network->send(p.a.peer(), envelope, payload, {}));
+        const bool done =
+            p.wait([&] { return p.b.network->rejected_messages() != 0 || !p.b.listener.messages.empty(); });
+        return done && p.b.listener.messages.empty();
+    };
+    for (const uint32_t context :
+         {0U, own_context, own_context | 1U, other_context, other_context | 1U << 31})
+        EXPECT_TRUE(rejects(eager(context), nullptr)) << context;
+    std::byte payload[sizeof own_context];
+    std::memcpy(payload, &own_context, sizeof own_context);
+    for (const auto kind : {wire::MessageKind::revoke, wire::MessageKind::context_release})
+        EXPECT_TRUE(rejects({kind, 0, sizeof payload, 0, 0, 0, 0, 0}, payload));
+}
+
+TEST(InterJobNetwork, ContextIsClosedWithItsCommunicator) {
+    Pair p;
+    p.b.network->retain(p.b.other, other_context);
+    p.b.network->release(p.b.other, other_context);
+    static_cast<void>(p.a.network->send(p.a.peer(), eager(other_context), nullptr, {}));
+    ASSERT_TRUE(p.wait([&] { return p.b.network->rejected_messages() != 0; }));
+    EXPECT_TRUE(p.b.listener.messages.empty());
 }
 
 TEST(InterJobNetwork, UnknownProcessWithAValidKeyIsRejected) {
@@ -180,7 +277,7 @@ TEST(InterJobNetwork, UnknownProcessWithAValidKeyIsRejected) {
     another.name.rank = 5;
     a.other = a.network->add_peer(b.network->contact_info(), key);
     b.other = b.network->add_peer(another, key);
-    a.network->retain(a.other);
+    a.network->retain(a.other, shared_context);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (b.network->rejected_messages() == 0 && std::chrono::steady_clock::now() < deadline) {
         a.network->progress();

@@ -30,6 +30,7 @@ size_t head_bytes(const wire::Frame& f, std::span<const std::byte> come) {
     size_t bytes = sizeof f;
     if ((f.flags & wire::frame_has_ack) != 0) bytes += sizeof(wire::AckBlock);
     if ((f.flags & wire::frame_encrypted) != 0) return bytes + sizeof(wire::AeadHeader);
+    if ((f.flags & wire::frame_has_data_checksum) != 0) bytes += sizeof(wire::DataChecksum);
     if (f.type != wire::FrameType::message) return bytes;
     if (come.size() < bytes + sizeof(wire::MessageHead)) return 0;
     wire::MessageHead head{};

@@ -19,10 +19,10 @@ constexpr size_t max_pending = 64;
 
 } // namespace
 
-StreamAuthenticator::StreamAuthenticator(int own_id, auth::Key key, const StreamPeers& peers,
-                                         EventPoll& events, PollCounters& counters)
+StreamAuthenticator::StreamAuthenticator(int own_id, const auth::HandshakeKeys& keys,
+                                         const StreamPeers& peers, EventPoll& events, PollCounters& counters)
     : own_id_(own_id)
-    , key_(key)
+    , keys_(keys)
     , peers_(peers)
     , events_(events)
     , counters_(counters) {}
@@ -98,14 +98,14 @@ std::string StreamAuthenticator::message_to(Peer peer, uint16_t kind,
     g.to = peers_.id_of(peer);
     g.token = tokens_[peer];
     std::memcpy(g.nonce, nonce.data(), sizeof g.nonce);
-    return auth::sign(g, {}, key_);
+    return auth::sign(g, {}, keys_);
 }
 
 bool StreamAuthenticator::on_handshake(PendingStream& n) {
     auth::VerifiedMessage opened;
     const bool initiator = n.side == Side::initiator;
     const uint16_t kind = initiator ? wire::net_stream_hello_reply : wire::net_stream_hello;
-    if (!auth::verify(std::as_bytes(std::span(n.in)), kind, own_id_, key_, opened)) return false;
+    if (!auth::verify(std::as_bytes(std::span(n.in)), kind, own_id_, keys_, opened)) return false;
     const wire::HandshakeMessage& g = opened.message;
     const int found = peers_.find(g.from);
     if (found < 0) return false;

@@ -28,8 +28,8 @@ class StreamAuthenticator {
         os::Fd fd;
     };
 
-    StreamAuthenticator(int own_id, auth::Key key, const StreamPeers& peers, EventPoll& events,
-                        PollCounters& counters);
+    StreamAuthenticator(int own_id, const auth::HandshakeKeys& keys, const StreamPeers& peers,
+                        EventPoll& events, PollCounters& counters);
 
     uint64_t issue_token(Peer peer); // for a new offer
     void revoke_token(Peer peer);
@@ -62,7 +62,7 @@ class StreamAuthenticator {
     uint64_t& token_of(Peer peer);
 
     int own_id_;
-    auth::Key key_;
+    auth::HandshakeKeys keys_;
     const StreamPeers& peers_;
     EventPoll& events_;
     PollCounters& counters_;

@@ -16,12 +16,12 @@ constexpr size_t max_batched = 32U << 10;   // bytes batched
 
 } // namespace
 
-StreamManager::StreamManager(int own_id, auth::Key key, const FrameConfig& config, StreamPeers& peers,
-                             PollCounters& counters)
+StreamManager::StreamManager(int own_id, const auth::HandshakeKeys& keys, const FrameConfig& config,
+                             StreamPeers& peers, PollCounters& counters)
     : config_(config)
     , network_(peers)
     , counters_(counters)
-    , authenticator_(own_id, key, peers, events_, counters) {}
+    , authenticator_(own_id, keys, peers, events_, counters) {}
 
 bool StreamManager::open(int engine_descriptor, const std::string& device) {
     if (!events_.open() || !events_.add(engine_descriptor, {EventSource::engine}, EPOLLIN)) return false;

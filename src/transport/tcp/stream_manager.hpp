@@ -15,7 +15,7 @@ namespace zipmpi::transport::tcp {
 
 class StreamManager {
   public:
-    StreamManager(int own_id, auth::Key key, const FrameConfig& config, StreamPeers& peers,
+    StreamManager(int own_id, const auth::HandshakeKeys& keys, const FrameConfig& config, StreamPeers& peers,
                   PollCounters& counters);
 
     [[nodiscard]] bool is_enabled() const { return config_.streams; }

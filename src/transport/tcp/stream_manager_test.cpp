@@ -14,7 +14,7 @@
 namespace zipmpi::transport::tcp {
 namespace {
 
-using Key = std::array<uint8_t, wire::job_key_bytes>;
+using Key = std::array<uint8_t, wire::key_bytes>;
 using Bytes = std::vector<std::byte>;
 
 constexpr Key key{1, 2, 3};
@@ -38,7 +38,7 @@ class Process final : public StreamPeers, public FrameListener {
     Process(int id, int peer_id, const Key& job_key, const FrameConfig& config)
         : peer_id_(peer_id)
         , key_(job_key)
-        , manager(id, key_, with_listener(config), *this, counters) {
+        , manager(id, {key_, key_}, with_listener(config), *this, counters) {
         EXPECT_TRUE(engine_ && manager.open(engine_.get(), "lo"));
     }
 

@@ -130,14 +130,14 @@ void Connector::send_handshake(PeerState& peer, uint16_t kind,
     SendRequest& s = requests_.acquire();
     const std::string_view address =
         kind == wire::net_hello ? std::string_view(worker_.address()) : std::string_view();
-    s.handshake = auth::sign(g, address, config_.key);
+    s.handshake = auth::sign(g, address, config_.keys);
     const ucs_status_t status = requests_.send(s, peer.endpoint, kind, std::as_bytes(std::span(s.handshake)));
     if (status != UCS_OK) peers_.mark_failed(peer, ucs_status_string(status));
 }
 
 void Connector::on_hello(std::span<const std::byte> bytes) {
     auth::VerifiedMessage hello;
-    if (!auth::verify(bytes, wire::net_hello, config_.own_rank, config_.key, hello)) {
+    if (!auth::verify(bytes, wire::net_hello, config_.own_rank, config_.keys, hello)) {
         ++counters_.rejected_messages;
         return;
     }
@@ -167,7 +167,7 @@ void Connector::process_hellos() {
 
 void Connector::on_hello_reply(std::span<const std::byte> bytes) {
     auth::VerifiedMessage reply;
-    const bool authentic = auth::verify(bytes, wire::net_hello_reply, config_.own_rank, config_.key, reply);
+    const bool authentic = auth::verify(bytes, wire::net_hello_reply, config_.own_rank, config_.keys, reply);
     PeerState* const peer = authentic ? peers_.find(reply.message.from) : nullptr;
     if (peer == nullptr ||
         std::memcmp(peer->connection.nonce.data(), reply.message.nonce, wire::nonce_bytes) != 0) {

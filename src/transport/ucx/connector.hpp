@@ -27,7 +27,7 @@ class Connector {
     struct Config {
         int own_rank;
         int detect_from; // detect failures of ranks from here on
-        auth::Key key;
+        auth::HandshakeKeys keys;
         AddressResolver* resolver;
     };
 

@@ -54,9 +54,9 @@ FrameNetwork* open_for_frames(const NetworkConfig& settings, const FrameConfig& 
     return function != nullptr ? reinterpret_cast<OpenForFrames>(function)(settings, frames, why) : nullptr;
 }
 
-DeviceProbe* open_probe(int world_rank, auth::Key key, std::string& why) {
+DeviceProbe* open_probe(int world_rank, const auth::HandshakeKeys& keys, std::string& why) {
     void* function = load_module_symbol(open_probe_symbol, why);
-    return function != nullptr ? reinterpret_cast<OpenProbe>(function)(world_rank, key) : nullptr;
+    return function != nullptr ? reinterpret_cast<OpenProbe>(function)(world_rank, keys) : nullptr;
 }
 
 auth::Aead* open_aead(auth::Key key, std::string& why) {

@@ -11,13 +11,6 @@ namespace {
 // Interval at which UCX gets progress while frames arrive by streams: it may have operations to complete.
 constexpr uint32_t ucx_poll_interval = 64;
 
-template <size_t n>
-std::array<uint8_t, n> copy_of(std::span<const uint8_t, n> bytes) {
-    std::array<uint8_t, n> copy;
-    std::ranges::copy(bytes, copy.begin());
-    return copy;
-}
-
 int detect_from(const NetworkConfig& settings) { return settings.detect_failures ? 0 : settings.detect_from; }
 
 } // namespace
@@ -35,19 +28,18 @@ void ConnectionEvents::peer_reset(PeerState& peer) {
 }
 
 UcxNetwork::UcxNetwork(const NetworkConfig& settings, const FrameConfig& frames)
-    : key_(copy_of(settings.key))
-    , lifetime_(detect_from(settings) != INT32_MAX ? PeerLifetime::may_return : PeerLifetime::permanent)
+    : lifetime_(detect_from(settings) != INT32_MAX ? PeerLifetime::may_return : PeerLifetime::permanent)
     , peers_(*settings.listener, counters_)
     , staging_(*settings.listener)
     , requests_(worker_, staging_, *settings.listener, frames.listener, counters_)
     , messages_(worker_, peers_, requests_, staging_, *settings.listener, counters_)
     , offers_(peers_, requests_)
-    , streams_(settings.world_rank, key_, frames, offers_, counters_)
+    , streams_(settings.world_rank, settings.keys, frames, offers_, counters_)
     , frames_(worker_, peers_, requests_, streams_, frames.listener, counters_,
               settings.batch_all_frames ? FrameBatching::all : FrameBatching::after_first)
     , connection_events_(streams_, frames_, frames.listener, counters_)
-    , connector_({settings.world_rank, detect_from(settings), key_, settings.resolver}, worker_, peers_,
-                 requests_, connection_events_, counters_) {}
+    , connector_({settings.world_rank, detect_from(settings), settings.keys, settings.resolver}, worker_,
+                 peers_, requests_, connection_events_, counters_) {}
 
 bool UcxNetwork::start(const char* devices, std::string& why) {
     if (!worker_.start(devices, lifetime_, why)) return false;
@@ -93,7 +85,7 @@ bool UcxNetwork::arm() {
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::FrameNetwork*
-zipmpi_ucx_open_for_frames_3(const zipmpi::transport::NetworkConfig& settings,
+zipmpi_ucx_open_for_frames_4(const zipmpi::transport::NetworkConfig& settings,
                              const zipmpi::transport::FrameConfig& frames, std::string& why) {
     using namespace zipmpi::transport::ucx;
     auto network = std::make_unique<UcxNetwork>(settings, frames);
@@ -102,6 +94,6 @@ zipmpi_ucx_open_for_frames_3(const zipmpi::transport::NetworkConfig& settings,
 }
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::Network*
-zipmpi_ucx_open_4(const zipmpi::transport::NetworkConfig& settings, std::string& why) {
-    return zipmpi_ucx_open_for_frames_3(settings, {}, why);
+zipmpi_ucx_open_5(const zipmpi::transport::NetworkConfig& settings, std::string& why) {
+    return zipmpi_ucx_open_for_frames_4(settings, {}, why);
 }

@@ -94,9 +94,6 @@ class UcxNetwork final : public FrameNetwork {
     }
 
   private:
-    using Key = std::array<uint8_t, wire::job_key_bytes>;
-
-    Key key_;
     PeerLifetime lifetime_;
     PollCounters counters_;
     UcxWorker worker_;

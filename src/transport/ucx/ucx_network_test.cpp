@@ -18,7 +18,7 @@
 namespace zipmpi::transport::ucx {
 namespace {
 
-using Key = std::array<uint8_t, wire::job_key_bytes>;
+using Key = std::array<uint8_t, wire::key_bytes>;
 using Bytes = std::vector<std::byte>;
 
 constexpr Key key{1, 2, 3};
@@ -32,7 +32,7 @@ class Process final : public NetworkListener, public FrameListener, public Addre
   public:
     void open(int rank, FrameConfig frame_config, const Key& job_key = key) {
         frame_config.listener = this;
-        NetworkConfig config{rank, job_key};
+        NetworkConfig config{rank, {job_key, job_key}};
         config.devices = "lo";
         config.detect_from = 0;
         config.listener = this;

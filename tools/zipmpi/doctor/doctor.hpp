@@ -21,7 +21,8 @@ struct Finding {
 using Findings = std::vector<Finding>;
 
 struct DoctorOptions {
-    std::string hosts; // comma-separated; empty: this host only
+    std::string program; // empty: check hosts
+    std::string hosts;   // comma-separated; empty: this host only
     std::string agent = "ssh -x -T -o BatchMode=yes -o ConnectTimeout=5";
     double timeout = 10; // seconds for one host
     bool json = false;
@@ -55,6 +56,9 @@ std::vector<std::string> split_list(const std::string& list, char separator);
 
 Json to_json(const Findings& found);
 Findings findings_from(const Json& list);
+
+// Explains which MPI library options.program would load. 0: it can use ZipMPI.
+int run_program_doctor(const DoctorOptions& options);
 
 int run_doctor(const DoctorOptions& options, const std::vector<ParamError>& faults); // 0: no finding
 

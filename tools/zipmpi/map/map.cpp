@@ -3,6 +3,7 @@
 #include "map/map.hpp"
 
 #include "map/heat_map.hpp"
+#include "map/size_table.hpp"
 #include "map/topology_view.hpp"
 
 #include "base/diagnostic.hpp"
@@ -18,6 +19,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
+#include <iterator>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -50,10 +52,14 @@ bool report_failure(const Diagnostic& p) {
     return false;
 }
 
+std::string matrix_path(const MapOptions& o) {
+    const bool by_comm = o.map_by.starts_with("comm:");
+    return !o.matrix.empty() ? o.matrix : by_comm ? o.map_by.substr(5) : "";
+}
+
 bool read_matrix(const MapOptions& o, mapping::Matrix& matrix) {
     Diagnostic why;
-    const bool by_comm = o.map_by.starts_with("comm:");
-    const std::string file = !o.matrix.empty() ? o.matrix : by_comm ? o.map_by.substr(5) : "";
+    const std::string file = matrix_path(o);
     if (!o.pattern.empty() && !mapping::parse_pattern(o.pattern, matrix))
         return report_failure(
             {"the pattern is not known", "--pattern " + o.pattern,
@@ -194,6 +200,13 @@ bool show_placement(const MapOptions& o, const MapInput& p) {
            write_file(o.svg, svg_of(std::move(nodes), fmt::format("{} ranks by {}", p.ranks, o.map_by)));
 }
 
+void show_sizes(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (const std::string table = size_table(text); !table.empty())
+        std::fputs(("\n" + table).c_str(), stdout);
+}
+
 bool show_matrix(const MapOptions& o, const MapInput& p) {
     if (p.matrix.ranks == 0) {
         return o.heatmap.empty() ||
@@ -204,6 +217,7 @@ bool show_matrix(const MapOptions& o, const MapInput& p) {
     const std::vector<NamedCost> costs = costs_of(p);
     std::fputs(("\n" + heat_map_text(p.matrix, terminal_columns()) + "\n" + costs_text(costs)).c_str(),
                stdout);
+    if (o.pattern.empty()) show_sizes(matrix_path(o));
     const std::string name = !o.pattern.empty() ? o.pattern : o.matrix.empty() ? o.map_by : o.matrix;
     return o.heatmap.empty() ||
            write_file(o.heatmap,

@@ -86,6 +86,15 @@ class Map(unittest.TestCase):
         self.assertEqual((again.returncode, again.stderr), (0, ""))
         self.assertIn("16 ranks; rows send, columns receive", again.stdout)
 
+    def test_message_sizes(self):
+        file = self.path("sizes.matrix")
+        with open(file, "w", encoding="utf-8") as f:
+            f.write("zipmpi-matrix 1\nranks 2\n0 1 4 300 0 0\n# size 0 1\n# size 64 3\n")
+        lines = [" ".join(line.split()) for line in zipmpi_map("--matrix", file).stdout.splitlines()]
+        self.assertEqual(lines[lines.index("bytes of a message messages"):][1:3], ["0 1 25.0 %", "64 to 127 3 75.0 %"])
+        zipmpi_map("--pattern", "halo:4x4", "--write", file)
+        self.assertNotIn("bytes of a message", zipmpi_map("--matrix", file).stdout)
+
     def test_errors(self):
         for args, text in (((("--pattern", "tree:4")), "the pattern is not known"),
                            (("--map-by", "comm"), "there is no communication matrix"),

@@ -115,8 +115,9 @@ BufferInfo create_buffer(const Team& t, const wire::CollBufferGeometry& g) {
 }
 
 // Rank 0 creates the buffer and broadcasts its offset. If it announces another buffer, the ranks called
-// different collectives: then messages are used, so that a hang report shows the call of each rank.
-std::unique_ptr<CollBuffer> agree_on_buffer(Team& t, uint32_t sequence, const wire::CollBufferGeometry& g,
+// different collectives: then messages are used, so that a hang report shows the call of each rank. Not after
+// a fault: messages of this broadcast may still arrive, and would be taken for those of the collective.
+std::unique_ptr<CollBuffer> agree_on_buffer(Collective& c, Team& t, const wire::CollBufferGeometry& g,
                                             uint32_t which) {
     BufferInfo a{};
     if (t.rank == 0) {
@@ -124,11 +125,12 @@ std::unique_ptr<CollBuffer> agree_on_buffer(Team& t, uint32_t sequence, const wi
         a.which = which;
     }
     // within the collective that needs the buffer, before its messages, with its sequence number
-    Schedule s({t.context, sequence});
+    Schedule s({t.context, c.sequence()});
     broadcast_binomial::build(s, t, &a, sizeof a, 0);
     ScheduleRun run(*t.engine, s);
     run.start(s.state());
     run.wait();
+    if (is_fault(run.error())) c.record_error(run.error());
     if (run.error() != Err::success || a.offset == 0 || a.which != which) return nullptr;
     return std::unique_ptr<CollBuffer>(new (std::nothrow) CollBuffer(
         t, g, a.offset, a.uses_flags != 0 ? SyncMethod::flags : SyncMethod::counters));
@@ -151,7 +153,7 @@ CollBuffer* coll_buffer_for(Collective& c, Team& t, size_t bytes) {
     std::unique_ptr<CollBuffer>& buffer = b.buffers[which];
     if (!b.attempted[which]) {
         b.attempted[which] = true;
-        buffer = agree_on_buffer(t, c.sequence(), geometry_of(which, t.size), which);
+        buffer = agree_on_buffer(c, t, geometry_of(which, t.size), which);
     }
     return buffer.get();
 }

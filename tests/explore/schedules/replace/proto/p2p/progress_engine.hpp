@@ -80,6 +80,7 @@ struct WaitTuning {
 
 struct FaultMonitor {
     static int poll() { return 0; }
+    static Err comm_failure(uint32_t) { return Err::success; }
 };
 
 struct PeerDirectory {

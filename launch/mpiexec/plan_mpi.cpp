@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/mpiexec/plan_mpi.hpp"
+
+#include "launch/noded/pmix_service.hpp"
+#include "launch/protocol/rank_environment.hpp"
+
+namespace zipmpi::launch {
+namespace {
+
+using Outcome = BindingPlan::Outcome;
+
+std::string value_of(const std::vector<std::string>& env, const std::string& name) {
+    for (auto entry = env.rbegin(); entry != env.rend(); ++entry)
+        if (entry->starts_with(name + "=")) return entry->substr(name.size() + 1);
+    return {};
+}
+
+void set_if_changed(const char* name, const std::string& before, const std::string& after, AppContext& app) {
+    if (before != after) app.env.push_back(std::string(name) + "=" + after);
+}
+
+// Open MPI gets its ranks from PMIx; the other families also use PMI-1.
+bool may_need_pmix(const BindingPlan& plan) {
+    return plan.outcome == Outcome::possible ||
+           (plan.outcome == Outcome::own && !plan.libraries.has(MpiAbi::mpich));
+}
+
+bool has_pmix(Pmix wanted) { return wanted != Pmix::no && !pmix_module_file().empty(); }
+
+} // namespace
+
+bool plan_mpi(const Options& options, const std::vector<std::string>& programs, StartRequest& request,
+              Remarks& remarks, Diagnostic& why, int& exit_code) {
+    const BindingFolders bindings = installed_bindings();
+    for (size_t i = 0; i < programs.size(); ++i) {
+        AppContext& app = request.apps[i];
+        const std::vector<std::string> env = merge_env(request.base_env, app.env);
+        const LoaderVariables now{value_of(env, "LD_LIBRARY_PATH"), value_of(env, "LD_PRELOAD"),
+                                  value_of(env, "PATH"), value_of(env, "R_LD_LIBRARY_PATH")};
+        BindingPlan plan = plan_binding(programs[i], options.other_mpis.library, bindings, now);
+        if (!plan.refusal.what.empty()) {
+            why = std::move(plan.refusal);
+            exit_code = plan.refusal_code;
+            return false;
+        }
+        set_if_changed("LD_LIBRARY_PATH", now.library_path, plan.variables.library_path, app);
+        set_if_changed("R_LD_LIBRARY_PATH", now.r_library_path, plan.variables.r_library_path, app);
+        set_if_changed("LD_PRELOAD", now.preload, plan.variables.preload, app);
+        if (options.other_mpis.pmix == Pmix::automatic && may_need_pmix(plan)) request.pmix = true;
+        if (plan.outcome == Outcome::own && plan.libraries.has(MpiAbi::openmpi) &&
+            !has_pmix(options.other_mpis.pmix))
+            plan.warnings.push_back({"the ranks of this program cannot find each other", programs[i],
+                                     "Open MPI needs PMIx, which this mpiexec does not provide",
+                                     "remove --mpi own or --pmix no, or install ZipMPI with PMIx"});
+        if (!plan.note.empty()) remarks.notes.push_back(std::move(plan.note));
+        for (Diagnostic& w : plan.warnings) remarks.warnings.push_back(std::move(w));
+    }
+    return true;
+}
+
+} // namespace zipmpi::launch

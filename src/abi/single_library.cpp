@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+#include "abi/single_library.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <dlfcn.h>
+#include <iterator>
+#include <link.h>
+#include <string_view>
+
+namespace zipmpi::abi {
+namespace {
+
+// Sonames of the libraries with an MPI interface.
+constexpr std::string_view mpi_libraries[] = {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12",
+                                              "libmpi_abi.so.1", "libmpi_abi.so.0"};
+
+struct Search {
+    const void* own_base;
+    const char* other = nullptr;
+};
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// The part of a file name up to the version that the soname has: libmpi.so.40.30.4 is libmpi.so.40.
+bool is_mpi_library(std::string_view path) {
+    const std::string_view name = file_name(path);
+    return std::any_of(std::begin(mpi_libraries), std::end(mpi_libraries), [name](std::string_view soname) {
+        return name.starts_with(soname) && (name.size() == soname.size() || name[soname.size()] == '.');
+    });
+}
+
+int visit(dl_phdr_info* object, size_t, void* data) {
+    auto& search = *static_cast<Search*>(data);
+    if (object->dlpi_name == nullptr || !is_mpi_library(object->dlpi_name) ||
+        object->dlpi_addr == reinterpret_cast<uintptr_t>(search.own_base))
+        return 0;
+    search.other = object->dlpi_name;
+    return 1;
+}
+
+} // namespace
+
+Err check_single_library() noexcept {
+    Dl_info own{};
+    if (dladdr(reinterpret_cast<const void*>(&check_single_library), &own) == 0) return Err::success;
+    Search search{own.dli_fbase};
+    dl_iterate_phdr(visit, &search);
+    if (search.other == nullptr) return Err::success;
+    return fail(Err::other, "use libraries that were built for one MPI: ldd shows which one needs which",
+                "the process has two MPI libraries, %s and %s", own.dli_fname, search.other);
+}
+
+} // namespace zipmpi::abi

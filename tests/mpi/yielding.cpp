@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// More ranks than CPUs. A nonblocking call that finds nothing yields each time while all ranks are awake,
+// since another one could run, and only now and then while the others sleep.
+#include "check.hpp"
+
+#include <atomic>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace {
+
+int yields = 0;
+
+constexpr int polls = 256;
+constexpr int often = polls * 3 / 4; // an event may arrive meanwhile
+constexpr int seldom = polls / 8;
+
+int yields_of_polls() {
+    int value = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &request);
+    yields = 0;
+    for (int i = 0; i < polls; ++i) {
+        int flag = 0;
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        CHECK(flag == 0);
+    }
+    const int counted = yields;
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return counted;
+}
+
+void while_all_are_awake() {
+    std::atomic<int>* arrived = nullptr;
+    MPI_Win win = MPI_WIN_NULL;
+    MPI_Win_allocate_shared(rank_ == 0 ? sizeof *arrived : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &arrived,
+                            &win);
+    MPI_Aint size = 0;
+    int unit = 0;
+    MPI_Win_shared_query(win, 0, &size, &unit, &arrived);
+    if (rank_ == 0) arrived->store(0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto meet = [&](int times) { // without MPI, where a rank may sleep
+        arrived->fetch_add(1);
+        while (arrived->load() < times * size_) usleep(100);
+    };
+    meet(1);
+    const int counted = yields_of_polls();
+    meet(2);
+    CHECK(counted >= often);
+    MPI_Win_free(&win);
+}
+
+void while_others_sleep() {
+    int value = 0;
+    if (rank_ != 0) {
+        MPI_Recv(&value, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return;
+    }
+    int counted = polls;
+    for (int attempt = 0; attempt < 100 && counted > seldom; ++attempt) {
+        usleep(100000);
+        counted = yields_of_polls();
+    }
+    CHECK(counted <= seldom);
+    for (int to = 1; to < size_; ++to) MPI_Send(&value, 1, MPI_INT, to, 2, MPI_COMM_WORLD);
+}
+
+} // namespace
+
+// In place of the C library's.
+extern "C" int sched_yield() noexcept {
+    ++yields;
+    return static_cast<int>(syscall(SYS_sched_yield));
+}
+
+int main(int argc, char** argv) {
+    const Session session(&argc, &argv);
+    while_all_are_awake();
+    while_others_sleep();
+    session.end("yielding");
+}
