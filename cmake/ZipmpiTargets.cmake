@@ -128,6 +128,23 @@ function(zipmpi_tests_run_alone)
     endforeach()
 endfunction()
 
+# Cases of a Python file of this folder as separate tests, PREFIX.CASE with the label PREFIX.
+#
+#   zipmpi_python_tests(FILE PREFIX name TIMEOUT seconds [NO_LEAK_CHECKS] [PROPERTIES ...] ENVIRONMENT ... CASES ...)
+#
+# NO_LEAK_CHECKS: the leak checker stops its process with ptrace, which fails in the namespaces of emulated hosts.
+function(zipmpi_python_tests file)
+    cmake_parse_arguments(A "NO_LEAK_CHECKS" "PREFIX;TIMEOUT" "PROPERTIES;ENVIRONMENT;CASES" ${ARGN})
+    if(A_NO_LEAK_CHECKS AND ZIPMPI_SANITIZE)
+        list(PREPEND A_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
+    endif()
+    foreach(case IN LISTS A_CASES)
+        add_test(NAME ${A_PREFIX}.${case} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${file}.py ${case})
+        set_tests_properties(${A_PREFIX}.${case} PROPERTIES LABELS ${A_PREFIX} TIMEOUT ${A_TIMEOUT} ${A_PROPERTIES}
+                             ENVIRONMENT "${A_ENVIRONMENT}")
+    endforeach()
+endfunction()
+
 # Dependencies of the tests of a label, for builds that run no others: `unit_tests` here, `mpi_tests` and `mpi_thread_tests` in tests/mpi.
 if(ZIPMPI_TESTS)
     add_custom_target(unit_tests)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The module zipmpi_crypto.so.
+#include "base/function_deleter.hpp"
 #include "launch/protocol/crypto.hpp"
 
 #include <cstring>
@@ -11,16 +12,9 @@
 namespace zipmpi::launch {
 namespace {
 
-template <auto free_function>
-struct Deleter {
-    template <class T>
-    void operator()(T* object) const {
-        free_function(object);
-    }
-};
-using KeyPair = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Deleter<EVP_PKEY_CTX_free>>;
-using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, Deleter<EVP_CIPHER_CTX_free>>;
+using KeyPair = std::unique_ptr<EVP_PKEY, FunctionDeleter<EVP_PKEY_free>>;
+using KeyContext = std::unique_ptr<EVP_PKEY_CTX, FunctionDeleter<EVP_PKEY_CTX_free>>;
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FunctionDeleter<EVP_CIPHER_CTX_free>>;
 
 const unsigned char* in(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 

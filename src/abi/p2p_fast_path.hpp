@@ -6,8 +6,8 @@
 // full checks. `function` is the id of the call for the flight recorder.
 #pragma once
 
+#include "abi/entry.hpp"
 #include "abi/predefined_types.hpp"
-#include "abi/status.hpp"
 #include "core/p2p/plain.hpp"
 
 namespace zipmpi::abi::p2p_fast {
@@ -26,8 +26,7 @@ template <class Count>
     if (!core::plain::is_possible()) [[unlikely]]
         return nullptr;
     core::Comm* const c = find<core::Comm>(comm);
-    return c != nullptr && static_cast<unsigned>(rank) < static_cast<unsigned>(core::size_of(*c)) ? c
-                                                                                                  : nullptr;
+    return c != nullptr && Entry::in_group(rank, *c) ? c : nullptr;
 }
 
 // Converts the tag of a receive to that of core. Returns false if it is invalid.

@@ -57,6 +57,16 @@ class World:
         return self.compile(text, name, *options, f"-L{self.other}", f"-Wl,-rpath-link,{self.other}", "-Wl,--no-as-needed",
                             *(f"-l:{s}" for s in sonames))
 
+    def openmpi_bytes(self):
+        with open(self.openmpi, "rb") as f:
+            return bytearray(f.read())
+
+    def write_program(self, name, content):
+        with open(self.path(name), "wb") as f:
+            f.write(content)
+        os.chmod(self.path(name), 0o755)
+        return self.path(name)
+
     def run(self, *args, **variables):
         env = environment({"LD_LIBRARY_PATH": self.other, **variables})
         p = subprocess.run([self.mpiexec, "-n", "1", *map(str, args)], capture_output=True, timeout=harness.SECONDS,
@@ -291,28 +301,17 @@ class BindingFaults(Worldly):
             os.rename(moved + ".away", moved)
 
     def test_truncated_program(self):
-        program = self.world.path("truncated")
-        with open(self.world.openmpi, "rb") as f:
-            whole = f.read()
         for size in (20, 100, 5000):
-            with open(program, "wb") as f:
-                f.write(whole[:size])
-            os.chmod(program, 0o755)
+            program = self.world.write_program("truncated", self.world.openmpi_bytes()[:size])
             self.fails(126, "the file is damaged", program=program)
 
     def test_random_damage(self):
         """Any content of the headers ends with a message or with the program's own failure, never of mpiexec."""
-        with open(self.world.openmpi, "rb") as f:
-            whole = bytearray(f.read())
-        program = self.world.path("damaged")
         for i in range(40):
-            bad = bytearray(whole)
+            bad = self.world.openmpi_bytes()
             for at in range(16 + i * 7 % 48, min(len(bad), 900), 37 + i):
                 bad[at] = (bad[at] + 1 + i * 91) % 256
-            with open(program, "wb") as f:
-                f.write(bad)
-            os.chmod(program, 0o755)
-            r = self.world.run("--dry-run", program)
+            r = self.world.run("--dry-run", self.world.write_program("damaged", bad))
             self.assertIn(r.code, (0, 126, 127), r)
 
     def test_truncated_library(self):
@@ -323,27 +322,17 @@ class BindingFaults(Worldly):
         self.says("ZipMPI for openmpi", self.world.openmpi, LD_LIBRARY_PATH=folder)
 
     def test_32_bit_program(self):
-        program = self.world.path("bits32")
-        with open(self.world.openmpi, "rb") as f:
-            bad = bytearray(f.read())
+        bad = self.world.openmpi_bytes()
         bad[4] = 1  # class
         bad[18] = 3  # i386
-        with open(program, "wb") as f:
-            f.write(bad)
-        os.chmod(program, 0o755)
-        r = self.world.run(program)
+        r = self.world.run(self.world.write_program("bits32", bad))
         self.assertNotEqual(r.code, 0)
         self.sentences(r, ["it is a 32-bit file"])
 
     def test_other_processor(self):
-        program = self.world.path("machine")
-        with open(self.world.openmpi, "rb") as f:
-            bad = bytearray(f.read())
+        bad = self.world.openmpi_bytes()
         bad[18:20] = b"\x08\x00"  # MIPS
-        with open(program, "wb") as f:
-            f.write(bad)
-        os.chmod(program, 0o755)
-        r = self.world.run(program)
+        r = self.world.run(self.world.write_program("machine", bad))
         self.assertNotEqual(r.code, 0)
         self.sentences(r, ["it is a file for another processor (ELF machine 8)"])
 

@@ -20,23 +20,18 @@ enum class SendMode : uint8_t { standard, synchronous };
 [[gnu::always_inline]] inline bool try_send_inline(const void* buf, int64_t count, const Datatype& type,
                                                    int dest, int tag, const Comm& comm) {
     const uint64_t bytes = packed_bytes(count, type);
-    if (type.layout != nullptr || bytes > wire::inline_max) return false;
-    const proto::Team& team = comm.team;
-    const wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, team.context, team.rank, tag, 0};
-    return progress_engine().sender().try_send_inline(team.map.world(dest), e,
-                                                      static_cast<const std::byte*>(buf), bytes);
+    return type.layout == nullptr && bytes <= plain::max_bytes &&
+           plain::try_send(buf, bytes, dest, tag, comm);
 }
 
 // Receives a short message of contiguous data that has arrived already from another rank of this node.
 [[gnu::always_inline]] inline bool try_recv_inline(void* buf, int64_t count, const Datatype& type, int source,
                                                    int tag, const Comm& comm, Status* status) {
-    if (type.layout != nullptr || source == any_source) return false;
-    const proto::Team& team = comm.team;
-    wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, team.context, source, tag, 0};
-    if (!progress_engine().receiver().try_recv_inline(team.map.world(source), e, static_cast<std::byte*>(buf),
-                                                      packed_bytes(count, type)))
+    uint64_t bytes = 0;
+    if (type.layout != nullptr || source == any_source ||
+        !plain::try_recv(buf, packed_bytes(count, type), source, tag, comm, bytes))
         return false;
-    if (status != nullptr) *status = {source, e.tag, Err::success, false, e.inline_bytes};
+    if (status != nullptr) *status = {source, tag, Err::success, false, static_cast<int64_t>(bytes)};
     return true;
 }
 

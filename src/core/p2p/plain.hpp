@@ -24,21 +24,16 @@ inline constexpr uint64_t max_bytes = wire::inline_max;
     return phase() == Phase::running && !hot::locking.load(std::memory_order_relaxed);
 }
 
-// `function` for the flight recorder; `dest` is a rank of the communicator, the tag is valid.
-[[gnu::always_inline]] inline bool send(uint32_t function, const void* buf, uint64_t bytes, int dest, int tag,
-                                        const Comm& comm) noexcept {
+// Sends or receives without an entry in the flight recorder: for calls that have one. They hold the lock.
+[[gnu::always_inline]] inline bool try_send(const void* buf, uint64_t bytes, int dest, int tag,
+                                            const Comm& comm) noexcept {
     const proto::Team& team = comm.team;
     const wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, team.context, team.rank, tag, 0};
-    if (!progress_engine().sender().try_send_inline(team.map.world(dest), e,
-                                                    static_cast<const std::byte*>(buf), bytes)) [[unlikely]]
-        return false;
-    record_call(recorder(), function, dest, tag, team.context);
-    return true;
+    return progress_engine().sender().try_send_inline(team.map.world(dest), e,
+                                                      static_cast<const std::byte*>(buf), bytes);
 }
-
-// Receives from `source`, a rank of the communicator. On success sets tag and bytes of the message.
-[[gnu::always_inline]] inline bool recv(uint32_t function, void* buf, uint64_t capacity, int source, int& tag,
-                                        const Comm& comm, uint64_t& bytes) noexcept {
+[[gnu::always_inline]] inline bool try_recv(void* buf, uint64_t capacity, int source, int& tag,
+                                            const Comm& comm, uint64_t& bytes) noexcept {
     const proto::Team& team = comm.team;
     wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, team.context, source, tag, 0};
     if (!progress_engine().receiver().try_recv_inline(team.map.world(source), e, static_cast<std::byte*>(buf),
@@ -46,7 +41,23 @@ inline constexpr uint64_t max_bytes = wire::inline_max;
         return false;
     tag = e.tag;
     bytes = e.inline_bytes;
-    record_call(recorder(), function, source, tag, team.context);
+    return true;
+}
+
+// `function` for the flight recorder; `dest` is a rank of the communicator, the tag is valid.
+[[gnu::always_inline]] inline bool send(uint32_t function, const void* buf, uint64_t bytes, int dest, int tag,
+                                        const Comm& comm) noexcept {
+    if (!try_send(buf, bytes, dest, tag, comm)) [[unlikely]]
+        return false;
+    record_call(recorder(), function, dest, tag, comm.team.context);
+    return true;
+}
+
+// Receives from `source`, a rank of the communicator. On success sets tag and bytes of the message.
+[[gnu::always_inline]] inline bool recv(uint32_t function, void* buf, uint64_t capacity, int source, int& tag,
+                                        const Comm& comm, uint64_t& bytes) noexcept {
+    if (!try_recv(buf, capacity, source, tag, comm, bytes)) return false;
+    record_call(recorder(), function, source, tag, comm.team.context);
     return true;
 }
 

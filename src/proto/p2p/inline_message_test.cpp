@@ -20,10 +20,7 @@ class InlineMessages : public testing::Test {
         EXPECT_FALSE(send(0, 99, "first"));
         Operation first;
         start_send(99, "first", false, first);
-        Operation op = make_recv(pair.teams[1], received, sizeof received, 0, 99);
-        pair.engines[1]->start_recv(op);
-        pair.progress_until_idle();
-        ASSERT_TRUE(op.done());
+        ASSERT_TRUE(recv_by_operation(99));
     }
     bool send(int from, int tag, const char* text) {
         const wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, pair.teams[from].context, from, tag, 0};
@@ -34,6 +31,13 @@ class InlineMessages : public testing::Test {
         set_send(op, pair.teams[0], text, std::strlen(text) + 1, 1, tag);
         op.synchronous = synchronous;
         pair.engines[0]->start_send(op);
+    }
+    // By the general path.
+    bool recv_by_operation(int tag) {
+        Operation op = make_recv(pair.teams[1], received, sizeof received, 0, tag);
+        pair.engines[1]->start_recv(op);
+        pair.progress_until_idle();
+        return op.done();
     }
     // Tries twice, because one try in progress_interval is refused.
     bool recv(int tag, size_t capacity = 64, wire::Envelope* matched = nullptr) {
@@ -104,18 +108,13 @@ TEST_F(InlineMessages, SynchronousAndLongerMessagesTakeTheGeneralPath) {
     Operation synchronous;
     start_send(1, "synchronous", true, synchronous);
     EXPECT_FALSE(recv(1));
-    Operation op = make_recv(pair.teams[1], received, sizeof received, 0, 1);
-    pair.engines[1]->start_recv(op);
-    pair.progress_until_idle();
-    EXPECT_TRUE(op.done() && synchronous.done());
+    EXPECT_TRUE(recv_by_operation(1));
+    EXPECT_TRUE(synchronous.done());
 
     Operation longer;
     start_send(2, "more than forty bytes, which take two slots", false, longer);
     EXPECT_FALSE(recv(2));
-    Operation second = make_recv(pair.teams[1], received, sizeof received, 0, 2);
-    pair.engines[1]->start_recv(second);
-    pair.progress_until_idle();
-    EXPECT_TRUE(second.done());
+    EXPECT_TRUE(recv_by_operation(2));
 }
 
 // A program that only receives waiting messages must nevertheless poll everything else now and then.

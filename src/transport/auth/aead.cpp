@@ -3,6 +3,7 @@
 #include "transport/auth/aead.hpp"
 
 #include "base/auth.hpp"
+#include "base/function_deleter.hpp"
 #include "base/key_schedule.hpp"
 #include "transport/auth/key.hpp"
 #include "transport/auth/nonce.hpp"
@@ -15,10 +16,7 @@
 namespace zipmpi::transport::auth {
 namespace {
 
-struct CipherDeleter {
-    void operator()(EVP_CIPHER_CTX* c) const { EVP_CIPHER_CTX_free(c); }
-};
-using Context = std::unique_ptr<EVP_CIPHER_CTX, CipherDeleter>;
+using Context = std::unique_ptr<EVP_CIPHER_CTX, FunctionDeleter<EVP_CIPHER_CTX_free>>;
 
 const unsigned char* in(std::span<const std::byte> s) {
     return reinterpret_cast<const unsigned char*>(s.data());

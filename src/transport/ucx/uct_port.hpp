@@ -4,6 +4,8 @@
 // Opens the UCT interface of a network device that has all capabilities of an RdmaDevice.
 #pragma once
 
+#include "base/function_deleter.hpp"
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,18 +13,11 @@
 
 namespace zipmpi::transport::ucx {
 
-// Closes a UCT object when a later step of opening fails.
-template <auto close>
-struct Deleter {
-    template <class T>
-    void operator()(T* what) const {
-        close(what);
-    }
-};
-using AsyncContext = std::unique_ptr<ucs_async_context_t, Deleter<ucs_async_context_destroy>>;
-using UctWorker = std::unique_ptr<uct_worker, Deleter<uct_worker_destroy>>;
-using UctDomain = std::unique_ptr<uct_md, Deleter<uct_md_close>>;
-using UctInterface = std::unique_ptr<uct_iface, Deleter<uct_iface_close>>;
+// Closed when a later step of opening fails.
+using AsyncContext = std::unique_ptr<ucs_async_context_t, FunctionDeleter<ucs_async_context_destroy>>;
+using UctWorker = std::unique_ptr<uct_worker, FunctionDeleter<uct_worker_destroy>>;
+using UctDomain = std::unique_ptr<uct_md, FunctionDeleter<uct_md_close>>;
+using UctInterface = std::unique_ptr<uct_iface, FunctionDeleter<uct_iface_close>>;
 
 class UctPort {
   public:
