@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // More ranks than CPUs. A nonblocking call that finds nothing yields each time while all ranks are awake,
-// since another one could run, and only now and then while the others sleep.
+// since another one could run, and only now and then while the others sleep. A blocking call yields for
+// wait.extra_yield_us before it sleeps if the ranks are at most twice as many as the CPUs ("long"), and a few times
+// if they are more ("short").
 #include "check.hpp"
 
 #include <atomic>
+#include <string_view>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -69,6 +72,27 @@ void while_others_sleep() {
     for (int to = 1; to < size_; ++to) MPI_Send(&value, 1, MPI_INT, to, 2, MPI_COMM_WORLD);
 }
 
+// The yields of a rank that waits for a message for 20 ms.
+int yields_of_wait() {
+    int value = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    yields = 0;
+    if (rank_ == 0) {
+        usleep(20000);
+        for (int to = 1; to < size_; ++to) MPI_Send(&value, 1, MPI_INT, to, 2, MPI_COMM_WORLD);
+        return 0;
+    }
+    MPI_Recv(&value, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return yields;
+}
+
+void while_a_call_blocks(std::string_view expected) {
+    int most = 0;
+    const int own = yields_of_wait();
+    MPI_Reduce(&own, &most, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank_ == 0) CHECK((most > 100) == (expected == "long"));
+}
+
 } // namespace
 
 // In place of the C library's.
@@ -79,7 +103,11 @@ extern "C" int sched_yield() noexcept {
 
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
-    while_all_are_awake();
-    while_others_sleep();
+    if (argc > 1) {
+        while_a_call_blocks(argv[1]);
+    } else {
+        while_all_are_awake();
+        while_others_sleep();
+    }
     session.end("yielding");
 }

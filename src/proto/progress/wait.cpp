@@ -30,6 +30,15 @@ Param<int64_t> network_spins{
 Param<int64_t> yields{"wait.yields",           4, {0, 1000000000}, Unit::none, Level::tuner, Scope::local,
                       "yields before sleeping"};
 
+Param<int64_t> extra_yield_us{
+    "wait.extra_yield_us",
+    200,
+    {0, 1000000000},
+    Unit::microseconds,
+    Level::tuner,
+    Scope::local,
+    "further yields before sleeping, if a node has more ranks than CPUs but at most twice as many"};
+
 Param<int64_t> network_yields{
     "wait.net_yields",
     1000,
@@ -127,6 +136,24 @@ int64_t yields_for(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
     return info.serial_wakeup && engine.network() == nullptr && engine.wait_tuning().oversubscribed()
                ? 0
                : current_yields(engine);
+}
+
+// With few more ranks than CPUs, a rank that sleeps often leaves a CPU idle, and a rank on an idle CPU wakes
+// up later than one that yields, above all in a virtual machine. With many ranks another one runs instead,
+// and yields only take time from it.
+bool yields_further(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
+    WaitTuning& tuning = engine.wait_tuning();
+    if (in_bulk || info.serial_wakeup || engine.network() != nullptr || !tuning.slightly_oversubscribed())
+        return false;
+    return os::now_ns() - tuning.yields_since_ns() < static_cast<uint64_t>(extra_yield_us.get()) * 1000;
+}
+
+void yield_once(ProgressEngine& engine) {
+    engine.faults().poll();
+    engine.engine_lock().unlock_for_wait();
+    sched_yield();
+    engine.engine_lock().relock();
+    engine.network_port().force_poll(); // a yield takes longer than a network poll
 }
 
 // With a network, one thread at a time sleeps on descriptors; when it wakes up, another one takes over. The
@@ -234,11 +261,10 @@ void wait_step(ProgressEngine& engine, uint32_t& rounds, const WaitInfo& info, c
             os::cpu_relax();
         }
     } else if (rounds <= spin_rounds + yields_for(engine, info, in_bulk)) {
-        engine.faults().poll();
-        engine.engine_lock().unlock_for_wait();
-        sched_yield();
-        engine.engine_lock().relock();
-        engine.network_port().force_poll(); // a yield takes longer than a network poll
+        if (rounds == spin_rounds + 1) engine.wait_tuning().set_yields_since_ns(os::now_ns());
+        yield_once(engine);
+    } else if (yields_further(engine, info, in_bulk)) {
+        yield_once(engine);
     } else {
         sleep_once(engine, info, over);
     }

@@ -71,7 +71,10 @@ class NetworkPort {
 struct WaitTuning {
     bool is_oversubscribed;
     [[nodiscard]] bool oversubscribed() const { return is_oversubscribed; }
+    [[nodiscard]] static bool slightly_oversubscribed() { return false; }
     [[nodiscard]] static bool awake_fit_cpus() { return false; }
+    [[nodiscard]] static uint64_t yields_since_ns() { return 0; }
+    static void set_yields_since_ns(uint64_t) {}
     [[nodiscard]] static uint32_t spin_limit() { return 0; }
     static void set_spin_limit(uint32_t) {}
     static uint32_t count_idle_poll() { return 1; }
