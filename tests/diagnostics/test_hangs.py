@@ -59,15 +59,20 @@ class Job:
                                         env=environment(variables))
         self.text = ""
 
-    def read_report(self, seconds):
-        """Reads until a report is complete: its last line is the advice."""
+    def read_report(self, seconds, quiet=MOST_SECONDS):
+        """Reads until a report is complete: its last line is the advice. Without a hang there is none: then nothing
+        follows the report for the given number of seconds."""
         end = time.monotonic() + seconds
+        last = time.monotonic()
         while "\n  fix: " not in self.text and time.monotonic() < end:
+            if self.text and time.monotonic() > last + quiet:
+                break
             if select.select([self.process.stderr], [], [], 0.1)[0]:
                 chunk = self.process.stderr.read1(65536).decode()
                 if not chunk:
                     break
                 self.text += chunk
+                last = time.monotonic()
         return self.text
 
     def ranks_started(self):
@@ -80,7 +85,7 @@ class Job:
     def report_on_request(self):
         self.text = ""
         self.process.send_signal(signal.SIGQUIT)
-        return self.read_report(MOST_SECONDS)
+        return self.read_report(MOST_SECONDS, quiet=0.3)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
