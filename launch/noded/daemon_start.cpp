@@ -4,11 +4,13 @@
 // Starts the job on this node: child daemons, node segment, services, gateways and ranks.
 #include "launch/noded/daemon.hpp"
 #include "launch/noded/descriptors.hpp"
+#include "launch/noded/huge_pages.hpp"
 #include "launch/noded/process_spawn.hpp"
 #include "launch/noded/rank_launcher.hpp"
 #include "launch/protocol/rank_environment.hpp"
 
 #include "base/param.hpp"
+#include "boot/timeouts.hpp"
 #include "os/arguments.hpp"
 
 #include <algorithm>
@@ -65,6 +67,8 @@ bool Daemon::prepare(SpawnDefaults& defaults, Diagnostic& why) {
     ranks_.begin(job_);
     for (const AppContext& app : job_.request().apps)
         defaults.app_env.push_back(merge_env(job_.request().base_env, app.env));
+    if (should_use_huge_pages(boot::huge_page_setting(), read_huge_page_support(), ranks_.size()))
+        for (std::vector<std::string>& environment : defaults.app_env) add_huge_pages(environment);
     gateways_.begin();
     if (!outputs_.begin(gateways_.size(), why)) return false;
     if (!check_descriptor_limit(descriptors_needed(), ranks_.size(), job_.host(), why)) return false;

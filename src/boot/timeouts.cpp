@@ -30,6 +30,15 @@ Param<bool> rebind_report{"launch.rebind_report", false, Level::user, Scope::job
 Param<bool> avoid_busy{"launch.avoid_busy_cpus", true, Level::user, Scope::job_wide,
                        "do not bind ranks to CPUs that are busy when the job starts"};
 
+Param<std::string> huge_pages{
+    "launch.huge_pages",
+    "auto",
+    "auto|yes|no",
+    Level::user,
+    Scope::job_wide,
+    "whether mpiexec lets ranks allocate memory in huge pages where the kernel gives them "
+    "on request; auto: if each rank can have 256 MiB"};
+
 Param<int64_t> heartbeat_timeout{
     "launch.heartbeat_timeout_ms",
     3500,
@@ -44,6 +53,7 @@ Param<int64_t> heartbeat_timeout{
 uint64_t heartbeat_timeout_ns() { return static_cast<uint64_t>(heartbeat_timeout.get()) * 1'000'000; }
 int rebind_interval_seconds() { return static_cast<int>(rebind_interval.get()); }
 bool should_report_rebinding() { return rebind_report; }
+const std::string& huge_page_setting() { return huge_pages.get(); }
 bool should_avoid_busy_cpus() { return avoid_busy; }
 int handshake_timeout_seconds() { return static_cast<int>(handshake_timeout.get()); }
 

@@ -31,6 +31,18 @@ class Starting(Case):
                        "SLURM_JOB_ID": "5"})
         self.assertEqual(r.out, "0 . 0 . 5\n")
 
+    def test_huge_pages(self):
+        program = ("import os; kept = bytearray(64 << 20); lines = open('/proc/self/smaps_rollup').read().splitlines();"
+                   "huge = [int(l.split()[1]) for l in lines if l.startswith('AnonHugePages')];"
+                   "print(os.environ.get('GLIBC_TUNABLES'), huge[0] >= 32 << 10)")
+        with open("/sys/kernel/mm/transparent_hugepage/enabled") as f:
+            mode = f.read()
+        for setting, expected in (("yes", ("glibc.malloc.hugetlb=1", "[never]" not in mode)),
+                                  ("no", (None, "[always]" in mode))):
+            r = run("-n", 1, "python3", "-c", program, env={"ZIPMPI_LAUNCH_HUGE_PAGES": setting})
+            self.quiet(r)
+            self.assertEqual(r.out, "%s %s\n" % expected)
+
     def test_options_end_at_the_program(self):
         self.assertEqual(run("-n", 1, "echo", "-n", "x").out, "x")
         self.assertEqual(run("-np", 1, "-label", "printf", "%s\\n", "--label").out, "[0] --label\n")
