@@ -9,3 +9,12 @@ def children(pid):
             return [int(word) for word in f.read().split()]
     except OSError:
         return []
+
+
+def ticks(pid):
+    """CPU time used so far, in clock ticks."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13]))
+    except OSError:
+        return 0

@@ -205,10 +205,10 @@ void Daemon::on_deadlines() {
     outputs_.on_time(now);
     lifecycle_.on_deadlines(now);
     gateways_.restart_due();
-    if (lifecycle_.is_drain_over(now) && !outputs_.is_paused()) {
-        outputs_.close_pipes();
-        lifecycle_.end_drain();
-    }
+    if (!lifecycle_.is_drain_over(now)) return;
+    if (outputs_.is_paused()) return lifecycle_.extend_drain(); // mpiexec is behind
+    outputs_.close_pipes();
+    lifecycle_.end_drain();
 }
 
 // Advances when the ranks have exited and the child daemons are done, then when every other descendant has

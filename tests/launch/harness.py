@@ -10,7 +10,7 @@ import unittest
 import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from processes import children  # noqa: E402,F401 (re-exported)
+from processes import children, ticks  # noqa: E402,F401 (re-exported)
 
 MPIEXEC = os.environ["TEST_MPIEXEC"]
 HELPERS = os.environ.get("TEST_HELPERS", "")
