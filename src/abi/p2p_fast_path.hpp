@@ -12,7 +12,7 @@
 
 namespace zipmpi::abi::p2p_fast {
 
-// Bytes of the message; more than plain::max_bytes if the buffer is not covered.
+// Bytes of the message; UINT64_MAX if the buffer is not covered.
 template <class Count>
 [[gnu::always_inline]] inline uint64_t bytes_of_buffer(const void* buf, Count count,
                                                        MPI_Datatype type) noexcept {
@@ -43,8 +43,12 @@ template <class Count>
                                         int dest, int tag, MPI_Comm comm) noexcept {
     const core::Comm* const c = find_comm(comm, dest);
     const uint64_t bytes = bytes_of_buffer(buf, count, type);
-    return c != nullptr && bytes <= core::plain::max_bytes && tag >= 0 &&
-           core::plain::send(function, buf, bytes, dest, tag, *c);
+    if (c == nullptr || tag < 0) [[unlikely]]
+        return false;
+    if (bytes <= core::plain::max_bytes) [[likely]]
+        return core::plain::send(function, buf, bytes, dest, tag, *c);
+    return bytes <= core::plain::max_longer_bytes &&
+           core::plain::send_longer(function, buf, bytes, dest, tag, *c);
 }
 
 template <class Count>

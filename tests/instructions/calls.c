@@ -15,7 +15,7 @@ enum { calls = 16, persistent = 4 };
 
 static int rank;
 static int peer;
-static char buffer[64];
+static char buffer[256];
 static double number = 1, sum;
 static MPI_Request requests[calls];
 static _Atomic int* turn; /* in shared memory: number of steps taken */
@@ -36,7 +36,8 @@ static void send_all(void) {
     for (int i = 0; i < calls; ++i) MPI_Send(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
 }
 static void recv_all(void) {
-    for (int i = 0; i < calls; ++i) MPI_Recv(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < calls; ++i)
+        MPI_Recv(buffer, sizeof buffer, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 static void post_all(void) {
     for (int i = 0; i < calls; ++i) MPI_Irecv(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[i]);
@@ -68,6 +69,7 @@ static void nothing(void) {}
         __asm__ volatile("");                                                                                \
     }
 CALL(send, MPI_Send(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD))
+CALL(send_256, MPI_Send(buffer, 256, MPI_CHAR, peer, 1, MPI_COMM_WORLD)) /* several slots of the ring */
 CALL(recv, MPI_Recv(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE))
 CALL(isend, MPI_Isend(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[i]))
 CALL(irecv, MPI_Irecv(buffer, 8, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[i]))
@@ -92,6 +94,7 @@ struct Case {
 };
 static const struct Case cases[] = {
     {nothing, nothing, warm_send, count_send, recv_all, nothing},
+    {nothing, nothing, warm_send_256, count_send_256, recv_all, nothing},
     {send_all, nothing, warm_recv, count_recv, nothing, nothing},
     {nothing, nothing, warm_isend, count_isend, recv_all, wait_all},
     {nothing, nothing, warm_irecv, count_irecv, send_all, wait_all},

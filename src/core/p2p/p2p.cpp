@@ -113,6 +113,17 @@ Err send(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm
     return send_longer(buf, count, type, dest, tag, comm);
 }
 
+bool plain::send_longer(uint32_t function, const void* buf, uint64_t bytes, int dest, int tag,
+                        const Comm& comm) noexcept {
+    const proto::Team& team = comm.team;
+    const wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, team.context, team.rank, tag, 0};
+    if (!progress_engine().sender().try_send_multislot(team.map.world(dest), e,
+                                                       static_cast<const std::byte*>(buf), bytes))
+        return false;
+    record_call(recorder(), function, dest, tag, team.context);
+    return true;
+}
+
 Err ssend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm) {
     if (dest == proc_null) return Err::success;
     proto::MessageArgs message;

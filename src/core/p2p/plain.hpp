@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Plain messages: at most wire::inline_max contiguous bytes between two ranks of this node, in a process in
-// which only one thread calls MPI. An ABI binding executes them at its entry point, without an operation.
-// Each function returns false without side effects if the message is not plain; the binding then calls the
-// general function.
+// Plain messages: at most wire::multislot_max contiguous bytes to another rank of this node, received at once
+// if they have at most wire::inline_max bytes, in a process in which only one thread calls MPI. An ABI
+// binding executes them at its entry point, without an operation. Each function returns false without side
+// effects if the message is not plain; the binding then calls the general function.
 #pragma once
 
 #include "base/recorder.hpp"
@@ -15,6 +15,7 @@
 namespace zipmpi::core::plain {
 
 inline constexpr uint64_t max_bytes = wire::inline_max;
+inline constexpr uint64_t max_longer_bytes = wire::multislot_max; // of send_longer()
 
 // The request of a send that is complete when its call returns; null until the first one.
 [[gnu::visibility("hidden")]] extern Request* completed_send;
@@ -52,6 +53,11 @@ inline constexpr uint64_t max_bytes = wire::inline_max;
     record_call(recorder(), function, dest, tag, comm.team.context);
     return true;
 }
+
+// As send(), for more than max_bytes, up to max_longer_bytes. Out of line, so that send() has fewer registers
+// to save.
+[[nodiscard]] bool send_longer(uint32_t function, const void* buf, uint64_t bytes, int dest, int tag,
+                               const Comm& comm) noexcept;
 
 // Receives from `source`, a rank of the communicator. On success sets tag and bytes of the message.
 [[gnu::always_inline]] inline bool recv(uint32_t function, void* buf, uint64_t capacity, int source, int& tag,

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Messages without an operation: try_send_inline() and try_recv_inline().
+// Messages without an operation: try_send_inline(), try_send_multislot() and try_recv_inline().
 #include "proto/p2p/test_engine_pair.hpp"
 
 #include <cstring>
+#include <string>
 
 namespace zipmpi::proto {
 namespace {
@@ -14,7 +15,7 @@ constexpr int progress_interval = 32; // of MessageReceiver
 class InlineMessages : public testing::Test {
   protected:
     EnginePair pair;
-    char received[64] = {};
+    char received[wire::multislot_max + 1] = {};
 
     void SetUp() override { // the first message opens the ring, and is received by a poll
         EXPECT_FALSE(send(0, 99, "first"));
@@ -24,8 +25,11 @@ class InlineMessages : public testing::Test {
     }
     bool send(int from, int tag, const char* text) {
         const wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, pair.teams[from].context, from, tag, 0};
-        return pair.engines[from]->sender().try_send_inline(
-            1 - from, e, reinterpret_cast<const std::byte*>(text), std::strlen(text) + 1);
+        const auto* data = reinterpret_cast<const std::byte*>(text);
+        const size_t bytes = std::strlen(text) + 1;
+        MessageSender& sender = pair.engines[from]->sender();
+        return bytes <= wire::inline_max ? sender.try_send_inline(1 - from, e, data, bytes)
+                                         : sender.try_send_multislot(1 - from, e, data, bytes);
     }
     void start_send(int tag, const char* text, bool synchronous, Operation& op) {
         set_send(op, pair.teams[0], text, std::strlen(text) + 1, 1, tag);
@@ -115,6 +119,23 @@ TEST_F(InlineMessages, SynchronousAndLongerMessagesTakeTheGeneralPath) {
     start_send(2, "more than forty bytes, which take two slots", false, longer);
     EXPECT_FALSE(recv(2));
     EXPECT_TRUE(recv_by_operation(2));
+}
+
+// Every length that needs several slots, at every position in the ring.
+TEST_F(InlineMessages, LongerMessagesAreSentInSeveralSlots) {
+    for (int round = 0; round < 3; ++round)
+        for (size_t bytes = wire::inline_max + 1; bytes <= wire::multislot_max; ++bytes) {
+            std::string text(bytes - 1, static_cast<char>('a' + bytes % 26));
+            text.back() = static_cast<char>('A' + bytes % 25);
+            if (!send(0, 3, text.c_str())) { // the general path reads the receiver's count
+                Operation op;
+                start_send(3, text.c_str(), false, op);
+                ASSERT_TRUE(op.done());
+            }
+            std::memset(received, 0, sizeof received);
+            ASSERT_TRUE(recv_by_operation(3));
+            ASSERT_EQ(received, text);
+        }
 }
 
 // A program that only receives waiting messages must nevertheless poll everything else now and then.

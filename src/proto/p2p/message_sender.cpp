@@ -22,6 +22,17 @@ MessageSender::MessageSender(NodeTransports& node, const PeerDirectory& peers, N
     , rendezvous_(node, paths, table, completion)
     , remote_(network, peers, table, completion) {}
 
+bool MessageSender::try_send_multislot(int world_peer, const wire::Envelope& e, const std::byte* data,
+                                       size_t bytes) {
+    const int local = node_.shm.peer_of(world_peer);
+    const auto peer = static_cast<transport::Peer>(local);
+    if (world_peer == peers_.world_rank() || local < 0 || control_.queue().has(peer) ||
+        !node_.shm.try_send_multislot(peer, e, data, bytes))
+        return false;
+    traffic_.count_send(node_.counters(), peer, world_peer, e.context, bytes);
+    return true;
+}
+
 void MessageSender::start(Operation& op) {
     if (op.world_peer == peers_.world_rank()) {
         traffic_.count_send(node_.counters(), node_.shm.self(), op);

@@ -36,6 +36,8 @@ class MessageSender {
         traffic_.count_send(counters, peer, world_peer, e.context, bytes);
         return true;
     }
+    // As try_send_inline(), for more bytes, up to wire::multislot_max.
+    bool try_send_multislot(int world_peer, const wire::Envelope& e, const std::byte* data, size_t bytes);
     // Sends to another rank of this node if the message is short and need not be queued. Returns true if
     // sent. False: nothing was sent.
     bool try_send_eager(const MessageArgs& op) {

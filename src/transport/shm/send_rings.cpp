@@ -5,6 +5,15 @@
 #include <algorithm>
 
 namespace zipmpi::transport::shm {
+namespace {
+
+// Of a message of more than wire::inline_max bytes.
+uint32_t slots_for(uint64_t bytes) {
+    return static_cast<uint32_t>(1 + (bytes + wire::slot_continuation_bytes - 1 - wire::inline_max) /
+                                         wire::slot_continuation_bytes);
+}
+
+} // namespace
 
 SendRings::SendRings(const LocalRank& own, WakeupPort& wakeups)
     : own_(own)
@@ -86,11 +95,22 @@ SlotSpan SendRings::claim_mpsc(Peer peer, uint32_t lines, SendStatus& why) {
     return {ring.slot, capacity, tail % capacity, tail + 1, own_.index};
 }
 
+bool SendRings::try_send_multislot(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                                   size_t bytes) {
+    const ProducerRing& o = out_[peer];
+    const uint32_t lines = slots_for(bytes);
+    if (own_.mode != PollMode::hybrid || o.ring == nullptr ||
+        o.produced - o.consumed_seen + lines > wire::ring_slots) [[unlikely]]
+        return false;
+    const SlotSpan span{o.ring->slot, wire::ring_slots, o.slot, o.produced + 1, 0};
+    write_slots(span, lines, envelope, payload, bytes);
+    publish(peer, span, lines);
+    return true;
+}
+
 SendStatus SendRings::send_multislot(Peer peer, const wire::Envelope& envelope, const BulkSource& bulk) {
     SendStatus why = SendStatus::ok;
-    const auto lines =
-        static_cast<uint32_t>(1 + (bulk.bytes + wire::slot_continuation_bytes - 1 - wire::inline_max) /
-                                      wire::slot_continuation_bytes);
+    const uint32_t lines = slots_for(bulk.bytes);
     const SlotSpan span = claim(peer, lines, why);
     if (span.slots == nullptr) return why;
     std::byte written[wire::multislot_max];
@@ -107,7 +127,11 @@ void SendRings::write_slots(const SlotSpan& span, uint32_t lines, const wire::En
     for (uint32_t i = 1; i < lines; ++i, at += wire::slot_continuation_bytes) {
         auto& next = reinterpret_cast<wire::RingSlotTail&>(span.at(i));
         next.seq.store(span.seq_of(i, own_.mode), std::memory_order_relaxed);
-        std::memcpy(next.bytes, bytes + at, std::min(wire::slot_continuation_bytes, n - at));
+        // A copy of constant length takes a few instructions, one of variable length a call or a loop.
+        if (i + 1 < lines)
+            std::memcpy(next.bytes, bytes + at, wire::slot_continuation_bytes);
+        else
+            copy_short(next.bytes, bytes + at, n - at);
     }
     std::memcpy(first.payload, bytes, wire::inline_max);
     first.envelope = envelope;

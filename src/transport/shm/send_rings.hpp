@@ -22,6 +22,9 @@ class SendRings {
     // instructions. Returns false without side effects otherwise.
     [[gnu::always_inline]] bool try_send_inline(Peer peer, const wire::Envelope& envelope,
                                                 const std::byte* payload, size_t bytes);
+    // As try_send_inline(), for a message of at most wire::multislot_max bytes that needs several slots.
+    bool try_send_multislot(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                            size_t bytes);
     // Sends a medium-sized message in consecutive slots; this saves acquiring and releasing a cell.
     SendStatus send_multislot(Peer peer, const wire::Envelope& envelope, const BulkSource& bulk);
     // Space for a message of this number of slots. On failure `slots` is null, with the reason in why.

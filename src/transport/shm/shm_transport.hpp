@@ -35,6 +35,10 @@ class ShmTransport {
                                                 const std::byte* payload, size_t bytes) {
         return send_rings_.try_send_inline(peer, envelope, payload, bytes);
     }
+    bool try_send_multislot(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
+                            size_t bytes) {
+        return send_rings_.try_send_multislot(peer, envelope, payload, bytes);
+    }
     SendStatus send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
                          const BulkSource& bulk);
 
