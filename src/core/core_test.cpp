@@ -98,9 +98,9 @@ TEST(Builtin, NamesRoundTrip) {
 
 struct Thing : Object {
     static constexpr ObjectKind class_id = ObjectKind::info;
-    explicit Thing(int v)
+    explicit Thing(int64_t v)
         : value(v) {}
-    int value;
+    int64_t value;
 };
 
 TEST(Slab, DetectsFreedObjects) {

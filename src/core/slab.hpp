@@ -33,10 +33,12 @@ class Slab {
     template <class... Args>
     T* make(Args&&... args) {
         const std::lock_guard guard(mutex_);
-        if (free_.empty() && !grow()) return nullptr;
-        const uint32_t index = free_.back();
-        free_.pop_back();
-        T* object = new (at(index)) T(std::forward<Args>(args)...);
+        if (free_ == nullptr && !grow()) [[unlikely]]
+            return nullptr;
+        FreeObject* const memory = free_;
+        free_ = memory->next;
+        const uint32_t index = memory->index;
+        T* object = new (memory) T(std::forward<Args>(args)...);
         object->cls = T::class_id;
         object->index = index;
         return object;
@@ -46,8 +48,7 @@ class Slab {
         const std::lock_guard guard(mutex_);
         const uint32_t index = object.index;
         object.~T();
-        static_cast<Object*>(static_cast<void*>(at(index)))->cls = ObjectKind::none;
-        free_.push_back(index);
+        push_free(&object, index);
     }
 
     [[nodiscard]] T* find(uint32_t index) {
@@ -66,6 +67,11 @@ class Slab {
 
   private:
     static constexpr uint32_t chunk_objects = 64;
+    // In the memory of an object that is not in use; its kind is none.
+    struct FreeObject : Object {
+        FreeObject* next = nullptr;
+    };
+    static_assert(sizeof(T) >= sizeof(FreeObject) && alignof(T) >= alignof(FreeObject));
     struct SlabChunk {
         alignas(T) unsigned char memory[chunk_objects * sizeof(T)] = {};
     };
@@ -78,12 +84,18 @@ class Slab {
         if (chunk == nullptr) return false;
         const auto first = static_cast<uint32_t>(chunks_.size() * chunk_objects);
         chunks_.push_back(std::move(chunk));
-        for (uint32_t i = chunk_objects; i > 0; --i) free_.push_back(first + i - 1);
+        for (uint32_t i = chunk_objects; i > 0; --i) push_free(at(first + i - 1), first + i - 1);
         return true;
+    }
+    void push_free(void* memory, uint32_t index) {
+        auto* const object = new (memory) FreeObject;
+        object->index = index;
+        object->next = free_;
+        free_ = object;
     }
 
     std::vector<std::unique_ptr<SlabChunk>> chunks_;
-    std::vector<uint32_t> free_;
+    FreeObject* free_ = nullptr;
     Mutex mutex_;
 };
 

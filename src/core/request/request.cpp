@@ -37,6 +37,11 @@ bool is_completable(const Request& r) {
     return r.done() || (r.compound == nullptr && is_blocked_by_failure(r));
 }
 
+// The usual result: nothing but the request has to be freed.
+bool has_only_to_be_freed(const Request& r) {
+    return r.done() && r.compound == nullptr && !r.persistent && r.error == Err::success;
+}
+
 // Takes the result of a completable request; frees it, or makes it inactive for the next start. An incomplete
 // one continues.
 Err collect(Request*& request, Status* status) {
@@ -47,7 +52,7 @@ Err collect(Request*& request, Status* status) {
         s.error = progress_engine().faults().source_failure(request->context, any_source, -1);
         return s.error;
     }
-    if (request->compound == nullptr && !request->persistent && request->error == Err::success) [[likely]] {
+    if (has_only_to_be_freed(*request)) [[likely]] {
         if (status != nullptr) set_status(s, *request);
         destroy(*request);
         request = nullptr;
@@ -75,7 +80,10 @@ Err collect_all(int64_t n, Request** requests, Status* statuses) {
     Err result = Err::success;
     for (int64_t i = 0; i < n; ++i) {
         Status* status = statuses != nullptr ? &statuses[i] : nullptr;
-        if (is_inactive(requests[i])) {
+        if (status == nullptr && requests[i] != nullptr && has_only_to_be_freed(*requests[i])) [[likely]] {
+            destroy(*requests[i]);
+            requests[i] = nullptr;
+        } else if (is_inactive(requests[i])) {
             if (status != nullptr) *status = empty_status();
         } else if (collect(requests[i], status) != Err::success) {
             result = Err::in_status;
@@ -138,8 +146,14 @@ Err return_inactive(Status* status) {
 
 constinit Request* plain::completed_send = nullptr;
 
+Request* make_request(Comm& comm) {
+    Request* const r = slab.make(&comm, nullptr);
+    if (r != nullptr) add_ref(comm);
+    return r;
+}
+
 Request* make_request(Comm* comm, Datatype& type) {
-    Request* r = slab.make(comm, type);
+    Request* r = slab.make(comm, &type);
     if (r == nullptr) return nullptr;
     retain(type);
     if (comm != nullptr) add_ref(*comm);

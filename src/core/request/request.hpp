@@ -43,12 +43,12 @@ struct Request : Object, proto::Operation {
     };
     using enum Role;
 
-    Request(Comm* owner, Datatype& data)
+    Request(Comm* owner, Datatype* data)
         : comm(owner)
-        , type(&data) {}
+        , type(data) {}
 
     Comm* comm;     // reference-counted; null: none
-    Datatype* type; // reference-counted: the application may free it before completion
+    Datatype* type; // reference-counted: the application may free it before completion; null: not needed
     Role role = single;
     bool is_proc_null = false; // peer is MPI_PROC_NULL
     bool persistent = false;   // created by an _init function: completion makes it inactive
@@ -62,7 +62,9 @@ struct SubOperation : proto::Operation {
     Request* parent = nullptr;
 };
 
-// Null if memory is exhausted. The first leaves the operation to be set.
+// Null if memory is exhausted. The first two leave the operation to be set; a request without a datatype is
+// for predefined ones, which the application cannot free.
+Request* make_request(Comm& comm);
 Request* make_request(Comm* comm, Datatype& type);
 Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type);
 // The shared request of sends that complete at once; allocated on first use. Null if that fails.

@@ -17,10 +17,10 @@ struct MatchKey {
     int32_t tag = 0;
     bool operator==(const MatchKey&) const = default;
     [[nodiscard]] uint64_t hash() const {
-        const uint64_t mixed =
-            (uint64_t{context} << 32 | static_cast<uint32_t>(source)) * 0x9e3779b97f4a7c15U ^
-            static_cast<uint32_t>(tag) * 0xc2b2ae3d27d4eb4fU;
-        return (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9U >> 32;
+        // The upper half of a product depends on all lower bits of its factors.
+        return ((uint64_t{context} << 32 | static_cast<uint32_t>(source)) * 0x9e3779b97f4a7c15U +
+                static_cast<uint32_t>(tag) * 0xc2b2ae3d27d4eb4fU) >>
+               32;
     }
 };
 
@@ -63,24 +63,28 @@ class KeyedQueues {
         return nullptr;
     }
 
-    void push_back(T& element) {
+    [[gnu::always_inline]] void push_back(T& element) {
         const MatchKey key = Traits::key(element);
         QueueLink<T>& link = Traits::link(element);
-        link = {};
         link.hash = key.hash();
-        if (T* head = queues_ == 0 ? nullptr : find(key, link.hash); head != nullptr) {
-            T*& last = Traits::link(*head).last;
-            link.previous = last;
-            Traits::link(*last).next = &element;
-            last = &element;
+        link.next = nullptr;
+        if (queues_ == capacity_) [[unlikely]]
+            grow();
+        T*& bucket = buckets_[link.hash & mask_];
+        T* head = bucket;
+        while (head != nullptr && !(Traits::key(*head) == key)) head = Traits::link(*head).chain;
+        if (head == nullptr) {
+            link.previous = nullptr;
+            link.last = &element;
+            link.chain = bucket;
+            bucket = &element;
+            ++queues_;
             return;
         }
-        if (queues_ >= buckets_.size()) grow();
-        T*& bucket = buckets_[link.hash & mask_];
-        link.last = &element;
-        link.chain = bucket;
-        bucket = &element;
-        ++queues_;
+        T*& last = Traits::link(*head).last;
+        link.previous = last;
+        Traits::link(*last).next = &element;
+        last = &element;
     }
 
     void remove(T& element) {
@@ -122,10 +126,11 @@ class KeyedQueues {
         *at = link.next;
     }
 
-    void grow() {
+    [[gnu::cold]] void grow() {
         std::vector<T*> old(buckets_.empty() ? first_buckets : buckets_.size() * 2);
         old.swap(buckets_);
-        mask_ = buckets_.size() - 1;
+        capacity_ = buckets_.size();
+        mask_ = capacity_ - 1;
         for (T* head : old)
             while (head != nullptr) {
                 T* const chain = Traits::link(*head).chain;
@@ -138,6 +143,7 @@ class KeyedQueues {
 
     std::vector<T*> buckets_;
     uint64_t mask_ = 0;
+    size_t capacity_ = 0; // queues before the table grows
     size_t queues_ = 0;
 };
 

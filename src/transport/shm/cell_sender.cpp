@@ -33,7 +33,7 @@ SendStatus CellSender::send(Peer peer, const wire::Envelope& envelope, const std
     std::byte* const to = own_.segment.cell(own_.index, static_cast<uint32_t>(cell)) + wire::cache_line;
     if (bulk.write != nullptr && !cells_.is_prefetched(cell, bulk.bytes)) prefetch_cell(to, bulk.bytes);
     bulk.copy_to(to);
-    wire::RingSlot& slot = span.at(0);
+    wire::RingSlot& slot = span.first();
     slot.envelope = envelope;
     slot.envelope.inline_bytes = static_cast<uint8_t>(bytes);
     slot.envelope.flags |= wire::flag_cell;

@@ -36,7 +36,7 @@ int MpscReceiver::poll(SlotReader& reader, Sink& sink) {
     for (; delivered < static_cast<int>(capacity); ++delivered) {
         const SlotSpan span{ring.slot, capacity, consumed_ % capacity, 0, 0};
         // seq_cst: also the final check after arm(). Pairs with the store of seq in SendRings::publish().
-        const uint32_t seq = span.at(0).seq.load(std::memory_order_seq_cst);
+        const uint32_t seq = span.first().seq.load(std::memory_order_seq_cst);
         const uint32_t from = seq >> wire::mpsc_seq_bits;
         if ((seq & seq_mask) != ((consumed_ + 1) & seq_mask) || from >= own_.segment.local_ranks()) break;
         consumed_ += reader.deliver(from, span, sink);

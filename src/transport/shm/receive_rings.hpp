@@ -240,7 +240,7 @@ int ReceiveRings::drain(Peer from, Sink& sink) {
     for (; delivered < static_cast<int>(wire::ring_slots); ++delivered) {
         const SlotSpan span{ring.slot, wire::ring_slots, in.slot, 0, 0};
         // Pairs with the store of seq in SendRings::publish().
-        if (span.at(0).seq.load(std::memory_order_acquire) != in.consumed + 1) break;
+        if (span.first().seq.load(std::memory_order_acquire) != in.consumed + 1) break;
         // In a stream the following slots are probably present; otherwise reading ahead would disturb the
         // sender.
         __builtin_prefetch(&span.at(delivered < 2 ? 1 : read_ahead));

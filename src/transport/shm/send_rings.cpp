@@ -122,7 +122,7 @@ SendStatus SendRings::send_multislot(Peer peer, const wire::Envelope& envelope, 
 
 void SendRings::write_slots(const SlotSpan& span, uint32_t lines, const wire::Envelope& envelope,
                             const std::byte* bytes, size_t n) const {
-    wire::RingSlot& first = span.at(0);
+    wire::RingSlot& first = span.first();
     size_t at = wire::inline_max;
     for (uint32_t i = 1; i < lines; ++i, at += wire::slot_continuation_bytes) {
         auto& next = reinterpret_cast<wire::RingSlotTail&>(span.at(i));

@@ -101,7 +101,7 @@ inline SlotSpan SendRings::claim(Peer peer, uint32_t lines, SendStatus& why) {
 
 inline void SendRings::publish(Peer peer, const SlotSpan& span, uint32_t lines) {
     wire::RankBlock& to = *out_[peer].receiver;
-    std::atomic<uint32_t>& seq = span.at(0).seq;
+    std::atomic<uint32_t>& seq = span.first().seq;
     const uint32_t first = span.seq_of(0, own_.mode);
     if (own_.mode != PollMode::mpsc) [[likely]] {
         ProducerRing& o = out_[peer];
@@ -156,7 +156,7 @@ inline SendStatus SendRings::send_inline(Peer peer, const wire::Envelope& envelo
     const SlotSpan span = claim(peer, 1, why);
     if (span.slots == nullptr) [[unlikely]]
         return why;
-    wire::RingSlot& slot = span.at(0);
+    wire::RingSlot& slot = span.first();
     slot.envelope = envelope;
     slot.envelope.inline_bytes = static_cast<uint8_t>(bytes);
     copy_short(slot.payload, payload, bytes);

@@ -36,7 +36,7 @@ class SlotReader {
 template <class Sink>
 inline uint32_t SlotReader::deliver(Peer from, const SlotSpan& span, Sink& sink) {
     // Private copy: check and use must see the same values even if the sender misbehaves.
-    const wire::RingSlot& slot = span.at(0);
+    const wire::RingSlot& slot = span.first();
     const wire::Envelope envelope = slot.envelope;
     if ((envelope.flags & (wire::flag_multislot | wire::flag_cell)) == 0) [[likely]] {
         if (envelope.inline_bytes <= wire::inline_max) [[likely]]
@@ -55,7 +55,7 @@ uint32_t SlotReader::deliver_multislot(Peer from, const wire::Envelope& envelope
     const size_t last = envelope.inline_bytes;
     if (more == 0 || more > wire::max_extra_slots || last == 0 || last > wire::slot_continuation_bytes)
         return 1;
-    const wire::RingSlot& slot = span.at(0);
+    const wire::RingSlot& slot = span.first();
     std::byte message[wire::multislot_max];
     std::memcpy(message, slot.payload, wire::inline_max);
     size_t at = wire::inline_max;

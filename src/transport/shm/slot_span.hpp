@@ -15,6 +15,7 @@ struct SlotSpan {
     uint32_t seq = 0;    // of the first slot
     uint32_t sender = 0; // poll mode mpsc: in the upper bits of sequence numbers
 
+    [[nodiscard]] wire::RingSlot& first() const { return slots[slot]; }
     [[nodiscard]] wire::RingSlot& at(uint32_t i) const {
         const uint32_t s = slot + i;
         return slots[s < capacity ? s : s - capacity];
