@@ -26,10 +26,16 @@ class TablesTest(unittest.TestCase):
                 self.assertLessEqual(set(names.values()), own, f"{tables.abi.name} {section}")
 
     def test_handle_objects_have_the_code_of_the_standard(self):
-        codes = {c.name for c in REAL.constants}
+        codes = {c.name for c in REAL.constants} | {"MPI_LB", "MPI_UB"}
         for handle in OPENMPI.abi.objects:
             self.assertIn(handle.constant, codes, handle.name)
         self.assertIn("HandleObject512 ompi_mpi_comm_world = {0x00000101, {}};", binding_header.objects_cpp(OPENMPI))
+
+    def test_markers_have_codes_that_the_standard_does_not_use(self):
+        codes = OPENMPI.handle_codes()
+        for marker in ("MPI_LB", "MPI_UB"):
+            self.assertNotIn(int(codes[marker], 0), {int(c.value, 0) for c in REAL.constants_of("MPI_Datatype")})
+        self.assertNotIn("MPI_LB", values.abi_values_hpp(REAL))
 
     def test_fortran_numbers_are_unique_per_type(self):
         own = {c.name: c.c_type for c in OPENMPI.constants}

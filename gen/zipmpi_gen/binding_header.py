@@ -71,7 +71,7 @@ def mpi_h(spec):
 
 def objects_cpp(spec):
     """Definitions of the handle objects, initialized statically because copies are made before any code runs."""
-    codes = {c.name: c.value for c in spec.standard.constants}
+    codes = spec.handle_codes()
     lines = "".join(f"HandleObject{o.size} {o.name} = {{{codes[o.constant]}, {{}}}}; // {o.constant}\n"
                     for o in spec.abi.objects)
     return cpp_head("Objects whose addresses are handles.") + '#include "abi/mpi_abi.hpp"\n\nextern "C" {\n' + lines + "}\n"
@@ -100,7 +100,7 @@ inline constexpr FortranHandle fortran_handles[] = {{
 
 def fortran_handles_hpp(spec):
     """Numbers of predefined handles in Fortran."""
-    codes = {c.name: c.value for c in spec.standard.constants}
+    codes = spec.handle_codes()
     own = {c.name: c for c in spec.constants}
     rows = "".join(f"    {{core::ObjectKind::{own[name].c_type.removeprefix('MPI_').lower()}, {codes[name]}, {number}, "
                    f"{own[name].value}}},\n" for name, number in spec.abi.fortran_handles)

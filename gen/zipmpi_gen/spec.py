@@ -179,6 +179,14 @@ class Spec:
     def entries_of(self, chapter):
         return [e for e in self.entries if e.function.chapter == chapter]
 
+    def handle_codes(self):
+        """{constant: number that identifies a predefined handle}. If handles are addresses, it is the first word of the
+        object: the code of the standard ABI, or a number of its own."""
+        if not self.abi.objects:
+            return {c.name: c.value for c in self.abi.constants}
+        own = {name: hex(code) for name, code in self.abi.layout.get("codes", {}).items()}
+        return {c.name: c.value for c in self.standard.constants} | own
+
     def constants_of(self, c_type):
         return [c for c in self.constants if c.c_type == c_type]
 

@@ -74,12 +74,6 @@ def builtin_id(name):
     return "N" + short if short[0].isdigit() else short
 
 
-def codes(spec):
-    """{constant: number that identifies a predefined handle}. If handles are addresses, it is the code of the standard
-    ABI, which the object contains."""
-    return {c.name: c.value for c in (spec.standard if spec.abi.objects else spec.abi).constants}
-
-
 def address(spec, constant):
     """The object whose address is the handle, as one more member of a row."""
     return f", &{next(c.value[1:] for c in spec.constants if c.name == constant)}" if spec.abi.objects else ""
@@ -87,13 +81,13 @@ def address(spec, constant):
 
 def builtin_rows(spec, c_type, kind, enum):
     null = f"{c_type.upper()}_NULL"
-    values = codes(spec)
+    values = spec.handle_codes()
     return [(values[c.name], kind, f"static_cast<int>(core::{enum}::{builtin_id(c.name)})", address(spec, c.name))
             for c in spec.constants_of(c_type) if c.name != null]
 
 
 def predefined_rows(spec):
-    values = codes(spec)
+    values = spec.handle_codes()
     rows = builtin_rows(spec, "MPI_Datatype", "type", "TypeId") + builtin_rows(spec, "MPI_Op", "op", "OpId")
     rows += [(values[constant], own, "0", address(spec, constant)) for own, constant in spec.core_names["BuiltinName"].items()]
     return "".join(f"    {{{code}, core::BuiltinName::{kind}, {own}{address}}},\n" for code, kind, own, address in rows)

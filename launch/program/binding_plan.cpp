@@ -29,6 +29,12 @@ void put_first(const std::string& entry, std::string& list) {
     list = list.empty() ? entry : entry + ":" + list;
 }
 
+// Adds an entry to the end unless the list has it.
+void put_last(const std::string& entry, std::string& list) {
+    if ((":" + list + ":").find(":" + entry + ":") != std::string::npos) return;
+    list += (list.empty() ? "" : ":") + entry;
+}
+
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 // The linker ignores LD_LIBRARY_PATH for programs that get rights of their file (AT_SECURE).
@@ -45,8 +51,7 @@ class Planner {
     Planner(std::string program, MpiMode mode, const BindingFolders& bindings, const LoaderVariables& now)
         : program_(std::move(program))
         , mode_(mode)
-        , bindings_(bindings)
-        , preload_before_(now.preload) {
+        , bindings_(bindings) {
         plan_.variables = now;
     }
 
@@ -226,15 +231,18 @@ class Planner {
         plan_.note = file + " uses " + name_of(abi) + "'s ABI (" + first.name + ", needed by " +
                      first.needed_by + "); it loads ZipMPI's binding in " + binding_for(abi);
         if (is_privileged(file)) return warn_privileged(file, abi);
+        const LoaderVariables before = plan_.variables;
         for (const MpiLibrary& l : plan_.libraries.found) check_library(file, l);
-        if (plan_.outcome == Outcome::binding && plan_.variables.preload != preload_before_)
-            plan_.libraries = look_up(file);
+        const bool changed =
+            plan_.variables.preload != before.preload || plan_.variables.library_path != before.library_path;
+        if (plan_.outcome == Outcome::binding && changed) plan_.libraries = look_up(file);
     }
 
     void check_library(const std::string& file, const MpiLibrary& l) {
         const std::string ours = binding_for(l.kind.abi) + "/" + l.name;
         if (!l.kind.supported && l.kind.part == Part::main) return warn_version(file, l);
-        if (is_binding(l) || l.kind.part == Part::runtime) return;
+        if (is_binding(l)) return;
+        if (l.kind.part == Part::runtime) return supply_runtime(l);
         if (l.path.empty()) return warn_missing(l);
         if (!exists(ours)) return; // a companion that works on our library, such as Debian's libmpichfort
         if (l.by == FoundBy::rpath) {
@@ -246,6 +254,13 @@ class Planner {
         plan_.warnings.push_back({"the program uses another MPI library than ZipMPI", file,
                                   l.path + " is loaded for " + l.name + " instead of " + ours,
                                   "remove it from LD_PRELOAD; --mpi own leaves out this message"});
+    }
+
+    // Empty libraries for a program that was linked with Open MPI's runtime, if the host has none. Where it
+    // exists they must not be found: tools of Open MPI that a rank starts need the real ones.
+    void supply_runtime(const MpiLibrary& l) {
+        const std::string folder = binding_for(l.kind.abi) + "/runtime";
+        if (l.path.empty() && exists(folder + "/" + l.name)) put_last(folder, plan_.variables.library_path);
     }
 
     void warn_privileged(const std::string& file, MpiAbi abi) {
@@ -283,7 +298,6 @@ class Planner {
     MpiMode mode_;
     const BindingFolders& bindings_;
     BindingPlan plan_;
-    std::string preload_before_;
     std::string r_home_; // if the program or an interpreter is R
 };
 

@@ -31,11 +31,11 @@ function(zipmpi_binding_link binding name file)
     install(FILES ${folder}/${name} DESTINATION ${CMAKE_INSTALL_LIBDIR}/zipmpi/${binding})
 endfunction()
 
-# An empty library, for programs that need it by name.
+# An empty library, for programs that need it by name. mpiexec adds its folder only on hosts without the real one.
 function(zipmpi_binding_companion binding file)
     string(MAKE_C_IDENTIFIER companion_${file} target)
     add_library(${target} SHARED companion.c)
-    zipmpi_binding_file(${target} ${binding} ${file})
+    zipmpi_binding_file(${target} ${binding}/runtime ${file})
 endfunction()
 
 zipmpi_binding(binding_openmpi openmpi libmpi.so.40 ${ZIPMPI_GEN_DIR}/bindings/openmpi/abi/objects.cpp openmpi/exports.cpp
@@ -58,11 +58,11 @@ target_link_libraries(binding_openmpi_fortran PRIVATE binding_openmpi zipmpi_war
 target_link_options(binding_openmpi_fortran PRIVATE
                     -Wl,--version-script=${ZIPMPI_GEN_DIR}/bindings/openmpi/fortran/exports.map)
 zipmpi_own_cxx_runtime(binding_openmpi_fortran)
-# The C++ interface: only what programs that include its header need.
-add_library(binding_openmpi_cxx SHARED openmpi/cxx/intercepts.cpp)
+# The C++ interface: only what programs that include its header need, and objects that Debian's programs use.
+add_library(binding_openmpi_cxx SHARED openmpi/cxx/intercepts.cpp openmpi/cxx/objects.cpp)
 add_dependencies(binding_openmpi_cxx zipmpi_generated)
 zipmpi_binding_file(binding_openmpi_cxx openmpi libmpi_cxx.so.40)
-target_include_directories(binding_openmpi_cxx PRIVATE ${ZIPMPI_GEN_DIR}/bindings/openmpi)
+target_include_directories(binding_openmpi_cxx PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${ZIPMPI_GEN_DIR}/bindings/openmpi)
 target_compile_options(binding_openmpi_cxx PRIVATE -fno-exceptions -fno-rtti)
 target_link_libraries(binding_openmpi_cxx PRIVATE binding_openmpi zipmpi_warnings)
 target_link_options(binding_openmpi_cxx PRIVATE -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/openmpi/cxx/exports.map)

@@ -75,9 +75,11 @@ namespace zipmpi::core {
     X(COMPLEX8, "MPI_COMPLEX8", (std::complex<float>))                                                       \
     X(LOGICAL16, "MPI_LOGICAL16", (Unsupported))                                                             \
     X(INTEGER16, "MPI_INTEGER16", (Unsupported))                                                             \
-    X(REAL16, "MPI_REAL16", (Unsupported))                                                                   \
+    X(REAL16, "MPI_REAL16", (Binary128))                                                                     \
     X(COMPLEX16, "MPI_COMPLEX16", (std::complex<double>))                                                    \
-    X(COMPLEX32, "MPI_COMPLEX32", (Unsupported))
+    X(COMPLEX32, "MPI_COMPLEX32", (std::complex<Binary128>))                                                 \
+    X(LB, "MPI_LB", (Marker))                                                                                \
+    X(UB, "MPI_UB", (Marker))
 
 enum class TypeId : int {
 #define ZIPMPI_X(id, name, ctype) id,

@@ -76,6 +76,8 @@ TEST(Datatype, SizesAndExtents) {
     EXPECT_EQ(type_get_extent(builtin_type(TypeId::SHORT_INT), lower, extent), Err::success);
     EXPECT_EQ(extent, 8);
     EXPECT_EQ(type_size(builtin_type(TypeId::REAL16), size), Err::success);
+    EXPECT_EQ(size, 16);
+    EXPECT_EQ(type_size(builtin_type(TypeId::INTEGER16), size), Err::success);
     EXPECT_EQ(size, undefined);
 }
 

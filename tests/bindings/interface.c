@@ -9,6 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef OPEN_MPI /* its header hides what MPI-3 removed */
+#undef MPI_LB
+#undef MPI_UB
+#undef MPI_Type_struct
+extern struct ompi_predefined_datatype_t ompi_mpi_lb, ompi_mpi_ub;
+#define MPI_LB ((MPI_Datatype)&ompi_mpi_lb)
+#define MPI_UB ((MPI_Datatype)&ompi_mpi_ub)
+#endif
+int MPI_Type_struct(int, int*, MPI_Aint*, MPI_Datatype*, MPI_Datatype*);
+
 static int rank, size;
 
 #define CHECK(condition)                                                                                     \
@@ -207,6 +217,48 @@ static void datatypes(void) {
     CHECK(combiner == MPI_COMBINER_NAMED);
 }
 
+/* Markers of MPI-1 set the bounds of a structure, also of one that contains it. */
+static void markers(void) {
+    int lengths[4] = {1, 1, 1, 1}, n[3] = {0, 0, 0}, combiner = -1, integers[5], count = 0;
+    MPI_Aint at[4] = {-8, 0, 8, 32}, lower = 0, extent = 0, addresses[4];
+    MPI_Datatype types[4] = {MPI_LB, MPI_INT, MPI_DOUBLE, MPI_UB}, type, outer, parts[4];
+    MPI_Type_create_struct(4, lengths, at, types, &type);
+    MPI_Type_get_extent(type, &lower, &extent);
+    CHECK(lower == -8 && extent == 40);
+    MPI_Type_get_true_extent(type, &lower, &extent);
+    CHECK(lower == 0 && extent == 16);
+    MPI_Type_size(type, &n[0]);
+    CHECK(n[0] == 12);
+    MPI_Type_get_envelope(type, &n[0], &n[1], &n[2], &combiner);
+    MPI_Type_get_contents(type, n[0], n[1], n[2], integers, addresses, parts);
+    CHECK(combiner == MPI_COMBINER_STRUCT && integers[0] == 4 && parts[0] == MPI_LB && parts[3] == MPI_UB);
+    MPI_Type_contiguous(2, type, &outer);
+    MPI_Type_get_extent(outer, &lower, &extent);
+    CHECK(lower == -8 && extent == 80);
+    MPI_Type_free(&outer);
+    struct {
+        char before[8];
+        int i;
+        double d;
+        char after[16];
+    } sent[2] = {{"", 1 + rank, 0.5, ""}, {"", 2 + rank, 1.5, ""}}, got[2];
+    MPI_Status status;
+    MPI_Type_commit(&type);
+    memset(got, 0, sizeof got);
+    MPI_Sendrecv(&sent[0].i, 2, type, 1 - rank, 5, &got[0].i, 2, type, 1 - rank, 5, MPI_COMM_WORLD, &status);
+    MPI_Get_elements(&status, type, &count);
+    CHECK(count == 4 && got[0].i == 2 - rank && got[1].i == 3 - rank && got[1].d == 1.5);
+    MPI_Type_free(&type);
+    MPI_Type_struct(2, lengths, &at[2], &types[2], &type); /* a double at 8, the end at 32 */
+    MPI_Type_get_extent(type, &lower, &extent);
+    CHECK(lower == 8 && extent == 24);
+    MPI_Type_free(&type);
+    MPI_Type_struct(2, lengths, at, types, &type); /* the begin at -8, an int at 0 */
+    MPI_Type_get_extent(type, &lower, &extent);
+    CHECK(lower == -8 && extent == 12);
+    MPI_Type_free(&type);
+}
+
 static int handled;
 static void handle_error(MPI_Comm* comm, int* code, ...) {
     int error_class = 0;
@@ -329,6 +381,7 @@ int main(int argc, char** argv) {
     collectives();
     communicators();
     datatypes();
+    markers();
     errors();
     windows_and_files(argv[1]);
     generalized_requests();

@@ -6,8 +6,10 @@ program with_mpi
     use mpi
     implicit none
     integer :: ierr, rank, ranks, i, requests(2), statuses(MPI_STATUS_SIZE, 2), made, operation, keyval, total
-    integer(MPI_ADDRESS_KIND) :: value, extent, lower
+    integer(MPI_ADDRESS_KIND) :: value, extent, lower, displacements(3)
     logical :: flag
+    real(16) :: quad
+    complex(16) :: pair
     double precision :: a(4), b(4)
     character(len=MPI_MAX_OBJECT_NAME) :: text
     external :: add
@@ -18,6 +20,12 @@ program with_mpi
     a = rank + 1
     call MPI_Allreduce(MPI_IN_PLACE, a, 4, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierr)
     call check(all(a == ranks), 'in place')
+    quad = 1 + 2 * epsilon(quad) * rank
+    call MPI_Allreduce(MPI_IN_PLACE, quad, 1, MPI_REAL16, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call check(quad == ranks + 2 * epsilon(quad) * (ranks * (ranks - 1) / 2), 'MPI_REAL16')
+    pair = (0.0_16, 1.0_16)
+    call MPI_Allreduce(MPI_IN_PLACE, pair, 1, MPI_COMPLEX32, MPI_PROD, MPI_COMM_WORLD, ierr)
+    call check(pair == (0.0_16, 1.0_16)**ranks, 'MPI_COMPLEX32')
     call MPI_Irecv(b, 4, MPI_REAL8, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, requests(1), ierr)
     call MPI_Isend(a, 4, MPI_REAL8, mod(rank + 1, ranks), 3, MPI_COMM_WORLD, requests(2), ierr)
     call MPI_Waitall(2, requests, statuses, ierr)
@@ -30,6 +38,11 @@ program with_mpi
     call check(extent == 12, 'extent')
     call MPI_Type_free(made, ierr)
     call check(made == MPI_DATATYPE_NULL, 'null datatype')
+    displacements = [-4, 0, 24]
+    call MPI_Type_create_struct(3, [1, 1, 1], displacements, [MPI_LB, MPI_REAL8, MPI_UB], made, ierr)
+    call MPI_Type_get_extent(made, lower, extent, ierr)
+    call check(lower == -4 .and. extent == 28, 'markers')
+    call MPI_Type_free(made, ierr)
     call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, value, flag, ierr)
     call check(flag .and. value >= 32767, 'predefined attribute')
     call MPI_Op_create(add, .true., operation, ierr)

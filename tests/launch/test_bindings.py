@@ -161,6 +161,18 @@ class BindingChoice(Worldly):
         r = self.world.run("-v", program)
         self.assertIn("DT_RPATH", r.err)
 
+    def test_runtime_of_open_mpi(self):
+        """Empty libraries are found only where the host has none: what a rank starts may need the real ones."""
+        text = PROGRAM.replace("which_mpi();", 'which_mpi(); puts(getenv("LD_LIBRARY_PATH"));')
+        text = "#include <stdio.h>\n#include <stdlib.h>\n" + text
+        runtime = os.path.join(self.world.bindings, "openmpi/runtime")
+        self.world.library("zip/lib/bindings/openmpi/runtime", "libopen-rte.so.99", "empty")
+        program = self.world.program("with_runtime", "libmpi.so.40", "libopen-rte.so.99", text=text, options=[f"-L{runtime}"])
+        self.says(f"ZipMPI for openmpi\n{self.world.bindings}/openmpi:{self.world.other}:{runtime}", program)
+        self.world.library("host", "libopen-rte.so.99", "real")
+        host = f"{self.world.path('host')}:{self.world.other}"
+        self.says(f"ZipMPI for openmpi\n{self.world.bindings}/openmpi:{host}", program, LD_LIBRARY_PATH=host)
+
     def test_script(self):
         script = self.world.script("script.sh", f"#!/bin/sh\n{self.world.openmpi}\n{self.world.mpich}\n")
         self.says("ZipMPI for openmpi\nZipMPI for mpich", script)

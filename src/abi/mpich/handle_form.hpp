@@ -27,13 +27,25 @@ constexpr uintptr_t index_of_code(uintptr_t code) noexcept {
     return ((bits >> 18) & 0x3f00) | (bits & 0xff);
 }
 
-// Index of a predefined handle in tables; codes_end or more for any other.
+// Index of a predefined handle in tables; codes_end or more for any other. That of communicators and basic
+// datatypes needs fewer instructions because their kind and class are compared with constants.
 template <class Handle>
 inline uintptr_t predefined_index(Handle handle) noexcept {
-    if constexpr (std::is_pointer_v<Handle>)
+    if constexpr (std::is_pointer_v<Handle>) {
         return codes_end;
-    else
-        return index_of_code(static_cast<uint32_t>(handle));
+    } else {
+        const auto bits = static_cast<uint32_t>(handle);
+        if constexpr (std::is_same_v<Handle, MPI_Comm>) {
+            constexpr uint32_t first = 0x44000000;
+            const uint32_t number = bits - first;
+            return number <= 0xff ? index_of_code(first) + number : codes_end;
+        }
+        if constexpr (std::is_same_v<Handle, MPI_Datatype>) {
+            constexpr uint32_t first = 0x4c000000;
+            if (bits >> 16 == first >> 16) return index_of_code(first) + (bits & 0xff);
+        }
+        return index_of_code(bits);
+    }
 }
 
 // Kind 3 and the class of a handle, as its upper six bits.
@@ -65,32 +77,39 @@ constexpr uint32_t user_prefix(core::ObjectKind kind) noexcept {
     }
 }
 
-// Objects by the index of their handle. Grows without moving, so that it is read without a lock.
+inline constexpr uint32_t indices_end = uint32_t{1} << 26;
+
+// Objects by the index of their handle: the first ones in an array, more in blocks. Grows without moving, so
+// that it is read without a lock.
 class HandleTable {
   public:
+    // Null if the index is too large for a handle.
     core::Object* find(uint32_t index) const noexcept {
-        const Slot* const block = blocks_[index / block_size].load(std::memory_order_acquire);
-        return block != nullptr ? block[index % block_size].load(std::memory_order_relaxed) : nullptr;
+        if (index < first_size) [[likely]]
+            return first_[index].load(std::memory_order_relaxed);
+        return find_in_block(index);
+    }
+    // Without the blocks, so that no function is called.
+    core::Object* find_first(uint32_t index) const noexcept {
+        return index < first_size ? first_[index].load(std::memory_order_relaxed) : nullptr;
     }
     void store(uint32_t index, core::Object* object) noexcept {
-        Slot* block = blocks_[index / block_size].load(std::memory_order_acquire);
-        if (block == nullptr) [[unlikely]]
-            block = add_block(index / block_size);
-        block[index % block_size].store(object, std::memory_order_relaxed);
+        Slot& slot = index < first_size ? first_[index] : slot_in_block(index);
+        slot.store(object, std::memory_order_relaxed);
     }
 
   private:
     using Slot = std::atomic<core::Object*>;
+    static constexpr uint32_t first_size = 32768; // only used pages need memory
     static constexpr uint32_t block_size = 4096;
-    static constexpr uint32_t index_bits = 26;
-    [[gnu::cold]] Slot* add_block(uint32_t number) noexcept;
-    std::atomic<Slot*> blocks_[(uint32_t{1} << index_bits) / block_size];
+    [[gnu::cold]] core::Object* find_in_block(uint32_t index) const noexcept;
+    [[gnu::cold]] Slot& slot_in_block(uint32_t index) noexcept;
+    Slot first_[first_size];
+    std::atomic<Slot*> blocks_[indices_end / block_size];
 };
 
 template <core::ObjectKind kind>
 inline HandleTable handle_table;
-
-inline constexpr uint32_t index_mask = (uint32_t{1} << 26) - 1;
 
 // The object of a handle that is not predefined, or null. Its kind is not checked.
 template <core::ObjectKind kind, class Handle>
@@ -99,9 +118,14 @@ inline core::Object* user_object(Handle handle) noexcept {
         const auto value = reinterpret_cast<uintptr_t>(handle);
         return value >= first_user_value ? reinterpret_cast<core::Object*>(value) : nullptr;
     } else {
-        const auto bits = static_cast<uint32_t>(handle);
-        return bits >> 26 == user_prefix(kind) ? handle_table<kind>.find(bits & index_mask) : nullptr;
+        // A handle of another kind or class has an index that is too large.
+        return handle_table<kind>.find(static_cast<uint32_t>(handle) - (user_prefix(kind) << 26));
     }
+}
+// For fast paths: null also for a handle whose lookup takes longer.
+template <core::ObjectKind kind, class Handle>
+inline core::Object* quick_user_object(Handle handle) noexcept {
+    return handle_table<kind>.find_first(static_cast<uint32_t>(handle) - (user_prefix(kind) << 26));
 }
 template <core::ObjectKind kind, class Handle>
 inline Handle user_handle(core::Object* object) noexcept {

@@ -34,6 +34,11 @@ inline core::Object* user_object(Handle handle) noexcept {
     const auto value = reinterpret_cast<uintptr_t>(handle);
     return value >= first_user_value ? reinterpret_cast<core::Object*>(value) : nullptr;
 }
+// For fast paths: null also for a handle whose lookup takes longer; here none.
+template <core::ObjectKind kind, class Handle>
+inline core::Object* quick_user_object(Handle handle) noexcept {
+    return user_object<kind>(handle);
+}
 template <core::ObjectKind kind, class Handle>
 inline Handle user_handle(core::Object* object) noexcept {
     return reinterpret_cast<Handle>(object);

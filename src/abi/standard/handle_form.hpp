@@ -32,6 +32,11 @@ inline core::Object* user_object(Handle handle) noexcept {
     const bool is_address = value >= first_user_value && value % alignof(core::Object) == 0;
     return is_address ? reinterpret_cast<core::Object*>(value) : nullptr;
 }
+// For fast paths: null also for a handle whose lookup takes longer; here none.
+template <core::ObjectKind kind, class Handle>
+inline core::Object* quick_user_object(Handle handle) noexcept {
+    return user_object<kind>(handle);
+}
 template <core::ObjectKind kind, class Handle>
 inline Handle user_handle(core::Object* object) noexcept {
     return reinterpret_cast<Handle>(object);

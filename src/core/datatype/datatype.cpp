@@ -29,11 +29,17 @@ template <>
 struct Size<Unsupported> {
     static constexpr int64_t value = undefined;
 };
+template <>
+struct Size<Marker> {
+    static constexpr int64_t value = 0;
+};
 
 template <class T>
 constexpr int64_t extent_of = sizeof(T);
 template <>
 constexpr int64_t extent_of<Unsupported> = 0;
+template <>
+constexpr int64_t extent_of<Marker> = 0;
 
 template <class T>
 constexpr int64_t true_extent_of() { // up to the end of the last member

@@ -32,7 +32,15 @@ struct Pair {
     A value;
     B index;
 };
+// IEEE binary128, available on all supported platforms, if not as long double.
+#if __LDBL_MANT_DIG__ == 113
+using Binary128 = long double;
+#else
+using Binary128 = __float128;
+#endif
+static_assert(sizeof(Binary128) == 16);
 struct Unsupported {}; // no such type on this platform: size MPI_UNDEFINED
+struct Marker {};      // no data: a bound of a structure, in ABIs with the constants of MPI-1
 
 // Strips the parentheses around a type in a list of builtin types: Argument<void (int)>::type is int.
 template <class>

@@ -105,14 +105,6 @@ void integers_from_external(const std::byte* from, std::byte* to, const Format& 
     }
 }
 
-// IEEE binary128, available on all supported platforms, if not as long double.
-#if __LDBL_MANT_DIG__ == 113
-using Binary128 = long double;
-#else
-using Binary128 = __float128;
-#endif
-static_assert(sizeof(Binary128) == 16);
-
 template <class From, class To>
 void convert_one(const std::byte* from, std::byte* to) {
     From value;

@@ -21,6 +21,7 @@ constexpr RealKind real_kinds[] = {
     {6, 37, TypeId::REAL, TypeId::COMPLEX},
     {15, 307, TypeId::DOUBLE_PRECISION, TypeId::DOUBLE_COMPLEX},
     {18, 4931, TypeId::LONG_DOUBLE, TypeId::C_LONG_DOUBLE_COMPLEX},
+    {33, 4931, TypeId::REAL16, TypeId::COMPLEX32},
 };
 
 struct IntegerKind {
@@ -37,12 +38,13 @@ struct SizedType {
 };
 // A long double of 16 bytes is not a REAL*16: its format differs.
 constexpr SizedType sized_types[] = {
-    {TypeClass::integer, 1, TypeId::INTEGER1}, {TypeClass::integer, 2, TypeId::INTEGER2},
-    {TypeClass::integer, 4, TypeId::INTEGER4}, {TypeClass::integer, 8, TypeId::INTEGER8},
-    {TypeClass::real, 4, TypeId::REAL4},       {TypeClass::real, 8, TypeId::REAL8},
-    {TypeClass::complex, 8, TypeId::COMPLEX8}, {TypeClass::complex, 16, TypeId::COMPLEX16},
-    {TypeClass::logical, 1, TypeId::LOGICAL1}, {TypeClass::logical, 2, TypeId::LOGICAL2},
-    {TypeClass::logical, 4, TypeId::LOGICAL4}, {TypeClass::logical, 8, TypeId::LOGICAL8},
+    {TypeClass::integer, 1, TypeId::INTEGER1},   {TypeClass::integer, 2, TypeId::INTEGER2},
+    {TypeClass::integer, 4, TypeId::INTEGER4},   {TypeClass::integer, 8, TypeId::INTEGER8},
+    {TypeClass::real, 4, TypeId::REAL4},         {TypeClass::real, 8, TypeId::REAL8},
+    {TypeClass::real, 16, TypeId::REAL16},       {TypeClass::complex, 8, TypeId::COMPLEX8},
+    {TypeClass::complex, 16, TypeId::COMPLEX16}, {TypeClass::complex, 32, TypeId::COMPLEX32},
+    {TypeClass::logical, 1, TypeId::LOGICAL1},   {TypeClass::logical, 2, TypeId::LOGICAL2},
+    {TypeClass::logical, 4, TypeId::LOGICAL4},   {TypeClass::logical, 8, TypeId::LOGICAL8},
 };
 
 bool satisfies(int has, int wanted) { return wanted == undefined || wanted <= has; }

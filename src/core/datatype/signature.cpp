@@ -65,6 +65,7 @@ SignaturePtr make(std::vector<SignatureTerm> terms) {
 }
 
 SignaturePtr make_predefined(TypeId id) {
+    if (id == TypeId::LB || id == TypeId::UB) return make({});
     const PairMembers pair = members_of_pair(id);
     if (pair.value == TypeId::count_) return make({{nullptr, id, 1}});
     if (pair.value == pair.index) return make({{nullptr, pair.value, 2}});

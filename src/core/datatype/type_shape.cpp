@@ -38,6 +38,10 @@ struct Bound {
     }
 };
 
+// A component that sets one bound and has no data (MPI_LB, MPI_UB) does not influence the other one.
+bool affects_lower(const TypeShape& s) { return s.layout.node != nullptr || s.lower_set || !s.upper_set; }
+bool affects_upper(const TypeShape& s) { return s.layout.node != nullptr || s.upper_set || !s.lower_set; }
+
 // The ends of data must fit, too: displacements are added without checks later.
 void check_data_bounds(const TypeShape& s, int64_t at, int64_t first, int64_t last, CheckedInt& c) {
     if (s.layout.node == nullptr) return;
@@ -60,6 +64,8 @@ TypeShape shape_of(const Datatype& type) {
     s.upper = type.extent;
     s.alignment = type.alignment;
     s.bounded = true;
+    s.lower_set = type.id == TypeId::LB;
+    s.upper_set = type.id == TypeId::UB;
     return s;
 }
 
@@ -99,15 +105,15 @@ TypeShape join(const std::vector<PlacedShape>& shapes) {
         signatures.push_back(shape.signature);
         if (!shape.bounded) continue;
         s.size = c.plus(s.size, shape.size);
-        lower.add(c.plus(p.at, shape.lower), shape.lower_set, std::less<>{});
-        upper.add(c.plus(p.at, shape.upper), shape.upper_set, std::greater<>{});
+        if (affects_lower(shape)) lower.add(c.plus(p.at, shape.lower), shape.lower_set, std::less<>{});
+        if (affects_upper(shape)) upper.add(c.plus(p.at, shape.upper), shape.upper_set, std::greater<>{});
         check_data_bounds(shape, p.at, 0, 0, c);
         s.alignment = std::max(s.alignment, shape.alignment);
         if (!c.overflow) placed.push_back({shape.layout.at + p.at, shape.layout.node});
     }
     s.lower = lower.value;
-    s.upper = upper.value;
-    s.bounded = lower.any;
+    s.upper = upper.any ? upper.value : lower.value;
+    s.bounded = lower.any || upper.any;
     s.lower_set = lower.set;
     s.upper_set = upper.set;
     c.plus(s.upper, -s.lower);

@@ -20,7 +20,7 @@ struct TypeShape {
     int64_t upper = 0;
     int64_t alignment = 1;
     bool bounded = false;   // has an entry, so that its bounds are meaningful
-    bool lower_set = false; // bounds set by MPI_Type_create_resized override those of the data
+    bool lower_set = false; // bounds set by MPI_Type_create_resized or markers override those of the data
     bool upper_set = false;
     bool too_large = false; // exceeds 63 bits; all other members are invalid
 

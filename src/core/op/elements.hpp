@@ -26,6 +26,8 @@ template <class A, class B>
 inline constexpr bool is_pair<Pair<A, B>> = true;
 template <class T>
 inline constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <class T> // the library does not count __float128
+inline constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, Binary128>;
 template <class T>
 inline constexpr bool is_byte = std::is_same_v<T, std::byte>;
 
@@ -34,10 +36,10 @@ inline constexpr bool defined = [] {
     switch (op) {
     case OpId::SUM:
     case OpId::PROD:
-        return is_integer<T> || std::is_floating_point_v<T> || is_complex<T>;
+        return is_integer<T> || is_real<T> || is_complex<T>;
     case OpId::MIN:
     case OpId::MAX:
-        return is_integer<T> || std::is_floating_point_v<T>;
+        return is_integer<T> || is_real<T>;
     case OpId::BAND:
     case OpId::BOR:
     case OpId::BXOR:
