@@ -15,6 +15,9 @@
 #define OMPI_HAVE_MPIX_COMM_IAGREE 1
 #define OMPI_HAVE_MPIX_COMM_ISHRINK 1
 
+/* Nonblocking synchronization of windows, and fences of neighbors: MPIX_Win_ifence and others */
+#define ZIPMPI_HAVE_NONBLOCKING_RMA_SYNC 1
+
 /* The error classes as drafts of the standard call them */
 #ifndef MPI_ERR_PROC_FAILED
 #define MPI_ERR_PROC_FAILED MPIX_ERR_PROC_FAILED

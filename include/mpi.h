@@ -3041,6 +3041,28 @@ int PMPIX_Comm_revoke(MPI_Comm comm);
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 
+/* --- extensions: nonblocking synchronization of windows */
+
+int MPIX_Win_fence_neighbors(MPI_Group group, int assert, MPI_Win win);
+int PMPIX_Win_fence_neighbors(MPI_Group group, int assert, MPI_Win win);
+int MPIX_Win_ifence(int assert, MPI_Win win, MPI_Request *request);
+int PMPIX_Win_ifence(int assert, MPI_Win win, MPI_Request *request);
+int MPIX_Win_ifence_neighbors(MPI_Group group, int assert, MPI_Win win, MPI_Request *request);
+int PMPIX_Win_ifence_neighbors(MPI_Group group, int assert, MPI_Win win, MPI_Request *request);
+int MPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request);
+int PMPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request);
+int MPIX_Win_iflush_all(MPI_Win win, MPI_Request *request);
+int PMPIX_Win_iflush_all(MPI_Win win, MPI_Request *request);
+int MPIX_Win_iunlock(int rank, MPI_Win win, MPI_Request *request);
+int PMPIX_Win_iunlock(int rank, MPI_Win win, MPI_Request *request);
+int MPIX_Win_iunlock_all(MPI_Win win, MPI_Request *request);
+int PMPIX_Win_iunlock_all(MPI_Win win, MPI_Request *request);
+
+/* --- extensions: placement on request */
+
+int MPIX_Remap(MPI_Comm comm);
+int PMPIX_Remap(MPI_Comm comm);
+
 /* --- conversion between C and Fortran */
 
 typedef int MPI_Fint;

@@ -2,14 +2,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Every rank repeatedly puts its borders into the windows of 4 or 8 neighbors on a torus while it computes:
-// with fences, with post and start, with permanent locks and a flush, and by messages for comparison.
-// Results: halo_METHOD_N by bytes of a border for N = 4 or 8 neighbors, microseconds of a step;
-// hidden_METHOD: fraction of a step with 4 neighbors hidden behind a computation of equal length. Options:
-// sizes=.
+// with fences, with post and start, with permanent locks and a flush, and by messages for comparison; where
+// the library has them, also with nonblocking fences of all ranks (ifence) and of neighbors
+// (ifence_neighbors). Results: halo_METHOD_N by bytes of a border for N = 4 or 8 neighbors, microseconds of a
+// step; hidden_METHOD: fraction of a step with 4 neighbors hidden behind a computation of equal length.
+// Options: sizes=.
 #include "bench.h"
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
-enum method { fence, post_start, flush, messages, method_count };
-static const char* const method_names[] = {"fence", "post_start", "flush", "messages"};
+enum method {
+    fence,
+    post_start,
+    flush,
+    messages,
+#ifdef ZIPMPI_HAVE_NONBLOCKING_RMA_SYNC
+    ifence,
+    ifence_neighbors,
+#endif
+    method_count
+};
+static const char* const method_names[] = {"fence",    "post_start", "flush",
+                                           "messages", "ifence",     "ifence_neighbors"};
 enum { max_neighbors = 8 };
 
 static MPI_Win win;
@@ -25,7 +40,18 @@ static MPI_Aint border_offset(int i, size_t size) { return (MPI_Aint)((size_t)i 
 static void put_borders(size_t size) {
     for (int i = 0; i < count; ++i)
         MPI_Put(border, (int)size, MPI_BYTE, neighbors[i], border_offset(i, size), (int)size, MPI_BYTE, win);
+}
+
+static void compute_if_measured(void) {
     if (computing > 0) compute(computing);
+}
+
+// Whether the epochs of a method are separated by fences.
+static int is_fenced(void) {
+#ifdef ZIPMPI_HAVE_NONBLOCKING_RMA_SYNC
+    if (method == ifence || method == ifence_neighbors) return 1;
+#endif
+    return method == fence;
 }
 
 static void exchange_messages(size_t size) {
@@ -35,7 +61,7 @@ static void exchange_messages(size_t size) {
                   &requests[i]);
     for (int i = 0; i < count; ++i)
         MPI_Isend(border, (int)size, MPI_BYTE, neighbors[i], i, MPI_COMM_WORLD, &requests[count + i]);
-    if (computing > 0) compute(computing);
+    compute_if_measured();
     MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
 }
 
@@ -43,20 +69,37 @@ static void step(size_t size) {
     switch (method) {
     case fence:
         put_borders(size);
+        compute_if_measured();
         MPI_Win_fence(0, win);
         return;
     case post_start:
         MPI_Win_post(group, 0, win);
         MPI_Win_start(group, 0, win);
         put_borders(size);
+        compute_if_measured();
         MPI_Win_complete(win);
         MPI_Win_wait(win);
         return;
     case flush:
         put_borders(size);
+        compute_if_measured();
         MPI_Win_flush_all(win);
         MPI_Barrier(MPI_COMM_WORLD);
         return;
+#ifdef ZIPMPI_HAVE_NONBLOCKING_RMA_SYNC
+    case ifence:
+    case ifence_neighbors: {
+        MPI_Request request;
+        put_borders(size);
+        if (method == ifence)
+            MPIX_Win_ifence(0, win, &request);
+        else
+            MPIX_Win_ifence_neighbors(group, 0, win, &request);
+        compute_if_measured();
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        return;
+    }
+#endif
     default:
         exchange_messages(size);
     }
@@ -66,12 +109,12 @@ static double batch(const struct bench* bench, const struct point* point, long i
     (void)bench;
     mark(border, point->size, stamp);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (method == fence) MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+    if (is_fenced()) MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
     if (method == flush) MPI_Win_lock_all(0, win);
     const double begin = host_time();
     for (long i = 0; i < iterations; ++i) step(point->size);
     const double end = host_time();
-    if (method == fence) MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    if (is_fenced()) MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     if (method == flush) MPI_Win_unlock_all(win);
     for (int i = 0; i < count; ++i) check(memory + border_offset(i, point->size), point->size, stamp);
     return elapsed_over_ranks(begin, end);

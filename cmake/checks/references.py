@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Names in pages and comments exist: parameters (x.y and ZIPMPI_X_Y), options of mpiexec, of zipmpi and of scripts, files and
-folders of the repository. In pages only code is checked, inline or in a block; paths also in plain text."""
+folders of the repository. In pages only code is checked, inline or in a block; paths also in plain text. Tables of claims
+(CLAIMS) name a path in each row, and the classes named there are defined in one of its files."""
 import fnmatch
 import re
 import shlex
@@ -30,6 +31,10 @@ PLACEHOLDERS = {"ZIPMPI_NAME", "ZIPMPI_X_Y"}
 MADE_UP = {"cmake/checks/checks_test.py", "CHANGELOG.md"}
 # In these tables options of other programs are in the columns before the last one, their settings anywhere.
 ABOUT_OTHER_MPIS = {"docs/guide/migrating.md"}
+
+# Pages with tables whose column "code" must have a path.
+CLAIMS = {"docs/design/seeds.md"}
+CLASS = re.compile(r"`([A-Z]\w*[a-z]\w*)`")
 
 
 class Names:
@@ -151,6 +156,26 @@ def check_page(findings, names, path, text):
         check_mpiexec(findings, names, path, number, piece)
         check_zipmpi(findings, names, path, number, piece)
         check_option(findings, names, path, number, piece)
+    if relative(path) in CLAIMS:
+        check_claims(findings, names, path, text)
+
+
+def check_claims(findings, names, path, text):
+    column = None
+    for number, line, fenced in markdown.lines(text):
+        cells = [c.strip() for c in line.strip().strip("|").split("|")]
+        if fenced or not line.startswith("|"):
+            column = None
+        elif column is None:
+            column = cells.index("code") if "code" in cells else -1
+        elif column >= 0 and not set(line) <= set("|-: "):
+            paths = names.in_tree.findall(cells[column])
+            if not paths:
+                findings.error(path, number, "this row names no path in the column of code")
+            texts = "".join((ROOT / p).read_text(encoding="utf-8") for p in paths if (ROOT / p).is_file())
+            for name in CLASS.findall(cells[column]):
+                if not re.search(rf"\b(?:class|struct) {name}\b", texts):
+                    findings.error(path, number, f"{name} is not defined in a file that this row names")
 
 
 def own_columns(path, text):

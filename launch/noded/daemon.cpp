@@ -64,7 +64,7 @@ Daemon::Daemon(ParentConnection parent, NodeRange range, JobKey* secret)
     , outputs_(job_, loop_, parent_, lifecycle_, input_)
     , pmi_(job_, loop_, relay_,
            {[this](uint32_t client, int code, std::string_view text) { exits_.on_abort(client, code, text); },
-            [this](uint32_t client, const PmiMessage& m) { faults_.on_notify(client, m); },
+            [this](uint32_t client, const PmiMessage& m) { on_notify(client, m); },
             [this](uint32_t client) { gateways_.report_recovery(client); }})
     , pmix_(job_, loop_, relay_, ranks_,
             [this](uint32_t local, int code, std::string_view text) { exits_.on_abort(local, code, text); })
@@ -73,6 +73,11 @@ Daemon::Daemon(ParentConnection parent, NodeRange range, JobKey* secret)
     , exits_(job_, loop_, relay_.subtree(), lifecycle_, ranks_, {pmi_, pmix_, outputs_, gateways_, faults_})
     , binder_(job_, loop_, parent_, lifecycle_, ranks_)
     , rebinder_(job_, parent_, lifecycle_, ranks_, binder_) {}
+
+void Daemon::on_notify(uint32_t client, const PmiMessage& m) {
+    if (m.get("what") != "remap") return faults_.on_notify(client, m);
+    if (job_.is_rank(client)) rebinder_.remap();
+}
 
 int Daemon::next_wait_ms() const {
     const uint64_t now = os::now_ns();

@@ -30,6 +30,7 @@ class Daemon {
     void on_signal_frame(int signal);
     void on_kernel_share(const ControlFrame& f);
     void on_routed(const RoutedMessage& m);
+    void on_notify(uint32_t client, const PmiMessage& m); // from a rank or a gateway
     void on_child_failed(uint32_t child, ChildFailure how, const Diagnostic& why);
     void throttle();
     void on_deadlines();

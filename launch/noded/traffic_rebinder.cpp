@@ -19,10 +19,20 @@ uint64_t sample_interval() { return static_cast<uint64_t>(boot::rebind_interval_
 
 void TrafficRebinder::start() {
     if (boot::rebind_interval_seconds() == 0 || ranks_.size() < 2) return;
-    rebinder_ = Rebinder(binder_.claim_all_cores(), ranks_.size());
-    last_counts_.assign(ranks_.size(), {});
+    create_rebinder();
     sampled_at_ = os::now_ns();
     sample_at_ = sampled_at_ + sample_interval();
+}
+
+void TrafficRebinder::create_rebinder() {
+    rebinder_ = Rebinder(binder_.claim_all_cores(), ranks_.size());
+    last_counts_.assign(ranks_.size(), {});
+}
+
+void TrafficRebinder::remap() {
+    if (!lifecycle_.is_running() || ranks_.size() < 2) return;
+    if (last_counts_.empty()) create_rebinder();
+    apply(rebinder_.remap(traffic_since_sample()));
 }
 
 // Messages between the ranks of this node since the last sample.
@@ -52,6 +62,10 @@ void TrafficRebinder::sample() {
         rebinder_.observe(traffic_since_sample(), static_cast<double>(now - sampled_at_) / second);
     sampled_at_ = now;
     sample_at_ = now + sample_interval();
+    apply(d);
+}
+
+void TrafficRebinder::apply(const Rebinder::RebindDecision& d) {
     if (boot::should_report_rebinding() && !d.reason.empty())
         parent_.report_line("host " + job_.host() + ": " + d.reason);
     if (!d.move) return;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Periodic rebinding of the ranks: samples message counts, calls Rebinder (launch/placement/rebinder.hpp),
-// and moves ranks.
+// Rebinding of the ranks, periodically and on request of the program (MPIX_Remap): samples message counts,
+// calls Rebinder (launch/placement/rebinder.hpp), and moves ranks.
 #pragma once
 
 #include "launch/noded/rank_binder.hpp"
@@ -24,12 +24,15 @@ class TrafficRebinder {
 
     void start(); // if launch.rebind_interval is set
     void sample();
+    void remap();                              // by the messages since the last sample or request
     [[nodiscard]] uint64_t next_time() const { // of the next sample; 0: none
         return lifecycle_.is_running() ? sample_at_ : 0;
     }
 
   private:
+    void create_rebinder();
     mapping::Graph traffic_since_sample();
+    void apply(const Rebinder::RebindDecision& decision);
 
     const NodeJob& job_;
     ParentLink& parent_;

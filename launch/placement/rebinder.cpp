@@ -120,22 +120,44 @@ Rebinder::RebindDecision Rebinder::evaluate(const mapping::Graph& sent, double r
     evaluated_rate_ = rate;
     const TrialResult* before = find_result(sent);
     if (before != nullptr && !before->beneficial) return {false, "no move: it does not pay for this pattern"};
-    mapping::Effort effort;
-    effort.budget = search_budget;
-    mapping::Assignment best = mapping::assign_ranks(
-        sent, targets_, effort, {current_.empty() ? mapping::assign_block(sent.size(), targets_) : current_});
-    const double now = present_cost(sent);
-    const double gain = now - mapping::cost_of(sent, targets_, best);
-    uint32_t moves = 0;
-    for (uint32_t r = 0; r < sent.size(); ++r) moves += current_.empty() || current_[r] != best[r] ? 1U : 0U;
-    if (moves == 0 || gain < min_gain * now) return {};
-    const double saved_seconds = gain * seconds_per_cost * horizon;
-    if (saved_seconds < moves * seconds_per_move) return {false, "no move: it would cost more than it saves"};
-    alternative_ = std::move(current_);
-    current_ = std::move(best);
+    BetterPlacement better = find_better(sent);
+    if (better.moves == 0) return {};
+    const double saved_seconds = better.saved * seconds_per_cost * horizon;
+    if (saved_seconds < better.moves * seconds_per_move)
+        return {false, "no move: it would cost more than it saves"};
     rate_before_ = (rate + last_rate_) / 2;
     begin_trial(before == nullptr ? Trial::moved : Trial::none);
-    return {true, std::to_string(moves) + " ranks move: " + percent(gain / now) + " less communication cost"};
+    return move_to(std::move(better));
+}
+
+Rebinder::BetterPlacement Rebinder::find_better(const mapping::Graph& sent) const {
+    mapping::Effort effort;
+    effort.budget = search_budget;
+    BetterPlacement better;
+    better.cores = mapping::assign_ranks(
+        sent, targets_, effort, {current_.empty() ? mapping::assign_block(sent.size(), targets_) : current_});
+    const double now = present_cost(sent);
+    better.saved = now - mapping::cost_of(sent, targets_, better.cores);
+    better.ratio = now > 0 ? better.saved / now : 0;
+    if (better.ratio < min_gain) return better;
+    for (uint32_t r = 0; r < sent.size(); ++r)
+        better.moves += current_.empty() || current_[r] != better.cores[r] ? 1U : 0U;
+    return better;
+}
+
+Rebinder::RebindDecision Rebinder::move_to(BetterPlacement&& better) {
+    alternative_ = std::move(current_);
+    current_ = std::move(better.cores);
+    return {true, std::to_string(better.moves) + " ranks move: " + percent(better.ratio) +
+                      " less communication cost"};
+}
+
+Rebinder::RebindDecision Rebinder::remap(const mapping::Graph& sent) {
+    if (targets_.size() < 2) return {};
+    begin_trial(Trial::none);
+    BetterPlacement better = find_better(sent);
+    return better.moves != 0 ? move_to(std::move(better))
+                             : RebindDecision{false, "no move: the placement suits these messages"};
 }
 
 Rebinder::RebindDecision Rebinder::observe(const mapping::Graph& sent, double seconds) {

@@ -26,6 +26,8 @@ class Rebinder {
     };
     // sent: messages since the last call; seconds: time since then.
     RebindDecision observe(const mapping::Graph& sent, double seconds);
+    // The program asks for a placement by these messages: without a second sample, and without a trial.
+    RebindDecision remap(const mapping::Graph& sent);
 
     // CPUs of each rank after a decision to move; all CPUs of the job for a rank that is not bound.
     [[nodiscard]] std::vector<CpuList> cpus() const;
@@ -44,6 +46,14 @@ class Rebinder {
     RebindDecision assess_move(const mapping::Graph& sent, double rate);
     RebindDecision assess_return(const mapping::Graph& sent, double rate);
     RebindDecision evaluate(const mapping::Graph& sent, double rate);
+    struct BetterPlacement {
+        mapping::Assignment cores;
+        uint32_t moves = 0; // ranks on another core than now; 0: nothing to be gained
+        double saved = 0;   // communication cost
+        double ratio = 0;   // of the present cost
+    };
+    [[nodiscard]] BetterPlacement find_better(const mapping::Graph& sent) const;
+    RebindDecision move_to(BetterPlacement&& better);
     void begin_trial(Trial trial);
     void store_result(const mapping::Graph& sent, bool beneficial);
     [[nodiscard]] const TrialResult* find_result(const mapping::Graph& sent) const;

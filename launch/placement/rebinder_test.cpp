@@ -87,6 +87,17 @@ TEST(Rebinder, ToleratesSlowMachine) {
     EXPECT_FALSE(observe_twice(map, pairs(1, 20'000)).move);
 }
 
+TEST(Rebinder, RemapsAtOnce) {
+    Rebinder map(two_cores, 8);
+    EXPECT_TRUE(map.remap(pairs(1, 10)).move); // neither a second sample nor a high rate is needed
+    EXPECT_TRUE(are_colocated(map, 1));
+    EXPECT_FALSE(map.remap(pairs(1, 10)).move);
+    EXPECT_TRUE(map.remap(pairs(2, 10)).move);
+    EXPECT_TRUE(are_colocated(map, 2));
+    EXPECT_FALSE(map.remap(mapping::Graph(8, {})).move);
+    EXPECT_FALSE(map.remap(mapping::graph_of(mapping::all_to_all(8))).move);
+}
+
 TEST(Rebinder, IgnoresSmallGains) {
     Rebinder map(two_cores, 8);
     EXPECT_FALSE(observe_twice(map, pairs(1, 10)).move);                              // low rate

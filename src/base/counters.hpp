@@ -30,6 +30,7 @@ namespace zipmpi {
     X(sleeps, "blocking waits that went to sleep")                                                           \
     X(wakeups_sent, "wakeups sent to sleeping peers")                                                        \
     X(missed_wakeups, "wakeups missed and recovered by the safety timeout; must stay 0")                     \
+    X(lock_migrations, "hybrid window locks that migrated between node and network")                         \
     X(collectives, "collective operations")                                                                  \
     X(ring_polls, "polls of rings from ranks of this node")                                                  \
     X(unexpected_length, "current number of unexpected messages; a level, not a sum")

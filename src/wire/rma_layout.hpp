@@ -23,6 +23,7 @@ enum class RmaKind : uint8_t {
     lock_exclusive,
     unlock,
     complete, // MPI_Win_complete
+    notify,   // MPIX_Win_fence_neighbors: the origin's operations of the epoch are all before it
     // A writer (yield_lock) or reader (admit_readers) waits for the network lock held by the target's node.
     yield_lock,
     admit_readers

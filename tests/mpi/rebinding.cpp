@@ -5,10 +5,14 @@
 // one, then with a third, and again with the first. On two cores no placement suits all three. For each phase
 // rank 0 prints the time until partners shared their CPUs, the number of exchanges, and whether the library
 // knew at the end which ranks shared a core.
+//
+// rebinding remap: without rebinding by the launcher. After each phase of a few messages the program calls
+// MPIX_Remap; then partners share their CPUs, and in the first phase not before.
 #include "check.hpp"
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mpi.h>
 #include <sched.h>
 #include <unistd.h>
@@ -111,6 +115,23 @@ void phase(int number, int partner, double seconds) {
     std::fflush(stdout);
 }
 
+void remap_phase(int partner) {
+    for (int i = 0; i < 2000; ++i) {
+        int in = 0;
+        MPI_Sendrecv(&i, 1, MPI_INT, partner, 0, &in, 1, MPI_INT, partner, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    }
+    CHECK(MPIX_Remap(MPI_COMM_WORLD) == MPI_SUCCESS);
+    const double until = MPI_Wtime() + 10;
+    int all = 0;
+    while (all == 0 && MPI_Wtime() < until) {
+        int mine = shares_cpus_with(partner) ? 1 : 0;
+        MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+        usleep(1000);
+    }
+    CHECK(all == 1);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -123,6 +144,13 @@ int main(int argc, char** argv) {
     const double seconds = argc > 2 ? std::atof(argv[2]) : 5;
     const int partners[] = {rank ^ 1, (rank + size / 2) % size, rank ^ 2};
     CHECK(size % 4 == 0);
+    if (argc > 1 && std::strcmp(argv[1], "remap") == 0) {
+        CHECK(!shares_cpus_with(partners[0]));
+        for (const int partner : partners) remap_phase(partner);
+        if (rank == 0) std::printf("rebinding: ok\n");
+        MPI_Finalize();
+        return 0;
+    }
     localities_converge(); // now the library has cached localities, which must be updated after a rebinding
     for (int p = 0; p < phases; ++p) phase(p, partners[p % 3], seconds);
     MPI_Finalize();

@@ -5,6 +5,7 @@ this does not pay. Either way MPI_Comm_split_type reports afterwards which ranks
 machine: docs/decisions/0024.)
 
 usage: rebinding.py MPIEXEC PROGRAM [PHASES] [SECONDS]
+       rebinding.py MPIEXEC PROGRAM remap    the program asks for it by MPIX_Remap
 """
 import os
 import re
@@ -18,6 +19,10 @@ if len(cpus) < 2:
     print("needs two CPUs")
     sys.exit(77)
 os.sched_setaffinity(0, cpus)
+if sys.argv[3:] == ["remap"]:
+    run = subprocess.run([mpiexec, "-n", "8", "--bind-to", "none", program, "remap"], capture_output=True, text=True, timeout=100)
+    print(run.stdout, run.stderr, sep="")
+    sys.exit(0 if run.returncode == 0 and run.stdout == "rebinding: ok\n" and run.stderr == "" else 1)
 run = subprocess.run([mpiexec, "-n", "8", "--bind-to", "none", program, phases, seconds], capture_output=True, text=True, timeout=200,
                      env={**os.environ, "ZIPMPI_LAUNCH_REBIND_INTERVAL": "1", "ZIPMPI_LAUNCH_REBIND_REPORT": "yes"})
 print(run.stdout, run.stderr, sep="")

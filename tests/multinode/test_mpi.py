@@ -17,7 +17,7 @@ SHAPE = os.environ.get("TEST_SHAPE", "2x1")
 # program, arguments, settings
 PLAIN = ("attributes", "buffered", "bursts", "cancel", "communicators", "datatypes", "error_codes", "files", "files_errors", "generalized", "groups", "infos",
          "intercommunicators", "matched_probe", "matrix", "partitioned", "persistent", "requests", "sessions", "tool_interface", "topologies", "aliased_buffers",
-         "collectives", "reorder", "spawn", "windows", "windows_errors")
+         "collectives", "reorder", "spawn", "windows", "windows_errors", "windows_hints", "windows_nonblocking")
 RUNS = [(name, (), {}) for name in PLAIN] + [
     ("contexts", ("shared=70000" if SHAPE == "2x1" else "shared=2000",), {}),
     ("random_messages", ("seed=1", f"rounds={ROUNDS}"), {}),
@@ -31,6 +31,7 @@ RUNS = [(name, (), {}) for name in PLAIN] + [
     ("random_files", ("seed=13", f"rounds={ROUNDS // 2}"), {}),
     ("threads", (f"rounds={ROUNDS}",), {}),
     ("windows_busy_target", (), {}),
+    ("windows_nonblocking", (), {"ZIPMPI_RMA_FENCE_COUNT_MAX_RANKS": "0"}),
     ("random_windows", ("seed=9", f"rounds={ROUNDS}"), {}),
     ("random_windows", ("seed=10", f"rounds={ROUNDS // 4}", "threads=3"), {}),
     ("random_windows", ("seed=11", f"rounds={ROUNDS // 2}"), {"ZIPMPI_RMA_FENCE_COUNT_MAX_RANKS": "0"}),

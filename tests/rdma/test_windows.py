@@ -34,6 +34,10 @@ class Windows(ClusterCase):
             with self.subTest(atomics=atomics):
                 self.mpi_program("windows", RMA_ATOMICS=atomics)
         self.mpi_program("windows_errors")
+        for lock in LOCKS:
+            with self.subTest(lock=lock):
+                self.mpi_program("windows_nonblocking", RMA_LOCK_MODE=lock)
+        self.mpi_program("windows_hints", "hybrid")
         self.mpi_program("windows_busy_target", RMA_ATOMICS="network")
 
     def test_random(self):

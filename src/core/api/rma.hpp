@@ -37,6 +37,13 @@ Err win_flush_all(Win& win);
 Err win_flush_local(int rank, Win& win);
 Err win_flush_local_all(Win& win);
 Err win_sync(Win& win);
+Err win_ifence(int assertion, Win& win, Request*& request);
+Err win_fence_neighbors(Group& group, int assertion, Win& win);
+Err win_ifence_neighbors(Group& group, int assertion, Win& win, Request*& request);
+Err win_iflush(int rank, Win& win, Request*& request);
+Err win_iflush_all(Win& win, Request*& request);
+Err win_iunlock(int rank, Win& win, Request*& request);
+Err win_iunlock_all(Win& win, Request*& request);
 Err put(const void* origin, int64_t count, Datatype& type, int target, int64_t disp, int64_t target_count,
         Datatype& target_type, Win& win);
 Err get(void* origin, int64_t count, Datatype& type, int target, int64_t disp, int64_t target_count,

@@ -35,6 +35,9 @@ Err dist_graph_neighbors_count(Comm& comm, int& indegree, int& outdegree, bool& 
 Err dist_graph_neighbors(Comm& comm, int64_t max_in, int* sources, int* source_weights, int64_t max_out,
                          int* destinations, int* destination_weights);
 
+// Rebinds the ranks of each node by the messages that they have exchanged. Collective; does not wait for it.
+Err comm_remap(Comm& comm);
+
 // --- neighborhood collectives
 Err neighbor_allgather(const CallForm& form, const void* sbuf, int64_t scount, Datatype& stype, void* rbuf,
                        int64_t rcount, Datatype& rtype, Comm& comm);

@@ -8,6 +8,7 @@
 #include "core/progress_thread.hpp"
 #include "core/runtime_state.hpp"
 #include "core/win/accumulate_op.hpp"
+#include "core/win/hints.hpp"
 #include "core/win/rdma.hpp"
 #include "core/win/win.hpp"
 #include "proto/coll/coll.hpp"
@@ -25,13 +26,15 @@ namespace coll = proto::coll;
 using proto::rma::Region;
 using proto::rma::Window;
 
-// Exchanged by all members: control and block are set by the first member on each node, context by rank 0.
+// Exchanged by all members: control and block are set by the first member on each node, context and policy by
+// rank 0.
 struct WinInfo {
     uint32_t context;      // 0: none
     uint32_t has_rdma;     // nonzero: this member has an RDMA device, and the window spans hosts
     uint64_t control;      // 0: out of memory
     uint64_t block_offset; // block of the members on the node; 0: none
     uint64_t block_bytes;
+    proto::rma::WindowPolicy policy; // of rank 0 for all members
 };
 
 // Arguments of a window creation call.
@@ -163,10 +166,12 @@ Err check_all_succeeded(Win& win, bool good) {
 }
 
 // A process that cannot access the memory of others directly needs them to serve its requests while they
-// compute. All members agree whether any of them needs it; each then starts its own progress thread.
+// compute, unless all of them will synchronize (no_locks). All members agree whether any of them needs it;
+// each then starts its own progress thread.
 Err agree_on_progress_thread(Win& win) {
     std::vector<uint32_t> all;
-    const bool needs_service = win.window->needs_am();
+    const bool has_passive_targets = win.policy.passive == proto::rma::WindowPolicy::Passive::allowed;
+    const bool needs_service = has_passive_targets && win.window->needs_am();
     if (const Err e = allgather_value(win, needs_service ? 1 : 0, all); e != Err::success) return e;
     win.needs_progress_thread = std::ranges::any_of(all, [](uint32_t one) { return one == 1; });
     if (win.needs_progress_thread) acquire_progress_thread();
@@ -180,7 +185,8 @@ void init_regions(Win& win, bool in_block) {
         region.arena_offset = 1; // not private
         if (on_this_node(win.team(), r)) region.base += reinterpret_cast<uint64_t>(win.memory.block);
     }
-    win.window = std::make_unique<Window>(win.team(), win.memory.control, win.regions, window_op_decoder);
+    win.window =
+        std::make_unique<Window>(win.team(), win.memory.control, win.regions, window_op_decoder, win.policy);
     for (int r = 0; in_block && r < win.team().size; ++r) {
         if (!on_this_node(win.team(), r)) continue;
         const Region& region = win.regions[static_cast<size_t>(r)];
@@ -206,7 +212,7 @@ struct WinSummary {
 };
 
 // Allgather of the WinInfo of all members; `a` becomes that of the first member on this node, with the
-// context of rank 0.
+// context and policy of rank 0.
 Err exchange_win_info(Win& win, const WinArgs& w, Comm& comm, WinInfo& a, WinSummary& f) {
     const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
     if (allocates) a.block_bytes = assign_offsets(comm.team, win.regions, w.contiguous);
@@ -220,6 +226,7 @@ Err exchange_win_info(Win& win, const WinArgs& w, Comm& comm, WinInfo& a, WinSum
     if (const Err e = coll::allgather(comm.team, all.data(), sizeof a); e != Err::success) return e;
     a = all[static_cast<size_t>(win.memory.leader)];
     a.context = all[0].context;
+    a.policy = all[0].policy;
     const auto leads = [](const WinInfo& one) { return one.control != 0; };
     f.all_have_rdma = std::ranges::all_of(all, [](const WinInfo& one) { return one.has_rdma != 0; });
     f.all_in_blocks = std::ranges::all_of(all, [&](const WinInfo& one) {
@@ -233,9 +240,12 @@ Err fill(Win& win, const WinArgs& w, Comm& comm) {
     const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
     win.memory.leader = leader_of(comm.team);
     WinInfo a{};
+    a.policy = policy_of(win.hints);
     WinSummary found;
     if (const Err e = exchange_win_info(win, w, comm, a, found); e != Err::success) return e;
     if (a.context == 0) return context_exhausted();
+    win.policy = a.policy;
+    set_policy_hints(win.policy, win.hints);
     proto::Team team = comm.team;
     team.context = a.context;
     team.collectives = 0;
@@ -355,7 +365,8 @@ Err win_shared_query(Win& win, int rank, int64_t& size, int64_t& unit, void*& ba
 }
 
 Err win_free(Win*& win) {
-    if (win->epochs.locks > 0 || win->all_locked || win->epochs.started || win->epochs.posted)
+    if (win->epochs.locks > 0 || win->all_locked || win->epochs.started || win->epochs.posted ||
+        win->epochs.pending_syncs > 0)
         return wrong_synchronization("end all epochs before the window is freed",
                                      "the window is freed within an epoch");
     if (const Err e = win->attributes.erase_all(*win); e != Err::success) return e;

@@ -4,6 +4,7 @@
 // RMA synchronization: which targets this process may access, and when operations complete. Operations by
 // shared memory or CMA are complete when their calls return, so synchronization means memory ordering and
 // waiting for the other side where MPI requires it.
+#include "core/win/epoch.hpp"
 #include "core/group/group.hpp"
 #include "core/runtime_state.hpp"
 #include "core/win/access.hpp"
@@ -16,51 +17,15 @@ namespace {
 
 using proto::rma::LockMode;
 
-Err check_assertion(int assertion, int allowed) {
-    if ((assertion & ~allowed) == 0) return Err::success;
-    return fail(Err::assertion, "pass 0 or assertions that this call supports",
-                "the assertion has bits %#x, which are not valid for this call",
-                static_cast<unsigned>(assertion & ~allowed));
-}
-
-// Returns and clears the error of an operation that was in flight.
-Err take_failure(Win& win) {
-    const Err e = win.window->take_failure();
-    const Err fetch = std::exchange(win.failure, Err::success);
-    return e != Err::success ? e : fetch;
-}
-
-// Single-target locks and MPI_Win_start epochs exclude each other and everything else; a fence epoch ends
-// implicitly.
-Err require_no_access(const Win& win) {
-    if (win.epochs.locks == 0 && !win.all_locked && !win.epochs.started) return Err::success;
-    return wrong_synchronization("end the access epoch before another one begins",
-                                 win.epochs.started ? "an access epoch of MPI_Win_start is open"
-                                                    : "the window is locked by this process");
+Err require_lockable(const Win& win) {
+    if (win.policy.passive == proto::rma::WindowPolicy::Passive::allowed) return Err::success;
+    return wrong_synchronization("create the window without the info hint no_locks",
+                                 "the info hint no_locks says that the window is never locked");
 }
 
 void close_fence(Win& win) {
     win.epochs.fenced = false;
     win.all_open = win.all_locked;
-}
-
-// Window ranks of the members of a group.
-Err ranks_in(Win& win, const Group& group, std::vector<int>& ranks) {
-    const Members members(win.team().map, win.team().size);
-    const RankIndex index(members);
-    for (int r = 0; r < group.members.size(); ++r) {
-        ranks.push_back(index[group.members[r]]);
-        if (ranks.back() < 0)
-            return fail(Err::group, "pass a group of members of the window",
-                        "rank %d of the group is not in the window", r);
-    }
-    return Err::success;
-}
-
-Err require_locked(Win& win, int rank) {
-    if (win.is_locked(win.cache_of(rank))) return Err::success;
-    return wrong_synchronization("call MPI_Win_lock or MPI_Win_lock_all first",
-                                 "the target is not locked by this process");
 }
 
 // True if the rank is locked and operations to it always complete within their calls.
@@ -89,35 +54,102 @@ bool is_always_flushed(Win& win, int rank) {
     return take_failure(win);
 }
 
+} // namespace
+
+Err wrong_synchronization(const char* fix, const char* why) { return fail(Err::rma_sync, fix, "%s", why); }
+
+Err check_assertion(int assertion, int allowed) {
+    if ((assertion & ~allowed) == 0) return Err::success;
+    return fail(Err::assertion, "pass 0 or assertions that this call supports",
+                "the assertion has bits %#x, which are not valid for this call",
+                static_cast<unsigned>(assertion & ~allowed));
+}
+
+Err take_failure(Win& win) {
+    const Err e = win.window->take_failure();
+    const Err fetch = std::exchange(win.failure, Err::success);
+    return e != Err::success ? e : fetch;
+}
+
+Err require_not_ending(const Win& win) {
+    if (!win.epochs.ending) return Err::success;
+    return wrong_synchronization("complete the request of the nonblocking synchronization first",
+                                 "the epoch is being ended by a nonblocking call");
+}
+
+Err require_no_access(const Win& win) {
+    if (const Err e = require_not_ending(win); e != Err::success) return e;
+    if (win.epochs.locks == 0 && !win.all_locked && !win.epochs.started) return Err::success;
+    return wrong_synchronization("end the access epoch before another one begins",
+                                 win.epochs.started ? "an access epoch of MPI_Win_start is open"
+                                                    : "the window is locked by this process");
+}
+
+Err ranks_in(Win& win, const Group& group, std::vector<int>& ranks) {
+    const Members members(win.team().map, win.team().size);
+    const RankIndex index(members);
+    for (int r = 0; r < group.members.size(); ++r) {
+        ranks.push_back(index[group.members[r]]);
+        if (ranks.back() < 0)
+            return fail(Err::group, "pass a group of members of the window",
+                        "rank %d of the group is not in the window", r);
+    }
+    return Err::success;
+}
+
+Err require_locked(Win& win, int rank) {
+    if (win.is_locked(win.cache_of(rank))) return Err::success;
+    return wrong_synchronization("call MPI_Win_lock or MPI_Win_lock_all first",
+                                 "the target is not locked by this process");
+}
+
+Err require_lock_of(const TargetCache& cache) {
+    if (cache.lock != TargetLock::none && cache.lock != TargetLock::releasing) return Err::success;
+    return wrong_synchronization("call MPI_Win_lock first", "the target is not locked by this process");
+}
+
 Err require_any_lock(const Win& win) {
     if (win.all_locked || win.epochs.locks > 0) return Err::success;
     return wrong_synchronization("call MPI_Win_lock or MPI_Win_lock_all first",
                                  "no target is locked by this process");
 }
 
-} // namespace
+Err require_all_locked(const Win& win) {
+    if (win.all_locked) return require_not_ending(win);
+    return wrong_synchronization("call MPI_Win_lock_all first", "the window is not locked by this process");
+}
 
-Err wrong_synchronization(const char* fix, const char* why) { return fail(Err::rma_sync, fix, "%s", why); }
-
-// With MPI_MODE_NOPRECEDE and MPI_MODE_NOSUCCEED there is nothing to wait for.
-Err win_fence(int assertion, Win& win) {
+Err check_fence(int assertion, const Win& win) {
     constexpr int allowed = mode_nostore | mode_noput | mode_noprecede | mode_nosucceed;
     if (const Err e = check_assertion(assertion, allowed); e != Err::success) return e;
     if (const Err e = require_no_access(win); e != Err::success) return e;
-    if (win.epochs.posted)
-        return wrong_synchronization("call MPI_Win_wait first", "an exposure epoch of MPI_Win_post is open");
-    full_fence();
+    if (!win.epochs.posted) return Err::success;
+    return wrong_synchronization("call MPI_Win_wait first", "an exposure epoch of MPI_Win_post is open");
+}
+
+bool fence_waits(int assertion) {
     constexpr int no_epoch = mode_noprecede | mode_nosucceed;
-    Err e = Err::success;
-    if ((assertion & no_epoch) != no_epoch) e = win.window->epochs().fence();
+    return (assertion & no_epoch) != no_epoch;
+}
+
+void open_by_fence(Win& win, int assertion) {
     full_fence();
     win.epochs.fenced = win.all_open = (assertion & mode_nosucceed) == 0;
+}
+
+Err win_fence(int assertion, Win& win) {
+    if (const Err e = check_fence(assertion, win); e != Err::success) return e;
+    full_fence();
+    Err e = Err::success;
+    if (fence_waits(assertion)) e = win.window->epochs().fence();
+    open_by_fence(win, assertion);
     return e != Err::success ? e : take_failure(win);
 }
 
 Err win_post(Group& group, int assertion, Win& win) {
     if (const Err e = check_assertion(assertion, mode_nocheck | mode_nostore | mode_noput); e != Err::success)
         return e;
+    if (const Err e = require_not_ending(win); e != Err::success) return e;
     if (win.epochs.posted)
         return wrong_synchronization("call MPI_Win_wait first", "an exposure epoch of MPI_Win_post is open");
     std::vector<int> origins;
@@ -191,8 +223,10 @@ Err win_test(Win& win, bool& flag) {
 
 Err win_lock(LockType type, int rank, int assertion, Win& win) {
     if (const Err e = check_assertion(assertion, mode_nocheck); e != Err::success) return e;
+    if (const Err e = require_lockable(win); e != Err::success) return e;
     if (rank == proc_null) return Err::success;
     TargetCache& cache = win.cache_of(rank);
+    if (const Err e = require_not_ending(win); e != Err::success) return e;
     if (win.all_locked || win.epochs.started || cache.lock != TargetLock::none)
         return wrong_synchronization("end the epoch on this target before another one begins",
                                      win.epochs.started ? "an access epoch of MPI_Win_start is open"
@@ -218,8 +252,7 @@ Err win_lock(LockType type, int rank, int assertion, Win& win) {
 Err win_unlock(int rank, Win& win) {
     if (rank == proc_null) return Err::success;
     TargetCache& cache = win.cache_of(rank);
-    if (cache.lock == TargetLock::none)
-        return wrong_synchronization("call MPI_Win_lock first", "the target is not locked by this process");
+    if (const Err e = require_lock_of(cache); e != Err::success) return e;
     const TargetLock was = cache.lock;
     if (was == TargetLock::unchecked) {
         win.window->flush(rank);
@@ -237,6 +270,7 @@ Err win_unlock(int rank, Win& win) {
 
 Err win_lock_all(int assertion, Win& win) {
     if (const Err e = check_assertion(assertion, mode_nocheck); e != Err::success) return e;
+    if (const Err e = require_lockable(win); e != Err::success) return e;
     if (const Err e = require_no_access(win); e != Err::success) return e;
     win.epochs.fenced = false;
     win.all_locked = true;
@@ -252,9 +286,7 @@ Err win_lock_all(int assertion, Win& win) {
 }
 
 Err win_unlock_all(Win& win) {
-    if (!win.all_locked)
-        return wrong_synchronization("call MPI_Win_lock_all first",
-                                     "the window is not locked by this process");
+    if (const Err e = require_all_locked(win); e != Err::success) return e;
     full_fence();
     for (int r = 0; !win.epochs.all_unchecked && r < win.peer_count; ++r)
         win.window->locks().begin_unlock(r, LockMode::shared);

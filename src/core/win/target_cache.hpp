@@ -16,7 +16,13 @@
 
 namespace zipmpi::core {
 
-enum class TargetLock : uint8_t { none, shared, exclusive, unchecked };
+enum class TargetLock : uint8_t {
+    none,
+    shared,
+    exclusive,
+    unchecked,
+    releasing // by MPIX_Win_iunlock
+};
 
 struct alignas(64) TargetCache {
     std::byte* base = nullptr; // target memory as mapped in this process

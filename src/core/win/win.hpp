@@ -44,6 +44,8 @@ struct WinEpochs {
     std::vector<int> start_targets;
     bool posted = false;
     std::vector<int> post_origins;
+    bool ending = false;   // by a nonblocking fence or MPIX_Win_iunlock_all that is not complete
+    int pending_syncs = 0; // nonblocking synchronizations that are not complete
 };
 
 struct Win : WinHeader {
@@ -62,6 +64,7 @@ struct Win : WinHeader {
     Errhandler* errhandler = nullptr; // reference-counted
     Attributes attributes;
     Hints hints;
+    proto::rma::WindowPolicy policy; // of the hints; equal on all members
 
     [[nodiscard]] proto::Team& team() { return comm->team; }
     [[nodiscard]] TargetCache& cache_of(int rank) { return target_caches[static_cast<size_t>(rank)]; }
@@ -76,9 +79,6 @@ struct Win : WinHeader {
 
 Win* make_win();
 void destroy(Win& win);
-
-// The subset of hints that windows support.
-Hints window_hints(const Hints& user_hints);
 
 [[gnu::cold]] Err not_in_epoch(int target);
 [[gnu::cold]] Err wrong_synchronization(const char* fix, const char* why);

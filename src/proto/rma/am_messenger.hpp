@@ -21,6 +21,7 @@ class AmMessenger {
   public:
     static constexpr int batch_tag = 0;
     static constexpr int reply_tag = 1;
+    static constexpr int neighbor_tag = 2; // of fences of neighbors in windows without active messages
 
     explicit AmMessenger(const Team& team)
         : team_(team) {}

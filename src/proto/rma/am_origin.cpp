@@ -157,6 +157,21 @@ void AmOrigin::flush_all() {
         if (l != nullptr) waiter_.await([&l = *l] { return l.is_flushed(); }, l->rank);
 }
 
+uint32_t AmOrigin::begin_flush(int rank) {
+    TargetQueue* const l = find_queue(rank);
+    if (l == nullptr) return 0;
+    request_ack(*l);
+    return l->sent;
+}
+
+bool AmOrigin::is_flushed(int rank, uint32_t batch) const {
+    const TargetQueue* const l = find_queue(rank);
+    if (l == nullptr || static_cast<int32_t>(l->done - batch) >= 0) return true;
+    const Err failure = waiter_.failure_of(rank);
+    if (failure != Err::success) failure_.set(failure);
+    return failure != Err::success;
+}
+
 void AmOrigin::await_fetches(int rank) {
     TargetQueue* const l = find_queue(rank);
     if (l == nullptr || l->fetches == 0) return;

@@ -85,6 +85,10 @@ class AmOrigin final : private AmHandler {
     // Waits until all requests to this target (or to all) are complete at the target.
     void flush(int rank);
     void flush_all();
+    // Without waiting: requests a reply to everything queued; returns the number of the last batch.
+    uint32_t begin_flush(int rank);
+    // The batches up to this number are complete at the target, or the target has failed.
+    [[nodiscard]] bool is_flushed(int rank, uint32_t batch) const;
     // Waits until all results from this target (or from all) have arrived.
     void await_fetches(int rank);
     void await_all_fetches();

@@ -200,6 +200,9 @@ AmTarget::ServeResult AmTarget::serve_request(OriginQueue& s, const wire::RmaReq
     case wire::RmaKind::complete:
         targets_.own_member().completed.fetch_add(1, std::memory_order_seq_cst);
         return ServeResult::done;
+    case wire::RmaKind::notify:
+        ++s.notifications;
+        return ServeResult::done;
     default:
         executor_.execute(head, rest, s.reply);
         return ServeResult::done;

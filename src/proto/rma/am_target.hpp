@@ -35,10 +35,17 @@ class AmTarget final : private AmHandler {
     // Batches served in this epoch.
     [[nodiscard]] uint32_t served() const { return served_; }
     void next_epoch(uint32_t served_before);
+    // Fences of neighbors that this origin has entered and this rank has not left yet.
+    [[nodiscard]] bool is_notified_by(int origin) const {
+        const auto& s = origin_queues_[static_cast<size_t>(origin)];
+        return s != nullptr && s->notifications > 0;
+    }
+    void consume_notification(int origin) { --queue_from(origin_queues_, origin).notifications; }
 
   private:
     struct OriginQueue {
-        uint32_t received = 0; // batches
+        uint32_t received = 0;      // batches
+        uint32_t notifications = 0; // of fences of neighbors
         RequestedLock lock{};
         std::deque<Bytes> deferred{}; // blocked batches; the first is served up to `offset`
         size_t offset = 0;

@@ -35,41 +35,53 @@ Err EpochSync::fence() {
     return coll::barrier(targets_.team());
 }
 
-Err EpochSync::complete_and_fence() {
-    Team& team = targets_.team();
-    if (can_count_ && team.size <= counted_members.get()) return fence_by_counts();
-    pending_.flush_all();
-    return coll::barrier(team);
+EpochSync::FenceMethod EpochSync::fence_method() const {
+    if (am_ == nullptr) return FenceMethod::barrier;
+    using Wanted = WindowPolicy::Fence;
+    const bool wants_count = wanted_ == Wanted::counted ||
+                             (wanted_ == Wanted::automatic && targets_.team().size <= counted_members.get());
+    return can_count_ && wants_count ? FenceMethod::counted : FenceMethod::acknowledged;
 }
 
-Err EpochSync::fence_by_counts() {
+Err EpochSync::complete_and_fence() {
+    if (fence_method() == FenceMethod::counted) return fence_by_counts();
+    pending_.flush_all();
+    return coll::barrier(targets_.team());
+}
+
+void EpochSync::begin_counting(coll::Collective& c, std::vector<uint32_t>& counts, uint32_t& expected) {
     Team& team = targets_.team();
-    AmOrigin& origin = am_->origin();
-    AmTarget& target = am_->target();
-    origin.send_all_batches();
-    std::vector<uint32_t> counts(static_cast<size_t>(team.size));
-    origin.count_batches(counts.data());
-    uint32_t expected = 0;
-    coll::Collective c(team);
+    am_->origin().send_all_batches();
+    counts.resize(static_cast<size_t>(team.size));
+    am_->origin().count_batches(counts.data());
     c.schedule().set_op({add_counts, team.size, sizeof(uint32_t)});
     coll::reduce_scatter_block(c, team, counts.data(), &expected, 1);
-    if (const Err e = c.run(); e != Err::success) return e;
-    if (!waiter_.await([&] { return target.served() >= expected && origin.fetches() == 0; }, -1))
-        return waiter_.failure_of(-1);
-    target.next_epoch(expected);
-    sync_node_fence();
-    return Err::success;
 }
 
-void EpochSync::sync_node_fence() {
+bool EpochSync::has_received(uint32_t expected) const {
+    return am_->target().served() >= expected && am_->origin().fetches() == 0;
+}
+
+uint32_t EpochSync::pass_fence(uint32_t expected) {
     const Team& team = targets_.team();
+    am_->target().next_epoch(expected);
     targets_.own_member().fenced.store(++fences_, std::memory_order_seq_cst);
     for (int r = 0; r < team.size; ++r)
         if (r != team.rank && !targets_.peek(r).remote) targets_.wake(r);
-    waiter_.await([this, fences = fences_] { return is_node_fenced(fences); }, -1);
+    return fences_;
 }
 
-// All members on this node have passed the fence.
+Err EpochSync::fence_by_counts() {
+    coll::Collective c(targets_.team());
+    std::vector<uint32_t> counts;
+    uint32_t expected = 0;
+    begin_counting(c, counts, expected);
+    if (const Err e = c.run(); e != Err::success) return e;
+    if (!waiter_.await([&] { return has_received(expected); }, -1)) return waiter_.failure_of(-1);
+    waiter_.await([this, fences = pass_fence(expected)] { return is_node_fenced(fences); }, -1);
+    return Err::success;
+}
+
 bool EpochSync::is_node_fenced(uint32_t fences) const {
     for (int r = 0; r < targets_.team().size; ++r) {
         const uint32_t there = targets_.member(r).fenced.load(std::memory_order_seq_cst);

@@ -17,6 +17,13 @@
 
 #include "proto/rma/post_flags.hpp"
 #include "proto/rma/target_table.hpp"
+#include "proto/rma/window_policy.hpp"
+
+#include <vector>
+
+namespace zipmpi::proto::coll {
+class Collective;
+}
 
 namespace zipmpi::proto::rma {
 
@@ -26,10 +33,12 @@ class WindowWaiter;
 
 class EpochSync {
   public:
-    EpochSync(const TargetTable& targets, WindowWaiter& waiter, PendingOperations& pending)
+    EpochSync(const TargetTable& targets, WindowWaiter& waiter, PendingOperations& pending,
+              WindowPolicy::Fence wanted)
         : targets_(targets)
         , waiter_(waiter)
-        , pending_(pending) {}
+        , pending_(pending)
+        , wanted_(wanted) {}
     void use_am(AmPath& am) {
         am_ = &am;
         can_count_ = targets_.spans_hosts();
@@ -54,15 +63,25 @@ class EpochSync {
         targets_.own_member().completed.fetch_sub(origins, std::memory_order_seq_cst);
     }
 
+    // Steps of a fence; the blocking and the nonblocking form (fence_sync.hpp) share them.
+    enum class FenceMethod : uint8_t { barrier, acknowledged, counted };
+    [[nodiscard]] FenceMethod fence_method() const;
+    // Counted: sends all batches and describes the reduce-scatter of their numbers.
+    void begin_counting(coll::Collective& c, std::vector<uint32_t>& counts, uint32_t& expected);
+    [[nodiscard]] bool has_received(uint32_t expected) const;
+    // After all expected batches: tells the members on this node; returns the number of the fence.
+    uint32_t pass_fence(uint32_t expected);
+    // All members on this node have passed the fence.
+    [[nodiscard]] bool is_node_fenced(uint32_t fences) const;
+
   private:
     [[gnu::cold]] Err complete_and_fence();
     Err fence_by_counts();
-    void sync_node_fence();
-    [[nodiscard]] bool is_node_fenced(uint32_t fences) const;
 
     const TargetTable& targets_;
     WindowWaiter& waiter_;
     PendingOperations& pending_;
+    WindowPolicy::Fence wanted_;
     AmPath* am_ = nullptr;   // null: all operations complete in their calls
     bool can_count_ = false; // a fence may count batches
     uint32_t fences_ = 0;

@@ -47,9 +47,10 @@ std::optional<uint64_t> LockService::on_granted(RequestedLock& lock) {
     HybridLockNode node_lock(targets_.own_member().network_lock);
     if (exclusive && node_lock.is_open_to_readers())
         hybrid_->release_as_reader(targets_.team().rank);
-    else if (exclusive && lock.yields && node_lock.holds())
+    else if (exclusive && lock.yields && node_lock.holds()) {
         node_lock.yield();
-    else if (lock.yields)
+        hybrid_->count_migration();
+    } else if (lock.yields)
         node_lock.open_to_readers();
     const uint64_t got = node_lock.holds() && !lock.yields ? 1 : 0;
     if (got == 0) release(lock);

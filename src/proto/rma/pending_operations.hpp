@@ -6,6 +6,9 @@
 // Threads: under the lock of the progress engine.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 namespace zipmpi::proto::rma {
 
 class AmOrigin;
@@ -37,6 +40,18 @@ class PendingOperations {
     }
     // Waits for the RDMA operations to this target only.
     void flush_rdma(int rank);
+
+    // A flush that does not wait: of one target, up to the operations called before begin_flush().
+    struct FlushMark {
+        int rank;
+        uint32_t batch; // the last batch of active messages
+    };
+    [[nodiscard]] FlushMark begin_flush(int rank);
+    [[nodiscard]] bool is_flushed(const std::vector<FlushMark>& marks);
+    // RDMA operations only; without waiting.
+    void begin_rdma_flush(int rank);
+    [[nodiscard]] bool is_rdma_flushed(int rank);
+    [[nodiscard]] bool uses_rdma() const { return rdma_ != nullptr; }
 
   private:
     [[gnu::cold]] void flush_requests(int rank);

@@ -37,13 +37,22 @@ Err RdmaConnections::unreachable_error(int rank) {
 }
 
 void RdmaConnections::flush(int rank) {
+    context_.wait_until([this, rank] { return is_flushed(rank); });
+}
+
+void RdmaConnections::begin_flush(int rank) {
+    if (!is_flushed(rank)) context_.on_flushed(connection_to(rank).endpoint).immediate = true;
+}
+
+bool RdmaConnections::is_flushed(int rank) {
     const RdmaContext::RdmaConnection& connection = connection_to(rank);
-    if (connection.state != State::connected) return;
-    context_.wait_until([&] { return context_.is_flushed(connection.endpoint); });
+    if (connection.state != State::connected) return true;
+    if (!context_.is_flushed(connection.endpoint)) return false;
     if (context_.failed(connection.endpoint) && !failure_.is_set())
         failure_.set(fail(Err::other,
                           "check the network between the hosts, or set the parameter rma.rdma to no",
                           "RDMA operations to rank %d failed", rank));
+    return true;
 }
 
 void RdmaConnections::flush_all() {

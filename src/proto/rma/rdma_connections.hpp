@@ -30,6 +30,9 @@ class RdmaConnections {
     // Waits for all RDMA operations to this rank (or to all). A failure goes to the deferred error.
     void flush(int rank);
     void flush_all();
+    // Without waiting: keeps this rank awake until the operations to `rank` are complete.
+    void begin_flush(int rank);
+    [[nodiscard]] bool is_flushed(int rank);
 
     // Target: connects to the endpoint of an origin; returns its own for the answer, empty on failure.
     std::string accept(std::string_view text) { return context_.accept(text); }

@@ -65,16 +65,24 @@ void RdmaLocks::unlock_local(int rank, LockMode mode) {
     const bool exclusive = mode == LockMode::exclusive;
     HybridLockNode node_lock(targets_.member(rank).network_lock);
     if (member(rank).held_as == MemberLock::HeldAs::node) {
-        if (exclusive && node_lock.has_waiters()) node_lock.yield();
-    } else if (!exclusive || !node_lock.try_hold(member(rank).ticket, handover_count_)) {
+        if (exclusive && node_lock.has_waiters()) {
+            node_lock.yield();
+            count_migration();
+        }
+    } else if (exclusive && node_lock.try_hold(member(rank).ticket, handover_count_)) {
+        count_migration();
+    } else {
         unlock_by_network(rank, mode);
     }
     cpu_.unlock(rank, mode);
 }
 
+void RdmaLocks::count_migration() { targets_.team().engine->counters().add(Counter::lock_migrations); }
+
 void RdmaLocks::release_as_reader(int rank) {
     const int endpoint = connections_.endpoint(rank);
     if (endpoint < 0) return;
+    count_migration();
     RdmaContext& context = connections_.context();
     HybridLockNode(targets_.member(rank).network_lock).clear_node_ticket();
     context.device().fetch_add(endpoint, 1, &discard_word_,
@@ -97,7 +105,7 @@ void RdmaLocks::lock_remote(int rank, LockMode mode) {
 }
 
 void RdmaLocks::unlock_remote(int rank, LockMode mode) {
-    if (member(rank).held_as != MemberLock::HeldAs::am) return unlock_by_network(rank, mode);
+    if (member(rank).held_as != MemberLock::HeldAs::am) return begin_unlock_by_network(rank, mode);
     TargetQueue& queue = am_.queue_to(rank);
     am_.add(queue, {wire::RmaKind::unlock});
     am_.request_ack(queue);
@@ -170,18 +178,24 @@ void RdmaLocks::request_from_node(int rank, LockMode mode) {
 }
 
 void RdmaLocks::unlock_by_network(int rank, LockMode mode) {
+    begin_unlock_by_network(rank, mode);
+    connections_.flush(rank);
+}
+
+void RdmaLocks::begin_unlock_by_network(int rank, LockMode mode) {
     const int endpoint = connections_.endpoint(rank);
     if (endpoint < 0) return;
     auto& device = connections_.context().device();
     const transport::RemoteAddress writers =
         connections_.keys().lock_word(rank, offsetof(wire::NetworkLock, writers));
     const uint64_t after = member(rank).ticket + 1;
-    const uint64_t both[2] = {after, after}; // writers, readers: RDMA writes in ascending address order
+    auto& both = member(rank).release_words; // writers, readers: RDMA writes in ascending address order
+    both[0] = both[1] = after;
     if (mode == LockMode::exclusive)
         device.put(endpoint, both, sizeof both, writers);
     else
         device.fetch_add(endpoint, 1, &discard_word_, writers);
-    finish(rank, endpoint);
+    connections_.context().mark_busy(endpoint);
 }
 
 } // namespace zipmpi::proto::rma

@@ -24,6 +24,7 @@ class RdmaLocks {
               AmMessenger& messenger, AmOrigin& am, CpuLocks& cpu, WindowWaiter& waiter,
               DeferredError& failure);
 
+    void count_migration();
     // Consecutive acquisitions before a hybrid lock migrates.
     [[nodiscard]] uint32_t handover_count() const { return handover_count_; }
 
@@ -43,12 +44,14 @@ class RdmaLocks {
         enum class HeldAs : uint8_t { none, network, am, node } held_as = HeldAs::none;
         bool assume_network_lock = false; // hybrid: assumed location of the lock
         uint64_t ticket = 0;
+        uint64_t release_words[2] = {}; // in use until the release is complete
     };
     [[nodiscard]] MemberLock& member(int rank) { return members_[static_cast<size_t>(rank)]; }
     bool lock_by_am(int rank, LockMode mode);
     void lock_by_network(int rank, LockMode mode);
     void await_turn(int rank, int endpoint, LockMode mode, RemoteLockState state);
     void request_from_node(int rank, LockMode mode);
+    void begin_unlock_by_network(int rank, LockMode mode);
     void unlock_by_network(int rank, LockMode mode);
     void finish(int rank, int endpoint);
 

@@ -37,11 +37,21 @@ Param<std::string> atomics_kind{
     "where accumulates of 64-bit integers on RDMA windows execute: cpu (at the target), network (RDMA "
     "atomics) or auto (both if the device is coherent with CPU atomics, else cpu)"};
 
+WindowPolicy::Locks locks_by_parameter() {
+    using Locks = WindowPolicy::Locks;
+    if (lock_kind.get() == "cpu") return Locks::cpu;
+    if (lock_kind.get() == "network") return Locks::network;
+    return lock_kind.get() == "hybrid" ? Locks::hybrid : Locks::automatic;
+}
+
 // The choice is equal on all members.
-RdmaModes::Locks choose_locks(const Team& team) {
-    if (lock_kind.get() == "cpu") return RdmaModes::Locks::cpu;
-    if (lock_kind.get() == "network") return RdmaModes::Locks::network;
-    if (lock_kind.get() == "hybrid") return RdmaModes::Locks::hybrid;
+RdmaModes::Locks choose_locks(const Team& team, const WindowPolicy& policy) {
+    using Locks = WindowPolicy::Locks;
+    if (policy.passive == WindowPolicy::Passive::none) return RdmaModes::Locks::cpu;
+    const Locks wanted = policy.locks != Locks::automatic ? policy.locks : locks_by_parameter();
+    if (wanted == Locks::cpu) return RdmaModes::Locks::cpu;
+    if (wanted == Locks::network) return RdmaModes::Locks::network;
+    if (wanted == Locks::hybrid) return RdmaModes::Locks::hybrid;
     std::set<int> nodes;
     for (int r = 0; r < team.size; ++r) nodes.insert(team.engine->peers().node_of(team.map.world(r)));
     return nodes.size() == static_cast<size_t>(team.size) ? RdmaModes::Locks::network : RdmaModes::Locks::cpu;
@@ -49,11 +59,13 @@ RdmaModes::Locks choose_locks(const Team& team) {
 
 } // namespace
 
-Err agree_on_rdma(const TargetTable& targets, RdmaKeyTable& keys, RdmaModes& modes) {
+Err agree_on_rdma(const TargetTable& targets, const WindowPolicy& policy, RdmaKeyTable& keys,
+                  RdmaModes& modes) {
     Team& team = targets.team();
     wire::NetworkLock& own_lock = targets.own_member().network_lock;
-    modes.handover_count = static_cast<uint32_t>(lock_turns.get());
-    modes.locks = choose_locks(team);
+    modes.handover_count =
+        policy.lock_turns != 0 ? policy.lock_turns : static_cast<uint32_t>(lock_turns.get());
+    modes.locks = choose_locks(team, policy);
     if (modes.locks == RdmaModes::Locks::hybrid) HybridLockNode(own_lock).init();
     keys.register_memory(team.rank, targets.own_region(), own_lock);
     auto& all = keys.published();

@@ -7,6 +7,7 @@
 
 #include "proto/rma/rdma_keys.hpp"
 #include "proto/rma/target_table.hpp"
+#include "proto/rma/window_policy.hpp"
 
 namespace zipmpi::proto::rma {
 
@@ -26,6 +27,7 @@ struct RdmaModes {
 };
 
 // Collective: registers the memory of this rank, exchanges the keys, and determines the modes.
-Err agree_on_rdma(const TargetTable& targets, RdmaKeyTable& keys, RdmaModes& modes);
+Err agree_on_rdma(const TargetTable& targets, const WindowPolicy& policy, RdmaKeyTable& keys,
+                  RdmaModes& modes);
 
 } // namespace zipmpi::proto::rma

@@ -21,13 +21,15 @@ uint64_t address_value(const std::byte* at) { return reinterpret_cast<uint64_t>(
 } // namespace
 
 RdmaPath::RdmaPath(const TargetTable& targets, RdmaConnections& connections, AmPath& am,
-                   PendingOperations& pending, DeferredError& failure, RdmaModes::Atomics atomics)
+                   PendingOperations& pending, DeferredError& failure, RdmaModes::Atomics atomics,
+                   WindowPolicy::AccumulateOrder order)
     : targets_(targets)
     , connections_(connections)
     , am_(am)
     , pending_(pending)
     , failure_(failure)
     , atomics_(atomics)
+    , accumulate_order_(order)
     , last_paths_(static_cast<size_t>(targets.team().size), AccumulatePath::none) {}
 
 // Converts an address of Target::address_of() to the target's address space.
@@ -141,6 +143,7 @@ bool RdmaPath::can_swap(int rank, const CompareSwapOp& s, const std::byte* there
 }
 
 void RdmaPath::order_accumulates(int rank, AccumulatePath path) {
+    if (accumulate_order_ == WindowPolicy::AccumulateOrder::none) return;
     AccumulatePath& last = last_paths_[static_cast<size_t>(rank)];
     if (last != AccumulatePath::none && last != path) pending_.flush(rank);
     last = path;

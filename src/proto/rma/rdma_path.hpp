@@ -23,7 +23,7 @@ class PendingOperations;
 class RdmaPath {
   public:
     RdmaPath(const TargetTable& targets, RdmaConnections& connections, AmPath& am, PendingOperations& pending,
-             DeferredError& failure, RdmaModes::Atomics atomics);
+             DeferredError& failure, RdmaModes::Atomics atomics, WindowPolicy::AccumulateOrder order);
 
     // By active message if the target is unreachable.
     Err put(int rank, const TypedBuffer& here, const TypedBuffer& there, FetchFactory& factory);
@@ -63,6 +63,7 @@ class RdmaPath {
     PendingOperations& pending_;
     DeferredError& failure_;
     RdmaModes::Atomics atomics_;
+    WindowPolicy::AccumulateOrder accumulate_order_;
     std::vector<AccumulatePath> last_paths_; // by target: path of the last accumulate
     uint64_t discard_word_ = 0;              // sink for unused fetch results
 };

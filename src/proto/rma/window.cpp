@@ -3,18 +3,21 @@
 #include "proto/rma/window.hpp"
 
 #include "proto/rma/am_path.hpp"
+#include "proto/rma/fence_sync.hpp"
 #include "proto/rma/rdma_connections.hpp"
 #include "proto/rma/rdma_path.hpp"
 
 namespace zipmpi::proto::rma {
 
-Window::Window(Team& team, uint64_t control, const std::vector<Region>& regions, const OpDecoder& decoder)
-    : targets_(team, control, regions)
+Window::Window(Team& team, uint64_t control, const std::vector<Region>& regions, const OpDecoder& decoder,
+               const WindowPolicy& policy)
+    : policy_(policy)
+    , targets_(team, control, regions)
     , waiter_(team, failure_)
     , shared_(targets_)
     , cma_(targets_)
     , locks_(targets_, waiter_, pending_)
-    , epochs_(targets_, waiter_, pending_) {
+    , epochs_(targets_, waiter_, pending_, policy.fence) {
     const bool has_private = targets_.has_private_memory();
     if ((has_private || targets_.spans_hosts()) && team.size > 1) {
         am_ = std::make_unique<AmPath>(targets_, waiter_, failure_, attached_, decoder);
@@ -34,10 +37,12 @@ Err Window::use_rdma(RdmaContext& context) {
     Team& team = targets_.team();
     auto connections = std::make_unique<RdmaConnections>(team, context, am_->messenger(), waiter_, failure_);
     RdmaModes modes;
-    if (const Err e = agree_on_rdma(targets_, connections->keys(), modes); e != Err::success) return e;
+    if (const Err e = agree_on_rdma(targets_, policy_, connections->keys(), modes); e != Err::success)
+        return e;
     if (!modes.usable) return Err::success;
     connections_ = std::move(connections);
-    rdma_ = std::make_unique<RdmaPath>(targets_, *connections_, *am_, pending_, failure_, modes.atomics);
+    rdma_ = std::make_unique<RdmaPath>(targets_, *connections_, *am_, pending_, failure_, modes.atomics,
+                                       policy_.accumulate_order);
     pending_.use_rdma(*connections_);
     am_->use_rdma(*connections_);
     locks_.use_rdma(modes, *connections_, failure_);
@@ -48,6 +53,23 @@ Err Window::use_rdma(RdmaContext& context) {
     if (modes.atomics == RdmaModes::Atomics::network) targets_.forbid_cpu_atomics();
     if (modes.locks == RdmaModes::Locks::hybrid) static_cast<void>(connections_->endpoint(team.rank));
     return Err::success;
+}
+
+std::unique_ptr<NonblockingSync> Window::make_fence() {
+    return std::make_unique<FenceSync>(targets_, epochs_, waiter_, pending_);
+}
+
+std::unique_ptr<NonblockingSync> Window::make_neighbor_fence(std::vector<int> neighbors) {
+    return std::make_unique<NeighborFenceSync>(targets_.team(), am_.get(), waiter_, pending_,
+                                               std::move(neighbors));
+}
+
+std::unique_ptr<NonblockingSync> Window::make_flush(std::vector<int> ranks) {
+    return std::make_unique<FlushSync>(*targets_.team().engine, pending_, std::move(ranks));
+}
+
+std::unique_ptr<NonblockingSync> Window::make_unlock(std::vector<int> ranks, LockMode mode) {
+    return std::make_unique<UnlockSync>(targets_, locks_, pending_, std::move(ranks), mode);
 }
 
 bool Window::needs_am() {

@@ -25,6 +25,7 @@
 #include "proto/rma/pending_operations.hpp"
 #include "proto/rma/shared_path.hpp"
 #include "proto/rma/target_table.hpp"
+#include "proto/rma/window_policy.hpp"
 #include "proto/rma/window_waiter.hpp"
 
 #include <memory>
@@ -33,14 +34,17 @@
 namespace zipmpi::proto::rma {
 
 class AmPath;
+class NonblockingSync;
 class RdmaConnections;
 class RdmaContext;
 class RdmaPath;
 
 class Window {
   public:
-    // control: offset of the zeroed control block in the node segment. regions: of all members.
-    Window(Team& team, uint64_t control, const std::vector<Region>& regions, const OpDecoder& decoder);
+    // control: offset of the zeroed control block in the node segment. regions: of all members. policy: equal
+    // on all members.
+    Window(Team& team, uint64_t control, const std::vector<Region>& regions, const OpDecoder& decoder,
+           const WindowPolicy& policy);
     ~Window();
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
@@ -80,11 +84,18 @@ class Window {
     // Returns and clears the error of a pending operation.
     [[nodiscard]] Err take_failure() { return failure_.take(); }
 
+    // Nonblocking synchronization, to be started by the caller.
+    [[nodiscard]] std::unique_ptr<NonblockingSync> make_fence();
+    [[nodiscard]] std::unique_ptr<NonblockingSync> make_neighbor_fence(std::vector<int> neighbors);
+    [[nodiscard]] std::unique_ptr<NonblockingSync> make_flush(std::vector<int> ranks);
+    [[nodiscard]] std::unique_ptr<NonblockingSync> make_unlock(std::vector<int> ranks, LockMode mode);
+
     [[nodiscard]] LockManager& locks() { return locks_; }
     [[nodiscard]] EpochSync& epochs() { return epochs_; }
     [[nodiscard]] AttachedRanges& attached() { return attached_; }
 
   private:
+    const WindowPolicy policy_;
     TargetTable targets_;
     DeferredError failure_;
     WindowWaiter waiter_;
