@@ -4,9 +4,9 @@
 """Unauthenticated connections to all listening ports of a running job: ci/hostile_connections.py [COUNT] [SEED] [BUILD_DIR]
 
 A job of tests/multinode/message_audit runs over two hosts made of namespaces. Meanwhile COUNT connections (default 100000) are
-made to every listening port on either host: those of the launcher while daemons are expected, of UCX afterwards. They send
-nothing, random bytes, or bytes that begin like a handshake, and some stay open for a while. None sends the magic number of
-UCX's TCP transport, so this does not test how UCX parses what follows it. None may receive more than a nonce, none may be
+made to every listening port on either host: those of the launcher while daemons are expected, of ranks afterwards. They send
+nothing, random bytes, the magic number of UCX's TCP transport with a connection request, or handshakes of ranks that are cut at
+every byte, and some stay open for a while. Ranks may send nothing to them, the launcher no more than a nonce; none may be
 accepted, and the jobs must end successfully with every message in place. Root only; 77 where hosts cannot be created.
 """
 import ctypes
@@ -14,6 +14,7 @@ import os
 import random
 import select
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -26,11 +27,14 @@ os.environ.setdefault("CLUSTER_TOOL", os.path.join(BUILD, "tests/multinode/host"
 sys.path.insert(0, os.path.join(ROOT, "tests/multinode"))
 from cluster import SKIP, CannotRun, Cluster  # noqa: E402
 
+os.environ["ZIPMPI_NET_ENGINE"] = "tcp"  # UCX replies to connections
 MPIEXEC = os.path.join(BUILD, "bin/mpiexec")
 MESSAGE_AUDIT = os.path.join(BUILD, "tests/multinode/message_audit")
 MAX_REPLY_BYTES = 72  # the nonce and public key of a handshake, with their header
 MAX_OPEN = 200
-PREFIXES = (b"", b"ZMPI", b"MZN1", b"\0\0\0\0", b"cmd=init pmi_version=1 pmi_subversion=1\n", b"GET / HTTP/1.0\r\n\r\n")
+UCX_REQUEST = struct.pack("<QBIII", 0xCAFEBABE12345678, 31, 48, 1, 0)  # magic number, header, event
+HELLO = struct.pack("<4sIQQiiQii", b"MZW1", 1, 0, 0, 1, 0, 0, 0, 0) + bytes(48)  # of rank 1 to rank 0, with a wrong code
+PREFIXES = (b"", UCX_REQUEST, b"ZMPI", b"MZN1", b"\0\0\0\0", b"cmd=init pmi_version=1 pmi_subversion=1\n", b"GET / HTTP/1.0\r\n\r\n")
 
 
 def enter_network(pid):
@@ -70,6 +74,8 @@ class HostileConnections:
         self.open[s] = [0, time.monotonic() + (self.rng.uniform(0, 1) if silent else 0.05), silent, where]
 
     def bytes(self):
+        if self.made % 2 == 0:
+            return HELLO[:self.made // 2 % (len(HELLO) + 1)]
         begin = self.rng.choice(PREFIXES)
         return begin + self.rng.randbytes(self.rng.choice((0, 1, 7, 111, 112, 500, 4000)))
 
@@ -92,7 +98,7 @@ class HostileConnections:
                 self.open[s][1] = 0
         for s in [s for s, o in self.open.items() if o[1] < now]:
             received, _, _, where = self.open.pop(s)
-            kind = "launcher" if where[1] in self.launcher else "UCX"
+            kind = "launcher" if where[1] in self.launcher else "ranks"
             self.max_reply_bytes[kind] = max(self.max_reply_bytes.get(kind, 0), received)
             s.close()
 
@@ -141,6 +147,9 @@ def run():
                   f"longest reply: {connections.max_reply_bytes}", flush=True)
     if connections.max_reply_bytes.get("launcher", 0) > MAX_REPLY_BYTES:
         print(f"the launcher sent {connections.max_reply_bytes['launcher']} bytes to an unauthenticated connection")
+        good = False
+    if connections.max_reply_bytes.get("ranks", 0) > 0:
+        print(f"a rank sent {connections.max_reply_bytes['ranks']} bytes to an unauthenticated connection")
         good = False
     print(f"hostile connections: {connections.made}, {'none accepted' if good else 'FAILED'}")
     return 0 if good else 1

@@ -4,7 +4,7 @@
 
 #include "bridge/frame.hpp"
 #include "bridge/gateway_settings.hpp"
-#include "transport/ucx/ucx_module.hpp"
+#include "transport/engine.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +27,7 @@ uint64_t credit_batch_bytes() {
 
 bool ClusterPort::open(const transport::NetworkConfig& settings, const transport::FrameConfig& frames,
                        std::string& why) {
-    network_.reset(transport::ucx::open_for_frames(settings, frames, why));
+    network_ = transport::open_network(settings, frames, why);
     return network_ != nullptr;
 }
 

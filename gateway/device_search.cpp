@@ -4,7 +4,7 @@
 
 #include "boot/address_book.hpp"
 #include "bridge/probe_ring.hpp"
-#include "transport/ucx/ucx_module.hpp"
+#include "transport/engine.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -92,18 +92,16 @@ std::vector<int> first_ranks(const GatewayContext& p) {
     return first;
 }
 
-bool open_probes(GatewayContext& p, std::vector<ClusterSearch>& networks, std::string& why) {
+void open_probes(GatewayContext& p, std::vector<ClusterSearch>& networks) {
     for (const bridge::Attachment& a : p.own_spec().attached)
         networks.push_back({a.cluster, a.devices,
                             bridge::probe_partners(p.cluster_map, a.cluster, first_ranks(p), p.identity.size,
                                                    p.identity.rank),
                             nullptr});
     for (ClusterSearch& n : networks) {
-        n.probe.reset(transport::ucx::open_probe(p.identity.rank, p.handshake_keys(), why));
-        if (n.probe == nullptr) return false;
+        n.probe = transport::new_probe(p.identity.rank, p.handshake_keys());
         static_cast<void>(p.launcher->put(bridge::probe_key(n.cluster), n.probe->listen()));
     }
-    return true;
 }
 
 void run_searches(GatewayContext& p, std::vector<ClusterSearch>& networks) {
@@ -127,7 +125,7 @@ void run_searches(GatewayContext& p, std::vector<ClusterSearch>& networks) {
 // found by the previous instance of this gateway.
 bool find_devices(GatewayContext& p, std::vector<ClusterDevices>& found, std::string& why) {
     std::vector<ClusterSearch> networks;
-    if (!open_probes(p, networks, why)) return false;
+    open_probes(p, networks);
     run_searches(p, networks);
     for (ClusterSearch& n : networks) {
         if (n.state != ClusterSearch::not_needed) {

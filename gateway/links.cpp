@@ -4,6 +4,7 @@
 
 #include "launch/protocol/socket_address.hpp"
 #include "os/clock.hpp"
+#include "os/crypto_module.hpp"
 #include "os/random.hpp"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ GatewayLinks::~GatewayLinks() {
 bool GatewayLinks::listen(std::string& why) {
     const auto& links = forwarder_.config().links();
     if (links.empty()) return true;
-    crypto_ = launch::load_crypto(why);
+    crypto_ = os::load_crypto(why);
     if (crypto_ == nullptr) return false;
     for (size_t i = 0; i < links.size(); ++i) {
         if (links[i].listen.empty()) continue;

@@ -60,7 +60,7 @@ class GatewayLinks final : public LinkSender {
     std::vector<int> batching_; // links with batched frames
     LinkDirectory directory_;
     launch::JobKey key_{};
-    const launch::Crypto* crypto_ = nullptr; // set by listen()
+    const Crypto* crypto_ = nullptr; // set by listen()
     std::vector<Link> links_;
     std::unordered_map<uint64_t, std::unique_ptr<LinkConnection>> connections_;
     uint64_t next_key_ = first_key + (uint64_t{1} << 20);

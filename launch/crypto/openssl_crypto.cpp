@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The module zipmpi_crypto.so.
+#include "base/crypto.hpp"
 #include "base/function_deleter.hpp"
-#include "launch/protocol/crypto.hpp"
 
 #include <cstring>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-namespace zipmpi::launch {
+namespace zipmpi {
 namespace {
 
 using KeyPair = std::unique_ptr<EVP_PKEY, FunctionDeleter<EVP_PKEY_free>>;
@@ -113,9 +113,9 @@ class OpensslCrypto final : public Crypto {
 };
 
 } // namespace
-} // namespace zipmpi::launch
+} // namespace zipmpi
 
-extern "C" [[gnu::visibility("default")]] const zipmpi::launch::Crypto* zipmpi_crypto_1() {
-    static const zipmpi::launch::OpensslCrypto crypto;
+extern "C" [[gnu::visibility("default")]] const zipmpi::Crypto* zipmpi_crypto_1() {
+    static const zipmpi::OpensslCrypto crypto;
     return &crypto;
 }

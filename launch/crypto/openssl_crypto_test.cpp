@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/crypto.hpp"
 #include "base/hex.hpp"
-#include "launch/protocol/crypto.hpp"
 
 #include <gtest/gtest.h>
 
-extern "C" const zipmpi::launch::Crypto* zipmpi_crypto_1();
+extern "C" const zipmpi::Crypto* zipmpi_crypto_1();
 
 using namespace zipmpi;
-using namespace zipmpi::launch;
 
 namespace {
 

@@ -5,8 +5,8 @@
 // TCP they are encrypted in records.
 #pragma once
 
+#include "base/record_channel.hpp"
 #include "launch/protocol/control_frame.hpp"
-#include "launch/protocol/record_channel.hpp"
 #include "os/fd.hpp"
 
 namespace zipmpi::launch {

@@ -15,7 +15,7 @@
 // so a fuzzer can drive them; they never consume bytes beyond the next message.
 #pragma once
 
-#include "launch/protocol/record_channel.hpp"
+#include "base/record_channel.hpp"
 
 #include <array>
 #include <cstddef>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/tree/bootstrap.hpp"
 
+#include "launch/protocol/crypto.hpp"
 #include "os/clock.hpp"
 #include "os/host.hpp"
 #include "os/random.hpp"
@@ -134,7 +135,7 @@ bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out) {
 
 ParentConnection connect_to_parent(const Bootstrap& b, int timeout_ms, Diagnostic& why) {
     std::string reason;
-    const Crypto* const crypto = load_crypto(reason);
+    const Crypto* const crypto = os::load_crypto(reason);
     if (crypto == nullptr) {
         why = no_crypto(reason);
         return {};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/tree/child_acceptor.hpp"
 
+#include "launch/protocol/crypto.hpp"
 #include "os/clock.hpp"
 #include "os/host.hpp"
 #include "os/random.hpp"
@@ -48,7 +49,7 @@ bool ChildAcceptor::begin_handshakes(const JobKey& secret, Diagnostic& why) {
     key_ = key;
     wipe(key);
     std::string reason;
-    crypto_ = load_crypto(reason);
+    crypto_ = os::load_crypto(reason);
     if (crypto_ == nullptr) why = no_crypto(reason);
     return crypto_ != nullptr;
 }

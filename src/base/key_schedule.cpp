@@ -18,6 +18,8 @@ std::string_view label_of(KeyPurpose purpose) {
         return "control records";
     case KeyPurpose::peer:
         return "peer";
+    case KeyPurpose::peer_records:
+        return "peer records";
     case KeyPurpose::hop:
         return "hop";
     case KeyPurpose::end_to_end:

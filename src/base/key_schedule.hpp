@@ -18,6 +18,7 @@ enum class KeyPurpose {
     control,         // daemons and mpiexec authenticate to each other
     control_records, // encrypts one control connection; from the secret of its key exchange
     peer,            // ranks of one cluster authenticate to each other
+    peer_records,    // protects one connection of two ranks, in one direction; from its handshake
     hop,             // ranks and gateways authenticate to each other
     end_to_end,      // ranks of different clusters encrypt what gateways carry
     end_to_end_pair, // the same between two ranks, in one direction; from end_to_end

@@ -3,6 +3,7 @@
 #include "bridge/multi_cluster_network.hpp"
 
 #include "bridge/gateway_settings.hpp"
+#include "transport/engine.hpp"
 #include "transport/ucx/ucx_module.hpp"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ bool MultiClusterNetwork::open_inner(const transport::NetworkConfig& settings, s
     if (locator_.clusters_of(own_rank_).size() > 1) {
         if (!open_multihomed(inner, frames, why)) return false;
     } else {
-        inner_.reset(transport::ucx::open_for_frames(inner, frames, why));
+        inner_ = transport::open_network(inner, frames, why);
         if (inner_ == nullptr) return false;
     }
     paths_.use_network(*inner_);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bridge/subnetwork.hpp"
 
-#include "transport/ucx/ucx_module.hpp"
+#include "transport/engine.hpp"
 
 namespace zipmpi::bridge {
 
@@ -14,7 +14,7 @@ using transport::Peer;
 bool SubNetwork::open(transport::NetworkConfig settings, transport::FrameConfig frames, std::string& why) {
     settings.listener = this;
     frames.listener = this;
-    network_.reset(transport::ucx::open_for_frames(settings, frames, why));
+    network_ = transport::open_network(settings, frames, why);
     return network_ != nullptr;
 }
 

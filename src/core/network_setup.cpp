@@ -9,7 +9,7 @@
 #include "core/runtime_state.hpp"
 #include "os/host.hpp"
 #include "proto/p2p/progress_engine.hpp"
-#include "transport/ucx/ucx_module.hpp"
+#include "transport/engine.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,9 +25,9 @@ Param<std::string> devices{"net.devices",
                            "network devices for inter-host messages, comma-separated (eth0, mlx5_0:1); "
                            "empty: automatic"};
 
-const char* const no_module =
-    "install UCX (Debian: libucx0) and a ZipMPI built with it; check the device names in ZIPMPI_NET_DEVICES; "
-    "or start all ranks on one host";
+const char* const no_module = "check the device names in ZIPMPI_NET_DEVICES; for RDMA install UCX (Debian: "
+                              "libucx0) and a ZipMPI built with "
+                              "it, or set ZIPMPI_NET_ENGINE=tcp; or start all ranks on one host";
 const char* const no_launcher = "see the output of the launcher; start the program with ZipMPI's mpiexec";
 
 Diagnostic no_network(const Runtime& e, const std::string& reason, const char* todo) {
@@ -68,8 +68,12 @@ transport::auth::HandshakeKeys handshake_keys(const Runtime& e) {
 struct ProbeNetwork {
     bridge::ProbePartners partners;
     std::string key;
+    std::vector<int> members; // first ranks of the nodes in it
     std::unique_ptr<transport::DeviceProbe> probe;
 };
+
+// Whether the host of a rank has RDMA devices, published by the first rank of each node.
+constexpr const char* rdma_key = "rdma";
 
 // Without a cluster map all nodes are in one network.
 std::vector<ProbeNetwork> probe_networks(const Runtime& e, const bridge::ClusterMap* cluster_map) {
@@ -78,12 +82,16 @@ std::vector<ProbeNetwork> probe_networks(const Runtime& e, const bridge::Cluster
     if (cluster_map == nullptr) {
         const size_t n = ranks.size();
         const size_t own_node = e.segment.node();
-        found.push_back({{ranks[(own_node + 1) % n], {ranks[(own_node + n - 1) % n]}}, "probe", nullptr});
+        found.push_back(
+            {{ranks[(own_node + 1) % n], {ranks[(own_node + n - 1) % n]}}, "probe", ranks, nullptr});
         return found;
     }
     for (const int c : cluster_map->nodes[e.segment.node()].clusters) {
+        std::vector<int> members;
+        for (size_t node = 0; node < ranks.size(); ++node)
+            if (std::ranges::count(cluster_map->nodes[node].clusters, c) != 0) members.push_back(ranks[node]);
         found.push_back({bridge::probe_partners(*cluster_map, c, ranks, e.job.size, e.job.rank),
-                         bridge::probe_key(c), nullptr});
+                         bridge::probe_key(c), std::move(members), nullptr});
     }
     return found;
 }
@@ -107,6 +115,18 @@ class GatewayLookup final : public transport::ProbeListener {
     const std::string& key_;
 };
 
+// The devices that a network uses: RDMA only if all its hosts have it, because UCX and TCP do not connect.
+std::string usable_devices(Runtime& e, const ProbeNetwork& n) {
+    const std::string& probed = n.probe->devices();
+    if (transport::engine_for(probed) == transport::engine_for(transport::without_rdma(probed)))
+        return probed;
+    const bool all = std::ranges::all_of(n.members, [&e](int rank) {
+        std::string text;
+        return rank < 0 || (e.job.launcher->get(rank, rdma_key, text) && text == "yes");
+    });
+    return all ? probed : transport::without_rdma(probed);
+}
+
 // Runs in one rank of each node: probes with its neighbors in each network. Devices of several networks are
 // separate.
 bool probe_devices(Runtime& e, const std::vector<ProbeNetwork>& networks, std::string& found,
@@ -123,7 +143,7 @@ bool probe_devices(Runtime& e, const std::vector<ProbeNetwork>& networks, std::s
                                                           static_cast<int>(probe_seconds.get() * 1000),
                                                           is_gateway ? &gateway_lookup : nullptr};
         all = has_address && n.probe->run(search) && all;
-        found += n.probe->devices();
+        found += usable_devices(e, n);
         probe_log += (probe_log.empty() || n.probe->log().empty() ? "" : "; ") + n.probe->log();
     }
     return all;
@@ -140,18 +160,15 @@ Diagnostic no_route(const Runtime& e, const std::string& probe_log) {
 
 // Finds the devices that reach the other hosts, once per node, unless the user has named them.
 bool choose_devices(Runtime& e, const bridge::ClusterMap* cluster_map, std::string& chosen, Diagnostic& why) {
-    std::string reason;
     std::vector<ProbeNetwork> networks;
     if (e.job.local_index == 0) networks = probe_networks(e, cluster_map);
     for (ProbeNetwork& n : networks) {
-        n.probe.reset(transport::ucx::open_probe(e.job.rank, handshake_keys(e), reason));
-        if (n.probe == nullptr) {
-            why = no_network(e, reason, no_module);
-            return false;
-        }
+        n.probe = transport::new_probe(e.job.rank, handshake_keys(e));
         static_cast<void>(e.job.launcher->put(n.key, n.probe->listen())); // a peer that does not get it
                                                                           // reports an error
     }
+    if (!networks.empty())
+        static_cast<void>(e.job.launcher->put(rdma_key, transport::host_has_rdma() ? "yes" : "no"));
     if (!e.job.launcher->fence()) {
         why = no_network(e, "the launcher did not distribute addresses", no_launcher);
         return false;
@@ -231,7 +248,7 @@ OpenedNetwork open_network(Runtime& e, const std::shared_ptr<const bridge::Clust
     settings.resolver = e.address_resolver.get();
     OpenedNetwork opened;
     if (cluster_map == nullptr) {
-        opened.network.reset(transport::ucx::open(settings, reason));
+        opened.network = transport::open_network(settings, {}, reason);
     } else {
         auto bridged =
             bridge::MultiClusterNetwork::open(settings, make_cluster_locator(e, cluster_map),

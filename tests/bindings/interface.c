@@ -217,7 +217,16 @@ static void datatypes(void) {
     CHECK(combiner == MPI_COMBINER_NAMED);
 }
 
-/* Markers of MPI-1 set the bounds of a structure, also of one that contains it. */
+/* Markers of MPI-1 set one bound of a structure each, also of one that contains it. */
+static void check_bounds(int n, MPI_Aint* at, MPI_Datatype* types, MPI_Aint lower, MPI_Aint upper) {
+    int lengths[4] = {1, 1, 1, 1};
+    MPI_Aint begin = 0, extent = 0;
+    MPI_Datatype type;
+    MPI_Type_struct(n, lengths, at, types, &type);
+    MPI_Type_get_extent(type, &begin, &extent);
+    CHECK(begin == lower && begin + extent == upper);
+    MPI_Type_free(&type);
+}
 static void markers(void) {
     int lengths[4] = {1, 1, 1, 1}, n[3] = {0, 0, 0}, combiner = -1, integers[5], count = 0;
     MPI_Aint at[4] = {-8, 0, 8, 32}, lower = 0, extent = 0, addresses[4];
@@ -249,14 +258,11 @@ static void markers(void) {
     MPI_Get_elements(&status, type, &count);
     CHECK(count == 4 && got[0].i == 2 - rank && got[1].i == 3 - rank && got[1].d == 1.5);
     MPI_Type_free(&type);
-    MPI_Type_struct(2, lengths, &at[2], &types[2], &type); /* a double at 8, the end at 32 */
-    MPI_Type_get_extent(type, &lower, &extent);
-    CHECK(lower == 8 && extent == 24);
-    MPI_Type_free(&type);
-    MPI_Type_struct(2, lengths, at, types, &type); /* the begin at -8, an int at 0 */
-    MPI_Type_get_extent(type, &lower, &extent);
-    CHECK(lower == -8 && extent == 12);
-    MPI_Type_free(&type);
+    check_bounds(4, (MPI_Aint[4]){4, 0, 8, 12}, types, 4, 12); /* within the data */
+    check_bounds(2, at, types, -8, 4);                         /* only the lower bound */
+    check_bounds(2, (MPI_Aint[2]){100, 0}, types, 100, 4);
+    check_bounds(2, &at[2], &types[2], 8, 32); /* only the upper bound */
+    check_bounds(2, (MPI_Aint[2]){8, -4}, &types[2], 8, -4);
 }
 
 static int handled;

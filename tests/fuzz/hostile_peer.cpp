@@ -30,13 +30,13 @@ using transport::OpStatus;
 using transport::PostStatus;
 
 // No handshake gets as far as a key exchange.
-class NoExchange final : public launch::KeyExchange {
+class NoExchange final : public KeyExchange {
   public:
-    [[nodiscard]] const launch::PublicKey& public_key() const override { return public_key_; }
-    bool agree(const launch::PublicKey&, KeyBytes&) override { std::abort(); }
+    [[nodiscard]] const PublicKey& public_key() const override { return public_key_; }
+    bool agree(const PublicKey&, KeyBytes&) override { std::abort(); }
 
   private:
-    launch::PublicKey public_key_{};
+    PublicKey public_key_{};
 };
 
 struct FakeBulk : IncomingBulk {

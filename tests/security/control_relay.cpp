@@ -5,6 +5,7 @@
 // ends of a control connection (handshake.hpp, frame_socket.hpp) through a relay that makes one alteration,
 // in the handshake or later, and passes everything else on. Neither end may ever see a frame other than those
 // sent, in order; none after the alteration in that direction; and no text may be readable in the relay.
+#include "launch/protocol/crypto.hpp"
 #include "launch/protocol/frame_socket.hpp"
 #include "launch/protocol/handshake.hpp"
 
@@ -238,7 +239,7 @@ int main(int argc, char** argv) {
     const uint64_t wanted = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
     const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
     std::string why;
-    const Crypto* const crypto = load_crypto(why);
+    const Crypto* const crypto = os::load_crypto(why);
     if (crypto == nullptr) return std::fprintf(stderr, "control_relay: %s\n", why.c_str()), 1;
     std::mt19937_64 random(seed);
     std::string kept;

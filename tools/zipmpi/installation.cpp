@@ -53,8 +53,8 @@ Json transport_facts() {
           {"why", fmt::format("slots of {} bytes, cells of {}; CMA copies: see below", wire::cache_line,
                               param_value("shm.cell_size"))}},
          {{"peers", "ranks on other hosts"},
-          {"transport", "UCX"},
-          {"why", "loaded in multi-host jobs; see `zipmpi info --network`"}}});
+          {"transport", "own TCP connections, or UCX"},
+          {"why", "UCX with RDMA devices (net.engine); see `zipmpi info --network`"}}});
 }
 
 std::string overview_text(const Json& facts) {

@@ -4,7 +4,7 @@
 
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
-#include "transport/interjob/job_handshake.hpp"
+#include "transport/stream/process_handshake.hpp"
 #include "wire/external_rank.hpp"
 
 #include <bitset>
@@ -86,7 +86,7 @@ uint32_t allocate_random() {
     constexpr uint32_t random_bits = wire::interjob_context_bit - (1U << id_shift);
     for (;;) {
         uint32_t bits = 0;
-        std::memcpy(&bits, interjob::random_bytes(sizeof bits).data(), sizeof bits);
+        std::memcpy(&bits, transport::stream::random_bytes(sizeof bits).data(), sizeof bits);
         const uint32_t context = wire::interjob_context_bit | (bits & random_bits);
         if (node_of(context) != private_node && id_of(context) >= first_dynamic_id &&
             !is_context_in_use(context))

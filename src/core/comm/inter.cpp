@@ -8,7 +8,7 @@
 #include "core/dpm/connect.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/coll/coll.hpp"
-#include "transport/interjob/job_handshake.hpp"
+#include "transport/stream/process_handshake.hpp"
 
 #include <cstring>
 
@@ -67,7 +67,7 @@ Err exchange_groups(const proto::Team& own, Comm& peer, int remote_leader, int t
 // connect_groups() in core/dpm, over a communicator instead of a socket.
 struct ExternalSetup {
     InterContexts contexts;
-    char key[interjob::key_bytes];
+    char key[transport::stream::key_bytes];
 };
 
 Err exchange_external_groups(proto::Team& own, int local_leader, Comm* peer, int remote_leader, int tag,
@@ -82,7 +82,8 @@ Err exchange_external_groups(proto::Team& own, int local_leader, Comm* peer, int
         const int own_leader = own.map.world(own.rank);
         const int other_leader = peer->team.map.world(remote_leader);
         own_setup.contexts = allocate_inter_contexts(own_leader, other_leader, own.size, setup.remote_size);
-        std::memcpy(own_setup.key, interjob::random_bytes(sizeof own_setup.key).data(), sizeof own_setup.key);
+        std::memcpy(own_setup.key, transport::stream::random_bytes(sizeof own_setup.key).data(),
+                    sizeof own_setup.key);
         ExternalSetup remote_setup{};
         error =
             channel.exchange(remote_leader, &own_setup, sizeof own_setup, &remote_setup, sizeof remote_setup);

@@ -10,7 +10,7 @@
 #include "proto/p2p/progress_engine.hpp"
 #include "transport/interjob/contact_check.hpp"
 #include "transport/interjob/interjob_network.hpp"
-#include "transport/interjob/sockets.hpp"
+#include "transport/stream/sockets.hpp"
 
 #include <cstring>
 
@@ -32,7 +32,7 @@ uint64_t own_job_number(const Runtime& e) {
     const auto& key = e.segment.header().keys.inter_job;
     std::string text = e.job.id + '/' + std::to_string(e.job.size) + '/';
     text.append(reinterpret_cast<const char*>(key), sizeof key);
-    if (e.segment.nodes() == 1) text += std::to_string(interjob::host_id());
+    if (e.segment.nodes() == 1) text += std::to_string(transport::stream::host_id());
     uint64_t number = 0;
     std::memcpy(&number, sha256(text).data(), sizeof number);
     return number | 1; // 0 is invalid
@@ -69,7 +69,7 @@ struct GroupInfo {
     int remote_size = 0;
     uint32_t inter_context = 0;
     uint32_t local_context = 0;
-    char key[interjob::key_bytes] = {};
+    char key[transport::stream::key_bytes] = {};
 };
 
 } // namespace
@@ -99,7 +99,7 @@ Err gather_contacts(proto::Team& team, Contacts& contacts) {
     const bool joined = open_interjob_network(e, why);
     contacts.assign(static_cast<size_t>(team.size), {});
     if (joined) contacts[static_cast<size_t>(team.rank)] = e.interjob_network->contact_info();
-    if (const Err err = coll::allgather(team, contacts.data(), sizeof(interjob::ContactInfo));
+    if (const Err err = coll::allgather(team, contacts.data(), sizeof(transport::stream::ContactInfo));
         err != Err::success)
         return err;
     const char* const fix = "check limits of open files, and ZIPMPI_DPM_INTERFACES if it is set";
@@ -122,7 +122,7 @@ bool is_valid_shared_context(uint32_t context) {
 std::vector<int> register_contacts(const Contacts& contacts, const std::string& key) {
     std::vector<int> ranks;
     ranks.reserve(contacts.size());
-    for (const interjob::ContactInfo& contact : contacts)
+    for (const transport::stream::ContactInfo& contact : contacts)
         ranks.push_back(runtime()->interjob_network->add_peer(contact, key));
     return ranks;
 }
@@ -151,9 +151,9 @@ Err connect_groups(Comm& comm, int root, const RootExchange& exchange, Comm*& re
         return fail(group_info.error, "see the error in the root", "rank %d, the root, reported an error",
                     root);
     connect_info.remote_contacts.resize(static_cast<size_t>(group_info.remote_size));
-    if (const Err e =
-            coll::broadcast(own, connect_info.remote_contacts.data(),
-                            connect_info.remote_contacts.size() * sizeof(interjob::ContactInfo), root);
+    if (const Err e = coll::broadcast(
+            own, connect_info.remote_contacts.data(),
+            connect_info.remote_contacts.size() * sizeof(transport::stream::ContactInfo), root);
         e != Err::success)
         return e;
     if (group_info.inter_context == 0 || group_info.local_context == 0) return context_exhausted();

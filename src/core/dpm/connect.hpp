@@ -3,12 +3,12 @@
 //
 // Communicators with processes of other jobs: spawned, parent, or connected through a port
 // (docs/decisions/0032). A process identifies external processes by local ids; processes exchange contact
-// information (transport/interjob/contact_info.hpp).
+// information (transport/stream/contact_info.hpp).
 #pragma once
 
 #include "base/diagnostic.hpp"
 #include "core/comm/comm.hpp"
-#include "transport/interjob/contact_info.hpp"
+#include "transport/stream/contact_info.hpp"
 
 #include <functional>
 #include <vector>
@@ -17,7 +17,7 @@ namespace zipmpi::core {
 
 struct Runtime;
 
-using Contacts = std::vector<interjob::ContactInfo>;
+using Contacts = std::vector<transport::stream::ContactInfo>;
 
 // A total order of processes that is identical on all processes; within a job it is the rank order.
 bool precedes(int world_rank, int other);

@@ -12,7 +12,7 @@
 #include "os/host.hpp"
 #include "os/socket.hpp"
 #include "proto/p2p/progress_engine.hpp"
-#include "transport/interjob/job_handshake.hpp"
+#include "transport/stream/process_handshake.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,7 +26,7 @@ constexpr int reply_timeout_ms = 60'000;
 // Determines the initiator and a secret. The socket belongs to the application, so both ends exchange random
 // numbers unencrypted.
 Err make_secret(int fd, bool& is_initiator, std::string& secret) {
-    const std::string own_nonce = interjob::random_bytes(interjob::key_bytes);
+    const std::string own_nonce = transport::stream::random_bytes(transport::stream::key_bytes);
     std::string other(own_nonce.size(), '\0');
     if (!os::write_all(fd, own_nonce.data(), own_nonce.size()) ||
         !os::read_all(fd, other.data(), other.size(), reply_timeout_ms))

@@ -7,8 +7,8 @@
 #include "core/runtime_state.hpp"
 #include "os/clock.hpp"
 #include "proto/p2p/progress_engine.hpp"
-#include "transport/interjob/job_handshake.hpp"
-#include "transport/interjob/sockets.hpp"
+#include "transport/stream/process_handshake.hpp"
+#include "transport/stream/sockets.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -100,16 +100,16 @@ bool recv_contacts(int fd, const Contacts& own_contacts, ConnectInfo& connect_in
 }
 
 // Continues after the hello of a process that has the secret.
-bool reply_hello(int fd, const interjob::Hello& hello, const std::string& secret,
+bool reply_hello(int fd, const transport::stream::Hello& hello, const std::string& secret,
                  const Contacts& own_contacts, ConnectInfo& connect_info) {
-    interjob::Confirm confirm{};
-    const interjob::HelloReply reply = interjob::make_hello_reply(hello, secret);
+    transport::stream::Confirm confirm{};
+    const transport::stream::HelloReply reply = transport::stream::make_hello_reply(hello, secret);
     if (!write_all(fd, &reply, sizeof reply, deadline_after(handshake_timeout_ns)) ||
         !read_all(fd, &confirm, sizeof confirm, deadline_after(exchange_timeout_ns)) ||
-        !interjob::is_authentic(hello, reply, confirm, secret) ||
+        !transport::stream::is_authentic(hello, reply, confirm, secret) ||
         !recv_contacts(fd, own_contacts, connect_info, deadline_after(exchange_timeout_ns)))
         return false;
-    connect_info.key = interjob::derive_key(hello, reply, secret);
+    connect_info.key = transport::stream::connection_key(hello, reply, secret);
     connect_info.context =
         allocate_context(static_cast<int>(own_contacts.size() + connect_info.remote_contacts.size()));
     return send_contacts(fd, own_contacts, connect_info.context);
@@ -117,21 +117,21 @@ bool reply_hello(int fd, const interjob::Hello& hello, const std::string& secret
 
 bool accept_handshake(int fd, const std::string& secret, const Contacts& own_contacts,
                       ConnectInfo& connect_info) {
-    interjob::Hello hello{};
+    transport::stream::Hello hello{};
     return read_all(fd, &hello, sizeof hello, deadline_after(handshake_timeout_ns)) &&
            is_authentic_hello(hello, secret) && reply_hello(fd, hello, secret, own_contacts, connect_info);
 }
 
 bool initiate_handshake(int fd, const std::string& secret, const Contacts& own_contacts,
                         ConnectInfo& connect_info) {
-    const interjob::Hello hello = interjob::make_hello(secret, own_contacts[0].name, {});
-    interjob::HelloReply reply{};
+    const transport::stream::Hello hello = transport::stream::make_hello(secret, own_contacts[0].name, {});
+    transport::stream::HelloReply reply{};
     if (!write_all(fd, &hello, sizeof hello, deadline_after(connect_timeout_ns)) ||
         !read_all(fd, &reply, sizeof reply, no_limit) || // it may take long until the peer accepts
-        !interjob::is_authentic(hello, reply, secret))
+        !transport::stream::is_authentic(hello, reply, secret))
         return false;
-    const interjob::Confirm confirm = interjob::make_confirm(hello, reply, secret);
-    connect_info.key = interjob::derive_key(hello, reply, secret);
+    const transport::stream::Confirm confirm = transport::stream::make_confirm(hello, reply, secret);
+    connect_info.key = transport::stream::connection_key(hello, reply, secret);
     return write_all(fd, &confirm, sizeof confirm, deadline_after(exchange_timeout_ns)) &&
            send_contacts(fd, own_contacts, 0) &&
            recv_contacts(fd, own_contacts, connect_info, deadline_after(exchange_timeout_ns)) &&
@@ -143,23 +143,23 @@ Err not_a_port(const std::string& name) {
                 "\"%.40s%s\" is not a valid port name", name.c_str(), name.size() > 40 ? "..." : "");
 }
 
-bool parse_port_name(const std::string& name, interjob::ContactInfo& contact, std::string& secret) {
+bool parse_port_name(const std::string& name, transport::stream::ContactInfo& contact, std::string& secret) {
     const size_t colon = name.rfind(':');
     std::string bytes;
     if (!name.starts_with(prefix) || colon <= prefix.size() ||
         !from_hex(std::string_view(name).substr(prefix.size(), colon - prefix.size()), bytes) ||
         bytes.size() != sizeof contact || !from_hex(std::string_view(name).substr(colon + 1), secret) ||
-        secret.size() != interjob::key_bytes)
+        secret.size() != transport::stream::key_bytes)
         return false;
     std::memcpy(&contact, bytes.data(), sizeof contact);
-    return contact.address_count <= interjob::ContactInfo::max_addresses;
+    return contact.address_count <= transport::stream::ContactInfo::max_addresses;
 }
 
 // A connected socket, or an empty one.
-os::Fd open_connection(const interjob::ContactInfo& contact, uint32_t address_index) {
+os::Fd open_connection(const transport::stream::ContactInfo& contact, uint32_t address_index) {
     const uint64_t until = deadline_after(exchange_timeout_ns);
     os::Fd fd;
-    while (!(fd = interjob::dial(contact, address_index)) && errno == EAGAIN &&
+    while (!(fd = transport::stream::dial(contact, address_index)) && errno == EAGAIN &&
            os::now_ns() < until) // the listen
                                  // queue is full
         static_cast<void>(poll_until(nullptr, 0, deadline_after(0)));
@@ -183,8 +183,8 @@ std::string Port::name() const {
 }
 
 Err make_port(Port& port) {
-    port.listeners = interjob::listen_on_all("", port.contact);
-    port.secret = interjob::random_bytes(interjob::key_bytes);
+    port.listeners = transport::stream::listen_on_all("", port.contact);
+    port.secret = transport::stream::random_bytes(transport::stream::key_bytes);
     if (!port.listeners.empty()) return Err::success;
     return fail(Err::other, "raise the limit of open files (ulimit -n)",
                 "cannot create a listening socket: %s", std::strerror(errno));
@@ -201,11 +201,11 @@ Err accept_on(Port& port, const Contacts& own_contacts, const AbortCheck& check_
         const bool ready = poll_until(fds.data(), fds.size(), deadline_after(0));
         if (const Err e = ready ? Err::success : check_abort(); e != Err::success) return e;
         for (size_t i = 0; i < listeners; ++i) {
-            os::Fd fd = fds[i].revents != 0 ? interjob::accept_on(fds[i].fd) : os::Fd();
+            os::Fd fd = fds[i].revents != 0 ? transport::stream::accept_on(fds[i].fd) : os::Fd();
             if (fd) port.candidates.add(std::move(fd), deadline_after(handshake_timeout_ns));
         }
         port.candidates.read(port.secret, os::now_ns());
-        interjob::Hello hello{};
+        transport::stream::Hello hello{};
         const os::Fd peer = port.candidates.take(hello);
         if (peer && reply_hello(peer.get(), hello, port.secret, own_contacts, connect_info))
             return Err::success;
@@ -213,10 +213,11 @@ Err accept_on(Port& port, const Contacts& own_contacts, const AbortCheck& check_
 }
 
 Err connect_to(const std::string& port_name, const Contacts& own_contacts, ConnectInfo& connect_info) {
-    interjob::ContactInfo contact;
+    transport::stream::ContactInfo contact;
     std::string secret;
     if (!parse_port_name(port_name, contact, secret)) return not_a_port(port_name);
-    for (uint32_t address_index = 0; address_index < interjob::address_count(contact); ++address_index) {
+    for (uint32_t address_index = 0; address_index < transport::stream::address_count(contact);
+         ++address_index) {
         const os::Fd fd = open_connection(contact, address_index);
         if (fd && initiate_handshake(fd.get(), secret, own_contacts, connect_info)) return Err::success;
     }

@@ -13,7 +13,7 @@
 namespace zipmpi::core {
 
 struct Port {
-    interjob::ContactInfo contact;
+    transport::stream::ContactInfo contact;
     std::string secret;
     std::vector<os::Fd> listeners;
     PortCandidates candidates;

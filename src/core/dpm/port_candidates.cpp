@@ -9,9 +9,9 @@
 
 namespace zipmpi::core {
 
-bool is_authentic_hello(const interjob::Hello& hello, const std::string& secret) {
-    return interjob::is_hello(hello) && hello.key == interjob::key_id(secret) &&
-           interjob::is_authentic(hello, secret);
+bool is_authentic_hello(const transport::stream::Hello& hello, const std::string& secret) {
+    return transport::stream::is_hello(hello) && hello.key == transport::stream::key_id(secret) &&
+           transport::stream::is_authentic(hello, secret);
 }
 
 bool PortCandidates::has_capacity() const {
@@ -49,7 +49,7 @@ void PortCandidates::read(const std::string& secret, uint64_t now_ns) {
     std::erase_if(all_, [&](Candidate& c) { return !read_one(c, secret, now_ns); });
 }
 
-os::Fd PortCandidates::take(interjob::Hello& hello) {
+os::Fd PortCandidates::take(transport::stream::Hello& hello) {
     const auto found = std::ranges::find(all_, true, &Candidate::authentic);
     if (found == all_.end()) return {};
     hello = found->hello;

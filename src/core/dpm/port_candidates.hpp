@@ -6,7 +6,7 @@
 #pragma once
 
 #include "os/fd.hpp"
-#include "transport/interjob/job_handshake.hpp"
+#include "transport/stream/process_handshake.hpp"
 
 #include <poll.h>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace zipmpi::core {
 
-bool is_authentic_hello(const interjob::Hello& hello, const std::string& secret);
+bool is_authentic_hello(const transport::stream::Hello& hello, const std::string& secret);
 
 class PortCandidates {
   public:
@@ -28,13 +28,13 @@ class PortCandidates {
     // Reads what has arrived, and drops connections that are closed, not authentic, or silent for too long.
     void read(const std::string& secret, uint64_t now_ns);
     // Removes the oldest connection with an authentic hello. Returns an empty descriptor if there is none.
-    os::Fd take(interjob::Hello& hello);
+    os::Fd take(transport::stream::Hello& hello);
 
   private:
     struct Candidate {
         os::Fd fd;
         uint64_t deadline_ns = 0;
-        interjob::Hello hello{};
+        transport::stream::Hello hello{};
         size_t received = 0; // bytes of the hello
         bool authentic = false;
     };

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t deadline_ns = 100;
 
 struct Port {
-    const std::string secret = interjob::random_bytes(interjob::key_bytes);
+    const std::string secret = transport::stream::random_bytes(transport::stream::key_bytes);
     PortCandidates candidates;
     std::vector<os::Fd> clients;
 
@@ -23,17 +23,17 @@ struct Port {
         candidates.add(os::Fd(ends[0]), deadline_ns);
         return clients.emplace_back(ends[1]).get();
     }
-    [[nodiscard]] interjob::Hello hello(const std::string& key) const {
-        return interjob::make_hello(key, {1, 0, 0}, {});
+    [[nodiscard]] transport::stream::Hello hello(const std::string& key) const {
+        return transport::stream::make_hello(key, {1, 0, 0}, {});
     }
     [[nodiscard]] bool serves(uint64_t now_ns) {
-        interjob::Hello got{};
+        transport::stream::Hello got{};
         candidates.read(secret, now_ns);
         return static_cast<bool>(candidates.take(got));
     }
 };
 
-void send_part(int fd, const interjob::Hello& hello, size_t from, size_t bytes) {
+void send_part(int fd, const transport::stream::Hello& hello, size_t from, size_t bytes) {
     const auto* const at = reinterpret_cast<const char*>(&hello) + from;
     ASSERT_EQ(write(fd, at, bytes), static_cast<ssize_t>(bytes));
 }
@@ -42,7 +42,7 @@ TEST(PortCandidates, SilentConnectionsDelayNoOther) {
     Port port;
     for (int i = 0; i < 40; ++i) port.connect();
     const int client = port.connect();
-    const interjob::Hello hello = port.hello(port.secret);
+    const transport::stream::Hello hello = port.hello(port.secret);
     send_part(client, hello, 0, 5);
     EXPECT_FALSE(port.serves(1));
     send_part(client, hello, 5, sizeof hello - 5);
@@ -53,8 +53,8 @@ TEST(PortCandidates, SilentConnectionsDelayNoOther) {
 TEST(PortCandidates, OnlyTheSecretCounts) {
     Port port;
     const int unauthenticated = port.connect();
-    send_part(unauthenticated, port.hello(interjob::random_bytes(interjob::key_bytes)), 0,
-              sizeof(interjob::Hello));
+    send_part(unauthenticated, port.hello(transport::stream::random_bytes(transport::stream::key_bytes)), 0,
+              sizeof(transport::stream::Hello));
     EXPECT_FALSE(port.serves(1));
     char byte = 0;
     EXPECT_EQ(read(unauthenticated, &byte, 1), 0) << "the connection is closed";
@@ -63,7 +63,7 @@ TEST(PortCandidates, OnlyTheSecretCounts) {
 // Descriptors are bounded, and connections that wait for the next MPI_Comm_accept are kept.
 TEST(PortCandidates, OldestUnauthenticatedMakesRoom) {
     Port port;
-    const interjob::Hello hello = port.hello(port.secret);
+    const transport::stream::Hello hello = port.hello(port.secret);
     for (int i = 0; i < 3; ++i) send_part(port.connect(), hello, 0, sizeof hello);
     EXPECT_TRUE(port.serves(1));
     const int silent = port.connect();

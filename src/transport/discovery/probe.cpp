@@ -278,8 +278,3 @@ bool TcpDeviceProbe::run(const ProbeRequest& search) {
 }
 
 } // namespace zipmpi::transport::discovery
-
-extern "C" [[gnu::visibility("default")]] zipmpi::transport::DeviceProbe*
-zipmpi_ucx_open_probe_5(int world_rank, const zipmpi::transport::auth::HandshakeKeys& keys) {
-    return new zipmpi::transport::discovery::TcpDeviceProbe(world_rank, keys);
-}

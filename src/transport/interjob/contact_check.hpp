@@ -4,11 +4,15 @@
 // Checks of what the root of another job states when two groups connect.
 #pragma once
 
-#include "transport/interjob/contact_info.hpp"
+#include "transport/stream/contact_info.hpp"
 
 #include <span>
 
 namespace zipmpi::interjob {
+
+using transport::stream::ContactInfo;
+using transport::stream::ProcessName;
+using wire::first_external;
 
 struct OwnJob {
     uint64_t number = 0; // ProcessName::job

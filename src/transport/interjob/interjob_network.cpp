@@ -2,22 +2,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/interjob/interjob_network.hpp"
 
-#include "transport/interjob/sockets.hpp"
+#include "transport/stream/sockets.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <sys/epoll.h>
 
 namespace zipmpi::interjob {
 
-using transport::OpStatus;
-
 namespace {
 
-// Keys of descriptors that are not of connections.
-constexpr uint64_t of_inner = UINT64_MAX;
-constexpr uint64_t of_listener = uint64_t{1} << 62;
+using transport::stream::Timing;
+
 constexpr int max_eager_connections = 256; // connections made in advance
 
 int external_of_rank(int external_rank) { return external_rank - first_external; }
@@ -26,13 +22,8 @@ int rank_of_external(int external) { return first_external + external; }
 } // namespace
 
 InterJobNetwork::InterJobNetwork(const InterJobConfig& settings)
-    : listener_(*settings.listener)
-    , peers_(settings.first_peer, settings.is_context_in_use)
-    , writer_(table_, listener_)
-    , setup_(settings.name, peers_, table_, writer_)
-    , sender_(peers_, table_, setup_, writer_)
-    , reader_({peers_, table_, setup_, sender_, transfers_, listener_})
-    , sweeper_(peers_, table_, transfers_, listener_) {
+    : peers_(settings.name, settings.first_peer, settings.is_context_in_use)
+    , streams_({settings.name, *settings.listener}, peers_) {
     contact_info_.name = settings.name;
 }
 
@@ -40,11 +31,8 @@ std::unique_ptr<InterJobNetwork> InterJobNetwork::open(const InterJobConfig& set
                                                        std::unique_ptr<transport::Network>& inner,
                                                        std::string& why) {
     std::unique_ptr<InterJobNetwork> made(new InterJobNetwork(settings));
-    made->listening_ = listen_on_all(settings.devices, made->contact_info_);
-    bool all = made->table_.descriptor() >= 0 && !made->listening_.empty();
-    for (size_t i = 0; i < made->listening_.size(); ++i)
-        all = made->table_.watch_descriptor(made->listening_[i].get(), of_listener | i) && all;
-    if (inner != nullptr) all = made->table_.watch_descriptor(inner->descriptor(), of_inner) && all;
+    bool all = made->streams_.listen(transport::stream::listen_on_all(settings.devices, made->contact_info_));
+    if (inner != nullptr) all = made->streams_.watch(inner->descriptor()) && all;
     if (all) {
         made->inner_ = std::move(inner);
         return made;
@@ -58,12 +46,12 @@ InterJobNetwork::~InterJobNetwork() = default;
 int InterJobNetwork::add_peer(const ContactInfo& contact, const std::string& key) {
     if (contact.name.job == contact_info_.name.job) return contact.name.rank;
     const int external = peers_.add(contact, key);
-    setup_.retry_parked();
+    streams_.setup().retry_parked();
     return rank_of_external(external);
 }
 
 ContactInfo InterJobNetwork::contact_info_of(int world_rank) const {
-    return peers_.at(external_of_rank(world_rank)).contact;
+    return peers_.contact_of(external_of_rank(world_rank));
 }
 
 ProcessName InterJobNetwork::name_of(int world_rank) const {
@@ -76,19 +64,19 @@ ProcessName InterJobNetwork::name_of(int world_rank) const {
 void InterJobNetwork::retain(int external_rank, uint32_t context) {
     const int external = external_of_rank(external_rank);
     const bool dials = peers_.add_reference(external, context) && peers_.count() <= max_eager_connections;
-    if (dials) static_cast<void>(sender_.connection_to(external));
+    if (dials) static_cast<void>(streams_.sender().connection_to(external));
 }
 
 void InterJobNetwork::release(int external_rank, uint32_t context) {
     const int external = external_of_rank(external_rank);
-    if (peers_.remove_reference(external, context)) sender_.send_bye(external);
+    if (peers_.remove_reference(external, context)) streams_.sender().send_bye(external);
 }
 
 bool InterJobNetwork::is_closing(int external_rank) const {
     const int external = external_of_rank(external_rank);
-    const ExternalPeer& peer = peers_.at(external);
-    return peer.references == 0 && !peer.failed && std::ranges::any_of(table_.all(), [&](const auto& one) {
-               return setup_.is_of_peer(*one.second, external);
+    return peers_.references_of(external) == 0 && !peers_.link(external).failed &&
+           std::ranges::any_of(streams_.table().all(), [&](const auto& one) {
+               return streams_.setup().is_of_peer(*one.second, external);
            });
 }
 
@@ -99,118 +87,83 @@ const std::string& InterJobNetwork::address() const {
 int InterJobNetwork::connect_to(int world_rank) {
     if (!is_external(world_rank)) return inner_ != nullptr ? inner_->connect_to(world_rank) : -1;
     const int external = external_of_rank(world_rank);
-    if (external >= peers_.count() || peers_.at(external).failed) return -1;
+    if (external >= peers_.count() || peers_.link(external).failed) return -1;
     return static_cast<int>(peers_.peer_of(external));
 }
 
 int InterJobNetwork::rank_of(Peer peer) const {
-    return peers_.is_external_peer(peer) ? rank_of_external(peers_.external_of(peer)) : inner_->rank_of(peer);
+    return peers_.is_member(peer) ? rank_of_external(peers_.number_of(peer)) : inner_->rank_of(peer);
 }
 
 void InterJobNetwork::fail_peer(int world_rank) {
     if (is_external(world_rank))
-        peers_.add_failure(external_of_rank(world_rank));
+        streams_.fail_peer(external_of_rank(world_rank));
     else if (inner_ != nullptr)
         inner_->fail_peer(world_rank);
 }
 
 PostStatus InterJobNetwork::send(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                                  const BufferRef& data) {
-    if (!peers_.is_external_peer(peer)) return inner_->send(peer, envelope, payload, data);
-    FrameHeader head;
-    head.bytes = data.bytes;
-    head.envelope = envelope;
-    return sender_.post(peers_.external_of(peer), head, payload, data);
+    return peers_.is_member(peer)
+               ? streams_.send(peers_.number_of(peer), envelope, payload, data, Timing::now)
+               : inner_->send(peer, envelope, payload, data);
 }
 
 PostStatus InterJobNetwork::send_batched(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
                                          const BufferRef& data) {
-    return peers_.is_external_peer(peer) ? send(peer, envelope, payload, data)
-                                         : inner_->send_batched(peer, envelope, payload, data);
+    return peers_.is_member(peer)
+               ? streams_.send(peers_.number_of(peer), envelope, payload, data, Timing::may_wait)
+               : inner_->send_batched(peer, envelope, payload, data);
 }
 
 PostStatus InterJobNetwork::send_rendezvous(Peer peer, const wire::Envelope& envelope,
                                             const std::byte* payload, const BufferRef& data) {
-    if (!peers_.is_external_peer(peer)) return inner_->send_rendezvous(peer, envelope, payload, data);
-    const BulkKey key{peers_.external_of(peer), transfers_.new_number()};
-    FrameHeader head;
-    head.kind = FrameHeader::Kind::rts;
-    head.number = key.number;
-    head.bytes = data.bytes;
-    head.envelope = envelope;
-    if (sender_.post(key.external, head, payload, {}) == PostStatus::failed) return PostStatus::failed;
-    transfers_.add_send(key, data);
-    return PostStatus::in_flight;
+    return peers_.is_member(peer) ? streams_.send_rendezvous(peers_.number_of(peer), envelope, payload, data)
+                                  : inner_->send_rendezvous(peer, envelope, payload, data);
 }
 
 void InterJobNetwork::fetch(IncomingBulk& bytes, const BufferRef& to) {
-    const std::optional<BulkKey> key = transfers_.take_announced(bytes);
-    if (!key) return inner_->fetch(bytes, to);
-    transfers_.start_fetch(*key, to);
-    if (sender_.post(key->external, FrameHeader::Kind::pull, key->number) != PostStatus::failed) return;
-    listener_.fetch_finished(transfers_.end_fetch(*key), OpStatus::failed);
+    if (!streams_.fetch(bytes, to)) inner_->fetch(bytes, to);
 }
 
 void InterJobNetwork::drop(IncomingBulk& bytes) {
-    const std::optional<BulkKey> key = transfers_.take_announced(bytes);
-    if (!key) return inner_->drop(bytes);
-    static_cast<void>(sender_.post(key->external, FrameHeader::Kind::refuse, key->number));
+    if (!streams_.drop(bytes)) inner_->drop(bytes);
 }
 
 uint64_t InterJobNetwork::rendezvous_threshold(Peer peer) const {
-    return peers_.is_external_peer(peer) ? 0 : inner_->rendezvous_threshold(peer);
+    return peers_.is_member(peer) ? 0 : inner_->rendezvous_threshold(peer);
 }
 
 uint64_t InterJobNetwork::max_eager(Peer peer) const {
-    return peers_.is_external_peer(peer) ? UINT64_MAX : inner_->max_eager(peer);
+    return peers_.is_member(peer) ? UINT64_MAX : inner_->max_eager(peer);
 }
 
 int InterJobNetwork::progress() {
-    constexpr int at_once = 64;
-    epoll_event events[at_once];
     const int inner_events = inner_ != nullptr ? inner_->progress() : 0;
-    table_.reset_events();
-    const int n = epoll_wait(table_.descriptor(), events, at_once, 0);
-    for (int i = 0; i < n; ++i) {
-        const uint64_t key = events[i].data.u64;
-        if (key == of_inner) continue;
-        if ((key & of_listener) != 0)
-            setup_.accept_connection(listening_[key & ~of_listener].get());
-        else if (Connection* const c = table_.find(key))
-            handle_events(*c, events[i].events);
-    }
-    setup_.check_timeouts();
-    sweeper_.sweep();
-    return inner_events + table_.events();
+    return inner_events + streams_.progress();
 }
 
-void InterJobNetwork::handle_events(Connection& c, uint32_t events) {
-    if (c.state == Connection::State::dialing) return setup_.on_connected(c);
-    if ((events & EPOLLOUT) != 0 && c.is_open()) writer_.write_out(c);
-    if (c.fd && (events & ~static_cast<uint32_t>(EPOLLOUT)) != 0) reader_.read_in(c);
+bool InterJobNetwork::arm() {
+    const bool quiet = streams_.arm();
+    return (inner_ == nullptr || inner_->arm()) && quiet;
 }
 
-// No write is pending and all rendezvous data was fetched. During shutdown it also waits for the byes of all
-// connected peers.
+// During shutdown it also waits for the byes of all connected peers.
 bool InterJobNetwork::idle() const {
-    if (inner_ != nullptr && !inner_->idle()) return false;
-    if (transfers_.has_sends() || table_.needs_sweep()) return false;
-    return std::ranges::all_of(table_.all(), [this](const auto& one) {
-        const Connection& c = *one.second;
-        if (c.external < 0) return true; // unauthenticated
-        return c.out.empty() && !sender_.is_shutting_down();
-    });
+    if ((inner_ != nullptr && !inner_->idle()) || !streams_.idle()) return false;
+    return !streams_.sender().is_shutting_down() ||
+           std::ranges::all_of(streams_.table().all(), [](const auto& one) { return one.second->peer < 0; });
 }
 
 void InterJobNetwork::set_shutting_down(bool yes) {
     if (inner_ != nullptr) inner_->set_shutting_down(yes);
-    sender_.set_shutting_down(yes);
-    for (int i = 0; yes && i < peers_.count(); ++i) sender_.send_bye(i);
-    sweeper_.sweep();
+    streams_.sender().set_shutting_down(yes);
+    for (int i = 0; yes && i < peers_.count(); ++i) streams_.sender().send_bye(i);
+    streams_.sweep();
 }
 
 uint64_t InterJobNetwork::rejected_messages() const {
-    return reader_.rejected() + (inner_ != nullptr ? inner_->rejected_messages() : 0);
+    return streams_.rejected() + (inner_ != nullptr ? inner_->rejected_messages() : 0);
 }
 
 } // namespace zipmpi::interjob

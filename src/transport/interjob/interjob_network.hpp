@@ -9,13 +9,18 @@
 // Threads: called with the progress engine's lock held.
 #pragma once
 
-#include "transport/interjob/connection_sweeper.hpp"
-#include "transport/interjob/frame_reader.hpp"
+#include "transport/interjob/external_peers.hpp"
 #include "transport/network.hpp"
+#include "transport/stream/message_streams.hpp"
 
 #include <memory>
 
 namespace zipmpi::interjob {
+
+using transport::BufferRef;
+using transport::IncomingBulk;
+using transport::NetworkOperation;
+using transport::PostStatus;
 
 class InterJobNetwork final : public transport::Network {
   public:
@@ -58,8 +63,8 @@ class InterJobNetwork final : public transport::Network {
     [[nodiscard]] uint64_t rendezvous_threshold(Peer peer) const override;
     [[nodiscard]] uint64_t max_eager(Peer peer) const override;
     int progress() override;
-    [[nodiscard]] int descriptor() const override { return table_.descriptor(); }
-    bool arm() override { return inner_ == nullptr || inner_->arm(); }
+    [[nodiscard]] int descriptor() const override { return streams_.descriptor(); }
+    bool arm() override;
     [[nodiscard]] bool idle() const override;
     void set_shutting_down(bool yes) override;
     [[nodiscard]] bool has_pending_handshakes() const override {
@@ -70,20 +75,11 @@ class InterJobNetwork final : public transport::Network {
 
   private:
     explicit InterJobNetwork(const InterJobConfig& settings);
-    void handle_events(Connection& c, uint32_t events);
 
     ContactInfo contact_info_; // of this process
     std::string no_address_;
-    std::vector<os::Fd> listening_;
-    transport::NetworkListener& listener_;
     ExternalPeers peers_;
-    ConnectionTable table_;
-    BulkTransfers transfers_;
-    FrameWriter writer_;
-    ConnectionSetup setup_;
-    FrameSender sender_;
-    FrameReader reader_;
-    ConnectionSweeper sweeper_;
+    transport::stream::MessageStreams streams_;
     std::unique_ptr<transport::Network> inner_;
 };
 

@@ -80,7 +80,7 @@ struct Process {
 struct Pair {
     Process a{1};
     Process b{2};
-    const std::string key = random_bytes(key_bytes);
+    const std::string key = transport::stream::random_bytes(transport::stream::key_bytes);
 
     Pair() {
         a.other = a.network->add_peer(b.network->contact_info(), key);
@@ -178,7 +178,7 @@ TEST(InterJobNetwork, ExitAfterByeIsNoFailure) {
     Process a{1};
     Process b{2};
     auto silent = std::make_unique<Process>(3);
-    const std::string key = random_bytes(key_bytes);
+    const std::string key = transport::stream::random_bytes(transport::stream::key_bytes);
     ContactInfo unresponsive = silent->network->contact_info();
     unresponsive.name = a.network->contact_info().name;
     a.other = a.network->add_peer(b.network->contact_info(), key);
@@ -272,7 +272,7 @@ TEST(InterJobNetwork, ContextIsClosedWithItsCommunicator) {
 TEST(InterJobNetwork, UnknownProcessWithAValidKeyIsRejected) {
     Process a{1};
     Process b{2};
-    const std::string key = random_bytes(key_bytes);
+    const std::string key = transport::stream::random_bytes(transport::stream::key_bytes);
     ContactInfo another = a.network->contact_info();
     another.name.rank = 5;
     a.other = a.network->add_peer(b.network->contact_info(), key);

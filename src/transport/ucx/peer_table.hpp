@@ -6,6 +6,7 @@
 #pragma once
 
 #include "transport/poll_counters.hpp"
+#include "transport/send_burst.hpp"
 #include "transport/ucx/ep_info.hpp"
 #include "transport/ucx/message_order.hpp"
 
@@ -21,18 +22,6 @@ struct SendRequest;
 struct PeerTokens {
     uint64_t sending = 0; // on messages to it; 0: not received yet
     uint64_t issued = 0;  // on messages from it
-};
-
-// Counts the sends to a peer between two progress calls.
-struct SendBurst {
-    uint32_t poll_id = 0; // in which the last one was sent
-    uint32_t sent = 0;
-
-    uint32_t count(uint32_t current_poll) {
-        if (poll_id != current_poll) sent = 0;
-        poll_id = current_poll;
-        return ++sent;
-    }
 };
 
 struct OpenBatches {

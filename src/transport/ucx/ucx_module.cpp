@@ -44,19 +44,9 @@ void* load_module_symbol(const char* symbol, std::string& why, const std::string
 
 } // namespace
 
-Network* open(const NetworkConfig& settings, std::string& why) {
-    void* function = load_module_symbol(open_symbol, why);
-    return function != nullptr ? reinterpret_cast<Open>(function)(settings, why) : nullptr;
-}
-
 FrameNetwork* open_for_frames(const NetworkConfig& settings, const FrameConfig& frames, std::string& why) {
     void* function = load_module_symbol(open_for_frames_symbol, why);
     return function != nullptr ? reinterpret_cast<OpenForFrames>(function)(settings, frames, why) : nullptr;
-}
-
-DeviceProbe* open_probe(int world_rank, const auth::HandshakeKeys& keys, std::string& why) {
-    void* function = load_module_symbol(open_probe_symbol, why);
-    return function != nullptr ? reinterpret_cast<OpenProbe>(function)(world_rank, keys) : nullptr;
 }
 
 auth::Aead* open_aead(auth::Key key, std::string& why) {

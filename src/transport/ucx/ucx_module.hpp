@@ -8,30 +8,23 @@
 
 #include "transport/auth/aead.hpp"
 #include "transport/auth/key.hpp"
-#include "transport/discovery/device_probe.hpp"
 #include "transport/frame_network.hpp"
 #include "transport/rdma_device.hpp"
 
 namespace zipmpi::transport::ucx {
 
 // Entry points of the module; their names change with the interfaces.
-using Open = Network* (*)(const NetworkConfig& settings, std::string& why);
 using OpenForFrames = FrameNetwork* (*)(const NetworkConfig& settings, const FrameConfig& frames,
                                         std::string& why);
-using OpenProbe = DeviceProbe* (*)(int world_rank, const auth::HandshakeKeys& keys);
 using OpenAead = auth::Aead* (*)(auth::Key key);
 using OpenRdmaDevice = RdmaDevice* (*)(const char* devices, std::string& why);
-inline constexpr const char* open_symbol = "zipmpi_ucx_open_5";
 inline constexpr const char* open_for_frames_symbol = "zipmpi_ucx_open_for_frames_4";
-inline constexpr const char* open_probe_symbol = "zipmpi_ucx_open_probe_5";
 inline constexpr const char* open_aead_symbol = "zipmpi_ucx_open_sealer_3";
 inline constexpr const char* open_rdma_device_symbol = "zipmpi_ucx_open_direct_2";
 inline constexpr const char* module_file = "zipmpi_ucx.so";
 
 // Load the module and call it.
-Network* open(const NetworkConfig& settings, std::string& why);
 FrameNetwork* open_for_frames(const NetworkConfig& settings, const FrameConfig& frames, std::string& why);
-DeviceProbe* open_probe(int world_rank, const auth::HandshakeKeys& keys, std::string& why);
 auth::Aead* open_aead(auth::Key key, std::string& why);
 RdmaDevice* open_rdma_device(const char* devices, std::string& why, const std::string& module = {});
 

@@ -92,8 +92,3 @@ zipmpi_ucx_open_for_frames_4(const zipmpi::transport::NetworkConfig& settings,
     if (!network->start(settings.devices, why)) return nullptr;
     return network.release();
 }
-
-extern "C" [[gnu::visibility("default")]] zipmpi::transport::Network*
-zipmpi_ucx_open_5(const zipmpi::transport::NetworkConfig& settings, std::string& why) {
-    return zipmpi_ucx_open_for_frames_4(settings, {}, why);
-}

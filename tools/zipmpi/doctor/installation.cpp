@@ -25,7 +25,8 @@ struct Module {
     const char* package;        // of its library
 };
 constexpr Module modules[] = {
-    {transport::ucx::module_file, "jobs over several hosts do not start", "libucx0"},
+    {"zipmpi_crypto.so", "jobs over several hosts do not start", "libssl3"},
+    {transport::ucx::module_file, "jobs over several hosts use no RDMA", "libucx0"},
     {boot::pmix_module_file, "programs do not start under srun --mpi=pmix and Open MPI's mpirun", "libpmix2"},
     {"zipmpi_pmix_server.so", "programs of Open MPI do not start under this mpiexec", "libpmix2"},
     {hwtopo::module_file, "caches and sockets are unknown, so ranks are placed by core numbers",
