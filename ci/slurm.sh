@@ -14,95 +14,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 readonly RUN_LIMIT=30 # seconds for one srun
 build=$(readlink -f "${BUILD:-build/release}")
-for tool in srun salloc sinfo slurmctld slurmd munged mungekey; do
-    PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null || { echo "slurm.sh: no $tool (packages slurm-wlm, munge)"; exit 77; }
-done
-PATH=$PATH:/usr/sbin:/sbin
-
-state=$(mktemp -d "${TMPDIR:-/tmp}/zslurm.XXXXXX") || exit 1
-daemons=()
-cleanup() {
-    local pid
-    for pid in "${daemons[@]}"; do kill "$pid" 2>/dev/null; done
-    for pid in "${daemons[@]}"; do # slurmd waits for its steps: bound the wait
-        for _ in $(seq 50); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
-        kill -9 "$pid" 2>/dev/null
-        wait "$pid" 2>/dev/null
-    done
-    rm -rf "$state"
-}
-trap cleanup EXIT
-trap 'exit 130' INT TERM
-
-free_port() {
-    local port
-    while port=$((20000 + RANDOM % 12000)); do
-        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
-    done
-}
-
-write_configuration() {
-    local host user
-    host=$(hostname) user=$(id -un)
-    export SLURM_CONF=$state/slurm.conf
-    mkdir "$state/spool" "$state/save" "$state/tmp"
-    echo 'CgroupPlugin=cgroup/v1' >"$state/cgroup.conf"
-    cat >"$SLURM_CONF" <<EOF
-ClusterName=zipmpi
-SlurmctldHost=$host(127.0.0.1)
-SlurmctldPort=$(free_port)
-SlurmUser=$user
-SlurmdUser=$user
-AuthType=auth/munge
-AuthInfo=socket=$state/munge.socket
-CredType=cred/munge
-StateSaveLocation=$state/save
-SlurmdSpoolDir=$state/spool
-TmpFS=$state/tmp
-SlurmctldPidFile=$state/slurmctld.pid
-SlurmdPidFile=$state/slurmd.pid
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-SwitchType=switch/none
-MpiDefault=none
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-ReturnToService=2
-KillWait=2
-SlurmdParameters=config_overrides
-NodeName=znode NodeHostname=$host NodeAddr=127.0.0.1 Port=$(free_port) CPUs=32 State=UNKNOWN
-PartitionName=p Nodes=znode Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:4
-EOF
-}
-
-start_daemons() {
-    mungekey --create --keyfile "$state/munge.key" || return 1
-    munged --foreground --force --key-file="$state/munge.key" --socket="$state/munge.socket" \
-        --pid-file="$state/munged.pid" --log-file="$state/munged.log" --seed-file="$state/munge.seed" \
-        >"$state/munged.out" 2>&1 &
-    daemons+=($!)
-    for _ in $(seq 50); do [ -S "$state/munge.socket" ] && break; sleep 0.1; done
-    slurmctld -D -f "$SLURM_CONF" >"$state/slurmctld.log" 2>&1 &
-    daemons+=($!)
-    slurmd -D -N znode -f "$SLURM_CONF" >"$state/slurmd.log" 2>&1 &
-    daemons+=($!)
-    for _ in $(seq 100); do
-        [ "$(timeout 5 sinfo -h -o %T 2>/dev/null)" = idle ] && return 0
-        sleep 0.1
-    done
-    echo "slurm.sh: the node did not become idle within 10 s"
-    tail -n 20 "$state"/*.log
-    return 1
-}
-
-failures=0
-complain() {
-    echo "FAILED: $1"
-    sed 's/^/    /' "$state/out" "$state/err"
-    failures=$((failures + 1))
-}
+# shellcheck source=ci/slurm_functions.sh
+. ci/slurm_functions.sh
 
 # step MPI RANKS PROGRAM...: the program must exit with 0 and an empty stderr; its output is in $state/out.
 # --quiet: otherwise srun reports on stderr that it waits for the previous job.
@@ -179,7 +92,8 @@ for program in "${1:-$probe}" "${1:-${exchange[0]}}"; do
     command -v "$program" >/dev/null || { echo "slurm.sh: no program $program"; exit 1; }
 done
 
-write_configuration && start_daemons || exit 1
+write_configuration 127.0.0.1 "NodeName=znode NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$(free_port) CPUs=32 State=UNKNOWN"
+start_controller && start_node znode && wait_for_nodes 1 || exit 1
 if [ $# -gt 0 ]; then given_program "$@"; else own_programs; fi
 echo "slurm.sh: $failures failures, $SECONDS s"
 [ $failures -eq 0 ]

@@ -18,6 +18,10 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/harness ${CMAKE_SOURCE_DIR}/bench/pr
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zipmpi/bench
         USE_SOURCE_PERMISSIONS PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 
+# The PyTorch backend, as sources: the binary interface of PyTorch differs between its versions.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/torch/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zipmpi/torch
+        USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
+
 # The product without tests and manual.
 add_custom_target(zipmpi_product)
 foreach(target mpi_abi mpiexec zipmpi zipmpi-noded zipmpi-gateway mpi_abi_static mpifort_abi mpifort_abi_static zipmpi_fortran_modules zipmpi_ucx zipmpi_pmix_client zipmpi_pmix_server

@@ -3,6 +3,7 @@
 //
 // Options about the run: how it starts on other hosts, under which tools, how it ends, what mpiexec prints.
 #include "launch/mpiexec/actions.hpp"
+#include "launch/mpiexec/allocation.hpp"
 #include "launch/mpiexec/help.hpp"
 #include "launch/mpiexec/options.hpp"
 #include "launch/tree/agent.hpp"
@@ -19,14 +20,9 @@ struct Launcher {
     const char* agent;
 };
 constexpr std::array launchers = {
-    Launcher{"ssh", "ssh -x -T -o BatchMode=yes"},
-    Launcher{"rsh", "rsh"},
-    Launcher{"lsf", "blaunch"},
-    Launcher{"blaunch", "blaunch"},
-    Launcher{"sge", "qrsh -inherit"},
-    Launcher{"qrsh", "qrsh -inherit"},
-    Launcher{"slurm", "srun -N 1 -n 1 --overlap -w {host}"},
-    Launcher{"srun", "srun -N 1 -n 1 --overlap -w {host}"},
+    Launcher{"ssh", ssh_agent},     Launcher{"rsh", "rsh"},        Launcher{"lsf", lsf_agent},
+    Launcher{"blaunch", lsf_agent}, Launcher{"sge", sge_agent},    Launcher{"qrsh", sge_agent},
+    Launcher{"slurm", slurm_agent}, Launcher{"srun", slurm_agent},
 };
 
 bool parse_pmix(const Use& use, Pmix& out) {
@@ -201,6 +197,13 @@ bool fanout(const Use& use, Draft& draft, Diagnostic& why) {
                          why);
     draft.job.launch.fanout = static_cast<uint32_t>(n);
     return true;
+}
+
+bool prefix(const Use& use, Draft& draft, Diagnostic& why) {
+    draft.job.launch.prefix = use.value();
+    while (draft.job.launch.prefix.ends_with('/')) draft.job.launch.prefix.pop_back();
+    return use.value().starts_with('/') ||
+           bad_value(use, "is not an absolute path", "write for example: --prefix /opt/zipmpi", why);
 }
 
 bool interface(const Use& use, Draft& draft, Diagnostic& /*why*/) {

@@ -46,6 +46,8 @@ std::string absolute(const std::string& path) {
 
 } // namespace
 
+bool is_executable(const std::string& path) { return check_executable(path) == 0; }
+
 bool find_program(const std::string& name, const ProgramSearch& from, std::string& path, Diagnostic& why,
                   int& exit_code) {
     int error = ENOENT;

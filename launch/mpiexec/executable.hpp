@@ -10,6 +10,8 @@
 
 namespace zipmpi::launch {
 
+bool is_executable(const std::string& path);
+
 // Finds a program as a shell does: through PATH if the name has no '/'. search: directories before PATH.
 // directory: working directory, to which names with a '/' are relative. Returns false, sets `why`, and sets
 // exit_code to 127 (not found) or 126 (not executable).

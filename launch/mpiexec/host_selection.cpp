@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/mpiexec/host_selection.hpp"
 
+#include "launch/mpiexec/allocation.hpp"
+
 #include "os/fd.hpp"
 #include "os/host.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,15 +18,6 @@ namespace {
 
 constexpr size_t file_limit = 64U << 20;
 constexpr const char* name_hosts = "write for example: --host node1:4,node2:4";
-
-std::string find_variable(const char* const* environ_like, std::string_view name) {
-    for (const char* const* e = environ_like; *e != nullptr; ++e) {
-        const std::string_view entry(*e);
-        if (entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=')
-            return std::string(entry.substr(name.size() + 1));
-    }
-    return {};
-}
 
 bool is_this_host(const std::string& name) {
     const std::string own = os::host_name();
@@ -37,13 +29,25 @@ Diagnostic invalid_host_list(const std::string& where, const std::string& wrong,
             wrong.empty() ? "it has no hosts" : "'" + wrong + "' is not a host", fix};
 }
 
-bool read_slurm_hosts(const char* const* environ_like, HostList& hosts, Diagnostic& why) {
+// Within a step, SLURM_TASKS_PER_NODE is that of the step and can have fewer hosts than the job.
+bool read_slurm_hosts(const std::string& nodes, const char* const* environ_like, HostList& hosts,
+                      std::string& wrong) {
+    const std::string tasks = find_variable(environ_like, "SLURM_TASKS_PER_NODE");
+    if (parse_slurm(nodes, tasks, hosts, wrong)) return true;
+    const std::string cpus = find_variable(environ_like, "SLURM_JOB_CPUS_PER_NODE");
+    return !cpus.empty() && parse_slurm(nodes, cpus, hosts, wrong);
+}
+
+bool read_allocation(const BatchSystem& system, const char* const* environ_like, HostList& hosts,
+                     Diagnostic& why) {
+    const std::string value = find_variable(environ_like, system.variable);
     std::string wrong;
-    const std::string nodes = find_variable(environ_like, "SLURM_JOB_NODELIST");
-    std::string tasks = find_variable(environ_like, "SLURM_TASKS_PER_NODE");
-    if (nodes.empty() || parse_slurm(nodes, tasks, hosts, wrong)) return true;
-    why = invalid_host_list("SLURM_JOB_NODELIST and SLURM_TASKS_PER_NODE of the environment", wrong,
-                            "name the hosts with --host");
+    if (system.format == HostFormat::file) return read_host_file(value, hosts, why);
+    if (system.format == HostFormat::pairs ? parse_host_pairs(value, hosts, wrong)
+                                           : read_slurm_hosts(value, environ_like, hosts, wrong))
+        return true;
+    why = invalid_host_list(system.variable + std::string(" of the environment, set by ") + system.name,
+                            wrong, "name the hosts with --host");
     return false;
 }
 
@@ -87,9 +91,9 @@ bool expand_host_group(const std::string& group, const std::string& option, std:
 std::string host_file_of(const Options& options, const std::string& named, const char* const* environ_like) {
     if (!named.empty()) return {};
     if (!options.hostfile.empty()) return options.hostfile;
-    if (!find_variable(environ_like, "SLURM_JOB_NODELIST").empty()) return {};
-    const std::string pbs = find_variable(environ_like, "PBS_NODEFILE");
-    return pbs.empty() ? options.default_hostfile : pbs;
+    const BatchSystem* const system = find_batch_system(environ_like);
+    if (system == nullptr) return options.default_hostfile;
+    return system->format == HostFormat::file ? find_variable(environ_like, system->variable) : std::string();
 }
 
 bool choose_hosts(const Options& options, const std::string& named, const char* const* environ_like,
@@ -103,7 +107,8 @@ bool choose_hosts(const Options& options, const std::string& named, const char* 
         }
     } else if (!file.empty()) {
         if (!read_host_file(file, hosts, why)) return false;
-    } else if (!read_slurm_hosts(environ_like, hosts, why)) {
+    } else if (const BatchSystem* const system = find_batch_system(environ_like);
+               system != nullptr && !read_allocation(*system, environ_like, hosts, why)) {
         return false;
     }
     if (!options.no_local) return true;
@@ -113,6 +118,19 @@ bool choose_hosts(const Options& options, const std::string& named, const char* 
            "--nolocal excludes this host, and no other host is given",
            "name other hosts with --host, or remove --nolocal"};
     return false;
+}
+
+std::string automatic_agent(const HostList& hosts, const char* const* environ_like) {
+    const BatchSystem* const system = find_batch_system(environ_like);
+    HostList allocated;
+    Diagnostic not_readable;
+    if (system == nullptr || !read_allocation(*system, environ_like, allocated, not_readable))
+        return ssh_agent;
+    const auto is_allocated = [&](const Host& h) {
+        return std::ranges::find(allocated, h.name, &Host::name) != allocated.end();
+    };
+    const std::string agent = batch_agent(*system, environ_like);
+    return agent.empty() || !std::ranges::all_of(hosts, is_allocated) ? ssh_agent : agent;
 }
 
 bool read_host_lines(const Options& options, const std::string& path, std::vector<std::string>& names,
@@ -135,12 +153,5 @@ bool read_host_lines(const Options& options, const std::string& path, std::vecto
 }
 
 bool is_only_this_host(const HostList& hosts) { return hosts.size() == 1 && is_this_host(hosts[0].name); }
-
-std::string daemon_path() {
-    char self[PATH_MAX];
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    const std::string path(self, n > 0 ? static_cast<size_t>(n) : 0);
-    return path.substr(0, path.rfind('/') + 1) + "zipmpi-noded";
-}
 
 } // namespace zipmpi::launch

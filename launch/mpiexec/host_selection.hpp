@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Selects the hosts of a job: --host, --hostfile, then Slurm or PBS, otherwise this host.
+// Selects the hosts of a job: --host, --hostfile, then the allocation of a batch system, otherwise this host.
 #pragma once
 
 #include "launch/mpiexec/options.hpp"
@@ -16,6 +16,9 @@ bool choose_hosts(const Options& options, const std::string& named, const char* 
 // Host file in use; empty if the hosts come from another source.
 std::string host_file_of(const Options& options, const std::string& named, const char* const* environ_like);
 
+// Launch agent of the batch system if all these hosts are in its allocation, otherwise ssh.
+std::string automatic_agent(const HostList& hosts, const char* const* environ_like);
+
 // Expands "n[1-2],m" to "n1,n2,m", the form of --host. option: option that has the group, for messages.
 bool expand_host_group(const std::string& group, const std::string& option, std::string& list,
                        Diagnostic& why);
@@ -28,8 +31,5 @@ bool read_host_lines(const Options& options, const std::string& path, std::vecto
                      Diagnostic& why);
 
 bool is_only_this_host(const HostList& hosts);
-
-// Path of the zipmpi-noded of this installation.
-std::string daemon_path();
 
 } // namespace zipmpi::launch

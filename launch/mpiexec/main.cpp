@@ -79,13 +79,13 @@ void print_plan(const Options& options, const StartRequest& request, const Remar
 }
 
 // Settings for jobs that ranks start by MPI_Comm_spawn.
-void export_to_spawned_jobs(const Options& options, StartRequest& request) {
+void export_to_spawned_jobs(StartRequest& request) {
     // Port of the parent job for the ranks of a spawned job. Not inherited further: a job that such a rank
     // starts with its own mpiexec has no parent.
     if (const char* const port = std::getenv("ZIPMPI_SPAWN_PORT"); port != nullptr)
         request.base_env.push_back(std::string("ZIPMPI_PARENT_PORT=") + port);
-    if (agent_of(options) != LaunchOptions().agent) // spawned jobs use the same agent
-        request.base_env.push_back("ZIPMPI_SPAWN_AGENT=" + agent_of(options));
+    if (const std::string agent = agent_text(request); !agent.empty()) // spawned jobs use the same agent
+        request.base_env.push_back("ZIPMPI_SPAWN_AGENT=" + agent);
 }
 
 } // namespace
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     Remarks remarks;
     if (!plan_job(options, environ, request, remarks, why, exit_code)) return refuse(why, exit_code);
     for (const Diagnostic& warning : remarks.warnings) report(warning, "mpiexec");
-    export_to_spawned_jobs(options, request);
+    export_to_spawned_jobs(request);
     if (options.dry_run) return print_and_exit(plan_text(options, request));
     if (options.verbose) print_plan(options, request, remarks);
     if (!report_pid(options.report_pid, why)) return refuse(why, 1);

@@ -43,13 +43,14 @@ struct Tool {
 
 // How daemons of other hosts are started.
 struct LaunchOptions {
-    std::string agent = "ssh -x -T -o BatchMode=yes";
+    std::string agent; // empty: chosen by automatic_agent()
     struct AgentOverride {
         std::string program;    // replaces the first word
         std::string extra_args; // appended
     };
     AgentOverride agent_override, inherited_agent_override; // from the command line; from the environment
     bool fork_only = false;
+    std::string prefix; // installation on other hosts; empty: as on this host
     std::string interface;
     uint32_t fanout = 32;
 };

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/mpiexec/planning.hpp"
+
+#include "launch/mpiexec/allocation.hpp"
 #include "launch/placement/hardware_units.hpp"
 #include "launch/report/report_text.hpp"
 #include "launch/tree/agent.hpp"
@@ -73,7 +75,8 @@ void add_hosts(PlanText& out, const Options& options, const StartRequest& reques
         out.line("host", request.tree.hosts[node] +
                              (ranks.empty() ? "" : " ranks " + rank_list({ranks.begin(), ranks.end()})));
     }
-    if (agent_of(options) != LaunchOptions().agent) out.line("agent", agent_of(options));
+    out.line_unless_empty("agent", agent_text(request));
+    if (request.tree.daemon != request.tree.local_daemon) out.line("daemon", request.tree.daemon);
     out.line_unless_empty("interface", options.launch.interface);
     if (options.launch.fanout != LaunchOptions().fanout)
         out.line("fanout", std::to_string(options.launch.fanout));
@@ -140,6 +143,12 @@ std::string seconds_text(double d) {
 }
 
 } // namespace
+
+std::string agent_text(const StartRequest& request) {
+    if (request.tree.agents.empty()) return {};
+    std::string words = quoted_list(request.tree.agents[0]);
+    return words == ssh_agent ? std::string() : words;
+}
 
 std::string plan_text(const Options& options, const StartRequest& request) {
     PlanText out;

@@ -4,6 +4,7 @@
 
 #include "launch/clusters/cluster_plan.hpp"
 #include "launch/mpiexec/actions.hpp"
+#include "launch/mpiexec/allocation.hpp"
 #include "launch/mpiexec/executable.hpp"
 #include "launch/mpiexec/host_selection.hpp"
 #include "launch/mpiexec/plan_env.hpp"
@@ -11,7 +12,7 @@
 #include "launch/mpiexec/tools.hpp"
 #include "launch/placement/by_traffic.hpp"
 #include "launch/placement/max_ranks.hpp"
-#include "launch/tree/agent.hpp"
+#include "launch/tree/daemon_start.hpp"
 
 #include "os/host.hpp"
 #include "wire/segment_layout.hpp"
@@ -26,9 +27,22 @@ namespace {
 constexpr int exit_usage = 2;
 constexpr const char* command_line = "command line of mpiexec";
 
+// The launch agent as one command line. Words for another agent are meant for ssh.
+std::string agent_of(const Options& options, const std::string& automatic) {
+    const LaunchOptions::AgentOverride& own = options.launch.agent_override;
+    const LaunchOptions::AgentOverride& inherited = options.launch.inherited_agent_override;
+    const std::string& program = own.program.empty() ? inherited.program : own.program;
+    const bool changed = !program.empty() || !inherited.extra_args.empty() || !own.extra_args.empty();
+    std::string text = !options.launch.agent.empty() ? options.launch.agent : changed ? ssh_agent : automatic;
+    if (!program.empty()) text.replace(0, std::min(text.find(' '), text.size()), program);
+    return text + inherited.extra_args + own.extra_args;
+}
+
 // Settings common to all multi-host jobs.
 void prepare_tree(const Options& options, StartRequest& request) {
-    request.tree.daemon = daemon_path();
+    request.tree.local_daemon = daemon_path();
+    request.tree.daemon = options.launch.prefix.empty() ? request.tree.local_daemon
+                                                        : options.launch.prefix + "/bin/zipmpi-noded";
     std::error_code none;
     request.directory = std::filesystem::current_path(none).string();
     request.tree.interface = options.launch.interface;
@@ -93,7 +107,7 @@ bool place_on_clusters(const Options& options, StartRequest& request, Diagnostic
     ClusterFile file;
     const bool all_slots = is_rank_count_open(options);
     ClusterPlanOptions plan_options{all_slots ? 0 : request.world_size, host_map_by(options.placement),
-                                    options.launch.fanout, agent_of(options), nullptr};
+                                    options.launch.fanout, agent_of(options, ssh_agent), nullptr};
     mapping::Graph graph;
     if (!options.placement.matrix_file.empty()) {
         if (!read_graph(options, request, graph, why)) return false;
@@ -285,6 +299,16 @@ bool map_to_hosts(const Options& options, const char* const* environ_like, HostL
     return true;
 }
 
+// The agent of this job, and of jobs that its ranks start.
+bool set_agent(const Options& options, const std::string& automatic, StartRequest& request, Diagnostic& why) {
+    const std::string agent = agent_of(options, automatic);
+    request.tree.agents.resize(1);
+    if (split_words(agent, request.tree.agents[0])) return true;
+    why = {"the value of --launch-agent is not valid", command_line, "'" + agent + "' is not a command",
+           "write for example: --launch-agent \"ssh -p 2222\""};
+    return false;
+}
+
 // Assigns ranks to hosts.
 bool place_ranks(const Options& options, const char* const* environ_like, StartRequest& request,
                  Diagnostic& why) {
@@ -296,6 +320,7 @@ bool place_ranks(const Options& options, const char* const* environ_like, StartR
         !count_ranks(options, hosts, request, why) || !check_slots(options, hosts, request, why) ||
         !map_to_hosts(options, environ_like, hosts, request, why))
         return false;
+    if (!set_agent(options, automatic_agent(hosts, environ_like), request, why)) return false;
     if (is_only_this_host(hosts)) return check_ranks_per_host(request, why);
     if (options.launch.fork_only) {
         why = {"other hosts cannot be reached", command_line,
@@ -304,12 +329,7 @@ bool place_ranks(const Options& options, const char* const* environ_like, StartR
     }
     for (const Host& h : hosts) request.tree.hosts.push_back(h.name);
     prepare_tree(options, request);
-    request.tree.agents.resize(1);
-    if (split_words(agent_of(options), request.tree.agents[0])) return check_ranks_per_host(request, why);
-    why = {"the value of --launch-agent is not valid", command_line,
-           "'" + agent_of(options) + "' is not a command",
-           "write for example: --launch-agent \"ssh -p 2222\""};
-    return false;
+    return check_ranks_per_host(request, why);
 }
 
 // The largest number of ranks that -soft allows, up to -n.
@@ -352,15 +372,6 @@ bool plan_app(const Options& options, const AppOptions& app, StartRequest& reque
 }
 
 } // namespace
-
-std::string agent_of(const Options& options) {
-    const LaunchOptions::AgentOverride& own = options.launch.agent_override;
-    const LaunchOptions::AgentOverride& inherited = options.launch.inherited_agent_override;
-    const std::string& program = own.program.empty() ? inherited.program : own.program;
-    std::string text = options.launch.agent;
-    if (!program.empty()) text.replace(0, std::min(text.find(' '), text.size()), program);
-    return text + inherited.extra_args + own.extra_args;
-}
 
 bool plan_job(const Options& options, const char* const* environ_like, StartRequest& request,
               Remarks& remarks, Diagnostic& why, int& exit_code) {

@@ -16,7 +16,7 @@ bool plan_job(const Options& options, const char* const* environ_like, StartRequ
 // Text of --dry-run: one line for each setting that is not the default.
 std::string plan_text(const Options& options, const StartRequest& request);
 
-// The launch agent as one command line.
-std::string agent_of(const Options& options);
+// The launch agent of a job on other hosts, as one command line. Empty: ssh, or this host only.
+std::string agent_text(const StartRequest& request);
 
 } // namespace zipmpi::launch

@@ -34,6 +34,18 @@ void load_settings(const StartRequest& request) {
     load_params(list.data());
 }
 
+// Programs find the library at the path of mpiexec's installation. If this host has it elsewhere, variables
+// name its folders.
+std::vector<std::string> environment_of(const NodeJob& job, const AppContext& app) {
+    std::vector<std::string> env = merge_env(job.request().base_env, app.env);
+    const std::string own = daemon_path();
+    if (!job.is_networked() || own == job.request().tree.local_daemon) return env;
+    const std::string bin = own.substr(0, own.rfind('/'));
+    prepend_to_path(env, "PATH", bin);
+    prepend_to_path(env, "LD_LIBRARY_PATH", bin.substr(0, bin.rfind('/')) + "/" ZIPMPI_LIB_DIR);
+    return env;
+}
+
 } // namespace
 
 void Daemon::start(const std::string& payload) {
@@ -49,6 +61,7 @@ void Daemon::start_job(const std::string& payload) {
     Diagnostic why;
     const auto refuse = [&] { lifecycle_.fail(ranks_.world_rank(0), why, 1); };
     lifecycle_.begin_running();
+    load_settings(job_.request());
     if (!relay_.start(payload, why) || !prepare(defaults, why)) return refuse();
     job_.wipe_secret();
     binder_.begin();
@@ -62,11 +75,9 @@ void Daemon::start_job(const std::string& payload) {
 
 bool Daemon::prepare(SpawnDefaults& defaults, Diagnostic& why) {
     defaults.open_files = raise_open_files();
-    load_settings(job_.request());
     if (!job_.make_segment(why)) return false;
     ranks_.begin(job_);
-    for (const AppContext& app : job_.request().apps)
-        defaults.app_env.push_back(merge_env(job_.request().base_env, app.env));
+    for (const AppContext& app : job_.request().apps) defaults.app_env.push_back(environment_of(job_, app));
     if (should_use_huge_pages(boot::huge_page_setting(), read_huge_page_support(), ranks_.size()))
         for (std::vector<std::string>& environment : defaults.app_env) add_huge_pages(environment);
     gateways_.begin();

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <unordered_map>
+#include <utility>
 
 namespace zipmpi::launch {
 namespace {
@@ -86,11 +87,13 @@ bool add_line(Collector& hosts, std::string_view line) {
     const std::string_view name = line.substr(0, name_end);
     std::string_view rest = trimmed(line.substr(name_end));
     uint32_t slots = 1;
-    while (!rest.empty()) { // other words (max_slots, cpu=...) belong to other launchers
+    bool second = true;
+    while (!rest.empty()) { // other words (max_slots, cpu=..., a queue) belong to other launchers
         const size_t end = std::min(rest.find_first_of(" \t"), rest.size());
         const std::string_view word = rest.substr(0, end);
         rest = trimmed(rest.substr(end));
         if (word.starts_with("slots=") && !parse_number(word.substr(6), slots)) return false;
+        if (uint32_t number = 0; std::exchange(second, false) && parse_number(word, number)) slots = number;
     }
     return hosts.add_entry(name, slots);
 }
@@ -167,6 +170,20 @@ bool parse_host_file(std::string_view text, HostList& out, std::string& wrong) {
         wrong = line;
         return false;
     }
+    return !out.empty();
+}
+
+bool parse_host_pairs(std::string_view text, HostList& out, std::string& wrong) {
+    Collector hosts(out);
+    for (std::string_view rest = trimmed(text); !rest.empty();) {
+        wrong = std::string(next_field(rest, ' '));
+        rest = trimmed(rest);
+        const std::string_view count = next_field(rest, ' ');
+        rest = trimmed(rest);
+        uint32_t slots = 0;
+        if (!parse_number(count, slots) || !hosts.add(wrong, slots)) return false;
+    }
+    wrong.clear();
     return !out.empty();
 }
 

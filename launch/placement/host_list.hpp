@@ -17,9 +17,11 @@ using HostList = std::vector<Host>;
 
 // "a:2,b,c:4"
 bool parse_host_option(std::string_view text, HostList& out, std::string& wrong);
-// One host per line: "name", "name:4", "name slots=4"; '#' starts a comment. PBS_NODEFILE has this form, with
-// one line per slot.
+// One host per line: "name", "name:4", "name slots=4", "name 4"; '#' starts a comment. Files of batch systems
+// have this form: PBS, LSF and OAR with one line per slot, SGE with "name 4 queue range".
 bool parse_host_file(std::string_view text, HostList& out, std::string& wrong);
+// "a 4 b 2", as LSB_MCPU_HOSTS
+bool parse_host_pairs(std::string_view text, HostList& out, std::string& wrong);
 // SLURM_JOB_NODELIST "n[01-03,7],m2" and SLURM_TASKS_PER_NODE "2(x3),1"
 bool parse_slurm(std::string_view nodes, std::string_view tasks, HostList& out, std::string& wrong);
 

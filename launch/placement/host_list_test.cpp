@@ -24,6 +24,11 @@ std::string file(std::string_view text) {
     std::string wrong;
     return parse_host_file(text, hosts, wrong) ? list_text(hosts) : "wrong: " + wrong;
 }
+std::string pairs(std::string_view text) {
+    HostList hosts;
+    std::string wrong;
+    return parse_host_pairs(text, hosts, wrong) ? list_text(hosts) : "wrong: " + wrong;
+}
 std::string slurm(std::string_view nodes, std::string_view tasks) {
     HostList hosts;
     std::string wrong;
@@ -50,6 +55,27 @@ TEST(Hosts, File) {
     EXPECT_EQ(file("n1\nn1\nn2\n"), "n1=2 n2=1 ");
     EXPECT_EQ(file("n1 slots=many\n"), "wrong: n1 slots=many");
     EXPECT_EQ(file("# nothing\n"), "wrong: ");
+}
+
+// The form of the documentation of each batch system.
+TEST(Hosts, FilesOfBatchSystems) {
+    EXPECT_EQ(file("node5\nnode5\nnode6\nnode6\n"), "node5=2 node6=2 "); // PBS, OAR, LSF
+    EXPECT_EQ(
+        file("bal13 8 all.q@bal13 UNDEFINED\nbal14.site 4 all.q@bal14 <NULL>\nbal13 2 long.q@bal13 0,1\n"),
+        "bal13=10 bal14.site=4 "); // SGE
+    EXPECT_EQ(file("pi-worker-0.pi.default.svc slots=2\npi-worker-1.pi.default.svc slots=2\n"),
+              "pi-worker-0.pi.default.svc=2 pi-worker-1.pi.default.svc=2 "); // MPI operator, Open MPI
+    EXPECT_EQ(file("pi-worker-0.pi.default.svc:2\npi-worker-1.pi.default.svc:2\n"),
+              "pi-worker-0.pi.default.svc=2 pi-worker-1.pi.default.svc=2 "); // MPI operator, MPICH and Intel
+    EXPECT_EQ(file("n1 0 all.q@n1 UNDEFINED\n"), "wrong: n1 0 all.q@n1 UNDEFINED");
+}
+
+TEST(Hosts, Pairs) {
+    EXPECT_EQ(pairs("hostA 4 hostB 2 hostC 1 "), "hostA=4 hostB=2 hostC=1 ");
+    EXPECT_EQ(pairs("hostA 1  hostA 3"), "hostA=4 ");
+    EXPECT_EQ(pairs("hostA"), "wrong: hostA");
+    EXPECT_EQ(pairs("hostA 4 hostB x"), "wrong: hostB");
+    EXPECT_EQ(pairs(""), "wrong: ");
 }
 
 TEST(Hosts, Slurm) {

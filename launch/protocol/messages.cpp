@@ -16,7 +16,7 @@ void encode(PayloadWriter& w, const LaunchTree& t) {
     w.texts(t.hosts).u32(static_cast<uint32_t>(t.agents.size()));
     for (const auto& words : t.agents) w.texts(words);
     w.numbers(t.agent_of).numbers(t.parents);
-    w.text(t.daemon).text(t.interface).u32(t.fanout).text(t.job_id);
+    w.text(t.daemon).text(t.local_daemon).text(t.interface).u32(t.fanout).text(t.job_id);
 }
 
 // Pre-order: a node comes after its parent and before nodes outside the parent's subtree.
@@ -48,6 +48,7 @@ bool decode(PayloadReader& r, LaunchTree& t) {
     t.agent_of = r.numbers();
     t.parents = r.numbers();
     t.daemon = r.text();
+    t.local_daemon = r.text();
     t.interface = r.text();
     t.fanout = r.u32();
     t.job_id = r.text();

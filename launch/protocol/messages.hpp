@@ -32,9 +32,10 @@ struct LaunchTree {
     // By node number: the node that starts it, or no_parent for mpiexec. Nodes are numbered in pre-order of
     // the tree. Empty: every process starts `fanout` daemons.
     std::vector<uint32_t> parents;
-    std::string daemon;    // path of zipmpi-noded on all hosts
-    std::string interface; // interface to listen on; empty: all that are up
-    uint32_t fanout = 0;   // number of daemons that one process starts
+    std::string daemon;       // path of zipmpi-noded on the other hosts
+    std::string local_daemon; // path of zipmpi-noded on the host of mpiexec
+    std::string interface;    // interface to listen on; empty: all that are up
+    uint32_t fanout = 0;      // number of daemons that one process starts
     std::string job_id;
 
     static constexpr uint32_t no_parent = UINT32_MAX;

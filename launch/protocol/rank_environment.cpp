@@ -46,4 +46,14 @@ std::vector<std::string> merge_env(const std::vector<std::string>& base,
     return all;
 }
 
+void prepend_to_path(std::vector<std::string>& env, const std::string& name, const std::string& folder) {
+    for (std::string& entry : env)
+        if (entry.starts_with(name + "=")) {
+            const bool only = entry.size() == name.size() + 1;
+            entry.insert(name.size() + 1, only ? folder : folder + ":");
+            return;
+        }
+    env.push_back(name + "=" + folder);
+}
+
 } // namespace zipmpi::launch

@@ -20,4 +20,7 @@ std::vector<std::string> remove_launcher_variables(const char* const* environ_li
 std::vector<std::string> merge_env(const std::vector<std::string>& base,
                                    const std::vector<std::string>& changes);
 
+// Puts a folder first in a variable with a list of folders.
+void prepend_to_path(std::vector<std::string>& env, const std::string& name, const std::string& folder);
+
 } // namespace zipmpi::launch

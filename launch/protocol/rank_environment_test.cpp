@@ -26,4 +26,12 @@ TEST(Environment, ChangesReplaceAndAdd) {
               (std::vector<std::string>{"A=3", "AB=2", "C=5"}));
 }
 
+TEST(Environment, FolderIsPutFirst) {
+    std::vector<std::string> env = {"PATH=/bin", "MY_PATH=/a", "LD_LIBRARY_PATH="};
+    prepend_to_path(env, "PATH", "/opt/bin");
+    prepend_to_path(env, "LD_LIBRARY_PATH", "/opt/lib");
+    EXPECT_EQ(env,
+              (std::vector<std::string>{"PATH=/opt/bin:/bin", "MY_PATH=/a", "LD_LIBRARY_PATH=/opt/lib"}));
+}
+
 } // namespace

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/protocol/socket_address.hpp"
 
+#include "os/socket.hpp"
+
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
@@ -77,11 +79,8 @@ std::vector<SocketAddress> local_addresses(const std::string& interface) {
 os::Fd listen_on(SocketAddress& at) {
     os::Fd s = tcp_socket(at);
     sockaddr_storage where{};
-    socklen_t size = to_sockaddr(at, where);
-    if (!s || bind(s.get(), reinterpret_cast<sockaddr*>(&where), size) != 0 ||
-        listen(s.get(), backlog) != 0 ||
-        getsockname(s.get(), reinterpret_cast<sockaddr*>(&where), &size) != 0)
-        return {};
+    const socklen_t size = to_sockaddr(at, where);
+    if (!s || !os::listen_tcp(s.get(), reinterpret_cast<sockaddr*>(&where), size, backlog)) return {};
     // The port has one offset in both families.
     sockaddr_in head{};
     std::memcpy(&head, &where, sizeof head);

@@ -65,11 +65,8 @@ std::vector<std::string> agent_command(std::vector<std::string> words, const std
     return words;
 }
 
-bool start_agent(const LaunchTree& plan, uint32_t node, const std::string& input, Agent& out,
-                 Diagnostic& why) {
-    const std::string& host = plan.hosts[node];
-    std::vector<std::string> words = agent_command(plan.agent(node), host);
-    words.push_back(shell_quote(plan.daemon));
+bool start_agent(std::vector<std::string> words, const std::string& host, const std::string& input,
+                 Agent& out, Diagnostic& why) {
     const auto refuse = [&](const char* step) {
         why = {"the daemon of host " + host + " cannot be started", "host " + os::host_name(),
                std::string("could not ") + step + " (" + words[0] + "): " + std::strerror(errno),

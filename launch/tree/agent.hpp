@@ -28,7 +28,8 @@ struct Agent {
     pid_t pid = -1;
     os::Fd agent_stderr;
 };
-bool start_agent(const LaunchTree& plan, uint32_t node, const std::string& input, Agent& out,
-                 Diagnostic& why);
+// command: words of the agent and the daemon. input: standard input of the daemon.
+bool start_agent(std::vector<std::string> command, const std::string& host, const std::string& input,
+                 Agent& out, Diagnostic& why);
 
 } // namespace zipmpi::launch

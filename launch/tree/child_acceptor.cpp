@@ -6,9 +6,11 @@
 #include "os/clock.hpp"
 #include "os/host.hpp"
 #include "os/random.hpp"
+#include "os/socket.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -36,6 +38,12 @@ bool ChildAcceptor::listen(const LaunchTree& plan, Diagnostic& why) {
         addresses_.push_back(e);
     }
     if (!listeners_.empty()) return true;
+    if (!os::port_range().empty()) {
+        why = {"no port of this host is available for listening", "host " + os::host_name(),
+               "net.ports is " + os::port_range() + ": " + std::strerror(errno),
+               "set a range of free ports: ZIPMPI_NET_PORTS=20000-20999"};
+        return false;
+    }
     why = {"no address of this host is available for listening", "host " + os::host_name(),
            plan.interface.empty() ? "no network interface is up, not even the loopback one"
                                   : "the interface " + plan.interface + " is not up or does not exist",

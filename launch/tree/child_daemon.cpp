@@ -26,6 +26,7 @@ void ChildDaemon::connect(os::Fd socket, FrameSocket::Records records) {
     connection.emplace(std::move(socket), std::move(records));
     connection->send_encoded(backlog);
     backlog.clear();
+    start.finish();
     connect_deadline = 0;
     last_received = os::now_ns();
 }

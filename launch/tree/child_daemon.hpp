@@ -5,7 +5,7 @@
 #pragma once
 
 #include "launch/protocol/frame_socket.hpp"
-#include "launch/tree/bootstrap.hpp"
+#include "launch/tree/daemon_start.hpp"
 
 #include <optional>
 #include <string>
@@ -16,7 +16,8 @@ namespace zipmpi::launch {
 struct ChildDaemon {
     NodeRange range;
     std::string host;
-    pid_t pid = -1; // of its agent, or of a daemon on this host
+    DaemonStart start; // not of a daemon on this host
+    pid_t pid = -1;    // of its agent, or of a daemon on this host
     os::Fd agent_stderr;
     std::string agent_output; // the last bytes of agent_stderr
     std::string backlog;      // frames queued before it connected

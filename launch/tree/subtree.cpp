@@ -42,6 +42,14 @@ Diagnostic disconnect_diagnostic(ChildDaemon& c) {
             "check that the host is up, and its kernel log (dmesg); restart the job"};
 }
 
+// One line for the standard error of mpiexec, as daemons send them.
+ControlFrame wait_notice(const std::string& host, const std::string& output) {
+    PayloadWriter w;
+    return {ControlFrameType::output, w.u32(2).u32(no_rank).take() + "mpiexec: waiting up to " +
+                                          std::to_string(boot::host_wait_ns() / second) + " s for host " +
+                                          host + (output.empty() ? "" : ": " + output) + "\n"};
+}
+
 // Size of the first of `parts` almost equal ranges.
 uint32_t first_part_size(uint32_t nodes, uint32_t parts) { return (nodes + parts - 1) / parts; }
 
@@ -100,23 +108,23 @@ bool Subtree::start_children(const LaunchTree& plan, const JobKey& secret, NodeR
         c.range = {node, child_range_end(plan, {node, nodes.end}, parts)};
         c.host = plan.hosts[node];
         c.network = true;
-        c.connect_deadline = os::now_ns() + connect_limit;
+        c.start = DaemonStart(plan, {c.range, secret, acceptor_.addresses(), plan.job_id});
         node = c.range.end;
         children_.push_back(std::move(c));
-        if (!start_child(plan, secret, children_.back(), why)) return false;
-        loop_.watch(children_.back().agent_stderr.get(), EPOLLIN, agent_source_, children() - 1);
+        if (!start_child(children() - 1, why)) return false;
     }
     return acceptor_.begin_handshakes(secret, why);
 }
 
-bool Subtree::start_child(const LaunchTree& plan, const JobKey& secret, ChildDaemon& child, Diagnostic& why) {
+bool Subtree::start_child(uint32_t child, Diagnostic& why) {
+    ChildDaemon& c = children_[child];
     Agent agent;
-    std::string input = encode(Bootstrap{child.range, secret, acceptor_.addresses(), plan.job_id});
-    const bool ok = start_agent(plan, child.range.node, input, agent, why);
-    explicit_bzero(input.data(), input.size());
-    if (!ok) return false;
-    child.pid = agent.pid;
-    child.agent_stderr = std::move(agent.agent_stderr);
+    if (!c.start.start(agent, why)) return false;
+    c.pid = agent.pid;
+    c.agent_output.clear();
+    c.agent_stderr = std::move(agent.agent_stderr);
+    c.connect_deadline = os::now_ns() + connect_limit;
+    loop_.watch(c.agent_stderr.get(), EPOLLIN, agent_source_, child);
     return true;
 }
 
@@ -165,7 +173,12 @@ void Subtree::on_child(uint32_t index, uint32_t events) {
 }
 
 void Subtree::send_all(ControlFrameType type, std::string_view payload) {
-    for (ChildDaemon& c : children_) c.send(type, payload);
+    const bool ends_job = type == ControlFrameType::end_job || type == ControlFrameType::kill_job;
+    for (uint32_t i = 0; i < children(); ++i) {
+        if (ends_job && children_[i].start.retry_time() != 0) close_child(i); // its host does not answer
+        if (ends_job) children_[i].start.finish();
+        children_[i].send(type, payload);
+    }
     update_all_events();
 }
 
@@ -227,6 +240,7 @@ void Subtree::close_child(uint32_t child) {
     c.finished = true;
     c.connection.reset();
     c.agent_stderr.reset();
+    c.start.finish();
     stop_accepting_when_complete();
 }
 
@@ -241,10 +255,12 @@ void Subtree::fail_child(uint32_t child, const Diagnostic& why) {
 void Subtree::fail_start(uint32_t child, const std::string& why) {
     ChildDaemon& c = children_[child];
     const std::string output = c.take_agent_output();
-    Diagnostic p{"the daemon of host " + c.host + " could not be started", "host " + os::host_name(),
-                 why + (output.empty() ? "" : "; its output: " + output),
-                 "check that the launch agent (--launch-agent, default ssh) reaches " + c.host +
-                     " without a password, and that ZipMPI is installed there at the same path"};
+    Diagnostic p{
+        "the daemon of host " + c.host + " could not be started", "host " + os::host_name(),
+        why + (output.empty() ? "" : "; its output: " + output),
+        "check that the launch agent (--launch-agent, default ssh) reaches " + c.host +
+            " without a password, and that ZipMPI is installed there: at the same path, in PATH, or at "
+            "--prefix"};
     if (c.pid > 0) kill(c.pid, SIGKILL);
     close_child(child);
     on_failed_(child, ChildFailure::never_connected, p);
@@ -256,8 +272,13 @@ void Subtree::on_reaped(pid_t pid, int status) {
         if (c.pid != pid) continue;
         c.pid = -1;
         // A connected daemon may have moved to the background; its connection shows when it ends.
-        if (c.network && !c.connection && !c.finished && status != 0)
+        if (!c.network || c.connection || c.finished || status == 0) continue;
+        const std::string output = c.take_agent_output();
+        const DaemonStart::Next next = c.start.on_agent_exit(status, output, os::now_ns());
+        if (next == DaemonStart::Next::fail)
             fail_start(i, "the launch agent exited before the daemon connected: " + exit_text(status));
+        else if (next == DaemonStart::Next::first_to_retry)
+            on_frame_(i, wait_notice(c.host, output));
     }
 }
 
@@ -273,9 +294,11 @@ uint64_t Subtree::next_time() const {
     const auto at_work = [](const ChildDaemon& c) { return !c.finished || c.connection; };
     if (!network_ || std::none_of(children_.begin(), children_.end(), at_work)) return 0;
     uint64_t next = std::min(heartbeat_at_, acceptor_.next_time());
-    for (const ChildDaemon& c : children_)
+    for (const ChildDaemon& c : children_) {
         if (c.network && c.connection && !paused_)
             next = std::min(next, c.last_received + boot::heartbeat_timeout_ns());
+        if (c.start.retry_time() != 0) next = std::min(next, c.start.retry_time());
+    }
     return next;
 }
 
@@ -291,7 +314,11 @@ void Subtree::on_time() {
         if (!c.network || (c.finished && !c.connection)) continue;
         if (late || paused_) c.last_received = now;
         if (!c.connection) {
-            if (now >= c.connect_deadline) fail_start(i, "the daemon did not connect within 60 s");
+            const uint64_t retry = c.start.retry_time();
+            Diagnostic why;
+            if (retry == 0 && now >= c.connect_deadline)
+                fail_start(i, "the daemon did not connect within 60 s");
+            if (retry != 0 && now >= retry && !start_child(i, why)) fail_start(i, why.why);
             continue;
         }
         if (heartbeat_due) {

@@ -60,7 +60,7 @@ class Subtree {
     [[nodiscard]] std::vector<pid_t> pids() const; // of running agents and attached daemons
 
   private:
-    bool start_child(const LaunchTree& plan, const JobKey& secret, ChildDaemon& child, Diagnostic& why);
+    bool start_child(uint32_t child, Diagnostic& why);
     void update_events(uint32_t child);
     void update_all_events();
     void restart_heartbeat_timeouts();

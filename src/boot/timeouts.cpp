@@ -48,9 +48,18 @@ Param<int64_t> heartbeat_timeout{
     Scope::job_wide,
     "milliseconds without any message after which mpiexec treats a host as failed"};
 
+Param<int64_t> host_wait{"launch.host_wait",
+                         30,
+                         {0, 3600},
+                         Unit::seconds,
+                         Level::user,
+                         Scope::job_wide,
+                         "seconds in which mpiexec tries again to reach a host that does not answer"};
+
 } // namespace
 
 uint64_t heartbeat_timeout_ns() { return static_cast<uint64_t>(heartbeat_timeout.get()) * 1'000'000; }
+uint64_t host_wait_ns() { return static_cast<uint64_t>(host_wait.get()) * 1'000'000'000; }
 int rebind_interval_seconds() { return static_cast<int>(rebind_interval.get()); }
 bool should_report_rebinding() { return rebind_report; }
 const std::string& huge_page_setting() { return huge_pages.get(); }

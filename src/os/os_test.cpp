@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/param.hpp"
 #include "os/affinity.hpp"
 #include "os/arguments.hpp"
 #include "os/clock.hpp"
@@ -18,6 +19,7 @@
 #include <cstdio>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -234,6 +236,59 @@ TEST(Affinity, MigratesWithoutBinding) {
         EXPECT_EQ(after.list(), cpus);
     }
     EXPECT_NE(std::find(cpus.begin(), cpus.end(), current_cpu()), cpus.end());
+}
+
+// Listens on the loopback address; returns the port, or -errno.
+int listen_on_loopback(Fd& socket) {
+    socket.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in a{};
+    a.sin_family = AF_INET;
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return listen_tcp(socket.get(), reinterpret_cast<sockaddr*>(&a), sizeof a, 8) ? ntohs(a.sin_port)
+                                                                                  : -errno;
+}
+
+TEST(Socket, ListensOnlyOnPortsOfTheRange) {
+    const char* range[] = {"ZIPMPI_NET_PORTS=29341-29343", nullptr};
+    load_params(range);
+    Fd sockets[4];
+    std::array<int, 4> ports{};
+    for (size_t i = 0; i < 4; ++i) ports[i] = listen_on_loopback(sockets[i]);
+    EXPECT_EQ(ports[3], -EADDRINUSE); // the other three have all of them
+    std::sort(ports.begin(), ports.begin() + 3);
+    EXPECT_EQ(ports[0], 29341);
+    EXPECT_EQ(ports[2], 29343);
+    for (const char* wrong : {"29341", "29343-29341", "0-5", "5-70000", "a-b", "29341-29343x"}) {
+        const std::string text = std::string("ZIPMPI_NET_PORTS=") + wrong;
+        const char* setting[] = {text.c_str(), nullptr};
+        load_params(setting);
+        Fd socket;
+        EXPECT_EQ(listen_on_loopback(socket), -EINVAL) << wrong;
+    }
+    const char* none[] = {"ZIPMPI_NET_PORTS=", nullptr};
+    load_params(none);
+    Fd socket;
+    EXPECT_GT(listen_on_loopback(socket), 0);
+}
+
+TEST(Socket, PortOfAnEndedConnectionIsUsedAgain) {
+    const char* range[] = {"ZIPMPI_NET_PORTS=29351-29351", nullptr};
+    load_params(range);
+    Fd listener;
+    ASSERT_EQ(listen_on_loopback(listener), 29351);
+    sockaddr_in a{};
+    a.sin_family = AF_INET;
+    a.sin_port = htons(29351);
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(connect(client.get(), reinterpret_cast<sockaddr*>(&a), sizeof a), 0);
+    Fd served(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    served.reset(); // this end closes first: it keeps the port for a minute
+    client.reset();
+    listener.reset();
+    EXPECT_EQ(listen_on_loopback(listener), 29351);
+    const char* none[] = {"ZIPMPI_NET_PORTS=", nullptr};
+    load_params(none);
 }
 
 } // namespace

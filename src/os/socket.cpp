@@ -3,13 +3,59 @@
 #include "os/socket.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 namespace zipmpi::os {
 namespace {
+
+struct PortRange {
+    uint16_t first = 0, last = 0; // 0: any port
+};
+
+bool parse_port_range(std::string_view text, PortRange& range) noexcept {
+    const char* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, range.first);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return false;
+    const auto last = std::from_chars(first.ptr + 1, end, range.last);
+    return last.ec == std::errc() && last.ptr == end && range.first > 0 && range.first <= range.last;
+}
+
+// The port has one offset in both families.
+uint16_t& port_of(sockaddr* address) noexcept { return reinterpret_cast<sockaddr_in*>(address)->sin_port; }
+
+bool listen_on_port(int socket, sockaddr* address, socklen_t length, int backlog) noexcept {
+    return bind(socket, address, length) == 0 && listen(socket, backlog) == 0 &&
+           getsockname(socket, address, &length) == 0;
+}
+
+void allow_reuse(int socket) noexcept {
+    const int on = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+}
+
+// A different first port in every process, so that processes seldom try each other's ports.
+bool bind_in_range(int socket, sockaddr* address, socklen_t length, PortRange range) noexcept {
+    const uint32_t size = range.last - range.first + 1U;
+    const uint32_t start = static_cast<uint32_t>(getpid()) * 7U;
+    for (uint32_t i = 0; i < size; ++i) {
+        port_of(address) = htons(static_cast<uint16_t>(range.first + (start + i) % size));
+        if (bind(socket, address, length) == 0) return true;
+        if (errno != EADDRINUSE) return false;
+    }
+    return false;
+}
+
+// First unused ports; if there is none, also those of connections that have ended.
+bool listen_in_range(int socket, sockaddr* address, socklen_t length, int backlog, PortRange range) noexcept {
+    const bool bound = bind_in_range(socket, address, length, range);
+    allow_reuse(socket); // also for a later listener, once the connections of this one have ended
+    return (bound || bind_in_range(socket, address, length, range)) && listen(socket, backlog) == 0;
+}
 
 bool abstract_address(std::string_view name, sockaddr_un& address, socklen_t& length) noexcept {
     if (name.size() + 1 > sizeof address.sun_path) {
@@ -56,6 +102,16 @@ Fd connect_abstract(std::string_view name) noexcept {
         rc = connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length);
     } while (rc != 0 && errno == EINTR);
     return rc == 0 ? std::move(fd) : Fd();
+}
+
+bool listen_tcp(int socket, sockaddr* address, socklen_t length, int backlog) noexcept {
+    PortRange range;
+    if (port_of(address) != 0 || port_range().empty())
+        return listen_on_port(socket, address, length, backlog);
+    if (parse_port_range(port_range(), range))
+        return listen_in_range(socket, address, length, backlog, range);
+    errno = EINVAL;
+    return false;
 }
 
 bool peer_identity(int socket, PeerIdentity& who) noexcept {

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Unix sockets in the abstract namespace (no name in the file system), with peer credentials from the kernel
-// and descriptor passing.
+// and descriptor passing; listening TCP sockets within a range of ports.
 #pragma once
 
 #include "os/fd.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 namespace zipmpi::os {
@@ -23,6 +25,11 @@ Fd listen_abstract(std::string_view name, int backlog) noexcept; // close-on-exe
 Fd connect_abstract(std::string_view name) noexcept;             // close-on-exec; empty and errno on failure
 Fd accept_peer(int listener, int timeout_ms, PeerIdentity& who) noexcept; // empty: timeout or error
 bool peer_identity(int socket, PeerIdentity& who) noexcept;               // SO_PEERCRED
+
+// Binds a TCP socket and listens. If the address has port 0, the port is one of the parameter net.ports, or
+// any free one without it. On success the address has the port; returns false and sets errno on failure.
+bool listen_tcp(int socket, sockaddr* address, socklen_t length, int backlog) noexcept;
+const std::string& port_range(); // net.ports; empty: any port
 
 // One byte of payload carries the descriptor.
 bool send_fd(int socket, int fd) noexcept;

@@ -76,7 +76,8 @@ class Place:
 
     def run(self, block, *first):
         env = {k: v for k, v in environment().items() if not k.startswith(("OMPI_", "PRTE_", "HYDRA_", "I_MPI_", "ZIPMPI_"))}
-        for name in ("DISPLAY", "TMUX", "SLURM_JOB_NODELIST", "PBS_NODEFILE"):
+        for name in ("DISPLAY", "TMUX", "SLURM_JOB_NODELIST", "PBS_NODEFILE", "PE_HOSTFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS",
+                     "OAR_NODEFILE", "OAR_NODE_FILE"):
             env.pop(name, None)
         env.update(NOT_LISTED="set", HOME="/nowhere")
         env.update(e.split("=", 1) for e in block.env)

@@ -14,7 +14,7 @@ EXCHANGE = os.environ.get("TEST_EXCHANGE", "")
 SECONDS = int(os.environ.get("TEST_SECONDS", "40"))
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOCAL_AGENT = os.path.join(HERE, "local_agent.sh")
-OTHERS = ("PMI", "MPIEXEC_", "SLURM_", "PBS_")
+OTHERS = ("PMI", "MPIEXEC_", "SLURM_", "PBS_", "PE_HOSTFILE", "LSB_", "OAR_")
 
 
 class Result:

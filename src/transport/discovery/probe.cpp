@@ -3,6 +3,7 @@
 #include "transport/discovery/probe.hpp"
 
 #include "os/clock.hpp"
+#include "os/socket.hpp"
 #include "transport/auth/nonce.hpp"
 #include "transport/discovery/rdma_ports.hpp"
 
@@ -26,6 +27,7 @@ namespace {
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t handshake_timeout = 2000 * ms; // from connect to authentication
 constexpr size_t max_connections = 64;
+constexpr int backlog = 64;
 constexpr uint64_t grace = 10 * ms;
 constexpr uint64_t check_interval = 100 * ms; // for partners that may be restarted
 
@@ -81,9 +83,7 @@ std::string TcpDeviceProbe::listen() {
     for (const Interface& i : usable_interfaces()) {
         const int fd = new_socket();
         sockaddr_in a = socket_address(i.address, 0);
-        socklen_t length = sizeof a;
-        if (fd < 0 || bind(fd, reinterpret_cast<sockaddr*>(&a), sizeof a) != 0 || ::listen(fd, 64) != 0 ||
-            getsockname(fd, reinterpret_cast<sockaddr*>(&a), &length) != 0) {
+        if (fd < 0 || !os::listen_tcp(fd, reinterpret_cast<sockaddr*>(&a), sizeof a, backlog)) {
             if (fd >= 0) close(fd);
             continue;
         }

@@ -3,6 +3,7 @@
 #include "transport/stream/sockets.hpp"
 
 #include "base/sha256.hpp"
+#include "os/socket.hpp"
 #include "transport/stream/process_handshake.hpp"
 
 #include <algorithm>
@@ -62,11 +63,7 @@ os::Fd listen_on(uint32_t address, TcpAddress& endpoint) {
     os::Fd fd(socket(AF_INET, kind, 0));
     endpoint = {address, 0, 0};
     sockaddr_in a = tcp_address(endpoint);
-    socklen_t length = sizeof a;
-    if (!fd || bind(fd.get(), reinterpret_cast<const sockaddr*>(&a), sizeof a) != 0 ||
-        listen(fd.get(), backlog) != 0 ||
-        getsockname(fd.get(), reinterpret_cast<sockaddr*>(&a), &length) != 0)
-        return os::Fd();
+    if (!fd || !os::listen_tcp(fd.get(), reinterpret_cast<sockaddr*>(&a), sizeof a, backlog)) return os::Fd();
     endpoint.port = a.sin_port;
     return fd;
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/tcp/stream_socket.hpp"
 
+#include "os/socket.hpp"
+
 #include <arpa/inet.h>
 #include <cstring>
 #include <ifaddrs.h>
@@ -42,11 +44,7 @@ os::Fd listen_on(const std::string& device, wire::StreamOffer& offer) {
     if (!find_address(device, offer)) return {};
     os::Fd fd = new_socket();
     sockaddr_in a = address_of(offer);
-    socklen_t length = sizeof a;
-    if (!fd || bind(fd.get(), reinterpret_cast<sockaddr*>(&a), sizeof a) != 0 ||
-        ::listen(fd.get(), SOMAXCONN) != 0 ||
-        getsockname(fd.get(), reinterpret_cast<sockaddr*>(&a), &length) != 0)
-        return {};
+    if (!fd || !os::listen_tcp(fd.get(), reinterpret_cast<sockaddr*>(&a), sizeof a, SOMAXCONN)) return {};
     offer.port = ntohs(a.sin_port);
     return fd;
 }

@@ -3,6 +3,7 @@
 #include "transport/ucx/ucx_module.hpp"
 
 #include "os/module_folder.hpp"
+#include "os/socket.hpp"
 
 #include <cstdlib>
 
@@ -39,6 +40,9 @@ class ScopedUcxEnv {
 void* load_module_symbol(const char* symbol, std::string& why, const std::string& other = {}) {
     const ScopedUcxEnv quiet;
     const std::string file = other.empty() ? os::module_path(module_file) : other;
+    if (!os::port_range().empty())
+        if (void* const set_ports = os::load_symbol(file, set_ports_symbol, why); set_ports != nullptr)
+            reinterpret_cast<SetPorts>(set_ports)(os::port_range().c_str());
     return os::load_symbol(file, symbol, why);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/ucx/ucx_worker.hpp"
 
+#include "os/socket.hpp"
 #include "transport/discovery/rdma_ports.hpp"
 #include "wire/net_layout.hpp"
 
@@ -25,15 +26,19 @@ bool any_emulated(std::string_view devices) {
     return false;
 }
 
-// UCX 1.13 accepts this setting only by its short name and silently ignores unknown names.
-bool set_nonblocking_connect(ucp_config_t* config) {
-    return set_default(config, "UCX_TCP_CONN_NB", "y") &&
-           (std::getenv("UCX_TCP_CONN_NB") != nullptr || ucp_config_modify(config, "CONN_NB", "y") == UCS_OK);
+// UCX 1.13 accepts settings of TCP only by their short names and silently ignores unknown names.
+bool set_tcp_default(ucp_config_t* config, const std::string& name, const char* value) {
+    const std::string variable = "UCX_TCP_" + name;
+    return set_default(config, variable.c_str(), value) &&
+           (std::getenv(variable.c_str()) != nullptr ||
+            ucp_config_modify(config, name.c_str(), value) == UCS_OK);
 }
 
 bool configure(ucp_config_t* config, const char* devices, PeerLifetime lifetime) {
     if (!set_default(config, "UCX_TLS", "^sm,self")) return false; // ranks of one host use shm
-    if (lifetime == PeerLifetime::may_return && !set_nonblocking_connect(config)) return false;
+    if (lifetime == PeerLifetime::may_return && !set_tcp_default(config, "CONN_NB", "y")) return false;
+    const std::string& ports = os::port_range();
+    if (!ports.empty() && !set_tcp_default(config, "PORT_RANGE", ports.c_str())) return false;
     if (any_emulated(devices) && !set_default(config, "UCX_UD_ETH_DGID_CHECK", "n")) return false;
     return *devices == '\0' || set_default(config, "UCX_NET_DEVICES", devices);
 }
