@@ -23,6 +23,7 @@ MAY_INCLUDE = {
     "src/transport/interjob": FLOOR | {"wire", "transport", "interjob"},
     "src/proto": FLOOR | {"wire", "segment", "transport", "proto", "hwtopo", "packing"},
     "src/core": FLOOR | {"wire", "transport", "interjob", "bridge", "proto", "core", "segment", "boot", "hwtopo", "mapping", "names", "packing"},
+    "src/trace": FLOOR | {"wire", "names", "trace"},
     "src/abi": FLOOR | {"core", "abi", "binding", "names"},
     "launch": FLOOR | {"wire", "segment", "boot", "bridge", "hwtopo", "mapping", "names", "launch"},
     "tools": FLOOR | {"wire", "segment", "boot", "bridge", "hwtopo", "mapping", "transport", "proto", "core", "names", "launch", "gateway"},

@@ -5,7 +5,7 @@
 import sys
 from pathlib import Path
 
-from . import binding_header, entries, fortran_binding, fortran_files, freeing, header, names, probes, symbols, values, invalid_args
+from . import binding_header, entries, fortran_binding, fortran_files, freeing, header, interpose, names, probes, symbols, values, invalid_args
 from .spec import SpecError, load
 
 
@@ -14,6 +14,7 @@ def abi_files(spec):
         "abi/abi_values.hpp": values.abi_values_hpp(spec),
         "abi/exports.map": symbols.version_script(spec),
         "abi/symbols.txt": symbols.symbol_list(spec),
+        "trace/wrappers.cpp": interpose.wrapper_file(spec),
     }
     for chapter in spec.chapters:
         files[f"abi/entries_{chapter.key}.cpp"] = entries.chapter_file(spec, chapter)

@@ -17,8 +17,9 @@ PLAIN_MARKS = {
 }
 VALUED_MARKS = {"fn", "as", "used"}
 FUNCTION_KEYS = {"large", "returns", "target", "custom", "anytime", "lock", "record", "errors", "deprecated",
-                 "fortran", "params", "pass_large", "fast_path", "form"}
+                 "fortran", "params", "pass_large", "fast_path", "form", "trace"}
 CALL_FORMS = {"blocking", "nonblocking", "persistent"}
+TRACE_ROLES = {"begin", "end", "abort", "start", "persistent", "no message"}
 # C types that are pointers: the direction does not add another.
 POINTER_FORMS = {"buffer", "address", "pointer", "status", "string", "function"}
 
@@ -94,6 +95,7 @@ class Function:
     pass_large: bool = False  # pass the target which of the two forms was called
     fast_path: str = None  # binding function that executes the common case before any check
     form: str = None  # call form of a collective, which its target gets as first argument
+    trace: str = None  # what the parameters do not tell the interposition library
 
     @property
     def implemented(self):
@@ -256,6 +258,8 @@ def parse_function(name, row, chapter, kinds):
     if function.target and not chapter.api:
         raise SpecError(f"{name}: has a target, but chapter {chapter.key} has no api")
     check_form(function)
+    if function.trace not in TRACE_ROLES | {None}:
+        raise SpecError(f"{name}: trace '{function.trace}' is unknown")
     return function
 
 

@@ -66,7 +66,11 @@ bool timeout_variable(const Use& use, Draft& draft, Diagnostic& why) {
     return use.value() == "-1" || timeout(use, draft, why);
 }
 bool report_hang(const Use& use, Draft& draft, Diagnostic& why) {
-    return parse_seconds(use, draft.job.report_hang, why);
+    return parse_seconds(use, draft.job.observation.report_hang, why);
+}
+
+bool profile(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
+    return draft.job.observation.profile = true;
 }
 
 bool keep_going(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) { return draft.job.keep_going = true; }

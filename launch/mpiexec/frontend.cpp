@@ -38,9 +38,10 @@ Frontend::Frontend(const Options& options, StartRequest request)
     , status_(request_, subtree_, output_)
     , ending_(subtree_, output_, status_)
     , stdin_(request_, subtree_)
-    , hangs_(options.report_hang, request_.world_size, subtree_, output_)
+    , hangs_(options.observation.report_hang, request_.world_size, subtree_, output_)
     , placements_(request_, subtree_, output_)
     , clusters_(request_, subtree_, output_, status_)
+    , processes_(request_)
     , fault_sequencer_(request_.world_size, [this](const JobEvent& event) {
         subtree_.send_all(ControlFrameType::fault_event, encode(event));
     }) {}
@@ -133,6 +134,10 @@ void Frontend::on_frame(uint32_t child, const ControlFrame& f) {
         return forward_fences();
     case ControlFrameType::placement_text:
         return placements_.on_placement_text(f.payload, clusters_.reachability());
+    case ControlFrameType::rank_pids:
+        if (processes_.on_pids(f.payload) && request_.hold)
+            subtree_.send_all(ControlFrameType::release_ranks, "");
+        return;
     case ControlFrameType::kernel_info:
         return placements_.on_kernel_info(f.payload);
     case ControlFrameType::routed:

@@ -12,6 +12,7 @@
 #include "launch/mpiexec/job_status.hpp"
 #include "launch/mpiexec/options.hpp"
 #include "launch/mpiexec/placement_collector.hpp"
+#include "launch/mpiexec/process_table.hpp"
 #include "launch/mpiexec/stdin_source.hpp"
 #include "launch/report/fault_sequencer.hpp"
 #include "launch/tree/fence.hpp"
@@ -50,6 +51,7 @@ class Frontend {
     HangMonitor hangs_;
     PlacementCollector placements_;
     ClusterMonitor clusters_;
+    ProcessTable processes_;
     FaultSequencer fault_sequencer_;
     FenceGather fence_, pmix_fence_;
 };

@@ -4,6 +4,7 @@
 #include "launch/mpiexec/frontend.hpp"
 #include "launch/mpiexec/options.hpp"
 #include "launch/mpiexec/planning.hpp"
+#include "launch/mpiexec/process_table.hpp"
 #include "launch/protocol/rank_environment.hpp"
 
 #include <cerrno>
@@ -99,6 +100,7 @@ int main(int argc, char** argv) {
     if (!options.print.empty()) return print_and_exit(options.print);
     StartRequest request;
     request.job_id = random_id();
+    request.hold = is_debugged();
     Remarks remarks;
     if (!plan_job(options, environ, request, remarks, why, exit_code)) return refuse(why, exit_code);
     for (const Diagnostic& warning : remarks.warnings) report(warning, "mpiexec");

@@ -61,6 +61,12 @@ struct OtherMpis {
     Pmix pmix = Pmix::automatic;
 };
 
+// What the user wants to see of the ranks.
+struct ObservationOptions {
+    double report_hang = 0; // seconds; 0: off
+    bool profile = false;
+};
+
 struct Options {
     std::vector<AppOptions> apps;
     PlacementPolicy placement;
@@ -68,9 +74,9 @@ struct Options {
     std::string openmpi_directory; // of --output-filename
     JobLevel job_level = JobLevel::included;
     OtherMpis other_mpis;
+    ObservationOptions observation;
     bool keep_going = false; // the job survives the death of a rank
     double timeout = 0;      // seconds; 0: none
-    double report_hang = 0;  // seconds; 0: off
 
     std::string host, hostfile, default_hostfile, cluster_file;
     bool no_local = false, no_oversubscribe = false;

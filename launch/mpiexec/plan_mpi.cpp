@@ -5,6 +5,10 @@
 #include "launch/noded/pmix_service.hpp"
 #include "launch/protocol/rank_environment.hpp"
 
+#include "os/module_folder.hpp"
+
+#include <unistd.h>
+
 namespace zipmpi::launch {
 namespace {
 
@@ -26,6 +30,31 @@ bool may_need_pmix(const BindingPlan& plan) {
            (plan.outcome == Outcome::own && !plan.libraries.has(MpiAbi::mpich));
 }
 
+// The interposition library for the ABI of the program, or empty if it runs on another MPI.
+std::string interposer_file(const BindingPlan& plan) {
+    if (plan.outcome == Outcome::own) return {};
+    return os::module_path(plan.libraries.has(MpiAbi::openmpi) ? "zipmpi_trace_openmpi.so"
+                           : plan.libraries.has(MpiAbi::mpich) ? "zipmpi_trace_mpich.so"
+                                                               : "zipmpi_trace_standard.so");
+}
+
+// Lets the ranks load the interposition library and tells it what to record.
+void plan_recording(const ObservationOptions& wanted, const std::string& program, BindingPlan& plan,
+                    AppContext& app) {
+    if (!wanted.profile) return;
+    const std::string file = interposer_file(plan);
+    if (file.empty() || access(file.c_str(), R_OK) != 0) {
+        plan.warnings.push_back(
+            {"the calls of this program are not recorded", program,
+             file.empty() ? "it does not run on ZipMPI" : "this installation has no " + file,
+             "remove --profile, or let the program use ZipMPI"});
+        return;
+    }
+    std::string& preload = plan.variables.preload;
+    preload = preload.empty() ? file : file + ":" + preload;
+    app.env.emplace_back("ZIPMPI_PROFILE=yes");
+}
+
 bool has_pmix(Pmix wanted) { return wanted != Pmix::no && !pmix_module_file().empty(); }
 
 } // namespace
@@ -44,6 +73,7 @@ bool plan_mpi(const Options& options, const std::vector<std::string>& programs, 
             exit_code = plan.refusal_code;
             return false;
         }
+        plan_recording(options.observation, programs[i], plan, app);
         set_if_changed("LD_LIBRARY_PATH", now.library_path, plan.variables.library_path, app);
         set_if_changed("R_LD_LIBRARY_PATH", now.r_library_path, plan.variables.r_library_path, app);
         set_if_changed("LD_PRELOAD", now.preload, plan.variables.preload, app);

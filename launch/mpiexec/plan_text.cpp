@@ -158,7 +158,9 @@ std::string plan_text(const Options& options, const StartRequest& request) {
     add_placement(out, request.placement);
     add_output(out, request.output);
     if (options.timeout > 0) out.line("timeout", seconds_text(options.timeout));
-    if (options.report_hang > 0) out.line("report hang", seconds_text(options.report_hang));
+    const ObservationOptions& seen = options.observation;
+    if (seen.report_hang > 0) out.line("report hang", seconds_text(seen.report_hang));
+    if (seen.profile) out.line("profile", "at the end");
     out.flag("keep going", options.keep_going);
     if (options.other_mpis.pmix != Pmix::automatic)
         out.line("pmix", options.other_mpis.pmix == Pmix::yes ? "yes" : "no");

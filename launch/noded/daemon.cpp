@@ -30,6 +30,7 @@ bool is_for_all(ControlFrameType type) {
     case ControlFrameType::pmix_fence_out:
     case ControlFrameType::fault_event:
     case ControlFrameType::end_gateways:
+    case ControlFrameType::release_ranks:
         return true;
     default:
         return false;
@@ -112,6 +113,7 @@ void Daemon::step() {
     rebinder_.sample();
     binder_.update_lent_cpus();
     relay_.subtree().on_time();
+    if (job_.request().hold) parent_.mark_suspended(); // a debugger may stop mpiexec at any time
     parent_.check_heartbeat();
     finish_when_idle();
 }
@@ -151,6 +153,8 @@ void Daemon::on_frame(const ControlFrame& f) {
         return relay_.route(f.payload);
     case ControlFrameType::kernel_share:
         return on_kernel_share(f);
+    case ControlFrameType::release_ranks:
+        return job_.release_ranks();
     case ControlFrameType::fault_event: {
         JobEvent e;
         if (decode(f.payload, e)) faults_.on_event(e);

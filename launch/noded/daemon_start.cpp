@@ -104,6 +104,12 @@ void Daemon::start_ranks(SpawnDefaults& defaults) {
         if (!launcher.start(i, binder_.cpus_of(i), why))
             lifecycle_.fail(ranks_[i].world_rank, why,
                             errno == ENOENT ? exit_not_found : exit_not_executable);
+    if (ranks_.empty() || !lifecycle_.is_running()) return;
+    std::vector<uint32_t> pids;
+    for (const RankProcess& rank : ranks_) pids.push_back(static_cast<uint32_t>(rank.pid));
+    PayloadWriter w;
+    parent_.send(ControlFrameType::rank_pids,
+                 w.u32(job_.node()).text(job_.host_in_job()).numbers(pids).take());
 }
 
 } // namespace zipmpi::launch

@@ -6,6 +6,8 @@
 #include "segment/segment_keys.hpp"
 
 #include <algorithm>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace zipmpi::launch {
 
@@ -31,6 +33,10 @@ bool NodeJob::make_segment(Diagnostic& why) {
                                     why, &nodes))
         return false;
     if (request_.keep_going) segment_.faults().set_fault_tolerant();
+    if (int ends[2]; request_.hold && pipe2(ends, O_CLOEXEC) == 0) {
+        held_.reset(ends[0]);
+        holder_.reset(ends[1]);
+    }
     return std::ranges::count(request_.gateway_nodes, range_.node) == 0 || make_gateway_segment(why);
 }
 

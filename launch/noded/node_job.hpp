@@ -8,6 +8,7 @@
 #include "base/key_schedule.hpp"
 #include "launch/protocol/messages.hpp"
 #include "launch/tree/bootstrap.hpp"
+#include "os/fd.hpp"
 #include "segment/node_segment.hpp"
 
 namespace zipmpi::launch {
@@ -18,6 +19,9 @@ class NodeJob {
     NodeJob(NodeRange range, JobKey* secret);
     bool read(std::string_view start_request);
     bool make_segment(Diagnostic& why); // after load_params(): its layout depends on parameters
+    // A pipe that ranks read at their start if they are held for a debugger: its end releases them.
+    [[nodiscard]] int hold_fd() const { return held_.get(); }
+    void release_ranks() { holder_.reset(); }
 
     [[nodiscard]] const StartRequest& request() const { return request_; }
     [[nodiscard]] NodeRange range() const { return range_; }
@@ -53,6 +57,7 @@ class NodeJob {
     NodeMap dense_map_;                 // nodes with ranks only, numbered from 0
     std::vector<uint32_t> local_ranks_; // ranks in MPI_COMM_WORLD, by local index
     segment::NodeSegment segment_, gateway_segment_;
+    os::Fd held_, holder_; // ends of the pipe
 };
 
 } // namespace zipmpi::launch

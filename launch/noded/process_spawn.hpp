@@ -20,7 +20,7 @@ struct SpawnArgs {
     char* const* envp = nullptr;
     const char* directory = nullptr; // working directory; nullptr: that of this process
     int stdio[3] = {-1, -1, -1};
-    int inherit[2] = {-1, -1}; // further descriptors that the process keeps, under the same numbers
+    int inherit[3] = {-1, -1, -1}; // further descriptors that the process keeps, under the same numbers
     const cpu_set_t* cpus = nullptr;
     size_t cpu_bytes = 0;
     rlimit open_files{}; // limit to restore

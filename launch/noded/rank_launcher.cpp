@@ -37,6 +37,7 @@ std::vector<std::string> RankLauncher::environment(uint32_t local, int pmi_fd) c
         "OMPI_COMM_WORLD_LOCAL_SIZE=" + local_size,
         "OMPI_COMM_WORLD_NODE_RANK=" + local_rank,
     };
+    if (job_.hold_fd() >= 0) own.push_back("ZIPMPI_HOLD_FD=" + std::to_string(job_.hold_fd()));
     if (!job_.is_single_node()) {
         const segment::NodeTable nodes = job_.node_table();
         own.push_back("ZIPMPI_NODE_INDEX=" + std::to_string(nodes.own));
@@ -81,6 +82,7 @@ pid_t RankLauncher::spawn_rank(uint32_t local, const RankEnds& ends, const CpuLi
     plan.stdio[2] = ends.output[services_.outputs.pipes_per_rank() - 1].get();
     plan.inherit[0] = ends.pmi.get();
     plan.inherit[1] = job_.segment().fd();
+    plan.inherit[2] = job_.hold_fd();
     plan.cpus = cpus.empty() ? nullptr : allowed.get();
     plan.cpu_bytes = allowed.bytes();
     plan.open_files = defaults_.open_files;

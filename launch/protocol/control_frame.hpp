@@ -29,6 +29,7 @@ enum class ControlFrameType : uint32_t {
     kernel_share =
         12,           // u32 node, u32 first, u32 all: its ranks among all that share the cores of one machine
     fault_event = 10, // JobEvent: for all ranks, in one order everywhere
+    release_ranks = 13, // a debugger has seen the process table: ranks that wait in MPI_Init continue
     // daemons -> mpiexec
     output = 101,         // u32 stream (1, 2), u32 rank or no_rank, bytes
     failure = 102,        // Failure
@@ -44,6 +45,7 @@ enum class ControlFrameType : uint32_t {
     ranks_finished = 112, // multi-cluster job: all ranks on and below this node have ended
     exit_codes = 113,     // u32 node, text: host, numbers: exit statuses of its ranks
     kernel_info = 114,    // u32 node, text, numbers: its machine, and the CPUs that it may use
+    rank_pids = 115,      // u32 node, text: host, numbers: process ids of its ranks
     // both directions
     heartbeat = 201, // liveness
     routed = 202,    // RoutedMessage: from one node to another, through the tree

@@ -143,6 +143,7 @@ std::string encode(const StartRequest& r) {
     encode(w, r.output);
     w.u32(r.pmix ? 1 : 0).u32(r.flush_prompts ? 1 : 0).u32(r.stdin_open ? 1 : 0);
     w.u32(r.keep_going ? 1 : 0);
+    w.u32(r.hold ? 1 : 0);
     encode(w, r.tree);
     w.text(r.cluster_map).numbers(r.gateway_nodes).u32(static_cast<uint32_t>(r.traffic.size()));
     for (const auto& t : r.traffic) w.u32(t.a).u32(t.b).u32(t.weight);
@@ -173,6 +174,7 @@ bool decode(std::string_view bytes, StartRequest& out) {
     out.flush_prompts = r.u32() != 0;
     out.stdin_open = r.u32() != 0;
     out.keep_going = r.u32() != 0;
+    out.hold = r.u32() != 0;
     if (!decode(r, out.tree)) return false;
     out.cluster_map = r.text();
     out.gateway_nodes = r.numbers();

@@ -62,6 +62,7 @@ struct StartRequest {
     bool flush_prompts = false; // interactive: show an unfinished line of rank 0
     bool stdin_open = false;
     bool keep_going = false; // the job survives the death of a rank
+    bool hold = false;       // ranks wait in MPI_Init until a debugger has seen them
     LaunchTree tree;
     std::string cluster_map;             // bridge::ClusterMap as text; empty: one cluster
     std::vector<uint32_t> gateway_nodes; // nodes of the gateways, by gateway number

@@ -9,14 +9,28 @@ bool is_launcher_variable(std::string_view name) {
     for (const std::string_view prefix : {"PMI_", "PMI2_", "PMIX_", "OMPI_COMM_WORLD_", "OMPI_MCA_orte_",
                                           "OMPI_MCA_ess", "OMPI_MCA_pmix", "ORTE_", "PRTE_", "HYDI_"})
         if (name.substr(0, prefix.size()) == prefix) return true;
-    for (const std::string_view whole :
-         {"ZIPMPI_NODE_FD",     "ZIPMPI_LOCAL_INDEX",     "ZIPMPI_JOB_ID",
-          "ZIPMPI_NODE_INDEX",  "ZIPMPI_NODES",           "ZIPMPI_CLUSTERS",
-          "ZIPMPI_APP_NUMBER",  "ZIPMPI_SPAWN_PORT",      "ZIPMPI_SPAWN_AGENT",
-          "ZIPMPI_PARENT_PORT", "MPI_LOCALRANKID",        "MPI_LOCALNRANKS",
-          "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_NUM_PROCS", "OMPI_FIRST_RANKS",
-          "OMPI_NUM_APP_CTX",   "OMPI_COMMAND",           "OMPI_ARGV",
-          "OMPI_FILE_LOCATION", "OMPI_MCA_initial_wdir",  "OMPI_MCA_mpi_oversubscribe"})
+    for (const std::string_view whole : {"ZIPMPI_HOLD_FD",
+                                         "ZIPMPI_NODE_FD",
+                                         "ZIPMPI_LOCAL_INDEX",
+                                         "ZIPMPI_JOB_ID",
+                                         "ZIPMPI_NODE_INDEX",
+                                         "ZIPMPI_NODES",
+                                         "ZIPMPI_CLUSTERS",
+                                         "ZIPMPI_APP_NUMBER",
+                                         "ZIPMPI_SPAWN_PORT",
+                                         "ZIPMPI_SPAWN_AGENT",
+                                         "ZIPMPI_PARENT_PORT",
+                                         "MPI_LOCALRANKID",
+                                         "MPI_LOCALNRANKS",
+                                         "OMPI_UNIVERSE_SIZE",
+                                         "OMPI_APP_CTX_NUM_PROCS",
+                                         "OMPI_FIRST_RANKS",
+                                         "OMPI_NUM_APP_CTX",
+                                         "OMPI_COMMAND",
+                                         "OMPI_ARGV",
+                                         "OMPI_FILE_LOCATION",
+                                         "OMPI_MCA_initial_wdir",
+                                         "OMPI_MCA_mpi_oversubscribe"})
         if (name == whole) return true;
     return false;
 }

@@ -10,9 +10,10 @@ namespace {
 
 // Set by ZipMPI's mpiexec for its ranks; not parameters.
 [[maybe_unused]] const bool declared = [] {
-    for (const char* name : {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX",
-                             "ZIPMPI_NODES", "ZIPMPI_CLUSTERS", "ZIPMPI_GATEWAY", "ZIPMPI_APP_NUMBER",
-                             "ZIPMPI_PARENT_PORT", "ZIPMPI_SPAWN_AGENT"})
+    for (const char* name :
+         {"ZIPMPI_NODE_FD", "ZIPMPI_LOCAL_INDEX", "ZIPMPI_JOB_ID", "ZIPMPI_NODE_INDEX", "ZIPMPI_NODES",
+          "ZIPMPI_CLUSTERS", "ZIPMPI_GATEWAY", "ZIPMPI_APP_NUMBER", "ZIPMPI_PARENT_PORT",
+          "ZIPMPI_SPAWN_AGENT", "ZIPMPI_HOLD_FD", "ZIPMPI_PROFILE", "ZIPMPI_TRACE_DIR", "ZIPMPI_TRACE_LIMIT"})
         declare_internal_variable(name);
     return true;
 }();

@@ -5,8 +5,11 @@
 #include "boot/local_diagnostic.hpp"
 #include "boot/pmi_client.hpp"
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <unistd.h>
 
 namespace zipmpi::boot {
 namespace {
@@ -14,6 +17,17 @@ namespace {
 const char* const inherited_remedy =
     "start the program directly with mpiexec; if an MPI program started it as a child process, remove "
     "ZIPMPI_NODE_FD and PMI_FD from its environment";
+
+// A debugger that started mpiexec looks at all processes first: the pipe ends when it has seen them.
+void wait_for_debugger() {
+    const char* const fd = std::getenv("ZIPMPI_HOLD_FD");
+    if (fd == nullptr) return;
+    const os::Fd held(std::atoi(fd));
+    unsetenv("ZIPMPI_HOLD_FD");
+    char nothing = 0;
+    while (read(held.get(), &nothing, 1) < 0 && errno == EINTR) {
+    }
+}
 
 bool segment_matches(const Detection& found, const segment::NodeSegment& segment) {
     const auto index = static_cast<uint32_t>(found.local_index);
@@ -46,6 +60,7 @@ bool NativeLauncher::open(const Detection& found, Job& job, Diagnostic& why) {
         return refuse("the environment (rank " + std::to_string(found.rank) + " of " +
                       std::to_string(found.size) + ", local index " + std::to_string(found.local_index) +
                       ", job " + found.job_id + ") does not match the inherited memory");
+    wait_for_debugger();
     launcher->pmi_fd_ = found.pmi_fd;
     launcher->rank_ = job.rank = found.rank;
     launcher->size_ = job.size = found.size;
