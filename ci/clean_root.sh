@@ -2,21 +2,25 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# usage: ci/clean_root.sh PACKAGE.deb [ROOT]
-# Installs the Debian package on a fresh Debian 12 and follows the guide's quick start there. As root; needs debootstrap and a
-# mirror, taken from this machine's sources. An existing ROOT (made by debootstrap) is copied, not changed.
-# Takes minutes, so it is not part of the tests. Status 77: not possible here.
+# usage: ci/clean_root.sh FOLDER [ROOT]
+# Installs the Debian packages of FOLDER on a fresh Debian 12, follows the guide's quick start there, runs the test of the packages
+# and mpi4py, and removes them again: nothing may be left. As root; needs debootstrap and a mirror, taken from this machine's
+# sources. An existing ROOT (made by debootstrap) is copied, not changed. Takes minutes, so it is not part of the tests. Status 77:
+# not possible here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -ge 1 ] && [ -f "$1" ] || { echo "usage: ci/clean_root.sh PACKAGE.deb [ROOT]; ci/package.sh builds the package"; exit 2; }
-package=$1
+[ $# -ge 1 ] && compgen -G "$1/*.deb" >/dev/null ||
+    { echo "usage: ci/clean_root.sh FOLDER [ROOT]; ci/package.sh builds the packages into BUILD_DIR/package"; exit 2; }
+packages=$1
 # shellcheck source=ci/clean_root_functions.sh
 . ci/clean_root_functions.sh
 make_root "${2:-}"
-cp "$package" "$root/zipmpi.deb"
+mkdir "$root/packages"
+cp "$packages"/*.deb "$root/packages"
 inside apt-get -q update
-inside apt-get -q -y install /zipmpi.deb
-inside dpkg -s zipmpi | grep -E '^(Version|Installed-Size)'
+inside sh -c 'find /usr /etc -xdev | sort' >"$scratch/before"
+inside sh -c 'apt-get -q -y install /packages/*.deb'
+inside sh -c 'dpkg -s zipmpi | grep -E "^(Version|Installed-Size)"'
 
 # The page as a script: its files, its commands, and then the expected lines of output.
 TEST_BIN=/usr/lib/zipmpi/bin python3 -B - "$root" <<'SCRIPT'
@@ -44,4 +48,19 @@ while read -r line; do
 done <"$root/wanted"
 inside sh -c '[ -f /usr/lib/zipmpi/share/man/man3/MPI_Send.3 ] && [ -f /usr/lib/zipmpi/share/man/man1/mpiexec.1 ]' ||
     { echo "clean root: no manual pages"; exit 1; }
-echo "clean root: the first page of the guide works after apt-get install of $(basename "$package")"
+cp debian/tests/hello "$root/hello"
+inside sh /hello
+inside sh -c 'command -v mpirun && [ "$(readlink -f /usr/bin/mpirun)" = /usr/lib/zipmpi/bin/mpiexec ]' ||
+    { echo "clean root: mpirun is not an alternative"; exit 1; }
+# Open MPI keeps mpicc and mpirun where both are installed. Debian's mpi4py is built for it, and runs on zipmpi-bindings.
+inside apt-get -q -y install openmpi-bin python3-mpi4py
+inside sh -c '[ "$(readlink /etc/alternatives/mpirun)" = /usr/bin/mpirun.openmpi ]' || { echo "clean root: Open MPI is not the default"; exit 1; }
+sum='from mpi4py import MPI; c = MPI.COMM_WORLD; s = c.allreduce(c.rank); c.rank or print("ZipMPI" in MPI.Get_library_version(), s)'
+[ "$(inside mpiexec.zipmpi -n 4 python3 -c "$sum")" = "True 6" ] || { echo "clean root: mpi4py"; exit 1; }
+inside sh -c 'apt-get -q -y purge openmpi-bin python3-mpi4py libzipmpi1 libzipmpi-dev zipmpi zipmpi-bindings zipmpi-doc && apt-get -q -y autoremove --purge'
+inside sh -c 'find /usr /etc -xdev | sort' >"$scratch/after"
+if comm -13 "$scratch/before" "$scratch/after" | grep -i -e zipmpi -e 'bin/mpi' -e 'alternatives/mpi'; then
+    echo "clean root: files are left after the removal"
+    exit 1
+fi
+echo "clean root: the packages work, and their removal leaves nothing"

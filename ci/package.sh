@@ -3,28 +3,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: ci/package.sh [BUILD_DIR]
-# Builds the Debian package, checks it with lintian, checks its contents, unpacks it into a temporary root and uses it from there.
+# Packages a build as Debian packages, twice with equal bytes, checks them with lintian, checks their contents, unpacks them into
+# a temporary root and uses them from there. Status 77: no debhelper.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=${1:-build/release}
+build=$(readlink -f "${1:-build/release}")
+command -v dh >/dev/null || { echo "package: no dh (package debhelper)"; exit 77; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} # reproducible: equal bytes from one commit
-export SOURCE_DATE_EPOCH
 
 die() {
     echo "package: $*"
     exit 1
 }
 
-(cd "$build" && cpack -G DEB -B "$scratch/out" >"$scratch/cpack.log" 2>&1) || {
-    cat "$scratch/cpack.log"
-    exit 1
+build_packages() { # number
+    mkdir -p "$scratch/$1/zipmpi"
+    cp -r debian "$scratch/$1/zipmpi"
+    (cd "$scratch/$1/zipmpi" && ZIPMPI_PREBUILT=$build dpkg-buildpackage -b -us -uc -d >"$scratch/log.$1" 2>&1) ||
+        { cat "$scratch/log.$1"; exit 1; }
+    (cd "$scratch/$1" && sha256sum ./*.deb) >"$scratch/sums.$1"
 }
-package=$(find "$scratch/out" -maxdepth 1 -name 'zipmpi_*.deb')
-[ -f "$package" ] || die "cpack built no package"
-dpkg-deb -I "$package"
-dpkg-deb -c "$package" | tee "$scratch/contents"
+build_packages 1 &
+build_packages 2
+wait $! || die "the first run failed"
+diff "$scratch/sums.1" "$scratch/sums.2" || die "two runs produced different packages"
+packages=("$scratch"/1/*.deb)
+for package in "${packages[@]}"; do
+    dpkg-deb -I "$package" | grep -E '^ (Package|Version|Installed-Size|Depends|Recommends)'
+    dpkg-deb -c "$package" >>"$scratch/contents"
+done
+[ "$(awk '$1 !~ /^d/ {print $6}' "$scratch/contents" | sort | uniq -d)" = "" ] || die "a file is in two packages"
 
 # Required and forbidden contents.
 while read -r path; do
@@ -58,30 +67,34 @@ usr/lib/zipmpi/lib/pkgconfig/ompi-c\.pc
 usr/lib/zipmpi/bin/mpicc_abi
 usr/share/doc/zipmpi/copyright
 usr/share/doc/zipmpi/changelog\.gz
+usr/share/doc/zipmpi-doc/guide/quick_start\.md
 usr/share/man/man1/mpicc\.zipmpi\.1\.gz
 usr/lib/zipmpi/share/man/man1/mpiexec\.1
 usr/lib/zipmpi/share/man/man3/MPI_Send\.3
 usr/lib/zipmpi/share/man/man7/zipmpi-parameters\.7
 usr/lib/zipmpi/share/zipmpi/bench/compare
+usr/lib/zipmpi/share/zipmpi/torch/build\.sh
+usr/lib/zipmpi/lib/zipmpi/openmpi/libmpi\.so\.40
 PATHS
 if awk '{print $6}' "$scratch/contents" | grep -vE '^\./(usr/(bin/[a-z]*(\.zipmpi)?|lib/(zipmpi/.*)?|share/((doc|lintian|man)/.*)?)?)?$'; then
     die "files outside /usr/lib/zipmpi and the folders that Debian's policy requires"
 fi
 if awk '{print $2}' "$scratch/contents" | grep -vx root/root; then die "files not owned by root"; fi
 if awk '$1 !~ /^l/ {print $1}' "$scratch/contents" | grep -E '^.{8}w'; then die "world-writable files"; fi
-recommends=$(dpkg-deb -f "$package" Recommends)
-for name in libpmix2 libhwloc15 libscotch-7.0 libmetis5; do
-    [[ $recommends == *$name* ]] || die "$name is not recommended"
-    [[ $(dpkg-deb -f "$package" Depends) != *$name* ]] || die "$name is a hard dependency; its module is loaded on demand"
+field() { dpkg-deb -f "$scratch"/1/"$1"_*.deb "$2"; } # package, field
+for name in libpmix2 libhwloc15 libucx0 libscotch-7.0 libmetis5; do
+    [[ $(field libzipmpi1 Recommends) == *$name* ]] || die "$name is not recommended"
+    [[ $(field libzipmpi1 Depends) != *$name* ]] || die "$name is a hard dependency; its module is loaded on demand"
 done
-[[ $(dpkg-deb -f "$package" Depends) == *libc6* ]] || die "no dependencies found"
-lintian --allow-root --tag-display-limit 0 --fail-on error "$package" || die "lintian reports errors"
+[[ $(field libzipmpi1 Depends) == *libc6* ]] || die "no dependencies found"
+lintian --allow-root --tag-display-limit 0 --fail-on error,warning "$scratch"/1/*.changes || die "lintian reports errors or warnings"
 
-dpkg-deb -x "$package" "$scratch/root"
-find "$scratch/root" -type f -exec sh -c 'file -b "$1" | grep -q "not stripped"' _ {} \; -print | grep . && die "not stripped"
+for package in "${packages[@]}"; do dpkg-deb -x "$package" "$scratch/root"; done
+if find "$scratch/root" -type f -exec file {} + | grep "not stripped"; then die "not stripped"; fi
 bash tests/install/install_test.sh "$build" "$scratch/root/usr/lib/zipmpi"
 "$scratch/root/usr/bin/mpicc.zipmpi" tests/install/hello.c -o "$scratch/hello"
 [ "$("$scratch/root/usr/bin/mpiexec.zipmpi" -n 4 "$scratch/hello" 4 2>&1)" = "hello from 4 ranks" ] || die "mpiexec.zipmpi"
+rm -rf "$build/package"
 mkdir -p "$build/package"
-cp "$package" "$build/package/"
-echo "package: $build/package/$(basename "$package") is good"
+cp "${packages[@]}" "$build/package/"
+echo "package: the packages in $build/package are good"

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: ci/torch.sh FOLDER [ROOT]
-# Installs the Debian package in FOLDER (ci/package.sh) and Debian's python3-torch in a fresh Debian 12, builds the PyTorch backend
+# Installs the Debian packages in FOLDER (ci/package.sh) and Debian's python3-torch in a fresh Debian 12, builds the PyTorch backend
 # there and runs tests/torch: results against gloo, DistributedDataParallel, times. As root; 1.5 GB, about 10 minutes; not part of
 # `.ci/run`. Status 77: not possible here.
 set -euo pipefail

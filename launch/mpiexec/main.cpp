@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <new>
+#include <string_view>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -89,9 +91,21 @@ void export_to_spawned_jobs(StartRequest& request) {
         request.base_env.push_back("ZIPMPI_SPAWN_AGENT=" + agent);
 }
 
+// Called by operator new. Allocates nothing.
+[[noreturn]] void end_without_memory() {
+    constexpr std::string_view text =
+        "mpiexec: out of memory\n"
+        "  where: this host, before the job has started or while it runs\n"
+        "  why:   the kernel refused more memory to mpiexec\n"
+        "  fix:   free memory on this host, or raise the memory limit (ulimit -v)\n";
+    static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+    _exit(1); // daemons end their ranks when the connection closes
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
+    std::set_new_handler(end_without_memory);
     open_standard_descriptors();
     Options options;
     Diagnostic why;

@@ -49,7 +49,7 @@ Param<int64_t> heartbeat_timeout{
     "milliseconds without any message after which mpiexec treats a host as failed"};
 
 Param<int64_t> host_wait{"launch.host_wait",
-                         30,
+                         15,
                          {0, 3600},
                          Unit::seconds,
                          Level::user,

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Four ranks with known messages and waits. 41 messages: see the comments. With an argument: as many pairs of calls more. */
+/* Four ranks with known messages and waits. 41 messages: see the comments. With an argument: as many pairs of
+ * calls more. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>
@@ -11,14 +12,15 @@ static void compute(double seconds) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, value = 0, flag = 0, data[4] = {0, 0, 0, 0};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) compute(0.05); /* a late sender: 1 message */
     if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
-    if (rank == 1) MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank == 2) MPI_Ssend(&value, 1, MPI_INT, 3, 6, MPI_COMM_WORLD); /* a late receiver: 1 message */
     if (rank == 3) compute(0.05);
     if (rank == 3) MPI_Recv(&value, 1, MPI_INT, 2, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -30,7 +32,8 @@ int main(int argc, char **argv) {
     MPI_Request requests[6];
     int n = 0;
     for (int peer = 0; peer < 4; ++peer)
-        if (peer != rank) MPI_Irecv(&data[peer], 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &requests[n++]);
+        if (peer != rank)
+            MPI_Irecv(&data[peer], 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &requests[n++]);
     for (int peer = 0; peer < 4; ++peer)
         if (peer != rank) MPI_Isend(&rank, 1, MPI_INT, peer, 7, MPI_COMM_WORLD, &requests[n++]);
     MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
@@ -51,7 +54,8 @@ int main(int argc, char **argv) {
     MPI_Comm reversed, pair;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
     MPI_Sendrecv(&rank, 1, MPI_INT, right, 9, &value, 1, MPI_INT, left, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Sendrecv(&rank, 1, MPI_INT, (4 - rank) % 4, 9, &value, 1, MPI_INT, (6 - rank) % 4, 9, reversed, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&rank, 1, MPI_INT, (4 - rank) % 4, 9, &value, 1, MPI_INT, (6 - rank) % 4, 9, reversed,
+                 MPI_STATUS_IGNORE);
 
     /* two pairs, in different order of creation and use: 4 messages, tested and waited for */
     MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);

@@ -53,8 +53,9 @@ Json transport_facts() {
           {"why", fmt::format("slots of {} bytes, cells of {}; CMA copies: see below", wire::cache_line,
                               param_value("shm.cell_size"))}},
          {{"peers", "ranks on other hosts"},
-          {"transport", "own TCP connections, or UCX"},
-          {"why", "UCX with RDMA devices (net.engine); see `zipmpi info --network`"}}});
+          {"transport", "UCX"},
+          {"why",
+           "over RDMA or TCP; own TCP connections with net.engine=tcp; see `zipmpi info --network`"}}});
 }
 
 std::string overview_text(const Json& facts) {

@@ -154,9 +154,9 @@ says_four_parts
 
 check 0 info --coverage
 prints '^ *implemented +missing +all +chapter$'
-prints '^ +[0-9]+ +[0-9]+ +674 +all chapters$'
+prints '^ +[0-9]+ +[0-9]+ +682 +all chapters$'
 check 0 info --coverage --missing
-prints '^ +674 +0 +674 +all chapters$'
+prints '^ +682 +0 +682 +all chapters$'
 check 0 info --coverage --json
 is_json coverage
 

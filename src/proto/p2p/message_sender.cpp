@@ -27,7 +27,7 @@ bool MessageSender::try_send_multislot(int world_peer, const wire::Envelope& e, 
     const int local = node_.shm.peer_of(world_peer);
     const auto peer = static_cast<transport::Peer>(local);
     if (world_peer == peers_.world_rank() || local < 0 || control_.queue().has(peer) ||
-        !node_.shm.try_send_multislot(peer, e, data, bytes))
+        !node_.shm.send_rings().try_send_multislot(peer, e, data, bytes))
         return false;
     traffic_.count_send(node_.counters(), peer, world_peer, e.context, bytes);
     return true;

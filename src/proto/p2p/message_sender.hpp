@@ -28,8 +28,8 @@ class MessageSender {
             return false;
         const int local = node_.shm.peer_of(world_peer);
         const auto peer = static_cast<transport::Peer>(local);
-        if (local < 0 || control_.queue().has(peer) || !node_.shm.try_send_inline(peer, e, data, bytes))
-            [[unlikely]]
+        if (local < 0 || control_.queue().has(peer) ||
+            !node_.shm.send_rings().try_send_inline(peer, e, data, bytes)) [[unlikely]]
             return false;
         Counters& counters = node_.counters();
         counters.add_owner(Counter::inline_messages);

@@ -31,14 +31,6 @@ class ShmTransport {
                            size_t bytes) {
         return send_rings_.send_inline(peer, envelope, payload, bytes);
     }
-    [[gnu::always_inline]] bool try_send_inline(Peer peer, const wire::Envelope& envelope,
-                                                const std::byte* payload, size_t bytes) {
-        return send_rings_.try_send_inline(peer, envelope, payload, bytes);
-    }
-    bool try_send_multislot(Peer peer, const wire::Envelope& envelope, const std::byte* payload,
-                            size_t bytes) {
-        return send_rings_.try_send_multislot(peer, envelope, payload, bytes);
-    }
     SendStatus send_bulk(Peer peer, const wire::Envelope& envelope, const std::byte* payload, size_t bytes,
                          const BulkSource& bulk);
 
@@ -54,6 +46,7 @@ class ShmTransport {
         return receive_rings_.poll(sink);
     }
     [[nodiscard]] ReceiveRings& receive_rings() { return receive_rings_; }
+    [[nodiscard]] SendRings& send_rings() { return send_rings_; }
 
     uint32_t arm();
     bool sleep(uint32_t ticket, int64_t timeout_ns) { return wakeups_.sleep(ticket, timeout_ns); }
