@@ -124,6 +124,7 @@ zipmpi_may_use(PMIX PKGCONFIG pmix DEBIAN libpmix-dev USE "starting under PMIx l
 zipmpi_may_use(HWLOC PKGCONFIG hwloc DEBIAN libhwloc-dev USE "binding and paths by caches and sockets")
 zipmpi_may_use(SCOTCH PACKAGE SCOTCH DEBIAN libscotch-dev USE "better placement by communication (--map-by comm)")
 zipmpi_may_use(METIS PACKAGE METIS DEBIAN libmetis-dev USE "better placement of hosts in two networks (--map-by comm)")
+zipmpi_may_use(OTF2 PKGCONFIG otf2 DEBIAN libotf2-trace-dev USE "traces for other tools (zipmpi trace --otf2)")
 
 # Fortran: the library is written in C++; the compiler builds the modules, otherwise mpifort builds them when first used.
 zipmpi_read_choice(FORTRAN fortran_choice)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the interposition library of --profile: each MPI_x calls PMPI_x and describes the call to
+"""Writes the interposition library of --profile and --trace: each MPI_x calls PMPI_x and describes the call to
 trace::Call (src/trace/call.hpp). Messages, requests and communicators are recognized by the parameters."""
 
 from .text import cpp_head, wrap_call

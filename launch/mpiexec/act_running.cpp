@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 
 namespace zipmpi::launch::act {
 namespace {
@@ -71,6 +72,21 @@ bool report_hang(const Use& use, Draft& draft, Diagnostic& why) {
 
 bool profile(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
     return draft.job.observation.profile = true;
+}
+
+bool trace(const Use& use, Draft& draft, Diagnostic& why) {
+    if (use.value().empty() || use.value()[0] == '-') // Intel MPI's option of this name has no value
+        return bad_value(use, "is not a directory", "write for example: --trace traces", why);
+    std::error_code failed;
+    draft.job.observation.trace_folder = std::filesystem::absolute(use.value(), failed).string();
+    return true;
+}
+
+bool trace_limit(const Use& use, Draft& draft, Diagnostic& why) {
+    long n = 0;
+    if (!parse_whole_number(use, 1, 1 << 20, n, why)) return false;
+    draft.job.observation.limit_mib = static_cast<uint32_t>(n);
+    return true;
 }
 
 bool keep_going(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) { return draft.job.keep_going = true; }

@@ -65,6 +65,8 @@ struct OtherMpis {
 struct ObservationOptions {
     double report_hang = 0; // seconds; 0: off
     bool profile = false;
+    std::string trace_folder; // absolute; empty: no trace
+    uint32_t limit_mib = 0;   // 0: the default
 };
 
 struct Options {

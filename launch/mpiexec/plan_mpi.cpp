@@ -41,18 +41,20 @@ std::string interposer_file(const BindingPlan& plan) {
 // Lets the ranks load the interposition library and tells it what to record.
 void plan_recording(const ObservationOptions& wanted, const std::string& program, BindingPlan& plan,
                     AppContext& app) {
-    if (!wanted.profile) return;
+    if (!wanted.profile && wanted.trace_folder.empty()) return;
     const std::string file = interposer_file(plan);
     if (file.empty() || access(file.c_str(), R_OK) != 0) {
         plan.warnings.push_back(
             {"the calls of this program are not recorded", program,
              file.empty() ? "it does not run on ZipMPI" : "this installation has no " + file,
-             "remove --profile, or let the program use ZipMPI"});
+             "remove --profile and --trace, or let the program use ZipMPI"});
         return;
     }
     std::string& preload = plan.variables.preload;
     preload = preload.empty() ? file : file + ":" + preload;
-    app.env.emplace_back("ZIPMPI_PROFILE=yes");
+    if (wanted.profile) app.env.emplace_back("ZIPMPI_PROFILE=yes");
+    if (!wanted.trace_folder.empty()) app.env.push_back("ZIPMPI_TRACE_DIR=" + wanted.trace_folder);
+    if (wanted.limit_mib != 0) app.env.push_back("ZIPMPI_TRACE_LIMIT=" + std::to_string(wanted.limit_mib));
 }
 
 bool has_pmix(Pmix wanted) { return wanted != Pmix::no && !pmix_module_file().empty(); }

@@ -161,6 +161,7 @@ std::string plan_text(const Options& options, const StartRequest& request) {
     const ObservationOptions& seen = options.observation;
     if (seen.report_hang > 0) out.line("report hang", seconds_text(seen.report_hang));
     if (seen.profile) out.line("profile", "at the end");
+    if (!seen.trace_folder.empty()) out.line("trace", seen.trace_folder);
     out.flag("keep going", options.keep_going);
     if (options.other_mpis.pmix != Pmix::automatic)
         out.line("pmix", options.other_mpis.pmix == Pmix::yes ? "yes" : "no");

@@ -25,8 +25,8 @@ TEST(DaemonStart, HostThatDoesNotAnswerIsTriedForALimitedTime) {
     EXPECT_EQ(start.on_agent_exit(exited(255), "Connection refused", 100 * second), Next::first_to_retry);
     EXPECT_EQ(start.retry_time(), 101 * second);
     EXPECT_EQ(start.on_agent_exit(exited(255), "Connection refused", 110 * second), Next::retry);
-    EXPECT_EQ(start.on_agent_exit(exited(255), "Connection refused", 129 * second), Next::retry);
-    EXPECT_EQ(start.on_agent_exit(exited(255), "Connection refused", 130 * second), Next::fail);
+    EXPECT_EQ(start.on_agent_exit(exited(255), "Connection refused", 114 * second), Next::retry);
+    EXPECT_EQ(start.on_agent_exit(exited(255), "Connection refused", 115 * second), Next::fail);
 }
 
 TEST(DaemonStart, OtherFailuresArePermanent) {

@@ -15,7 +15,7 @@ void* find_symbol(const char* name) noexcept {
     void* const found = dlsym(library != nullptr ? library : RTLD_DEFAULT, name);
     if (found != nullptr) return found;
     report({"a call cannot be recorded", ZIPMPI_TRACED_LIBRARY, std::string("the library has no ") + name,
-            "start the program without --profile"});
+            "start the program without --profile and --trace"});
     std::abort();
 }
 

@@ -9,7 +9,7 @@
 namespace zipmpi::trace {
 namespace {
 
-constexpr uint64_t mib = 1024 * 1024;
+constexpr uint64_t mib = uint64_t{1} << 20;
 constexpr uint64_t default_limit = 256 * mib;
 
 const char* variable(const char* name) noexcept {

@@ -33,7 +33,7 @@ bool TraceFile::open(const char* folder, const Identity& self, uint64_t limit_by
     file_.reset(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (!is_open()) {
         report({"the trace file could not be created", path, std::strerror(errno),
-                "name a directory in ZIPMPI_TRACE_DIR that all ranks can write"});
+                "name a directory of --trace that all ranks can write"});
         return false;
     }
     header_.magic = wire::trace_magic;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Trace files: one per rank, a header and records in the order in which the calls returned. Written by
-// src/trace.
+// src/trace, read by `zipmpi trace`.
 #pragma once
 
 #include <cstdint>

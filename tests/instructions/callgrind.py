@@ -51,9 +51,10 @@ class Profile:
         return {self.home[f] for f in seen if f in self.home and self.home[f] and self.home[f].startswith(roots)}
 
 
-def profile_of_rank_0(mpiexec, program, *options):
+def profile_of_rank_0(mpiexec, program, *options, launch=()):
+    """options are those of valgrind, launch those of mpiexec."""
     with tempfile.TemporaryDirectory(prefix="zipmpi-instructions-") as folder:
-        done = subprocess.run([mpiexec, "-n", "2", "valgrind", "-q", "--tool=callgrind", *options,
+        done = subprocess.run([mpiexec, "-n", "2", *launch, "valgrind", "-q", "--tool=callgrind", *options,
                                f"--callgrind-out-file={folder}/%q{{PMI_RANK}}", program],
                               capture_output=True, text=True, timeout=100, check=False)
         if done.returncode != 0:

@@ -20,6 +20,12 @@ from zipmpi_gen import command_line  # noqa: E402
 
 FILES, BLOCKS = command_lines.read(command_lines.PATH.read_text())
 TABLE = command_line.read(ROOT / "launch/mpiexec/options.toml")
+# Builds with sanitizers have no library that records calls, and say so.
+RECORDS_CALLS = (pathlib.Path(MPIEXEC).parents[1] / "lib/zipmpi/zipmpi_trace_standard.so").exists()
+
+
+def needs_recording(block):
+    return any(line.startswith(("profile", "trace")) for line in block.plan)
 
 
 class Plans(Case):
@@ -31,6 +37,8 @@ class Plans(Case):
     def test_each_leads_to_its_plan(self):
         with command_lines.Place(FILES) as place:
             for block in BLOCKS:
+                if needs_recording(block) and not RECORDS_CALLS:
+                    continue
                 with self.subTest(command=block.command, env=block.env):
                     self.assertEqual(place.plan(block), block.plan)
 

@@ -3,8 +3,8 @@
 //
 // More ranks than CPUs. A nonblocking call that finds nothing yields each time while all ranks are awake,
 // since another one could run, and only now and then while the others sleep. A blocking call yields for
-// wait.extra_yield_us before it sleeps if the ranks are at most twice as many as the CPUs ("long"), and a few times
-// if they are more ("short").
+// wait.extra_yield_us before it sleeps if the ranks are at most twice as many as the CPUs ("long"), and a few
+// times if they are more ("short").
 #include "check.hpp"
 
 #include <atomic>

@@ -7,7 +7,9 @@
 #include "env.hpp"
 #include "info.hpp"
 #include "map/map.hpp"
+#include "metrics/metrics.hpp"
 #include "top/top.hpp"
+#include "tracing/trace.hpp"
 #include "tune/tune.hpp"
 
 #include "base/diagnostic.hpp"
@@ -123,10 +125,42 @@ CLI::App* add_top(CLI::App& app, TopOptions& o) {
         ->check(CLI::Range(0.05, 60.0));
     top->add_option("--sort", o.sort, "initial sort column")
         ->check(CLI::IsMember({"rank", "state", "call", "peer", "messages", "bytes", "unexpected"}));
+    top->add_flag("--json", o.json, "print the ranks as JSON and exit");
     top->add_flag("--once", o.once, "print one table and exit; works without a terminal");
     top->add_flag("--links", o.links, "show the traffic between ranks, the busiest links first");
     top->add_flag("--gateways", o.gateways, "show the gateways on this host, with their ports");
     return top;
+}
+
+CLI::App* add_metrics(CLI::App& app, MetricsOptions& o) {
+    CLI::App* metrics = app.add_subcommand(
+        "metrics", "print the counters of the jobs on this host in the OpenMetrics format");
+    CLI::Option* output =
+        metrics->add_option("--output", o.output, "write a file, which is replaced as a whole")
+            ->type_name("FILE");
+    metrics->add_option("--interval", o.interval, "with --output: write it again every N seconds")
+        ->needs(output)
+        ->check(CLI::Range(0.1, 3600.0));
+    metrics->add_option("--port", o.port, "serve HTTP on this port of 127.0.0.1")
+        ->check(CLI::Range(1, 65535))
+        ->excludes(output);
+    metrics->add_flag("--per-rank", o.per_rank,
+                      "label each rank, at most 1024 per job; default: sums of jobs");
+    return metrics;
+}
+
+CLI::App* add_trace(CLI::App& app, TraceOptions& o) {
+    CLI::App* trace = app.add_subcommand(
+        "trace", "show the profile of a trace of mpiexec --trace, or convert the trace for other tools");
+    trace->add_option("directory", o.folder, "directory of --trace")->required()->type_name("DIR");
+    trace->add_option("--job", o.job, "job id, if there are several; default: the latest")->type_name("ID");
+    trace->add_flag("--json", o.json, "print JSON instead of text");
+    trace->add_option("--perfetto", o.perfetto, "write JSON for ui.perfetto.dev and chrome://tracing")
+        ->type_name("FILE");
+    trace->add_option("--html", o.html, "write one page with a timeline and the profile")->type_name("FILE");
+    trace->add_option("--otf2", o.otf2, "write an OTF2 archive for Vampir, Scalasca and others")
+        ->type_name("FOLDER");
+    return trace;
 }
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -188,6 +222,10 @@ int run(int argc, char** argv) {
     const CLI::App* env = add_env(app, env_options);
     TopOptions top_options;
     const CLI::App* top = add_top(app, top_options);
+    MetricsOptions metrics_options;
+    const CLI::App* metrics = add_metrics(app, metrics_options);
+    TraceOptions trace_options;
+    const CLI::App* trace = add_trace(app, trace_options);
     CLI::App* bench = app.add_subcommand(
         "bench", "compare ZipMPI with other installed libraries: tables, plots, one HTML page");
     bench->prefix_command(); // parses its own options: zipmpi bench --help
@@ -202,6 +240,8 @@ int run(int argc, char** argv) {
     if (info->parsed()) return run_info(options);
     if (bench->parsed()) return run_bench(bench->remaining());
     if (top->parsed()) return run_top(top_options);
+    if (metrics->parsed()) return run_metrics(metrics_options);
+    if (trace->parsed()) return run_trace(trace_options);
     if (env->parsed()) return run_env(env_options);
     if (doctor->parsed() && !doctor_options.program.empty()) return run_program_doctor(doctor_options);
     if (doctor->parsed()) return run_doctor(doctor_options, load_params(environ));

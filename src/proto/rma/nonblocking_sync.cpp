@@ -48,7 +48,7 @@ void FlushSync::begin() {
 }
 
 UnlockSync::UnlockSync(const TargetTable& targets, LockManager& locks, PendingOperations& pending,
-                       std::vector<int> ranks, LockMode mode)
+                       const std::vector<int>& ranks, LockMode mode)
     : NonblockingSync(*targets.team().engine)
     , locks_(locks)
     , pending_(pending)

@@ -90,7 +90,7 @@ class FlushSync final : public NonblockingSync {
 class UnlockSync final : public NonblockingSync {
   public:
     UnlockSync(const TargetTable& targets, LockManager& locks, PendingOperations& pending,
-               std::vector<int> ranks, LockMode mode);
+               const std::vector<int>& ranks, LockMode mode);
 
   private:
     void begin() override;

@@ -68,8 +68,8 @@ std::unique_ptr<NonblockingSync> Window::make_flush(std::vector<int> ranks) {
     return std::make_unique<FlushSync>(*targets_.team().engine, pending_, std::move(ranks));
 }
 
-std::unique_ptr<NonblockingSync> Window::make_unlock(std::vector<int> ranks, LockMode mode) {
-    return std::make_unique<UnlockSync>(targets_, locks_, pending_, std::move(ranks), mode);
+std::unique_ptr<NonblockingSync> Window::make_unlock(const std::vector<int>& ranks, LockMode mode) {
+    return std::make_unique<UnlockSync>(targets_, locks_, pending_, ranks, mode);
 }
 
 bool Window::needs_am() {

@@ -88,7 +88,7 @@ class Window {
     [[nodiscard]] std::unique_ptr<NonblockingSync> make_fence();
     [[nodiscard]] std::unique_ptr<NonblockingSync> make_neighbor_fence(std::vector<int> neighbors);
     [[nodiscard]] std::unique_ptr<NonblockingSync> make_flush(std::vector<int> ranks);
-    [[nodiscard]] std::unique_ptr<NonblockingSync> make_unlock(std::vector<int> ranks, LockMode mode);
+    [[nodiscard]] std::unique_ptr<NonblockingSync> make_unlock(const std::vector<int>& ranks, LockMode mode);
 
     [[nodiscard]] LockManager& locks() { return locks_; }
     [[nodiscard]] EpochSync& epochs() { return epochs_; }

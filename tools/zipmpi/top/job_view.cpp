@@ -124,12 +124,36 @@ std::vector<std::string> JobView::page_of(std::vector<std::string> head, size_t 
     return head;
 }
 
-std::vector<std::string> JobView::rank_table(size_t rows, size_t& bright) {
+std::vector<RankRow> JobView::rows() const {
     std::vector<RankRow> all;
     const double seconds = std::max(1e-6, static_cast<double>(now_ns_ - before_ns_) / 1e9);
     for (size_t i = 0; i < snapshot_.size(); ++i)
         all.push_back(make_row(snapshot_[i], before_[i], now_[i], seconds));
     sort_rows(all, order_);
+    return all;
+}
+
+Json JobView::facts() const {
+    const WatchedJob& job = *jobs_[current_job_];
+    Json ranks = Json::array();
+    for (const RankRow& r : rows())
+        ranks.push_back({{"rank", r.rank},
+                         {"state", r.state},
+                         {"call", r.call},
+                         {"peer", r.peer},
+                         {"messages_per_second", r.messages},
+                         {"bytes_per_second", r.bytes},
+                         {"unexpected", r.unexpected},
+                         {"path", r.path}});
+    return {{"job", job.id},
+            {"node", job.segment.header().node},
+            {"nodes", job.segment.header().nodes},
+            {"world_size", job.segment.header().world_size},
+            {"ranks", ranks}};
+}
+
+std::vector<std::string> JobView::rank_table(size_t rows, size_t& bright) {
+    const std::vector<RankRow> all = this->rows();
     bright = 1;
     return page_of(
         {title(), heading(order_)}, all.size(), [&](size_t i) { return line_of(all[i]); },

@@ -4,6 +4,7 @@
 // View of the ranks of a job on this node.
 #pragma once
 
+#include "json.hpp"
 #include "top/job_discovery.hpp"
 #include "top/link_rates.hpp"
 #include "top/rank_table.hpp"
@@ -30,11 +31,13 @@ class JobView final : public TopView {
     bool sample() override;
     std::vector<std::string> lines(size_t rows, size_t columns, size_t& bright) override;
     void key(char key) override;
+    [[nodiscard]] Json facts() const; // for --json: the current job and its ranks
 
   private:
     enum class Page : uint8_t { ranks, links, wait_list };
     void select_job(size_t job);
     void set_page(Page page);
+    [[nodiscard]] std::vector<RankRow> rows() const;
     [[nodiscard]] std::vector<std::string> rank_table(size_t rows, size_t& bright);
     [[nodiscard]] std::vector<std::string> link_table(size_t rows, size_t& bright);
     // Visible lines of a page with `all` lines, between the heading and the key line, which shows the range.

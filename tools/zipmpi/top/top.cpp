@@ -31,6 +31,12 @@ void print_once(TopView& view, double delay) {
     }
 }
 
+void print_json(JobView& view, double delay) {
+    usleep(static_cast<useconds_t>(delay * 1e6));
+    view.sample();
+    std::puts(view.facts().dump(2).c_str());
+}
+
 void run_interactive(TopView& view, double delay) {
     Screen screen;
     const auto pause_ns = static_cast<uint64_t>(delay * 1e9);
@@ -70,6 +76,10 @@ int run_top(const TopOptions& o) {
         if (gateways->found()) view = std::move(gateways);
     } else {
         auto job = std::make_unique<JobView>(o);
+        if (job->found() && o.json) {
+            print_json(*job, o.interval);
+            return 0;
+        }
         if (job->found()) view = std::move(job);
     }
     if (view == nullptr) return report_nothing_found(o);

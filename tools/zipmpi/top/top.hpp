@@ -16,6 +16,7 @@ struct TopOptions {
     pid_t pid = 0;   // a process of the job
     double interval = 0.5;
     bool once = false;
+    bool json = false;
     bool gateways = false;
     bool links = false; // start with the traffic between ranks
     std::string sort = "rank";
