@@ -4,6 +4,8 @@
  * usage: features PATH, with 2 ranks
  * Compiled with the header of another MPI library and run on the library for its ABI: spawned processes, data
  * representations and sessions. Prints "ok" from rank 0. */
+#include "check.h"
+
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -11,14 +13,6 @@
 #include <string.h>
 
 static int rank;
-
-#define CHECK(condition)                                                                                     \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: rank %d: %s does not hold\n", __FILE__, __LINE__, rank, #condition);     \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                                                    \
-        }                                                                                                    \
-    } while (0)
 
 /* Both sides use handles, special ranks and codes of this ABI. */
 static void spawned(MPI_Comm parent, char** argv) {

@@ -4,6 +4,8 @@
  * usage: interface, with 2 ranks
  * Compiled with the header of another MPI library and run on the library for its ABI: everything whose
  * encoding differs between ABIs. Prints "ok" from rank 0. */
+#include "check.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +22,6 @@ extern struct ompi_predefined_datatype_t ompi_mpi_lb, ompi_mpi_ub;
 int MPI_Type_struct(int, int*, MPI_Aint*, MPI_Datatype*, MPI_Datatype*);
 
 static int rank, size;
-
-#define CHECK(condition)                                                                                     \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: rank %d: %s does not hold\n", __FILE__, __LINE__, rank, #condition);     \
-            MPI_Abort(MPI_COMM_WORLD, 1);                                                                    \
-        }                                                                                                    \
-    } while (0)
 
 /* Special ranks and tags, status fields and counts. */
 static void messages(void) {

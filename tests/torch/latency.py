@@ -3,22 +3,15 @@
 """Median time of all_reduce in microseconds, with the refill of the tensor: `BACKEND RANKS BYTES MEDIAN` per line.
 
 usage: latency.py BACKEND"""
-import os
 import statistics
 import sys
 import time
 
 import torch
 import torch.distributed as dist
+from start import start
 
-torch.set_num_threads(1)
-if sys.argv[1] == "zipmpi":
-    import zipmpi_torch
-    zipmpi_torch.init_process_group()
-else:
-    os.environ.setdefault("RANK", os.environ.get("PMI_RANK", "0"))
-    os.environ.setdefault("WORLD_SIZE", os.environ.get("PMI_SIZE", "1"))
-    dist.init_process_group(sys.argv[1])
+start(sys.argv[1])
 for size, repetitions in ((64, 400), (4096, 400), (4 << 20, 30)):
     t = torch.ones(size // 4)
     times = []

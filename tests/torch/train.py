@@ -3,11 +3,11 @@
 """Trains a small model with DistributedDataParallel; rank 0 writes the parameters, and all ranks must have the same.
 
 usage: train.py BACKEND FILE       train.py compare FILE FILE"""
-import os
 import sys
 
 import torch
 import torch.distributed as dist
+from start import start
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
@@ -19,14 +19,7 @@ if sys.argv[1] == "compare":
     print("parameters agree; largest difference", max((a[k] - b[k]).abs().max().item() for k in a))
     sys.exit(0)
 
-torch.set_num_threads(1)
-if sys.argv[1] == "zipmpi":
-    import zipmpi_torch
-    zipmpi_torch.init_process_group()
-else:
-    os.environ.setdefault("RANK", os.environ.get("PMI_RANK", "0"))
-    os.environ.setdefault("WORLD_SIZE", os.environ.get("PMI_SIZE", "1"))
-    dist.init_process_group(sys.argv[1])
+start(sys.argv[1])
 torch.manual_seed(1)
 model = DistributedDataParallel(nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 10)),
                                 bucket_cap_mb=0.05)

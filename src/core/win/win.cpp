@@ -53,9 +53,9 @@ Err win_get_info(Win& win, Info*& info) { return make_info(win.hints, info); }
 // Other hints take effect only at creation.
 Err win_set_info(Win& win, Info* info) {
     if (info == nullptr) return Err::success;
-    for (const char* const key : {"accumulate_ops"})
-        if (const std::string* const value = hints_of(*info).find(key); value != nullptr)
-            win.hints.set(key, *value);
+    constexpr const char* key = "accumulate_ops";
+    if (const std::string* const value = hints_of(*info).find(key); value != nullptr)
+        win.hints.set(key, *value);
     return Err::success;
 }
 
