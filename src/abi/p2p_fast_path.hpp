@@ -54,7 +54,7 @@ template <class Count>
 template <class Count>
 [[gnu::always_inline]] inline bool isend(uint32_t function, const void* buf, Count count, MPI_Datatype type,
                                          int dest, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
-    core::Request* const completed = core::plain::completed_send;
+    core::Request* const completed = core::plain::completed_send.load(std::memory_order_acquire);
     if (request == nullptr || completed == nullptr || !send(function, buf, count, type, dest, tag, comm))
         [[unlikely]]
         return false;

@@ -7,6 +7,8 @@
 // effects if the message is not plain; the binding then calls the general function.
 #pragma once
 
+#include <atomic>
+
 #include "base/recorder.hpp"
 #include "core/comm/comm.hpp"
 #include "core/runtime_state.hpp"
@@ -17,8 +19,9 @@ namespace zipmpi::core::plain {
 inline constexpr uint64_t max_bytes = wire::inline_max;
 inline constexpr uint64_t max_longer_bytes = wire::multislot_max; // of send_longer()
 
-// The request of a send that is complete when its call returns; null until the first one.
-[[gnu::visibility("hidden")]] extern Request* completed_send;
+// The request of a send that is complete when its call returns; null until the first one. Read without the
+// lock.
+[[gnu::visibility("hidden")]] extern std::atomic<Request*> completed_send;
 
 // Whether MPI is initialized and needs no lock.
 [[gnu::always_inline]] inline bool is_possible() noexcept {

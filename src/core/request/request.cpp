@@ -144,7 +144,7 @@ Err return_inactive(Status* status) {
 
 } // namespace
 
-constinit Request* plain::completed_send = nullptr;
+constinit std::atomic<Request*> plain::completed_send = nullptr;
 
 Request* make_request(Comm& comm) {
     Request* const r = slab.make(&comm, nullptr);
@@ -167,13 +167,15 @@ Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type) {
 }
 
 Request* completed_send_request() {
-    Request*& done = plain::completed_send; // protected by the progress engine lock
-    if (done != nullptr) return done;
-    Request* made = make_request(nullptr, builtin_type(TypeId::BYTE));
+    // Written with the progress engine's lock held.
+    if (Request* const done = plain::completed_send.load(std::memory_order_relaxed); done != nullptr)
+        return done;
+    Request* const made = make_request(nullptr, builtin_type(TypeId::BYTE));
     if (made == nullptr) return nullptr;
     made->kind = proto::Operation::Kind::send;
     made->complete = made->shared = true;
-    return done = made;
+    plain::completed_send.store(made, std::memory_order_release);
+    return made;
 }
 
 void destroy(Request& request) {
