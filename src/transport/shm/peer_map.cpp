@@ -6,13 +6,16 @@ namespace zipmpi::transport::shm {
 
 PeerMap::PeerMap(const segment::NodeSegment& segment)
     : segment_(segment)
-    , local_ranks_(segment.local_ranks()) {
-    for (uint32_t i = 0; i < local_ranks_; ++i) identity_ &= segment.world_rank(i) == static_cast<int>(i);
+    , first_(segment.world_rank(0)) {
+    const uint32_t ranks = segment.local_ranks();
+    // World ranks ascend with the local index.
+    if (segment.world_rank(ranks - 1) - first_ == static_cast<int>(ranks - 1)) consecutive_ = ranks;
 }
 
 int PeerMap::search(int world_rank) const {
+    const uint32_t ranks = segment_.local_ranks();
     uint32_t low = 0;
-    uint32_t high = local_ranks_; // world ranks ascend with the local index
+    uint32_t high = ranks;
     while (low < high) {
         const uint32_t middle = (low + high) / 2;
         if (segment_.world_rank(middle) < world_rank)
@@ -20,7 +23,7 @@ int PeerMap::search(int world_rank) const {
         else
             high = middle;
     }
-    return low < local_ranks_ && segment_.world_rank(low) == world_rank ? static_cast<int>(low) : -1;
+    return low < ranks && segment_.world_rank(low) == world_rank ? static_cast<int>(low) : -1;
 }
 
 } // namespace zipmpi::transport::shm

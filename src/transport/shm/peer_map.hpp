@@ -13,17 +13,18 @@ class PeerMap {
     explicit PeerMap(const segment::NodeSegment& segment);
     // Returns the local index of a world rank; -1: not on this node.
     [[nodiscard]] int find(int world_rank) const {
-        if (identity_) [[likely]]
-            return world_rank < static_cast<int>(local_ranks_) ? world_rank : -1;
-        return search(world_rank);
+        if (consecutive_ == 0) [[unlikely]]
+            return search(world_rank);
+        const int index = world_rank - first_;
+        return static_cast<uint32_t>(index) < consecutive_ ? index : -1;
     }
 
   private:
     [[nodiscard]] int search(int world_rank) const;
 
     const segment::NodeSegment& segment_;
-    uint32_t local_ranks_;
-    bool identity_ = true; // local index == world rank for all: the job runs on this node only
+    int first_;                // world rank with local index 0
+    uint32_t consecutive_ = 0; // ranks of this node if their world ranks are consecutive, else 0
 };
 
 } // namespace zipmpi::transport::shm

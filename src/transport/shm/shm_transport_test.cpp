@@ -146,5 +146,16 @@ TEST(Shm, PeerOfFindsWorldRanks) {
     EXPECT_EQ(t.peer_of(63), -1);
 }
 
+TEST(Shm, PeersOfConsecutiveWorldRanks) {
+    segment::NodeSegment segment;
+    Diagnostic why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {5, 6, 7}, 64, segment, why)) << format(why);
+    const ShmTransport t(segment, 0);
+    EXPECT_EQ(t.peer_of(4), -1);
+    EXPECT_EQ(t.peer_of(5), 0);
+    EXPECT_EQ(t.peer_of(7), 2);
+    EXPECT_EQ(t.peer_of(8), -1);
+}
+
 } // namespace
 } // namespace zipmpi::transport::shm
