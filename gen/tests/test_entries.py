@@ -59,6 +59,10 @@ class Implemented(unittest.TestCase):
         self.assertIn("array_of_statuses_.store(array_of_statuses, *outcount,", waitsome)
         self.assertIn("array_of_requests_.store_at(array_of_requests, *indx);", text("MPI_Testany"))
 
+    def test_statuses_are_stored_only_if_the_flag_is_true(self):
+        for name in ("MPI_Testall", "MPI_Request_get_status_all"):
+            self.assertIn("array_of_statuses_.store(array_of_statuses, flag_ ? count : 0, ", text(name))
+
     def test_status_queries_store_no_requests(self):
         query = text("MPI_Request_get_status_some")
         self.assertIn("array_of_requests_.load(", query)

@@ -290,6 +290,9 @@ def status(param, context):
     if param.is_array:
         used = param.values.get("used")
         used = "*" + used if used else param.length
+        flag = context.first("logical", direction="out")
+        if flag:  # MPI_Testall: programs may expect unchanged statuses if not all requests are complete
+            used = f"{converted_name(flag)} ? {used} : 0"
         return ParamCode(own, declare=[f"StatusArray {own};"],
                      check=[f"{own}.prepare(entry, {param.length}, {param.name})"], pass_on=[f"{own}.data()"],
                      store=[f"{own}.store({param.name}, {used}, entry.err == Err::in_status);"])

@@ -3,6 +3,8 @@
 //
 #include "abi/single_library.hpp"
 
+#include "binding/identity.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <dlfcn.h>
@@ -25,16 +27,17 @@ struct Search {
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // The part of a file name up to the version that the soname has: libmpi.so.40.30.4 is libmpi.so.40.
-bool is_mpi_library(std::string_view path) {
+template <size_t n>
+bool has_name(std::string_view path, const std::string_view (&sonames)[n]) {
     const std::string_view name = file_name(path);
-    return std::any_of(std::begin(mpi_libraries), std::end(mpi_libraries), [name](std::string_view soname) {
+    return std::any_of(std::begin(sonames), std::end(sonames), [name](std::string_view soname) {
         return name.starts_with(soname) && (name.size() == soname.size() || name[soname.size()] == '.');
     });
 }
 
 int visit(dl_phdr_info* object, size_t, void* data) {
     auto& search = *static_cast<Search*>(data);
-    if (object->dlpi_name == nullptr || !is_mpi_library(object->dlpi_name) ||
+    if (object->dlpi_name == nullptr || !has_name(object->dlpi_name, mpi_libraries) ||
         object->dlpi_addr == reinterpret_cast<uintptr_t>(search.own_base))
         return 0;
     search.other = object->dlpi_name;
@@ -46,6 +49,10 @@ int visit(dl_phdr_info* object, size_t, void* data) {
 Err check_single_library() noexcept {
     Dl_info own{};
     if (dladdr(reinterpret_cast<const void*>(&check_single_library), &own) == 0) return Err::success;
+    if (has_name(own.dli_fname, mpi_libraries) && !has_name(own.dli_fname, library_names))
+        return fail(Err::other, "replace the file: copies and links must keep the name of the library",
+                    "the file %s is not the library of this name, but ZipMPI's %s", own.dli_fname,
+                    library_names[0].data());
     Search search{own.dli_fbase};
     dl_iterate_phdr(visit, &search);
     if (search.other == nullptr) return Err::success;

@@ -9,7 +9,7 @@
 namespace zipmpi::abi {
 
 // Fails if the process has loaded another MPI library, such as one for libraries that were built for another
-// MPI.
+// MPI, or this one by the name of another.
 Err check_single_library() noexcept;
 
 } // namespace zipmpi::abi

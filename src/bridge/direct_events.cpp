@@ -28,6 +28,10 @@ void DirectEvents::peer_failed(Peer peer, const char* why) {
     protocols_.peer_failed(peers_.number_direct(peer), why);
 }
 
+void DirectEvents::connection_lost(Peer peer, const char* why) {
+    protocols_.connection_lost(peers_.number_direct(peer), why);
+}
+
 void DirectEvents::pack(NetworkOperation* operation, uint64_t offset, std::byte* to, size_t bytes) {
     protocols_.pack(operation, offset, to, bytes);
 }

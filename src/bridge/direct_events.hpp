@@ -26,6 +26,7 @@ class DirectEvents final : public transport::NetworkListener {
     void send_finished(NetworkOperation* operation, OpStatus outcome) override;
     void fetch_finished(NetworkOperation* operation, OpStatus outcome) override;
     void peer_failed(Peer peer, const char* why) override;
+    void connection_lost(Peer peer, const char* why) override; // of a rank: others detect failures
     void pack(NetworkOperation* operation, uint64_t offset, std::byte* to, size_t bytes) override;
     void unpack(NetworkOperation* operation, uint64_t offset, const std::byte* from, size_t bytes) override;
     size_t list_iov(NetworkOperation* operation, iovec* list, size_t most) override;

@@ -50,6 +50,7 @@ class MultiClusterNetwork final : public transport::Network {
     bool arm() override;
     [[nodiscard]] bool idle() const override { return inner_->idle() && endpoint_.idle(); }
     void set_shutting_down(bool yes) override;
+    void announce_end() override { inner_->announce_end(); }
     [[nodiscard]] bool has_pending_handshakes() const override { return inner_->has_pending_handshakes(); }
     [[nodiscard]] bool relays_bulk() const override { return relays_bulk_; }
     [[nodiscard]] uint64_t rejected_messages() const override { return inner_->rejected_messages(); }

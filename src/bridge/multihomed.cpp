@@ -103,6 +103,10 @@ void MultihomedNetwork::flush_batches() {
     for (SubNetwork& sub : subnetworks_) sub.network().flush_batches();
 }
 
+void MultihomedNetwork::announce_end() {
+    for (SubNetwork& sub : subnetworks_) sub.network().announce_end();
+}
+
 bool MultihomedNetwork::has_batches() const {
     return std::ranges::any_of(subnetworks_, [](const SubNetwork& p) { return p.network().has_batches(); });
 }

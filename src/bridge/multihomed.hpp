@@ -56,6 +56,7 @@ class MultihomedNetwork final : public transport::FrameNetwork {
     PostStatus send_frame(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
                           transport::FrameTicket* ticket, transport::Batching batching) override;
     void flush_batches() override;
+    void announce_end() override;
     [[nodiscard]] bool has_batches() const override;
     void release_frame(void* /*descriptor*/) override {} // none is passed on
     void reset_peer(Peer peer) override;

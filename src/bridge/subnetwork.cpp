@@ -43,6 +43,10 @@ void SubNetwork::fetch_finished(NetworkOperation* operation, OpStatus outcome) {
 
 void SubNetwork::peer_failed(Peer peer, const char* why) { listener_.peer_failed(outer_peer(peer), why); }
 
+void SubNetwork::connection_lost(Peer peer, const char* why) {
+    listener_.connection_lost(outer_peer(peer), why);
+}
+
 void SubNetwork::pack(NetworkOperation* operation, uint64_t offset, std::byte* to, size_t bytes) {
     listener_.pack(operation, offset, to, bytes);
 }

@@ -59,6 +59,7 @@ class SubNetwork final : public transport::NetworkListener, public transport::Fr
     void send_finished(transport::NetworkOperation* operation, transport::OpStatus outcome) override;
     void fetch_finished(transport::NetworkOperation* operation, transport::OpStatus outcome) override;
     void peer_failed(transport::Peer peer, const char* why) override;
+    void connection_lost(transport::Peer peer, const char* why) override;
     void pack(transport::NetworkOperation* operation, uint64_t offset, std::byte* to, size_t bytes) override;
     void unpack(transport::NetworkOperation* operation, uint64_t offset, const std::byte* from,
                 size_t bytes) override;

@@ -114,6 +114,18 @@ void abort_job(const char* function, Err error, const Comm* comm) noexcept {
     end_job(e, 1, p);
 }
 
+void end_after_lost_connection(int world_rank) noexcept {
+    flush_program_output();
+    Runtime* const e = runtime();
+    stop_unless_first_failure(e);
+    end_job(
+        e, 1,
+        {"the connection to rank " + std::to_string(world_rank) + " was lost", location_text(e, nullptr),
+         "a TCP connection between the two hosts ended, but the rank still runs: messages are missing",
+         "look for a firewall or a restarted network between the hosts; with --keep-going the job continues "
+         "without that rank"});
+}
+
 Err abort(Comm& comm, int code) {
     flush_program_output();
     Runtime* const e = runtime();

@@ -180,6 +180,9 @@ void shut_down_runtime() {
         static_cast<void>(e.segment.faults().state().fault_tolerant != 0
                               ? fault_tolerant_barrier(*e.world)
                               : proto::coll::barrier(e.world->team));
+    }
+    if (e.progress_engine->network() != nullptr) {
+        e.progress_engine->network()->announce_end();
         wait_until_drained(e);
     }
     set_state(e, wire::RankState::finalized);

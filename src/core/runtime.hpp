@@ -111,6 +111,7 @@ HandlerAction action_of(const Errhandler& handler) noexcept;
 // Prints what, where, why and fix, and ends the job (fatal) or the communicator's ranks (abort).
 [[noreturn]] [[gnu::cold]] void exit_forked_child(const char* function) noexcept;
 [[noreturn]] [[gnu::cold]] void abort_job(const char* function, Err error, const Comm* comm) noexcept;
+[[noreturn]] [[gnu::cold]] void end_after_lost_connection(int world_rank) noexcept;
 // Text of MPI_Error_string: class, meaning, and details if it was the last error of this thread.
 std::string describe(Err error);
 

@@ -147,6 +147,18 @@ TEST(NodeLocality, LateRankIsDiscoveredAndOnlyAnUpdateChangesIt) {
     EXPECT_TRUE(get_locality(segment, 0, again)) << "also if no locality was known";
 }
 
+TEST(NodeLocality, RankThatHasLeftIsNotAwaited) {
+    segment::NodeSegment segment;
+    Diagnostic why;
+    ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1}, 2, segment, why)) << why.why;
+    EXPECT_TRUE(discover_localities(segment, 0));
+    const auto left = static_cast<uint32_t>(wire::RankState::finalized);
+    segment.block(1).state.store(left); // without a pid: its process has ended
+    EXPECT_TRUE(discover_locality(segment, 1));
+    Locality locality{};
+    EXPECT_FALSE(get_locality(segment, 1, locality));
+}
+
 TEST(NodeLocality, ReadIsConsistentDuringUpdates) {
     segment::NodeSegment segment;
     Diagnostic why;

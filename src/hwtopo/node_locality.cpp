@@ -120,8 +120,11 @@ bool discover_locality(const segment::NodeSegment& segment, uint32_t local) {
     const uint32_t seen = segment.node_info().locality(local).state.load(
         std::memory_order_seq_cst); // also the last check before sleep
     if (seen != 0) return is_written(seen);
+    // The launcher withdraws the pid of a process that has ended; before it joined there was none either.
+    const bool may_have_left = segment.block(local).state.load(std::memory_order_acquire) >=
+                               static_cast<uint32_t>(wire::RankState::finalized);
     const pid_t pid = segment.block(local).pid.load(std::memory_order_seq_cst);
-    if (pid == 0) return false;
+    if (pid == 0) return may_have_left;
     Machine machine;
     if (read_machine(machine) && probe_locality(segment, local, machine, pid)) segment.node_info().notify();
     return true;

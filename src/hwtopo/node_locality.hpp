@@ -31,8 +31,8 @@ bool discovering_rank(const segment::NodeSegment& segment, uint32_t& local);
 // Resets the discovery of a dead rank, so that the next caller starts it again.
 void reset_discovery(const segment::NodeSegment& segment, uint32_t dead);
 
-// Discovers the locality of a rank that joined after the discovery. Returns false if the rank has not joined
-// or its locality is being written; try again later.
+// Discovers the locality of a rank that joined after the discovery; that of a rank that has left meanwhile
+// stays unknown. Returns false if the rank has not joined or its locality is being written; try again later.
 bool discover_locality(const segment::NodeSegment& segment, uint32_t local);
 
 // Locality of the calling rank; discovers it if it joined after the discovery.

@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace zipmpi::transport {
@@ -74,6 +76,7 @@ class Process final : public NetworkListener, public FrameListener, public Addre
         ++(outcome == OpStatus::done ? fetched : failed);
     }
     void peer_failed(Peer, const char*) override { ++peer_failures; }
+    void connection_lost(Peer, const char*) override { ++lost_connections; }
     void pack(NetworkOperation* operation, uint64_t offset, std::byte* to, size_t bytes) override {
         const Bytes& memory = static_cast<StridedOperation*>(operation)->memory;
         for (size_t i = 0; i < bytes; ++i) to[i] = memory[2 * (offset + i)];
@@ -108,7 +111,8 @@ class Process final : public NetworkListener, public FrameListener, public Addre
     void* kept = nullptr;
     bool keeps_frames = false;
     int detect_from = 0;
-    int sent = 0, fetched = 0, failed = 0, frames_sent = 0, connections = 0, peer_failures = 0;
+    int sent = 0, fetched = 0, failed = 0, frames_sent = 0, connections = 0, peer_failures = 0,
+        lost_connections = 0;
 };
 
 wire::Envelope envelope_of(int tag, size_t payload = 0) {
@@ -320,6 +324,67 @@ TEST_P(EnginePair, EndOfAPeerIsLeftToTheLauncher) {
     a.network->fail_peer(1);
     a.network->progress();
     EXPECT_EQ(a.network->send(0, envelope_of(0), nullptr, {}), PostStatus::failed);
+}
+
+TEST_P(EnginePair, AnAnnouncedEndIsNoLoss) {
+    if (GetParam() != Kind::tcp) GTEST_SKIP() << "UCX has no such connection, and seals make no difference";
+    a.detect_from = b.detect_from = INT32_MAX;
+    start({}, {});
+    ASSERT_TRUE(connect());
+    b.network->announce_end();
+    ASSERT_EQ(b.network->send(0, envelope_of(1), nullptr, {}), PostStatus::done); // a later session
+    ASSERT_TRUE(poll_until([this] { return a.tags.size() == 1; }));
+    b.network.reset();
+    for (int i = 0; i < 2500; ++i, usleep(1000)) a.network->progress();
+    EXPECT_EQ(a.lost_connections + a.peer_failures, 0);
+    EXPECT_EQ(a.network->send(0, envelope_of(1), nullptr, {}), PostStatus::failed); // does not wait for it
+}
+
+// Ends all established TCP connections of this process, as a firewall might.
+void end_connections() {
+    for (int fd = 3; fd < 1024; ++fd) {
+        sockaddr_storage peer{};
+        socklen_t length = sizeof peer;
+        const bool connected = getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0;
+        if (connected && (peer.ss_family == AF_INET || peer.ss_family == AF_INET6)) shutdown(fd, SHUT_RDWR);
+    }
+}
+
+// What was in flight is missing, so no new connection may replace the old one.
+TEST_P(EnginePair, ALostConnectionIsNotReplaced) {
+    if (GetParam() != Kind::tcp) GTEST_SKIP() << "UCX has no such connection, and seals make no difference";
+    a.detect_from = b.detect_from = INT32_MAX;
+    start({}, {});
+    ASSERT_TRUE(connect());
+    Bytes bulk = pattern(100000, 1);
+    NetworkOperation send;
+    ASSERT_EQ(b.network->send_rendezvous(0, envelope_of(1), nullptr, {bulk.data(), bulk.size(), &send}),
+              PostStatus::in_flight);
+    ASSERT_TRUE(poll_until([this] { return a.bulk != nullptr; }));
+    end_connections();
+    ASSERT_TRUE(poll_until([this] {
+        return a.network->send(0, envelope_of(2), nullptr, {}) == PostStatus::would_block &&
+               b.network->send(0, envelope_of(2), nullptr, {}) == PostStatus::would_block;
+    }));
+    Bytes target(bulk.size());
+    NetworkOperation fetch;
+    a.network->fetch(*a.bulk, {target.data(), target.size(), &fetch}); // would dial
+    a.tags.clear();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while ((a.lost_connections == 0 || b.lost_connections == 0) &&
+           std::chrono::steady_clock::now() < deadline) {
+        const PostStatus posted = b.network->send(0, envelope_of(3), nullptr, {});
+        ASSERT_TRUE(posted == PostStatus::would_block || posted == PostStatus::failed);
+        a.network->progress();
+        b.network->progress();
+        usleep(1000);
+    }
+    EXPECT_EQ(a.lost_connections, 1);
+    EXPECT_EQ(b.lost_connections, 1);
+    EXPECT_EQ(a.failed, 1);
+    EXPECT_EQ(b.failed, 1);
+    EXPECT_TRUE(a.tags.empty());
+    EXPECT_EQ(a.peer_failures + b.peer_failures, 0);
 }
 
 std::string name_of_case(const testing::TestParamInfo<Kind>& test) {

@@ -45,6 +45,8 @@ class NetworkListener {
     virtual void send_finished(NetworkOperation* operation, OpStatus outcome) = 0;
     virtual void fetch_finished(NetworkOperation* operation, OpStatus outcome) = 0;
     virtual void peer_failed(Peer peer, const char* why) = 0; // nothing more arrives from it
+    // As peer_failed(), of a peer that still runs: messages are missing.
+    virtual void connection_lost(Peer peer, const char* why) { peer_failed(peer, why); }
     // Packed bytes of an operation on noncontiguous memory.
     virtual void pack(NetworkOperation* operation, uint64_t offset, std::byte* to, size_t bytes) = 0;
     virtual void unpack(NetworkOperation* operation, uint64_t offset, const std::byte* from,
@@ -117,6 +119,8 @@ class Network {
     // Before exit: idle() then also requires that nothing depends on this process (acknowledgments delivered,
     // byes exchanged).
     virtual void set_shutting_down(bool /*yes*/) {}
+    // Before exit: from now on the end of a connection of this process is no failure. It can still be used.
+    virtual void announce_end() {}
     // Whether a peer has not replied to this rank's hello yet.
     [[nodiscard]] virtual bool has_pending_handshakes() const { return false; }
     [[nodiscard]] virtual uint64_t rejected_messages() const = 0; // messages without a valid token or MAC

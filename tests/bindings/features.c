@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * usage: features PATH, with 2 ranks
- * Compiled with the header of another MPI library and run on the library for its ABI: spawned processes, data
- * representations and sessions. Prints "ok" from rank 0. */
+ * Compiled with the header of another MPI library and run on the library for its ABI: spawned processes,
+ * ports, data representations and sessions. Prints "ok" from rank 0. */
 #include "check.h"
 
 #include <dlfcn.h>
@@ -45,6 +45,33 @@ static void spawn(char* program) {
     MPI_Reduce(NULL, &sum, 1, MPI_INT, MPI_SUM, root, children);
     CHECK(rank != 0 || sum == 42 + 43);
     MPI_Comm_disconnect(&children);
+}
+
+/* The name of a port fits into the string that this ABI provides for it. */
+static void ports(void) {
+    char name[MPI_MAX_PORT_NAME], found[MPI_MAX_PORT_NAME];
+    int value = 7 + rank, got = 0;
+    MPI_Comm other;
+    if (rank == 0) {
+        MPI_Open_port(MPI_INFO_NULL, name);
+        CHECK(strlen(name) > 0);
+        MPI_Publish_name("features", MPI_INFO_NULL, name);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Lookup_name("features", MPI_INFO_NULL, found);
+    CHECK(rank != 0 || strcmp(name, found) == 0);
+    if (rank == 0)
+        MPI_Comm_accept(found, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+    else
+        MPI_Comm_connect(found, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+    MPI_Sendrecv(&value, 1, MPI_INT, 0, 1, &got, 1, MPI_INT, 0, 1, other, MPI_STATUS_IGNORE);
+    CHECK(got == 8 - rank);
+    MPI_Comm_disconnect(&other);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Unpublish_name("features", MPI_INFO_NULL, name);
+        MPI_Close_port(name);
+    }
 }
 
 /* A representation that stores integers in the opposite byte order. */
@@ -134,6 +161,7 @@ int main(int argc, char** argv) {
     snprintf(path, sizeof path, "%s.%d", argv[1], rank);
     representations(path);
     sessions();
+    ports();
     spawn(argv[0]);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();

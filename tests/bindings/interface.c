@@ -40,6 +40,13 @@ static void messages(void) {
     CHECK(count == 1);
     CHECK(requests[0] == MPI_REQUEST_NULL && requests[1] == MPI_REQUEST_NULL);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    statuses[1].MPI_TAG = 78;
+    MPI_Irecv(got, 1, MPI_DOUBLE, peer, 10, MPI_COMM_WORLD, &requests[0]);
+    MPI_Testall(2, requests, &flag, statuses);
+    CHECK(!flag && statuses[0].MPI_ERROR == 77 && statuses[0].MPI_TAG == 9 && statuses[1].MPI_TAG == 78);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Send(&value, 1, MPI_DOUBLE, peer, 10, MPI_COMM_WORLD);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
 
     MPI_Send(&value, 1, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
     MPI_Recv(&value, 1, MPI_DOUBLE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_WORLD, &status);

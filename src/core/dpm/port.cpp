@@ -11,9 +11,11 @@
 #include "transport/stream/sockets.hpp"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <map>
 #include <poll.h>
+#include <string_view>
 #include <sys/socket.h>
 
 namespace zipmpi::core {
@@ -26,7 +28,7 @@ constexpr uint64_t exchange_timeout_ns = 60 * second_ns;
 constexpr uint64_t no_limit = UINT64_MAX;
 constexpr uint32_t max_contacts = 1U << 20;
 constexpr int poll_ms = 2;
-const std::string prefix = "zipmpi:";
+constexpr std::string_view prefix = "zipmpi:";
 
 uint64_t deadline_after(uint64_t ns) { return ns == no_limit ? no_limit : os::now_ns() + ns; }
 
@@ -143,16 +145,57 @@ Err not_a_port(const std::string& name) {
                 "\"%.40s%s\" is not a valid port name", name.c_str(), name.size() > 40 ? "..." : "");
 }
 
+// What a peer needs to connect, without the rest of ContactInfo: the shortest limit of an ABI for port names
+// is 255 characters.
+struct PackedAddress {
+    uint8_t address[4], port[2];
+};
+struct PackedContact {
+    uint64_t host, socket;
+    PackedAddress addresses[transport::stream::ContactInfo::max_addresses]; // as many as there are
+};
+constexpr size_t packed_bytes(size_t addresses) {
+    return offsetof(PackedContact, addresses) + addresses * sizeof(PackedAddress);
+}
+constexpr size_t shortest_name_limit = 255;
+static_assert(prefix.size() + 2 * packed_bytes(transport::stream::ContactInfo::max_addresses) + 1 +
+                  2 * transport::stream::key_bytes <=
+              shortest_name_limit);
+
+std::string pack(const transport::stream::ContactInfo& contact) {
+    PackedContact packed{contact.host, contact.socket, {}};
+    for (uint32_t i = 0; i < contact.address_count; ++i) {
+        const transport::stream::TcpAddress& from = contact.addresses[i];
+        std::memcpy(packed.addresses[i].address, &from.address, sizeof from.address);
+        std::memcpy(packed.addresses[i].port, &from.port, sizeof from.port);
+    }
+    return hex_of(&packed, packed_bytes(contact.address_count));
+}
+
+bool unpack(std::string_view hex, transport::stream::ContactInfo& contact) {
+    std::string bytes;
+    PackedContact packed{};
+    if (!from_hex(hex, bytes) || bytes.size() < packed_bytes(0) || bytes.size() > sizeof packed) return false;
+    const size_t addresses = (bytes.size() - packed_bytes(0)) / sizeof(PackedAddress);
+    if (bytes.size() != packed_bytes(addresses)) return false;
+    std::memcpy(&packed, bytes.data(), bytes.size());
+    contact.host = packed.host;
+    contact.socket = packed.socket;
+    contact.address_count = static_cast<uint32_t>(addresses);
+    for (size_t i = 0; i < addresses; ++i) {
+        transport::stream::TcpAddress& to = contact.addresses[i];
+        std::memcpy(&to.address, packed.addresses[i].address, sizeof to.address);
+        std::memcpy(&to.port, packed.addresses[i].port, sizeof to.port);
+    }
+    return true;
+}
+
 bool parse_port_name(const std::string& name, transport::stream::ContactInfo& contact, std::string& secret) {
     const size_t colon = name.rfind(':');
-    std::string bytes;
-    if (!name.starts_with(prefix) || colon <= prefix.size() ||
-        !from_hex(std::string_view(name).substr(prefix.size(), colon - prefix.size()), bytes) ||
-        bytes.size() != sizeof contact || !from_hex(std::string_view(name).substr(colon + 1), secret) ||
-        secret.size() != transport::stream::key_bytes)
-        return false;
-    std::memcpy(&contact, bytes.data(), sizeof contact);
-    return contact.address_count <= transport::stream::ContactInfo::max_addresses;
+    return name.starts_with(prefix) && colon > prefix.size() &&
+           unpack(std::string_view(name).substr(prefix.size(), colon - prefix.size()), contact) &&
+           from_hex(std::string_view(name).substr(colon + 1), secret) &&
+           secret.size() == transport::stream::key_bytes;
 }
 
 // A connected socket, or an empty one.
@@ -179,7 +222,7 @@ std::map<std::string, Port>& ports() {
 } // namespace
 
 std::string Port::name() const {
-    return prefix + hex_of(&contact, sizeof contact) + ":" + hex_of(secret.data(), secret.size());
+    return std::string(prefix) + pack(contact) + ":" + hex_of(secret.data(), secret.size());
 }
 
 Err make_port(Port& port) {

@@ -63,13 +63,17 @@ void update_all() {
     for_each_comm([](Comm& comm) { update(comm); });
 }
 
-// A rank that is unreachable for one must fail for all: the launcher ends it.
-void report_peer_failure(int world_rank) {
+// A rank that is unreachable for one must fail for all: the launcher ends it. Without fault tolerance a send
+// to it returns an error, but a receive of a missing message would wait forever.
+void report_peer_failure(int world_rank, proto::PeerFailure how) {
     const Runtime& e = *runtime();
     if (wire::is_external(world_rank))
         return mark_external_failed(world_rank); // external: its own launcher handles it
-    if (e.segment.faults().state().fault_tolerant != 0 && e.job.launcher != nullptr)
+    if (e.segment.faults().state().fault_tolerant == 0) {
+        if (how == proto::PeerFailure::connection_lost) end_after_lost_connection(world_rank);
+    } else if (e.job.launcher != nullptr) {
         static_cast<void>(e.job.launcher->notify("what=lost rank=" + std::to_string(world_rank)));
+    }
 }
 
 // Revocation by a process of another job. The other ranks of this job may not have received it.
@@ -121,7 +125,7 @@ void mark_external_failed(int world_rank) {
 void enable_fault_notification(Runtime& e) {
     e.progress_engine->faults().table().on_fault = update_all;
     e.progress_engine->faults().table().on_agreements = JobAgreement::take_decisions;
-    e.progress_engine->network_port().set_on_connection_lost(report_peer_failure);
+    e.progress_engine->network_port().set_on_failure(report_peer_failure);
     e.progress_engine->dispatcher().set_on_revoke(handle_revocation);
 }
 

@@ -59,7 +59,13 @@ void NetworkEvents::fetch_finished(NetworkOperation* operation, OpStatus outcome
     completion_.finish(op);
 }
 
-void NetworkEvents::peer_failed(transport::Peer peer, const char*) { network_.report_connection_lost(peer); }
+void NetworkEvents::peer_failed(transport::Peer peer, const char*) {
+    network_.report_failure(peer, PeerFailure::unreachable);
+}
+
+void NetworkEvents::connection_lost(transport::Peer peer, const char*) {
+    network_.report_failure(peer, PeerFailure::connection_lost);
+}
 
 void NetworkEvents::pack(NetworkOperation* operation, uint64_t offset, std::byte* to, size_t bytes) {
     load_payload(of_engine(operation), offset, to, bytes);

@@ -12,6 +12,11 @@
 
 namespace zipmpi::proto {
 
+enum class PeerFailure : uint8_t {
+    unreachable,
+    connection_lost // messages are missing, although the rank still runs
+};
+
 class NetworkPort {
   public:
     explicit NetworkPort(const PeerDirectory& peers)
@@ -51,10 +56,11 @@ class NetworkPort {
     bool acquire_descriptors() { return !std::exchange(descriptors_acquired_, true); }
     void release_descriptors() { descriptors_acquired_ = false; }
 
-    // Called when the network has lost the connection to a rank.
-    void set_on_connection_lost(void (*call)(int world_rank)) { on_connection_lost_ = call; }
-    void report_connection_lost(transport::Peer network_peer) {
-        if (on_connection_lost_ != nullptr) on_connection_lost_(network_->rank_of(network_peer));
+    // Called when the network can no longer reach a rank.
+    using OnFailure = void (*)(int world_rank, PeerFailure how);
+    void set_on_failure(OnFailure call) { on_failure_ = call; }
+    void report_failure(transport::Peer network_peer, PeerFailure how) {
+        if (on_failure_ != nullptr) on_failure_(network_->rank_of(network_peer), how);
     }
 
   private:
@@ -65,7 +71,7 @@ class NetworkPort {
     uint32_t polls_since_local_ = 0; // since the last message from this node; large after network activity
     bool descriptors_acquired_ = false;
     bool relays_bulk_ = false;
-    void (*on_connection_lost_)(int) = nullptr;
+    OnFailure on_failure_ = nullptr;
 };
 
 } // namespace zipmpi::proto

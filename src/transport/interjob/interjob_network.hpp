@@ -67,6 +67,9 @@ class InterJobNetwork final : public transport::Network {
     bool arm() override;
     [[nodiscard]] bool idle() const override;
     void set_shutting_down(bool yes) override;
+    void announce_end() override {
+        if (inner_ != nullptr) inner_->announce_end();
+    }
     [[nodiscard]] bool has_pending_handshakes() const override {
         return inner_ != nullptr && inner_->has_pending_handshakes();
     }

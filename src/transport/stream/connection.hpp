@@ -28,6 +28,7 @@ struct FrameHeader {
         bye,         // nothing else follows on this connection
         relayed,     // data: a frame to or from a gateway
         offer,       // data: the offer of a gateway to connect for such frames
+        leaving,     // the process may exit from now on
     };
     Kind kind = Kind::message;
     uint32_t unused = 0;
@@ -99,7 +100,8 @@ struct Connection {
     bool deferred = false; // `out` waits for the next progress()
     bool watches_writable = false;
     bool bye_sent = false, bye_received = false;
-    bool broken = false; // to be swept: write error or invalid data
+    bool ended_by_peer = false; // nothing can be written, but there may be data to read
+    bool broken = false;        // to be swept: write error or invalid data
 
     [[nodiscard]] bool is_open() const { return state == State::open; }
     [[nodiscard]] bool has_output() const {

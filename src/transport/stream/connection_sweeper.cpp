@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/stream/connection_sweeper.hpp"
 
+#include "os/clock.hpp"
+
 #include <algorithm>
 
 namespace zipmpi::transport::stream {
 namespace {
+
+constexpr uint64_t failure_report_ns = 2'000'000'000; // the launcher needs less
 
 void add_unsent(const Connection& c, std::vector<NetworkOperation*>& unsent) {
     for (const QueuedFrame& out : c.out)
@@ -51,8 +55,26 @@ bool ConnectionSweeper::note_end(const Connection& c) {
         peers_.add_failure(c.peer);
         return true;
     }
-    peers_.link(c.peer).lost = true;
+    if (!peers_.link(c.peer).is_lost()) lost_.push_back(c.peer);
+    peers_.link(c.peer).lost_ns = os::now_ns();
     return false;
+}
+
+void ConnectionSweeper::report_lost_connections() {
+    const uint64_t now = os::now_ns();
+    std::vector<int> alive;
+    std::erase_if(lost_, [&](int peer) {
+        const PeerLink& link = peers_.link(peer);
+        if (!link.is_lost() || link.failed) return true;
+        if (now - link.lost_ns < failure_report_ns) return false;
+        alive.push_back(peer);
+        return true;
+    });
+    for (const int peer : alive) {
+        peers_.link(peer).failed = true;
+        remove_peer(peer);
+        listener_.connection_lost(peers_.peer_of(peer), "the connection ended, but the process did not");
+    }
 }
 
 void ConnectionSweeper::sweep() {

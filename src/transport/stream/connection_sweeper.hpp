@@ -20,6 +20,11 @@ class ConnectionSweeper {
         , transfers_(transfers)
         , listener_(listener) {}
     void sweep();
+    // Reports lost connections whose peer the launcher has not reported as failed.
+    void check_lost() {
+        if (!lost_.empty()) [[unlikely]]
+            report_lost_connections();
+    }
     // Ends all connections of a peer; what is in flight to and from it fails.
     void remove_peer(int peer);
 
@@ -28,6 +33,7 @@ class ConnectionSweeper {
     [[nodiscard]] Connection* find_open(const Connection& c) const;
     [[nodiscard]] bool has_ended(const Connection& c) const;
     bool note_end(const Connection& c);
+    void report_lost_connections();
     void fail(int peer, const char* why);
     void fail_sends(const std::vector<NetworkOperation*>& unsent);
 
@@ -35,6 +41,7 @@ class ConnectionSweeper {
     ConnectionTable& table_;
     BulkTransfers& transfers_;
     NetworkListener& listener_;
+    std::vector<int> lost_; // peers whose connection is lost
 };
 
 } // namespace zipmpi::transport::stream

@@ -137,6 +137,7 @@ bool FrameReader::may_begin(const Connection& c, const FrameHeader& head, const 
     case Kind::refuse:
     case Kind::bulk:
     case Kind::bye:
+    case Kind::leaving:
         return true;
     }
     return false;
@@ -206,6 +207,9 @@ void FrameReader::deliver(Connection& c, const FrameHeader& h, const std::byte* 
         return use_.listener.fetch_finished(use_.transfers.end_fetch({c.peer, h.number}), OpStatus::done);
     case Kind::bye:
         return use_.sender.on_bye(c);
+    case Kind::leaving:
+        use_.peers.link(c.peer).left = true;
+        return;
     case Kind::relayed:
         return use_.relays->relayed_arrived(c.peer, data);
     case Kind::offer:

@@ -24,6 +24,8 @@ bool FrameSender::may_defer(Connection& c, Timing timing) const {
 
 PostStatus FrameSender::post(int peer, const FrameHeader& head, const std::byte* payload,
                              const BufferRef& data, Timing timing) {
+    if (peers_.link(peer).is_lost()) [[unlikely]]
+        return PostStatus::in_flight; // until the failure of the peer is reported
     Connection* const c = connection_to(peer);
     if (c == nullptr) return PostStatus::failed;
     QueuedFrame out(head, payload, data);
@@ -35,6 +37,8 @@ PostStatus FrameSender::post(int peer, const FrameHeader& head, const std::byte*
 
 PostStatus FrameSender::post_copy(int peer, FrameHeader::Kind kind, std::span<const std::byte> first,
                                   std::span<const std::byte> second, Timing timing) {
+    if (peers_.link(peer).is_lost()) [[unlikely]]
+        return PostStatus::in_flight;
     Connection* const c = connection_to(peer);
     if (c == nullptr) return PostStatus::failed;
     FrameHeader head;
@@ -71,6 +75,20 @@ PostStatus FrameSender::post(int peer, FrameHeader::Kind kind, uint64_t number) 
     head.kind = kind;
     head.number = number;
     return post(peer, head, nullptr, {});
+}
+
+// On all connections that a peer may consider open, except those whose end tells it that this process has
+// ended, as with gateways.
+void FrameSender::announce_end() {
+    FrameHeader leaving;
+    leaving.kind = FrameHeader::Kind::leaving;
+    for (const auto& [number, c] : table_.all()) {
+        const bool confirms = c->state == Connection::State::reply_sent;
+        const int peer = confirms ? peers_.find(c->setup.hello.from) : c->peer;
+        if (peer < 0 || peers_.detects_failure_of(peer) || (!confirms && !c->is_open())) continue;
+        c->out.emplace_back(leaving, nullptr, BufferRef{});
+        if (c->out.size() == 1) writer_.write_out(*c);
+    }
 }
 
 void FrameSender::send_bye(int peer) {

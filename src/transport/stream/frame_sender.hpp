@@ -35,6 +35,8 @@ class FrameSender {
 
     // Sends a bye on all connections to the peer. A later message opens a new one.
     void send_bye(int peer);
+    // Tells peers that this process may exit; it can still send.
+    void announce_end();
     void on_bye(Connection& c);
     // While it shuts down, this process replies to a bye with its own.
     void set_shutting_down(bool yes) { shutting_down_ = yes; }

@@ -38,12 +38,16 @@ bool FrameWriter::append_rest(QueuedFrame& out, Parts& parts) {
 
 // Returns the number of bytes; negative: the socket accepts none now, or the connection is broken.
 ssize_t FrameWriter::write_parts(Connection& c, Parts& parts) {
+    if (c.ended_by_peer) return -1;
     msghdr m{};
     m.msg_iov = parts.list;
     m.msg_iovlen = parts.count;
     const ssize_t n = sendmsg(c.fd.get(), &m, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS && errno != EINTR)
-        table_.mark_broken(c);
+    if (n >= 0) return n;
+    // What the peer has sent before is still read; then reading reports the end.
+    c.ended_by_peer = c.is_open() && (errno == EPIPE || errno == ECONNRESET);
+    const bool retry = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == EINTR;
+    if (!retry && !c.ended_by_peer) table_.mark_broken(c);
     return n;
 }
 

@@ -89,6 +89,7 @@ int MessageStreams::progress() {
         poll_events();
     if (table_.poll_id() % timeout_interval == 0) setup_.check_timeouts();
     if (table_.needs_sweep() || peers_.has_failures()) sweep();
+    sweeper_.check_lost();
     return table_.events();
 }
 

@@ -18,8 +18,13 @@ struct Connection;
 struct PeerLink {
     Connection* connection = nullptr; // for messages to it; null: none
     bool failed = false;
-    bool lost = false; // it ended, and others report whether the peer has failed
-    bool left = false; // has sent a bye: connections to it may end in any way
+    bool left = false;    // it may exit: connections to it may end in any way
+    uint64_t lost_ns = 0; // when it ended, if others report whether the peer has failed; 0: it did not
+
+    // It has announced its end, and has ended.
+    [[nodiscard]] bool has_ended() const { return left && connection == nullptr; }
+    // Messages may be missing: no other connection may continue this one.
+    [[nodiscard]] bool is_lost() const { return lost_ns != 0; }
 };
 
 // Peers are numbered in the order in which they are added.

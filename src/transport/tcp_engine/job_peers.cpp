@@ -77,9 +77,11 @@ std::string_view JobPeers::key_between(int a, int b) const {
 bool JobPeers::admit(int peer, const stream::Hello& hello) {
     if (at(peer).abandoned) return false;
     const int32_t before = std::exchange(at(peer).session, hello.from.unused);
-    if (before != 0 && before != hello.from.unused)
-        listener_.peer_reset(peer_of(peer)); // or it was restarted
-    link(peer).failed = link(peer).lost = false;
+    const bool restarts = before != 0 && before != hello.from.unused; // or has reset its connections
+    if (link(peer).is_lost() && !restarts) return false;
+    if (restarts) listener_.peer_reset(peer_of(peer));
+    link(peer).failed = false;
+    link(peer).lost_ns = 0;
     return true;
 }
 

@@ -42,8 +42,8 @@ bool TcpNetwork::start(const char* devices, std::string& why) {
 int TcpNetwork::connect_to(int world_rank) {
     const int peer = peers_.number_for(world_rank);
     const stream::PeerLink& link = peers_.link(peer);
-    if (link.failed) return -1;
-    if (link.connection != nullptr || link.lost) return static_cast<int>(peers_.peer_of(peer));
+    if (link.failed || link.has_ended()) return -1;
+    if (link.connection != nullptr || link.is_lost()) return static_cast<int>(peers_.peer_of(peer));
     if (!peers_.resolve(peer) || messages_.sender().connection_to(peer) == nullptr) return -1;
     return static_cast<int>(peers_.peer_of(peer));
 }
@@ -59,7 +59,7 @@ PostStatus TcpNetwork::readiness(int peer) const {
     if (peers_.is_abandoned(peer)) return PostStatus::failed;
     if (link.connection != nullptr && link.connection->is_open()) [[likely]]
         return link.connection->broken ? PostStatus::would_block : PostStatus::done;
-    return link.failed ? PostStatus::failed : PostStatus::would_block;
+    return link.failed || link.has_ended() ? PostStatus::failed : PostStatus::would_block;
 }
 
 PostStatus TcpNetwork::post(Peer peer, const wire::Envelope& envelope, const std::byte* payload,

@@ -55,6 +55,7 @@ class TcpNetwork final : public FrameNetwork {
     [[nodiscard]] bool has_batches() const override {
         return relays_.streams().has_batches() || messages_.has_deferred();
     }
+    void announce_end() override { messages_.sender().announce_end(); }
     void release_frame(void* descriptor) override;
     void reset_peer(Peer peer) override;
     void revoke_buffer(std::span<const std::byte> memory) override {
