@@ -50,6 +50,14 @@ void stop_unless_first_failure(Runtime* e) {
     _exit(1);
 }
 
+// For a rank that is initialized. Flushes its output before anything that makes the launcher kill it.
+Runtime* stop_unless_first_failure() {
+    flush_program_output();
+    Runtime* const e = runtime();
+    stop_unless_first_failure(e);
+    return e;
+}
+
 // The launcher has better information about a failed rank, and ends this one when it reports the failure. If
 // it has nothing to report this rank continues.
 void wait_for_launcher_report(const Runtime* e) {
@@ -115,9 +123,7 @@ void abort_job(const char* function, Err error, const Comm* comm) noexcept {
 }
 
 void end_after_lost_connection(int world_rank) noexcept {
-    flush_program_output();
-    Runtime* const e = runtime();
-    stop_unless_first_failure(e);
+    Runtime* const e = stop_unless_first_failure();
     end_job(
         e, 1,
         {"the connection to rank " + std::to_string(world_rank) + " was lost", location_text(e, nullptr),
@@ -127,9 +133,7 @@ void end_after_lost_connection(int world_rank) noexcept {
 }
 
 Err abort(Comm& comm, int code) {
-    flush_program_output();
-    Runtime* const e = runtime();
-    stop_unless_first_failure(e);
+    Runtime* const e = stop_unless_first_failure();
     end_job(
         e, code,
         {"rank " + std::to_string(e->job.rank) + " called MPI_Abort with error code " + std::to_string(code),

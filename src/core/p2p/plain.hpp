@@ -7,12 +7,12 @@
 // effects if the message is not plain; the binding then calls the general function.
 #pragma once
 
-#include <atomic>
-
 #include "base/recorder.hpp"
 #include "core/comm/comm.hpp"
 #include "core/runtime_state.hpp"
 #include "proto/p2p/progress_engine.hpp"
+
+#include <atomic>
 
 namespace zipmpi::core::plain {
 

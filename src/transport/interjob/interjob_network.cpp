@@ -76,7 +76,7 @@ bool InterJobNetwork::is_closing(int external_rank) const {
     const int external = external_of_rank(external_rank);
     return peers_.references_of(external) == 0 && !peers_.link(external).failed &&
            std::ranges::any_of(streams_.table().all(), [&](const auto& one) {
-               return streams_.setup().is_of_peer(*one.second, external);
+               return streams_.setup().peer_of(*one.second) == external;
            });
 }
 

@@ -86,6 +86,11 @@ struct Connection {
         reply_sent,    // waits for the confirmation
         open,
     };
+    enum class Condition {
+        usable,
+        unwritable, // the peer has ended it, but there may be data to read
+        broken,     // to be swept: write error or invalid data
+    };
 
     uint64_t number = 0; // for epoll
     State state = State::hello_awaited;
@@ -100,10 +105,12 @@ struct Connection {
     bool deferred = false; // `out` waits for the next progress()
     bool watches_writable = false;
     bool bye_sent = false, bye_received = false;
-    bool ended_by_peer = false; // nothing can be written, but there may be data to read
-    bool broken = false;        // to be swept: write error or invalid data
+    Condition condition = Condition::usable;
 
     [[nodiscard]] bool is_open() const { return state == State::open; }
+    [[nodiscard]] bool is_broken() const { return condition == Condition::broken; }
+    // The peer considers a connection open before this process receives its confirmation.
+    [[nodiscard]] bool is_open_to_peer() const { return is_open() || state == State::reply_sent; }
     [[nodiscard]] bool has_output() const {
         return !out.empty() || (sealed != nullptr && !sealed->unsent().empty());
     }

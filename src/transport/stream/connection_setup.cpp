@@ -106,7 +106,7 @@ void ConnectionSetup::evict_unauthenticated() {
     Connection* first[3] = {}; // one that has sent nothing, part of a hello, a hello with an unknown key
     for (const auto& [number, c] : table_.all()) {
         const bool parked = c->state == Connection::State::parked;
-        if (c->broken || (c->state != Connection::State::hello_awaited && !parked)) continue;
+        if (c->is_broken() || (c->state != Connection::State::hello_awaited && !parked)) continue;
         ++unauthenticated;
         Connection*& oldest = first[parked ? 2 : c->in.empty() ? 0 : 1];
         if (oldest == nullptr) oldest = c.get();
@@ -211,7 +211,7 @@ void ConnectionSetup::check_timeouts() {
     if (now - checked_ns_ < check_interval_ns) return;
     checked_ns_ = now;
     for (const auto& [number, c] : table_.all())
-        if (!c->is_open() && !c->broken) check_timeout(*c, now);
+        if (!c->is_open() && !c->is_broken()) check_timeout(*c, now);
 }
 
 void ConnectionSetup::check_timeout(Connection& c, uint64_t now) {

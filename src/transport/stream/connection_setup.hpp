@@ -36,10 +36,9 @@ class ConnectionSetup {
     void retry_parked();
     void check_timeouts();
 
-    // A connection of the peer, also one that it has not confirmed yet.
-    [[nodiscard]] bool is_of_peer(const Connection& c, int peer) const {
-        return c.peer == peer ||
-               (c.state == Connection::State::reply_sent && peers_.find(c.setup.hello.from) == peer);
+    // The peer of a connection, also of one that it has not confirmed yet; -1: not known.
+    [[nodiscard]] int peer_of(const Connection& c) const {
+        return c.state == Connection::State::reply_sent ? peers_.find(c.setup.hello.from) : c.peer;
     }
 
   private:

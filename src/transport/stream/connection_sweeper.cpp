@@ -5,6 +5,7 @@
 #include "os/clock.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace zipmpi::transport::stream {
 namespace {
@@ -33,7 +34,8 @@ bool ConnectionSweeper::has_open_connection(int peer) const {
 Connection* ConnectionSweeper::find_open(const Connection& c) const {
     const auto found = std::ranges::find_if(table_.all(), [&c](const auto& one) {
         const Connection& other = *one.second;
-        return other.peer == c.peer && &other != &c && other.is_open() && !other.broken && !other.bye_sent;
+        return other.peer == c.peer && &other != &c && other.is_open() && !other.is_broken() &&
+               !other.bye_sent;
     });
     return !c.is_open() && found != table_.all().end() ? found->second.get() : nullptr;
 }
@@ -48,7 +50,7 @@ bool ConnectionSweeper::has_ended(const Connection& c) const {
 // the peer decides. Returns false if others detect failures: then sends to the peer stay in flight until they
 // do.
 bool ConnectionSweeper::note_end(const Connection& c) {
-    if (!c.broken || c.peer < 0 || c.bye_received || peers_.link(c.peer).left) return true;
+    if (!c.is_broken() || c.peer < 0 || c.bye_received || peers_.link(c.peer).left) return true;
     const bool unused = !c.is_open() && c.out.empty();
     if (unused && has_open_connection(c.peer)) return true;
     if (!c.is_open() || peers_.detects_failure_of(c.peer)) {
@@ -70,11 +72,9 @@ void ConnectionSweeper::report_lost_connections() {
         alive.push_back(peer);
         return true;
     });
-    for (const int peer : alive) {
-        peers_.link(peer).failed = true;
-        remove_peer(peer);
-        listener_.connection_lost(peers_.peer_of(peer), "the connection ended, but the process did not");
-    }
+    for (const int peer : alive)
+        if (fail(peer))
+            listener_.connection_lost(peers_.peer_of(peer), "the connection ended, but the process did not");
 }
 
 void ConnectionSweeper::sweep() {
@@ -82,7 +82,7 @@ void ConnectionSweeper::sweep() {
     ConnectionTable::Connections& connections = table_.all();
     for (auto it = connections.begin(); it != connections.end();) {
         Connection& c = *it->second;
-        if (!c.broken && !has_ended(c)) {
+        if (!c.is_broken() && !has_ended(c)) {
             ++it;
             continue;
         }
@@ -96,7 +96,8 @@ void ConnectionSweeper::sweep() {
         fail_sends(unsent);
     }
     for (int peer = peers_.take_failure(); peer != PeerSet::none; peer = peers_.take_failure())
-        fail(peer, "the connection ended or could not be made");
+        if (fail(peer))
+            listener_.peer_failed(peers_.peer_of(peer), "the connection ended or could not be made");
 }
 
 void ConnectionSweeper::remove_peer(int peer) {
@@ -116,12 +117,11 @@ void ConnectionSweeper::remove_peer(int peer) {
         listener_.fetch_finished(operation, OpStatus::failed);
 }
 
-// Nothing more arrives from the peer, and nothing can be sent to it.
-void ConnectionSweeper::fail(int peer, const char* why) {
-    if (peers_.link(peer).failed) return;
-    peers_.link(peer).failed = true;
+// Nothing more arrives from the peer, and nothing can be sent to it. Returns whether to report it.
+bool ConnectionSweeper::fail(int peer) {
+    if (std::exchange(peers_.link(peer).failed, true)) return false;
     remove_peer(peer);
-    if (peers_.reports_failure_of(peer)) listener_.peer_failed(peers_.peer_of(peer), why);
+    return peers_.reports_failure_of(peer);
 }
 
 } // namespace zipmpi::transport::stream

@@ -34,7 +34,7 @@ class ConnectionSweeper {
     [[nodiscard]] bool has_ended(const Connection& c) const;
     bool note_end(const Connection& c);
     void report_lost_connections();
-    void fail(int peer, const char* why);
+    bool fail(int peer);
     void fail_sends(const std::vector<NetworkOperation*>& unsent);
 
     PeerSet& peers_;

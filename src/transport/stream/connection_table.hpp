@@ -29,7 +29,10 @@ class ConnectionTable {
     void update_watch(Connection& c); // after a change of its state or its queue
 
     // Connections are removed later, when no caller uses them.
-    void mark_broken(Connection& c) { c.broken = needs_sweep_ = true; }
+    void mark_broken(Connection& c) {
+        c.condition = Connection::Condition::broken;
+        needs_sweep_ = true;
+    }
     void request_sweep() { needs_sweep_ = true; }
     void end_sweep() { needs_sweep_ = false; }
     [[nodiscard]] bool needs_sweep() const { return needs_sweep_; }

@@ -46,7 +46,7 @@ FrameReader::InPlace FrameReader::read_in_place(Connection& c) {
 }
 
 void FrameReader::read_in(Connection& c) {
-    for (int i = 0; i < max_reads && !c.broken; ++i) {
+    for (int i = 0; i < max_reads && !c.is_broken(); ++i) {
         const InPlace in_place = read_in_place(c);
         if (in_place == InPlace::done) continue;
         if (in_place == InPlace::drained) return;
@@ -62,13 +62,13 @@ void FrameReader::read_in(Connection& c) {
 
 // Records may follow the end of the handshake.
 void FrameReader::receive(Connection& c, std::span<const std::byte> bytes) {
-    while (!bytes.empty() && !c.broken && c.sealed == nullptr) bytes = bytes.subspan(feed(c, bytes));
-    if (bytes.empty() || c.broken) return;
+    while (!bytes.empty() && !c.is_broken() && c.sealed == nullptr) bytes = bytes.subspan(feed(c, bytes));
+    if (bytes.empty() || c.is_broken()) return;
     opened_.clear();
     if (!c.sealed->open({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, opened_))
         return reject(c);
     std::span<const std::byte> text = std::as_bytes(std::span(opened_));
-    while (!text.empty() && !c.broken) text = text.subspan(feed(c, text));
+    while (!text.empty() && !c.is_broken()) text = text.subspan(feed(c, text));
 }
 
 // Length of the handshake message, or of header and payload as far as known. 0: no data is allowed.
@@ -156,7 +156,7 @@ bool FrameReader::begin_frame(Connection& c) {
     f.body.clear();
     if (f.in_data && f.head.kind != Kind::bulk) f.body.reserve(std::min(f.head.bytes, max_reserved));
     if (!f.in_data || f.head.bytes == 0) end_frame(c);
-    return !c.broken;
+    return !c.is_broken();
 }
 
 size_t FrameReader::consume_data(Connection& c, std::span<const std::byte> bytes) {

@@ -80,33 +80,32 @@ PostStatus FrameSender::post(int peer, FrameHeader::Kind kind, uint64_t number) 
 // On all connections that a peer may consider open, except those whose end tells it that this process has
 // ended, as with gateways.
 void FrameSender::announce_end() {
-    FrameHeader leaving;
-    leaving.kind = FrameHeader::Kind::leaving;
     for (const auto& [number, c] : table_.all()) {
-        const bool confirms = c->state == Connection::State::reply_sent;
-        const int peer = confirms ? peers_.find(c->setup.hello.from) : c->peer;
-        if (peer < 0 || peers_.detects_failure_of(peer) || (!confirms && !c->is_open())) continue;
-        c->out.emplace_back(leaving, nullptr, BufferRef{});
-        if (c->out.size() == 1) writer_.write_out(*c);
+        const int peer = setup_.peer_of(*c);
+        if (peer >= 0 && c->is_open_to_peer() && !peers_.detects_failure_of(peer))
+            append(*c, FrameHeader::Kind::leaving);
     }
 }
 
+// As the last frame of the connection so far.
+void FrameSender::append(Connection& c, FrameHeader::Kind kind) {
+    FrameHeader head;
+    head.kind = kind;
+    c.out.emplace_back(head, nullptr, BufferRef{});
+    if (c.is_open_to_peer() && c.out.size() == 1) writer_.write_out(c);
+}
+
 void FrameSender::send_bye(int peer) {
-    FrameHeader bye;
-    bye.kind = FrameHeader::Kind::bye;
     peers_.link(peer).connection = nullptr;
     for (const auto& [number, c] : table_.all()) {
-        if (!setup_.is_of_peer(*c, peer) || c->bye_sent) continue;
-        // The peer considers a connection open before this process receives its confirmation.
-        const bool open_to_peer = c->is_open() || c->state == Connection::State::reply_sent;
-        if (!open_to_peer && c->out.empty()) { // unused: do not wait for its setup
+        if (setup_.peer_of(*c) != peer || c->bye_sent) continue;
+        if (!c->is_open_to_peer() && c->out.empty()) { // unused: do not wait for its setup
             c->bye_received = true;
             table_.mark_broken(*c);
             continue;
         }
         c->bye_sent = true;
-        c->out.emplace_back(bye, nullptr, BufferRef{});
-        if (open_to_peer && c->out.size() == 1) writer_.write_out(*c);
+        append(*c, FrameHeader::Kind::bye);
         table_.request_sweep();
     }
 }

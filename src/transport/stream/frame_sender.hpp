@@ -44,6 +44,7 @@ class FrameSender {
 
   private:
     [[nodiscard]] bool may_defer(Connection& c, Timing timing) const;
+    void append(Connection& c, FrameHeader::Kind kind);
     bool write_now(Connection& c, QueuedFrame& out);
     PostStatus queue(Connection& c, QueuedFrame out, Timing timing);
 

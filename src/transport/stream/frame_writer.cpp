@@ -38,16 +38,17 @@ bool FrameWriter::append_rest(QueuedFrame& out, Parts& parts) {
 
 // Returns the number of bytes; negative: the socket accepts none now, or the connection is broken.
 ssize_t FrameWriter::write_parts(Connection& c, Parts& parts) {
-    if (c.ended_by_peer) return -1;
+    if (c.condition == Connection::Condition::unwritable) return -1;
     msghdr m{};
     m.msg_iov = parts.list;
     m.msg_iovlen = parts.count;
     const ssize_t n = sendmsg(c.fd.get(), &m, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n >= 0) return n;
-    // What the peer has sent before is still read; then reading reports the end.
-    c.ended_by_peer = c.is_open() && (errno == EPIPE || errno == ECONNRESET);
     const bool retry = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == EINTR;
-    if (!retry && !c.ended_by_peer) table_.mark_broken(c);
+    if (c.is_open() && (errno == EPIPE || errno == ECONNRESET))
+        c.condition = Connection::Condition::unwritable; // reading reports the end
+    else if (!retry)
+        table_.mark_broken(c);
     return n;
 }
 
@@ -97,13 +98,13 @@ bool FrameWriter::write_now(Connection& c, QueuedFrame& out) {
 }
 
 void FrameWriter::write_out(Connection& c) {
-    while (c.sealed != nullptr && c.has_output() && !c.broken) {
+    while (c.sealed != nullptr && c.has_output() && !c.is_broken()) {
         if (!write_sealed(c)) break;
         for (QueuedFrame& out : c.out)
             if (!seal(c, out)) break;
         take_written(c, 0);
     }
-    while (c.sealed == nullptr && !c.out.empty() && !c.broken) {
+    while (c.sealed == nullptr && !c.out.empty() && !c.is_broken()) {
         Parts parts; // NOLINT: filled as far as counted
         for (QueuedFrame& out : c.out)
             if (!append_rest(out, parts) || !parts.has_capacity()) break;

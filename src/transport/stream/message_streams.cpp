@@ -108,7 +108,7 @@ void MessageStreams::poll_events() {
 }
 
 void MessageStreams::handle_events(Connection& c, uint32_t events) {
-    if (c.broken) return;
+    if (c.is_broken()) return;
     if (c.state == Connection::State::dialing) return setup_.on_connected(c);
     if ((events & EPOLLOUT) != 0 && c.is_open()) writer_.write_out(c);
     if (c.fd && (events & ~static_cast<uint32_t>(EPOLLOUT)) != 0) read(c);

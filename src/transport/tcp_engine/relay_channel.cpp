@@ -34,7 +34,7 @@ bool RelayChannel::open(const std::string& device) {
 
 bool RelayChannel::can_receive(Peer peer) const {
     const stream::Connection* const c = link(peer).connection;
-    return c != nullptr && c->is_open() && !c->broken;
+    return c != nullptr && c->is_open() && !c->is_broken();
 }
 
 bool RelayChannel::should_batch(Peer peer, size_t bytes, Batching batching) {

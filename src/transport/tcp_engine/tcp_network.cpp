@@ -58,7 +58,7 @@ PostStatus TcpNetwork::readiness(int peer) const {
     const stream::PeerLink& link = peers_.link(peer);
     if (peers_.is_abandoned(peer)) return PostStatus::failed;
     if (link.connection != nullptr && link.connection->is_open()) [[likely]]
-        return link.connection->broken ? PostStatus::would_block : PostStatus::done;
+        return link.connection->is_broken() ? PostStatus::would_block : PostStatus::done;
     return link.failed || link.has_ended() ? PostStatus::failed : PostStatus::would_block;
 }
 
