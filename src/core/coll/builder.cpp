@@ -4,6 +4,7 @@
 #include "core/coll/builder.hpp"
 
 #include "core/p2p/p2p.hpp"
+#include "core/request/ended_collectives.hpp"
 
 #include <new>
 
@@ -18,16 +19,27 @@ class CollectiveRequest : public CompoundRequest {
   public:
     CollectiveRequest(Comm& comm)
         : builder(comm, coll::Collective::Form::detached) {}
+    ~CollectiveRequest() override {
+        if (ended_unseen) ended_collectives.remove();
+    }
+    CollectiveRequest(const CollectiveRequest&) = delete;
+    CollectiveRequest& operator=(const CollectiveRequest&) = delete;
     void start() override { builder.collective().start(); }
     [[nodiscard]] const proto::Operation* pending_operation() const override {
         return const_cast<CollectiveRequest*>(this)->builder.collective().pending_operation();
     }
     CollectiveBuilder builder;
+    bool ended_unseen = false;
 };
 
 void on_collective_done(void* argument) {
     Request& request = *static_cast<Request*>(argument);
-    request.error = static_cast<CollectiveRequest&>(*request.compound).builder.collective().error();
+    auto& collective = static_cast<CollectiveRequest&>(*request.compound);
+    request.error = collective.builder.collective().error();
+    if (!request.persistent) {
+        collective.ended_unseen = true;
+        ended_collectives.add();
+    }
     complete_request(request);
 }
 

@@ -5,7 +5,7 @@
 #include "core/api/p2p.hpp"
 #include "core/errhandler/error_comm.hpp"
 #include "core/p2p/message.hpp"
-#include "core/p2p/p2p.hpp"
+#include "core/p2p/nonblocking_probe.hpp"
 #include "proto/progress/wait.hpp"
 
 namespace zipmpi::core {
@@ -96,12 +96,8 @@ Err improbe(int source, int tag, Comm& comm, bool& flag, Message*& message, Stat
     flag = true;
     if (source == proc_null) return return_proc_null(message, status);
     if (const Err e = make_message(message); e != Err::success) return e;
-    proto::UnexpectedMessage* unexpected = progress_engine().extract(comm.team.context, source, tag);
-    if (unexpected == nullptr) {
-        const proto::ExpectedProbe expecting(progress_engine().shm(), source, world_source(comm, source));
-        proto::poll(progress_engine());
-        unexpected = progress_engine().extract(comm.team.context, source, tag);
-    }
+    proto::UnexpectedMessage* const unexpected = look_for_message(
+        source, comm, [&] { return progress_engine().extract(comm.team.context, source, tag); });
     flag = unexpected != nullptr;
     if (flag) return return_message(*unexpected, comm, message, status);
     slab().destroy(*message);

@@ -5,6 +5,7 @@
 #include "core/p2p/p2p.hpp"
 
 #include "core/api/p2p.hpp"
+#include "core/p2p/nonblocking_probe.hpp"
 #include "core/p2p/plain.hpp"
 #include "proto/progress/wait.hpp"
 
@@ -251,12 +252,8 @@ Err iprobe(int source, int tag, Comm& comm, bool& flag, Status* status) {
         if (status != nullptr) *status = proc_null_status();
         return Err::success;
     }
-    const proto::IncomingMessage* found = progress_engine().probe(comm.team.context, source, tag);
-    if (found == nullptr) {
-        const proto::ExpectedProbe expecting(progress_engine().shm(), source, world_source(comm, source));
-        proto::poll(progress_engine());
-        found = progress_engine().probe(comm.team.context, source, tag);
-    }
+    const proto::IncomingMessage* const found = look_for_message(
+        source, comm, [&] { return progress_engine().probe(comm.team.context, source, tag); });
     flag = found != nullptr;
     if (!flag && progress_engine().faults().any())
         return progress_engine().faults().source_failure(comm.team.context, source,
