@@ -18,6 +18,14 @@
 /* Nonblocking synchronization of windows, and fences of neighbors: MPIX_Win_ifence and others */
 #define ZIPMPI_HAVE_NONBLOCKING_RMA_SYNC 1
 
+/* Buffers in device memory. The macros tell what the library can do, the functions whether this process can use it:
+ * MPIX_Query_cuda_support, MPIX_Query_hip_support, MPIX_Query_ze_support */
+#define OMPI_HAVE_MPI_EXT_CUDA 1
+#define OMPI_HAVE_MPI_EXT_ROCM 1
+#define MPIX_CUDA_AWARE_SUPPORT 1
+#define MPIX_ROCM_AWARE_SUPPORT 1
+#define MPIX_Query_rocm_support MPIX_Query_hip_support
+
 /* The error classes as drafts of the standard call them */
 #ifndef MPI_ERR_PROC_FAILED
 #define MPI_ERR_PROC_FAILED MPIX_ERR_PROC_FAILED

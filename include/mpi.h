@@ -3063,6 +3063,15 @@ int PMPIX_Win_iunlock_all(MPI_Win win, MPI_Request *request);
 int MPIX_Remap(MPI_Comm comm);
 int PMPIX_Remap(MPI_Comm comm);
 
+/* --- extensions: device memory */
+
+int MPIX_Query_cuda_support(void);
+int PMPIX_Query_cuda_support(void);
+int MPIX_Query_hip_support(void);
+int PMPIX_Query_hip_support(void);
+int MPIX_Query_ze_support(void);
+int PMPIX_Query_ze_support(void);
+
 /* --- conversion between C and Fortran */
 
 typedef int MPI_Fint;

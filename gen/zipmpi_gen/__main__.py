@@ -5,7 +5,7 @@
 import sys
 from pathlib import Path
 
-from . import binding_header, entries, fortran_binding, fortran_files, freeing, header, interpose, names, probes, symbols, values, invalid_args
+from . import binding_header, device_calls, entries, fortran_binding, fortran_files, freeing, header, interpose, names, probes, symbols, values, invalid_args
 from .spec import SpecError, load
 
 
@@ -39,7 +39,7 @@ def binding_files(spec):
 def probe_files(spec):
     return {"layout_probe.c": probes.layout_probe(spec), "missing_probe.c": probes.missing_probe(spec),
             "invalid_args.inc": invalid_args.invalid_args(spec), "freeing_entries.cpp": freeing.freeing_entry_file(spec),
-            "freeing_calls.inc": freeing.freeing_calls(spec)}
+            "freeing_calls.inc": freeing.freeing_calls(spec), "device_calls.inc": device_calls.device_calls(spec)}
 
 
 def header_files(spec):

@@ -4,7 +4,7 @@
 
 import re
 
-from . import special
+from . import device, special
 from .convert import Context, convert, converted_name
 from .spec import SpecError
 from .text import cpp_head, wrap_call
@@ -161,10 +161,11 @@ def call_body(entry, wrapped="{}", spec=None):
     out += "".join(f"    {line}\n" for _, code in codes for line in code.declare)
     out += check_lines(entry, context, codes)
     out += owner_line(context)
-    out += "    {\n" + guard_line(entry, context)
+    call = guard_line(entry, context)
     if context.freed:
-        out += f"        entry.save_handler_of(*{converted_name(context.freed)});\n"
-    out += f"        entry.err = {wrapped.format(f'{callee(entry.function)}({arguments})')};\n" + "    }\n"
+        call += f"        entry.save_handler_of(*{converted_name(context.freed)});\n"
+    call += f"        entry.err = {wrapped.format(f'{callee(entry.function)}({arguments})')};\n"
+    out += device.block(entry, context, codes, call)
     out += "".join(f"    {line}\n" for _, code in codes for line in code.store)
     return out + f"    return entry.done({converted_name(context.freed) if context.freed else ''});\n"
 
@@ -230,6 +231,7 @@ def includes(entries, spec=None):
     functions = [e.function for e in entries]
     names = {"abi/arrays.hpp", "abi/entry.hpp"} | {name for name, needed in BINDING.items() if any(map(needed, functions))}
     names |= {"abi/special_values.hpp"} if spec is not None and not spec.is_standard else set()
+    names |= {device.HEADER} if any(map(device.buffers, entries)) else set()
     names |= {f"core/api/{f.chapter.api}.hpp" for f in functions if f.target}
     return "".join(f'#include "{name}"\n' for name in sorted(names))
 

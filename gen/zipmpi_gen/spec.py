@@ -12,10 +12,11 @@ PLAIN_MARKS = {
     "const", "async", "root-only", "large-only",  # from the tables of the standard
     "by-address",  # an input that C passes as a pointer
     "peer", "wild", "root", "in-place", "automatic", "unless-no-op", "optional", "required", "unchecked", "raw",
+    "address-only", "host-only", "own-part",
     "raises", "special",  # used by the ABI binding
     "one-based", "stripped",  # used by the Fortran bindings
 }
-VALUED_MARKS = {"fn", "as", "used"}
+VALUED_MARKS = {"fn", "as", "used", "parts", "bytes"}
 FUNCTION_KEYS = {"large", "returns", "target", "custom", "anytime", "lock", "record", "errors", "deprecated",
                  "fortran", "params", "pass_large", "fast_path", "form", "trace"}
 CALL_FORMS = {"blocking", "nonblocking", "persistent"}
@@ -46,7 +47,7 @@ class Param:
     name: str
     length: str  # text in the brackets, None if it is not an array
     marks: frozenset
-    values: dict  # marks with a value: fn, as, used
+    values: dict  # marks with a value
 
     @property
     def form(self):

@@ -20,8 +20,8 @@ inline constexpr uint64_t count_limit = uint64_t{1} << 31;
 // Null if the window is invalid or needs the general path. Windows have no predefined handles.
 [[gnu::always_inline]] inline const core::WinHeader* window_of(MPI_Win win) noexcept {
     const core::Object* const object = quick_user_object<core::ObjectKind::win>(win);
-    const bool good =
-        core::phase() == core::Phase::running && object != nullptr && object->cls == core::ObjectKind::win;
+    const bool good = core::hot::host_only.load(std::memory_order_relaxed) && object != nullptr &&
+                      object->cls == core::ObjectKind::win;
     return good ? reinterpret_cast<const core::WinHeader*>(object) : nullptr;
 }
 

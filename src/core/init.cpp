@@ -6,6 +6,7 @@
 #include "base/recorder.hpp"
 #include "core/api/p2p.hpp"
 #include "core/api/process.hpp"
+#include "core/device/devices.hpp"
 #include "core/dpm/connect.hpp"
 #include "core/fault/fault.hpp"
 #include "core/flush_output.hpp"
@@ -82,14 +83,14 @@ bool can_use_slot(const Runtime& e, Diagnostic& why) {
 
 // Connections and shared memory belong to the parent.
 void refuse_mpi_in_child() {
-    if (phase() == Phase::running) hot::phase.store(Phase::forked_child, std::memory_order_relaxed);
+    if (phase() == Phase::running) set_phase(Phase::forked_child);
 }
 
 ThreadLevel raise_thread_level(Runtime& e, ThreadLevel level) {
     if (level > e.thread_level) e.thread_level = level;
     if (e.thread_level == ThreadLevel::multiple) {
         e.progress_engine->engine_lock().set_multithreaded();
-        hot::locking.store(true, std::memory_order_relaxed);
+        set_locking(true);
     }
     return e.thread_level;
 }
@@ -113,12 +114,43 @@ Comm* comm_self() noexcept { return the_runtime != nullptr ? the_runtime->self :
 
 constinit std::atomic<Phase> hot::phase{Phase::before_init};
 constinit std::atomic<bool> hot::locking{false};
+constinit std::atomic<bool> hot::device_buffers{false};
+constinit std::atomic<bool> hot::host_only{false};
+
+static void* const open_gate = nullptr;
+static void* const closed_gate = &the_runtime;             // not null
+static std::atomic<void* const*> device_gate = &open_gate; // as in enable_device_buffers()
+constinit std::atomic<void* const*> hot::plain_gate{&closed_gate};
+
+static void derive_hot_values() {
+    const bool running = phase() == Phase::running;
+    const bool unlocked = running && !hot::locking.load(std::memory_order_relaxed);
+    hot::host_only.store(running && !may_have_device_buffers(), std::memory_order_relaxed);
+    hot::plain_gate.store(unlocked ? device_gate.load(std::memory_order_relaxed) : &closed_gate,
+                          std::memory_order_relaxed);
+}
+
+void set_phase(Phase phase) noexcept {
+    hot::phase.store(phase, std::memory_order_relaxed);
+    derive_hot_values();
+}
+
+void set_locking(bool locking) noexcept {
+    hot::locking.store(locking, std::memory_order_relaxed);
+    derive_hot_values();
+}
+
+void enable_device_buffers(void* const* load) noexcept {
+    hot::device_buffers.store(true, std::memory_order_relaxed);
+    device_gate.store(load, std::memory_order_relaxed);
+    derive_hot_values();
+}
 
 static void refresh_phase() {
     const Runtime& e = *the_runtime;
     Phase now = e.world_ended ? Phase::after_finalize : Phase::before_init;
     if (e.sessions > 0 || (e.world_started && !e.world_ended)) now = Phase::running;
-    hot::phase.store(now, std::memory_order_relaxed);
+    set_phase(now);
 }
 
 void lock_progress_engine() noexcept { the_runtime->progress_engine->engine_lock().lock(); }
@@ -134,6 +166,7 @@ Runtime& start_runtime(ThreadLevel level) {
             abort_startup(why);
         if (!can_use_slot(*e, why)) abort_startup(why);
         report_param_errors(e->job, errors);
+        device::watch_drivers();
         e->progress_engine = std::make_unique<proto::ProgressEngine>(
             e->segment, static_cast<uint32_t>(e->job.local_index), e->job.rank);
         if (!join_network(*e, why)) abort_startup(why);

@@ -22,7 +22,7 @@ Param<bool> use_progress_thread{
 void acquire_progress_thread() {
     Runtime& e = *runtime();
     if (e.progress_thread_users++ != 0 || !use_progress_thread) return;
-    hot::locking.store(true, std::memory_order_relaxed);
+    set_locking(true);
     e.progress_engine->engine_lock().attach_progress_thread();
     e.progress_thread = std::make_unique<proto::ProgressThread>(*e.progress_engine);
     if (e.progress_thread->start()) return;
@@ -39,7 +39,7 @@ void stop_progress_thread() {
     if (e.progress_thread == nullptr) return;
     e.progress_thread.reset();
     e.progress_engine->engine_lock().detach_progress_thread();
-    hot::locking.store(e.progress_engine->engine_lock().multithreaded(), std::memory_order_relaxed);
+    set_locking(e.progress_engine->engine_lock().multithreaded());
 }
 
 } // namespace zipmpi::core

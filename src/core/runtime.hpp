@@ -21,8 +21,22 @@ namespace hot {
 [[gnu::visibility("hidden")]] extern std::atomic<Phase> phase;
 [[gnu::visibility("hidden")]] extern std::atomic<bool>
     locking; // calls from several threads, or a progress thread exists
+[[gnu::visibility("hidden")]] extern std::atomic<bool>
+    device_buffers; // buffers may be in the memory of devices
+// Derived from those above: MPI is running without device buffers.
+[[gnu::visibility("hidden")]] extern std::atomic<bool> host_only;
+// Points to null if MPI is running without locking, and no buffer can be in device memory yet.
+[[gnu::visibility("hidden")]] extern std::atomic<void* const*> plain_gate;
 } // namespace hot
 inline Phase phase() noexcept { return hot::phase.load(std::memory_order_relaxed); }
+// Whether calls must determine the memory of their buffers (core/device/call_buffers.hpp).
+inline bool may_have_device_buffers() noexcept { return hot::device_buffers.load(std::memory_order_relaxed); }
+
+// Each sets one of the values above.
+void set_phase(Phase phase) noexcept;
+void set_locking(bool locking) noexcept;
+// Buffers may be in device memory, but not while *load is null. Called before MPI is running.
+void enable_device_buffers(void* const* load) noexcept;
 
 // Predefined objects. Datatypes, operations and error handlers always exist; communicators exist from init to
 // finalize.
@@ -71,7 +85,8 @@ inline uint32_t context_of(const Win& win) noexcept {
     return reinterpret_cast<const CommHeader&>(win).context;
 }
 bool is_inter(const Comm& comm) noexcept;
-int rank_of(const Comm& comm) noexcept;    // in the local group
+int rank_of(const Comm& comm) noexcept; // in the local group
+int local_size_of(const Comm& comm) noexcept;
 int sources_of(const Comm& comm) noexcept; // topology neighbors; 0 without a topology
 int destinations_of(const Comm& comm) noexcept;
 std::string name_of(const Comm& comm);

@@ -3,6 +3,7 @@
 //
 // Functions and variables that only the ABI of MPICH has.
 #include "abi/mpi_abi.hpp"
+#include "core/api/env.hpp"
 
 namespace {
 int unweighted;
@@ -33,15 +34,12 @@ int MPIR_Dup_fn(MPI_Comm, int, void*, void* in, void* out, int* flag) {
     return MPI_SUCCESS;
 }
 
-// No buffer may be in the memory of a device.
-#define ZIPMPI_QUERY(name)                                                                                   \
-    int PMPIX_Query_##name##_support(void) { return 0; }                                                     \
-    int MPIX_Query_##name##_support(void) __attribute__((weak, alias("PMPIX_Query_" #name "_support")));
-ZIPMPI_QUERY(cuda)
-ZIPMPI_QUERY(hip)
-ZIPMPI_QUERY(ze)
-int PMPIX_GPU_query_support(int, int* supported) {
-    *supported = 0;
+// The types are MPIX_GPU_SUPPORT_CUDA, _ZE and _HIP.
+int PMPIX_GPU_query_support(int type, int* supported) {
+    int (*const queries[])() = {zipmpi::core::query_cuda_support, zipmpi::core::query_ze_support,
+                                zipmpi::core::query_hip_support};
+    if (type < 0 || type > 2) return MPI_ERR_ARG;
+    *supported = queries[type]();
     return MPI_SUCCESS;
 }
 int MPIX_GPU_query_support(int, int*) __attribute__((weak, alias("PMPIX_GPU_query_support")));

@@ -39,8 +39,6 @@ void ompi_op_set_cxx_callback(MPI_Op handle, MPI_User_function* function) {
     core::set_user_function(*op, record, call_cxx);
 }
 
-int MPIX_Query_cuda_support(void) { return 0; } // no buffer may be in the memory of a device
-
 int mpi_fortran_bottom_;
 int mpi_fortran_in_place_;
 int mpi_fortran_unweighted_;

@@ -31,4 +31,9 @@ Err file_set_errhandler(File* file, Errhandler& handler); // null: initial handl
 Err file_get_errhandler(File* file, Errhandler*& handler);
 Err get_hw_resource_info(Info*& info);
 
+// Whether buffers may be in memory of NVIDIA, AMD or Intel GPUs: 1, or 0.
+int query_cuda_support() noexcept;
+int query_hip_support() noexcept;
+int query_ze_support() noexcept;
+
 } // namespace zipmpi::core

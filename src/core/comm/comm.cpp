@@ -107,6 +107,7 @@ InterContexts allocate_inter_contexts(int own_leader, int other_leader, int own_
 
 bool is_inter(const Comm& comm) noexcept { return comm.inter(); }
 int rank_of(const Comm& comm) noexcept { return comm.team.rank; }
+int local_size_of(const Comm& comm) noexcept { return comm.own_team().size; }
 std::string name_of(const Comm& comm) { return comm.name.empty() ? "an unnamed communicator" : comm.name; }
 
 Err comm_size(Comm& comm, int& size) {

@@ -3,6 +3,7 @@
 #include "core/info/launch_keys.hpp"
 
 #include "base/param.hpp"
+#include "core/device/devices.hpp"
 #include "core/runtime_state.hpp"
 #include "core/session.hpp"
 
@@ -43,6 +44,9 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 bool is_supported(std::string_view kind) {
     const std::vector<std::string_view> parts = split(kind, ':');
     if (parts[0] == "system") return parts.size() == 1;
+    if (device::supports(parts[0]))
+        return std::all_of(parts.begin() + 1, parts.end(),
+                           [&](std::string_view r) { return device::is_restrictor(parts[0], r); });
     constexpr std::string_view restrictors[] = {"alloc_mem", "win_allocate", "win_allocate_shared"};
     return parts[0] == "mpi" && std::all_of(parts.begin() + 1, parts.end(), [&](std::string_view r) {
                return std::find(std::begin(restrictors), std::end(restrictors), r) != std::end(restrictors);

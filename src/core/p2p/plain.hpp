@@ -23,9 +23,10 @@ inline constexpr uint64_t max_longer_bytes = wire::multislot_max; // of send_lon
 // lock.
 [[gnu::visibility("hidden")]] extern std::atomic<Request*> completed_send;
 
-// Whether MPI is initialized and needs no lock.
+// Whether MPI is initialized, needs no lock, and all buffers are in host memory. The dynamic linker may write
+// the gate at any time.
 [[gnu::always_inline]] inline bool is_possible() noexcept {
-    return phase() == Phase::running && !hot::locking.load(std::memory_order_relaxed);
+    return *static_cast<void* const volatile*>(hot::plain_gate.load(std::memory_order_relaxed)) == nullptr;
 }
 
 // Sends or receives without an entry in the flight recorder: for calls that have one. They hold the lock.

@@ -128,6 +128,8 @@ Err PartitionedChannel::ready(int partition) {
     if (operation.kind != proto::Operation::Kind::none)
         return fail(Err::arg, "mark each partition once between start and completion",
                     "partition %d is already marked ready", partition);
+    if (copies != nullptr)
+        if (const Err e = copies->load_partition(partition); e != Err::success) return e;
     static_cast<proto::Operation&>(operation) = make_message(partition);
     operation.parent = &request_;
     progress_engine().start_send(operation);

@@ -99,7 +99,7 @@ Err parrived(Request* request, int partition, bool& flag) {
                     "partition %d of %d does not exist", partition, channel.partitions());
     if (!channel.arrived(partition)) proto::poll(progress_engine());
     flag = channel.arrived(partition);
-    return Err::success;
+    return flag && channel.copies != nullptr ? channel.copies->store_partition(partition) : Err::success;
 }
 
 } // namespace zipmpi::core

@@ -41,8 +41,16 @@ Err check_startable(const Request* request) {
     return Err::success;
 }
 
+// Partitions of a send are loaded when they are ready.
+Err load_copies(Request& request) {
+    const bool loads = request.compound->copies != nullptr && request.role != Request::partitioned_send;
+    return loads ? request.compound->copies->load() : Err::success;
+}
+
 Err start_persistent(Request& request) {
     request.reset();
+    if (request.compound != nullptr)
+        if (const Err e = load_copies(request); e != Err::success) return e;
     if (request.is_proc_null) {
         request.complete = true;
     } else if (request.role == Request::buffered) {

@@ -44,8 +44,8 @@ bool none_active(int64_t n, Request* const* requests) {
 void destroy_on_done(proto::Operation& op) {
     auto& request = static_cast<Request&>(op);
     if (request.kind == proto::Operation::Kind::send) --runtime()->detached_sends;
-    if (request.compound != nullptr)
-        static_cast<void>(request.compound->on_free()); // there is no caller to report an error to
+    static_cast<void>(store_copies(request)); // there is no caller to report an error to
+    if (request.compound != nullptr) static_cast<void>(request.compound->on_free());
     destroy(request);
 }
 

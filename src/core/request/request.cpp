@@ -34,7 +34,7 @@ void wait_on(int64_t n, Request** requests, const Done& done) {
 
 // Complete, or blocked by a failed rank, which a completion call must report.
 bool is_completable(const Request& r) {
-    return r.done() || (r.compound == nullptr && is_blocked_by_failure(r));
+    return r.done() || (r.role == Request::single && is_blocked_by_failure(r));
 }
 
 // The usual result: nothing but the request has to be freed.
@@ -215,7 +215,14 @@ void set_status(Status& status, const Request& request) {
         return;
     }
     status = status_of(request);
-    if (request.compound != nullptr) request.compound->query(status);
+    if (request.compound == nullptr) return;
+    request.compound->query(status);
+    if (const Err e = store_copies(request); e != Err::success) status.error = e;
+}
+
+Err store_copies(const Request& request) {
+    const CompoundRequest* const compound = request.compound.get();
+    return compound != nullptr && compound->copies != nullptr ? compound->copies->store() : Err::success;
 }
 
 Err wait(Request*& request, Status* status) {

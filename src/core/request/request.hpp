@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/api/common.hpp"
+#include "core/device/host_copy.hpp"
 #include "core/object.hpp"
 #include "proto/p2p/operation.hpp"
 
@@ -27,6 +28,8 @@ struct CompoundRequest {
     virtual void query(Status&) {}
     virtual Err on_free() { return Err::success; }
     virtual Err cancel(bool) { return Err::success; }
+    // Of device buffers; null: there are none. Loaded at start, stored at completion.
+    std::unique_ptr<device::HostCopies> copies;
 };
 
 struct Request : Object, proto::Operation {
@@ -79,6 +82,8 @@ bool has_active_request(const Comm& comm);
 // The status of a completed operation.
 Status status_of(const proto::Operation& op);
 void set_status(Status& status, const Request& request);
+// Copies the results of a completed request with device buffers to the device.
+Err store_copies(const Request& request);
 inline Status empty_status() { return {}; }
 inline Status proc_null_status() {
     Status s;
