@@ -283,7 +283,30 @@ def rma():
                       "2 ranks, Open MPI over UCX and MPICH; to the right ZipMPI is faster; logarithmic", bars)
 
 
-CHARTS = (applications, bandwidth, collectives, datatypes, files, latency, message_rate, npb, oversubscribed, rma, threads)
+def power_of_ten(value):
+    return str(value) if value < 1000 else f"10^{round(math.log10(value))}"
+
+
+def over_ranks(title, subtitle, heading, columns):
+    """Lines over the number of ranks, from columns of a table of scale.md."""
+    head, rows = table_below("scale.md", heading)
+    kinds = ("zipmpi", *OTHERS)
+    series = [(name, kinds[i], [(int(row[0]), number(row[head.index(name)])) for row in rows if number(row[head.index(name)])])
+              for i, name in enumerate(columns)]
+    return line_chart(title, subtitle, series, [int(row[0]) for row in rows], power_of_ten)
+
+
+def scale_time():
+    return over_ranks("Simulated collectives by number of ranks", "ms, 100 ranks per node, both axes logarithmic; flat: every rank exchanges messages",
+                      "## Simulated jobs", ("barrier", "barrier, flat", "allreduce 8 B", "allreduce 8 B, flat", "allreduce 1 MiB", "alltoall 8 B"))
+
+
+def scale_start():
+    return over_ranks("Simulated start of a job and its memory", "seconds until all ranks have left a PMI fence; KiB per rank of hierarchy and schedule; "
+                      "logarithmic", "## Simulated jobs", ("start s", "KiB per rank"))
+
+
+CHARTS = (applications, bandwidth, collectives, datatypes, files, latency, message_rate, npb, oversubscribed, rma, scale_start, scale_time, threads)
 
 
 def main():

@@ -8,6 +8,7 @@
 #include "launch/clusters/reachability.hpp"
 #include "launch/mpiexec/job_status.hpp"
 #include "launch/tree/fence.hpp"
+#include "launch/tree/subtree.hpp"
 
 namespace zipmpi::launch {
 

@@ -75,6 +75,7 @@ void Daemon::start_job(const std::string& payload) {
 
 bool Daemon::prepare(SpawnDefaults& defaults, Diagnostic& why) {
     defaults.open_files = raise_open_files();
+    defaults.highest_inherited = highest_inherited_descriptor();
     if (!job_.make_segment(why)) return false;
     ranks_.begin(job_);
     for (const AppContext& app : job_.request().apps) defaults.app_env.push_back(environment_of(job_, app));

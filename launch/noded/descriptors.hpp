@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/diagnostic.hpp"
+#include "os/fd.hpp"
 
 #include <cstdint>
 #include <sys/resource.h>
@@ -17,5 +18,12 @@ rlimit raise_open_files();
 // Returns false and the reason if this process cannot open `more` descriptors in addition to its open ones.
 // ranks: number of ranks that they serve.
 bool check_descriptor_limit(uint64_t more, size_t ranks, const std::string& host, Diagnostic& why);
+
+// The highest descriptor that children of this process inherit, because it is not close-on-exec.
+int highest_inherited_descriptor();
+
+// Moves a descriptor of the daemon to a high number. Low numbers remain for the ends of the next rank, which
+// then inherits few descriptors (SpawnArgs::highest_inherited).
+void move_above_inherited(os::Fd& end);
 
 } // namespace zipmpi::launch

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Starting one process. The caller prepares everything that allocates or may fail; the child runs in the
-// parent's memory (vfork) and makes system calls only.
+// parent's memory, which waits (CLONE_VFORK), and makes system calls only.
 #pragma once
 
+#include <climits>
 #include <csignal>
 #include <cstddef>
 #include <sched.h>
@@ -21,6 +22,9 @@ struct SpawnArgs {
     const char* directory = nullptr; // working directory; nullptr: that of this process
     int stdio[3] = {-1, -1, -1};
     int inherit[3] = {-1, -1, -1}; // further descriptors that the process keeps, under the same numbers
+    // Above it and the descriptors above, no descriptor is inherited; those below that are not close-on-exec
+    // are.
+    int highest_inherited = INT_MAX;
     const cpu_set_t* cpus = nullptr;
     size_t cpu_bytes = 0;
     rlimit open_files{}; // limit to restore

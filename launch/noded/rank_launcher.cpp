@@ -3,6 +3,7 @@
 #include "launch/noded/rank_launcher.hpp"
 
 #include "launch/noded/affinity.hpp"
+#include "launch/noded/descriptors.hpp"
 #include "launch/noded/process_spawn.hpp"
 
 #include "os/arguments.hpp"
@@ -39,9 +40,8 @@ std::vector<std::string> RankLauncher::environment(uint32_t local, int pmi_fd) c
     };
     if (job_.hold_fd() >= 0) own.push_back("ZIPMPI_HOLD_FD=" + std::to_string(job_.hold_fd()));
     if (!job_.is_single_node()) {
-        const segment::NodeTable nodes = job_.node_table();
-        own.push_back("ZIPMPI_NODE_INDEX=" + std::to_string(nodes.own));
-        own.push_back("ZIPMPI_NODES=" + std::to_string(nodes.count));
+        own.push_back("ZIPMPI_NODE_INDEX=" + std::to_string(job_.segment().node()));
+        own.push_back("ZIPMPI_NODES=" + std::to_string(job_.segment().nodes()));
     }
     if (!request.cluster_map.empty()) own.push_back("ZIPMPI_CLUSTERS=" + request.cluster_map);
     services_.pmix.add_environment(ranks_[local].world_rank, own);
@@ -52,6 +52,8 @@ const char* RankLauncher::open_descriptors(uint32_t world_rank, RankEnds& rank, 
     for (uint32_t s = 0; s < services_.outputs.pipes_per_rank(); ++s)
         if (!OutputForwarder::make_pipe(own.output[s], rank.output[s])) return "create a pipe for its output";
     if (!PmiService::make_socket(own.pmi, rank.pmi)) return "create its socket";
+    for (os::Fd& end : own.output) move_above_inherited(end);
+    move_above_inherited(own.pmi);
     if (services_.input.reads_stdin(world_rank)) {
         rank.in = services_.input.open_reader();
         return rank.in ? nullptr : "create a pipe for its input";
@@ -83,6 +85,7 @@ pid_t RankLauncher::spawn_rank(uint32_t local, const RankEnds& ends, const CpuLi
     plan.inherit[0] = ends.pmi.get();
     plan.inherit[1] = job_.segment().fd();
     plan.inherit[2] = job_.hold_fd();
+    plan.highest_inherited = defaults_.highest_inherited;
     plan.cpus = cpus.empty() ? nullptr : allowed.get();
     plan.cpu_bytes = allowed.bytes();
     plan.open_files = defaults_.open_files;

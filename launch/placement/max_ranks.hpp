@@ -12,7 +12,7 @@
 namespace zipmpi::launch {
 
 // mpiexec and `zipmpi map` keep about 80 bytes per rank: 80 MB at this limit, which also bounds the cost of a
-// mistyped number. It exceeds what 244 hosts of 4096 ranks can hold.
+// mistyped number. It is what 98 full hosts hold.
 inline constexpr uint32_t max_ranks = 1'000'000;
 
 // Returns false and the reason if there are more ranks.

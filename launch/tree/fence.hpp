@@ -6,7 +6,10 @@
 // fence.
 #pragma once
 
-#include "launch/tree/subtree.hpp"
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace zipmpi::launch {
 
@@ -24,9 +27,10 @@ class FenceGather {
     }
     [[nodiscard]] bool has_local() const { return local_; }
     [[nodiscard]] bool any() const { return local_ || any_; }
-    [[nodiscard]] bool has_all_children(const Subtree& subtree) const {
-        for (uint32_t i = 0; i < subtree.children(); ++i)
-            if (!subtree.exempt_from_fence(i) && (i >= arrived_.size() || !arrived_[i])) return false;
+    template <class Children> // Subtree, or a simulated one
+    [[nodiscard]] bool has_all_children(const Children& below) const {
+        for (uint32_t i = 0; i < below.children(); ++i)
+            if (!below.exempt_from_fence(i) && (i >= arrived_.size() || !arrived_[i])) return false;
         return true;
     }
     std::string take() { // returns the pairs of the complete fence and starts the next one

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/tree/subtree.hpp"
 
+#include "launch/tree/child_ranges.hpp"
+
 #include "boot/timeouts.hpp"
 #include "launch/report/exit_report.hpp"
 #include "launch/tree/agent.hpp"
@@ -50,17 +52,6 @@ ControlFrame wait_notice(const std::string& host, const std::string& output) {
                                           host + (output.empty() ? "" : ": " + output) + "\n"};
 }
 
-// Size of the first of `parts` almost equal ranges.
-uint32_t first_part_size(uint32_t nodes, uint32_t parts) { return (nodes + parts - 1) / parts; }
-
-// End of the range of the child that is the first of these nodes.
-uint32_t child_range_end(const LaunchTree& plan, NodeRange nodes, uint32_t parts) {
-    if (plan.parents.empty()) return nodes.node + first_part_size(nodes.end - nodes.node, parts);
-    uint32_t end = nodes.node + 1;
-    while (end < nodes.end && plan.parents[end] != plan.parents[nodes.node]) ++end;
-    return end;
-}
-
 } // namespace
 
 Subtree::Subtree(OnFrame on_frame, OnFailed on_failed)
@@ -101,15 +92,12 @@ bool Subtree::start_children(const LaunchTree& plan, const JobKey& secret, NodeR
     network_ = true;
     if (!acceptor_.listen(plan, why)) return false;
     heartbeat_at_ = os::now_ns() + heartbeat_interval_ns;
-    uint32_t node = nodes.node;
-    for (uint32_t parts = std::min(plan.fanout, nodes.end - node);
-         node<nodes.end; parts -= parts> 1 ? 1 : 0) {
+    for (const NodeRange& range : child_ranges(plan, nodes)) {
         ChildDaemon c;
-        c.range = {node, child_range_end(plan, {node, nodes.end}, parts)};
-        c.host = plan.hosts[node];
+        c.range = range;
+        c.host = plan.hosts[range.node];
         c.network = true;
         c.start = DaemonStart(plan, {c.range, secret, acceptor_.addresses(), plan.job_id});
-        node = c.range.end;
         children_.push_back(std::move(c));
         if (!start_child(children() - 1, why)) return false;
     }

@@ -6,16 +6,18 @@
 #pragma once
 
 #include "launch/tree/fence.hpp"
+#include "launch/tree/subtree.hpp"
 
 #include <functional>
 
 namespace zipmpi::launch {
 
-class TreeFence {
+template <class Children> // Subtree, or a simulated one
+class BasicTreeFence {
   public:
     using Send = std::function<void(std::string pairs)>;
-    explicit TreeFence(const Subtree& subtree)
-        : subtree_(subtree) {}
+    explicit BasicTreeFence(const Children& below)
+        : below_(below) {}
 
     void set_send(Send send) { send_ = std::move(send); }
     // Returns true if the local ranks need not enter the fence, because those left are in it or none is left.
@@ -31,15 +33,17 @@ class TreeFence {
     }
     void forward_if_complete() {
         if (gather_.any() && (gather_.has_local() || (is_local_exempt_ && is_local_exempt_())) &&
-            gather_.has_all_children(subtree_))
+            gather_.has_all_children(below_))
             send_(gather_.take());
     }
 
   private:
-    const Subtree& subtree_;
+    const Children& below_;
     Send send_;
     std::function<bool()> is_local_exempt_;
     FenceGather gather_;
 };
+
+using TreeFence = BasicTreeFence<Subtree>;
 
 } // namespace zipmpi::launch

@@ -47,11 +47,13 @@ struct Job {
     std::string id;  // unique per job on this host
     int rank = 0;
     int size = 1;
-    int app_number = -1;                // MPI_APPNUM, -1 = not known
-    int universe_size = -1;             // MPI_UNIVERSE_SIZE, -1 = not known
-    std::vector<int> node_ranks;        // world ranks on this node, ascending, including this one
+    int app_number = -1;    // MPI_APPNUM, -1 = not known
+    int universe_size = -1; // MPI_UNIVERSE_SIZE, -1 = not known
+    // World ranks on this node, ascending, including this one. Empty with ZipMPI's mpiexec: the ranks of the
+    // node share this list in the segment.
+    std::vector<int> node_ranks;
     std::string mapping;                // PMI_process_mapping, empty if not available
-    int local_index = 0;                // position of this rank in node_ranks
+    int local_index = 0;                // position of this rank among those on this node
     std::unique_ptr<Launcher> launcher; // null for a singleton
 };
 

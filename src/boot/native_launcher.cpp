@@ -68,9 +68,6 @@ bool NativeLauncher::open(const Detection& found, Job& job, Diagnostic& why) {
     job.local_index = found.local_index;
     job.app_number = found.app_number;
     job.universe_size = found.size;
-    job.node_ranks.clear();
-    for (uint32_t i = 0; i < launcher->segment_.local_ranks(); ++i)
-        job.node_ranks.push_back(launcher->segment_.world_rank(i));
     job.launcher = std::move(launcher);
     return true;
 }

@@ -4,8 +4,10 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <malloc.h>
+#include <new>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <utility>
@@ -56,6 +58,57 @@ void set_malloc_trim_threshold(int kept) noexcept {
     constexpr int mapped_from = 1 << 20;
     if (std::getenv("MALLOC_TRIM_THRESHOLD_") == nullptr) mallopt(M_TRIM_THRESHOLD, kept);
     if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) mallopt(M_MMAP_THRESHOLD, mapped_from);
+}
+
+ZeroedMemory::ZeroedMemory(size_t bytes) { allocate(bytes); }
+
+ZeroedMemory::~ZeroedMemory() { release(); }
+
+void ZeroedMemory::allocate(size_t bytes) {
+    size_ = bytes;
+    base_ = nullptr;
+    mapped_ = false;
+    if (bytes == 0) return;
+    if (bytes >= mapped_from) {
+        void* const p =
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mapped_ = p != MAP_FAILED;
+        if (mapped_) {
+            madvise(p, bytes, MADV_NOHUGEPAGE); // a huge page would be provided as a whole
+            base_ = static_cast<std::byte*>(p);
+            return;
+        }
+    }
+    base_ = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}));
+    std::memset(base_, 0, bytes);
+}
+
+void ZeroedMemory::release() {
+    if (mapped_)
+        munmap(base_, size_);
+    else
+        ::operator delete (base_, std::align_val_t{alignment});
+}
+
+void ZeroedMemory::grow(size_t bytes) {
+    if (mapped_) {
+        void* const p = mremap(base_, size_, bytes, MREMAP_MAYMOVE);
+        if (p != MAP_FAILED) {
+            base_ = static_cast<std::byte*>(p);
+            size_ = bytes;
+            return;
+        }
+    }
+    ZeroedMemory larger(bytes);
+    if (size_ != 0) std::memcpy(larger.base_, base_, size_);
+    std::swap(base_, larger.base_);
+    std::swap(size_, larger.size_);
+    std::swap(mapped_, larger.mapped_);
+}
+
+void ZeroedMemory::clear() {
+    if (mapped_ && madvise(base_, size_, MADV_DONTNEED) == 0) return;
+    if (size_ != 0) std::memset(base_, 0, size_);
 }
 
 Mapping::Mapping(int fd, uint64_t size, Access access) noexcept

@@ -32,6 +32,33 @@ void exclude_from_core_dumps(std::byte* base, uint64_t length) noexcept;
 // them is cheap. User settings (MALLOC_*_THRESHOLD_) take precedence.
 void set_malloc_trim_threshold(int kept) noexcept;
 
+// Private memory that starts as zeros. Large memory consists of pages that the kernel provides when they are
+// first written.
+class ZeroedMemory {
+  public:
+    static constexpr size_t alignment = 64;
+    // If memory is exhausted, ends like operator new.
+    explicit ZeroedMemory(size_t bytes);
+    ~ZeroedMemory();
+    ZeroedMemory(const ZeroedMemory&) = delete;
+    ZeroedMemory& operator=(const ZeroedMemory&) = delete;
+
+    [[nodiscard]] std::byte* base() { return base_; }
+    [[nodiscard]] const std::byte* base() const { return base_; }
+    [[nodiscard]] size_t size() const { return size_; }
+    void grow(size_t bytes); // keeps the contents; base() may change
+    void clear();
+
+  private:
+    static constexpr size_t mapped_from = 16 * 1024;
+    void allocate(size_t bytes);
+    void release();
+
+    std::byte* base_ = nullptr;
+    size_t size_ = 0;
+    bool mapped_ = false;
+};
+
 // Shared mapping of a whole memory file, without swap reservation; unmapped by the destructor.
 class Mapping {
   public:

@@ -6,6 +6,7 @@
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/host.hpp"
+#include "os/lazy_table.hpp"
 #include "os/memory.hpp"
 #include "os/parent.hpp"
 #include "os/random.hpp"
@@ -22,11 +23,13 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <thread>
+#include <vector>
 
 namespace zipmpi::os {
 namespace {
@@ -52,6 +55,39 @@ TEST(Memory, TwoMappingsSeeTheSameBytes) {
     ASSERT_TRUE(a && b);
     a.base()[17] = std::byte{42};
     EXPECT_EQ(b.base()[17], std::byte{42});
+}
+
+size_t resident_pages(void* base, size_t pages) {
+    std::vector<unsigned char> present(pages);
+    if (mincore(base, pages * 4096, present.data()) != 0) return pages;
+    return static_cast<size_t>(
+        std::count_if(present.begin(), present.end(), [](unsigned char p) { return (p & 1) != 0; }));
+}
+
+TEST(LazyTable, TakesMemoryForWrittenEntriesOnly) {
+    constexpr size_t entries = 1'000'000;
+    constexpr size_t pages = entries * sizeof(uint64_t) / 4096;
+    LazyTable<uint64_t> table(entries);
+    table[0] = 1;
+    table[entries - 1] = 2;
+    EXPECT_EQ(table[entries / 2], 0U);
+    EXPECT_LE(resident_pages(&table[0], pages), 3U);
+    table.grow(2 * entries);
+    EXPECT_EQ(table.size(), 2 * entries);
+    EXPECT_EQ(table[0] + table[entries - 1] + table[2 * entries - 1], 3U);
+    EXPECT_LE(resident_pages(&table[0], 2 * pages), 4U);
+    table.clear();
+    EXPECT_EQ(table[0] + table[entries - 1], 0U);
+}
+
+TEST(LazyTable, KeepsEntriesWhenItGrowsFromNothing) {
+    LazyTable<uint32_t> table;
+    for (uint32_t i = 0; i < 10'000; ++i) {
+        table.grow(i + 1);
+        EXPECT_EQ(table[i], 0U);
+        table[i] = i;
+    }
+    for (uint32_t i = 0; i < 10'000; ++i) ASSERT_EQ(table[i], i);
 }
 
 TEST(Socket, PassesDescriptorAndIdentity) {

@@ -19,7 +19,7 @@
 namespace zipmpi::wire {
 
 inline constexpr uint32_t coll_buffer_max_depth = 32;
-inline constexpr uint32_t coll_buffer_max_members = 4096;
+inline constexpr uint32_t coll_buffer_max_members = 10240;
 
 struct CollBufferHead {
     struct alignas(cache_line) PaddedWord {

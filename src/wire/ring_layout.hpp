@@ -49,6 +49,7 @@ static_assert(sizeof(Ring) == ring_pages * page_size);
 // The `seq` of a slot has the sender in its upper bits and the slot number in its lower mpsc_seq_bits.
 inline constexpr uint32_t mpsc_ring_pages = 16;
 inline constexpr uint32_t mpsc_seq_bits = 20;
+inline constexpr uint32_t mpsc_max_ranks = 1U << (32 - mpsc_seq_bits);
 struct MpscRing {
     alignas(cache_line) std::atomic<uint32_t> consumed;
     std::atomic<uint32_t> producers_wait; // 1: a producer found it full; arrival_bitmap has the producers

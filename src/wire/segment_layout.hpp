@@ -28,9 +28,9 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 10;
-inline constexpr uint32_t max_local_ranks = 4096;
-inline constexpr uint32_t contexts = 1U << 16; // concurrent communicator contexts per node
+inline constexpr uint32_t segment_version = 11;
+inline constexpr uint32_t max_local_ranks = 10240; // as many as their bitmaps fit into a rank block
+inline constexpr uint32_t contexts = 1U << 16;     // concurrent communicator contexts per node
 // address space for collective buffers; pages are reserved on use
 inline constexpr uint64_t coll_memory_per_rank = 4U << 20;
 
@@ -143,7 +143,7 @@ struct RankBlock {
     alignas(cache_line) Counters counters;
     alignas(page_size) Recorder recorder;
 };
-static_assert(sizeof(RankBlock) == 2 * page_size);
+static_assert(sizeof(RankBlock) == 2 * page_size && max_local_ranks <= coll_buffer_max_members);
 
 // Published address of a rank on another host, cached by the first rank of this node that requests it.
 struct AddressSlot {

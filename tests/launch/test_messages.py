@@ -27,7 +27,7 @@ class Messages(Case):
             self.check(["-n", n, "true"], 2, f"'{n}' is not a number of ranks")
         self.check(["-n", 1000001, "true"], 2, "'1000001' is not a number of ranks from 1 to 1000000")
         self.check(["-n", 600000, "true", ":", "-n", 600000, "true"], 2, "1200000 ranks; a job has at most 1000000")
-        self.check(["-n", 3000, "true", ":", "-n", 3000, "true"], 2, "6000 ranks; one host takes at most 4096")
+        self.check(["-n", 6000, "true", ":", "-n", 6000, "true"], 2, "12000 ranks; one host takes at most 10240")
 
     def test_no_program(self):
         self.check([], 2, "no program to start")

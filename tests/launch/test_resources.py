@@ -123,6 +123,22 @@ class Descriptors(Case):
         self.assertEqual(r.out.split().count("4096"), self.RANKS)
 
 
+    def test_inherited_descriptors(self):
+        """Ranks inherit what mpiexec inherited, and nothing of its own."""
+        read, write = os.pipe()
+        high = 300
+        os.dup2(write, high)
+        script = "echo rank > /proc/self/fd/300; ls /proc/self/fd | grep -vc '^300$'"
+        p = subprocess.run([MPIEXEC, "-n", "40", "sh", "-c", script], capture_output=True, timeout=SECONDS, env=environment(),
+                           pass_fds=[high])
+        os.close(write)
+        os.close(high)
+        with os.fdopen(read) as pipe:
+            self.assertEqual((p.returncode, p.stderr, pipe.read()), (0, b"", "rank\n" * 40))
+        # standard streams, PMI, node segment, the folder that ls reads
+        self.assertEqual(p.stdout.decode().split(), ["6"] * 40)
+
+
 class Memory(Case):
     def test_allocation_failures_in_init(self):
         refused = 0

@@ -23,6 +23,12 @@ SKIP = 77  # exit status of a test that cannot run here
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOL = os.environ.get("CLUSTER_TOOL", os.path.join(HERE, "../../build/release/tests/multinode/host"))
 NETWORK = "10.99.0."
+MANY_HOSTS = 30
+
+
+def hardware_address(address):
+    """Of the interface with this address."""
+    return "02:00:" + ":".join(f"{int(byte):02x}" for byte in address.split("."))
 
 
 class CannotRun(Exception):
@@ -92,19 +98,29 @@ class Cluster:
             bridge = self.bridges[network] = f"br{len(self.bridges)}"
             self._ip(switch, "link", "add", bridge, "type", "bridge")
             self._ip(switch, "link", "set", bridge, "up")
+        many = len(self.plan) > MANY_HOSTS
         for name, places in self.plan.items():
             host = self._start(name, places)
             self._ip(host, "link", "set", "lo", "up")
             for i, (network, address) in enumerate(places):
+                known = ["address", hardware_address(address)] if many else []
                 port = host.ports[network] = f"p{len(self.hosts)}.{i}"
-                self._ip(host, "link", "add", f"eth{i}", "type", "veth", "peer", "name", port, "netns", str(switch.pid))
+                self._ip(host, "link", "add", f"eth{i}", *known, "type", "veth", "peer", "name", port, "netns", str(switch.pid))
                 self._ip(switch, "link", "set", port, "master", self.bridges[network], "up")
                 self._ip(host, "addr", "add", address + "/24", "dev", f"eth{i}")
                 self._ip(host, "link", "set", f"eth{i}", "up")
+                if many:
+                    self._add_neighbors(host, i, network)
             if len(places) > 1:
                 self._keep_apart(host)
         if self.views:
             self._make_views()
+
+    def _add_neighbors(self, host, interface, network):
+        """The kernel has one table of neighbors for all namespaces, and limits those that it finds itself."""
+        lines = [f"neigh add {address} lladdr {hardware_address(address)} dev eth{interface} nud permanent\n"
+                 for name, places in self.plan.items() for n, address in places if n == network and name != host.name]
+        subprocess.run(["nsenter", "-t", str(host.pid), "-n", "ip", "-batch", "-"], input="".join(lines), text=True, check=True)
 
     def _keep_apart(self, host):
         """A multihomed host: no forwarding, and packets from an address leave by its interface, even if two networks use one

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     const char* node = std::getenv("ZIPMPI_NODE_INDEX");
     char host[64] = "";
     gethostname(host, sizeof host - 1);
-    std::printf("rank %d of %d on node %s, host %s, %zu local ranks\n", job.rank, job.size,
-                node != nullptr ? node : "-", host, job.node_ranks.size());
+    std::printf("rank %d of %d on node %s, host %s, local index %d\n", job.rank, job.size,
+                node != nullptr ? node : "-", host, job.local_index);
     return 0;
 }

@@ -12,7 +12,7 @@ class Hosts(ClusterCase):
             r = self.mpiexec("-n", 8, "--launch-fanout", width, "--host", self.all_hosts(2), EXCHANGE)
             self.quiet(r)
             for i in range(8):
-                self.assertIn(f"rank {i} of 8 on node {i // 2}, host n{i // 2 + 1}, 2 local ranks\n", r.out)
+                self.assertIn(f"rank {i} of 8 on node {i // 2}, host n{i // 2 + 1}, local index {i % 2}\n", r.out)
         self.nothing_left()
 
     def test_no_listener_on_all_addresses(self):

@@ -154,9 +154,9 @@ says_four_parts
 
 check 0 info --coverage
 prints '^ *implemented +missing +all +chapter$'
-prints '^ +[0-9]+ +[0-9]+ +682 +all chapters$'
+prints '^ +[0-9]+ +[0-9]+ +685 +all chapters$'
 check 0 info --coverage --missing
-prints '^ +682 +0 +682 +all chapters$'
+prints '^ +685 +0 +685 +all chapters$'
 check 0 info --coverage --json
 is_json coverage
 

@@ -187,12 +187,7 @@ void init_regions(Win& win, bool in_block) {
     }
     win.window =
         std::make_unique<Window>(win.team(), win.memory.control, win.regions, window_op_decoder, win.policy);
-    for (int r = 0; in_block && r < win.team().size; ++r) {
-        if (!on_this_node(win.team(), r)) continue;
-        const Region& region = win.regions[static_cast<size_t>(r)];
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): within the block
-        win.window->set_shared_base(r, reinterpret_cast<std::byte*>(region.base));
-    }
+    if (in_block) win.window->use_mapped_regions();
 }
 
 Err exchange_regions(const WinArgs& w, Comm& comm, Win& win) {

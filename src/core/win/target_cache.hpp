@@ -27,7 +27,7 @@ enum class TargetLock : uint8_t {
 struct alignas(64) TargetCache {
     std::byte* base = nullptr; // target memory as mapped in this process
     uint64_t size = 0;
-    uint64_t disp_unit = 1;             // bytes per displacement unit
+    uint64_t disp_unit = 0;             // bytes per displacement unit
     std::atomic<uint64_t> disp_end{0};  // displacements up to the end; 0: not mapped, or not resolved yet
     bool open = false;                  // in its own access epoch
     TargetLock lock = TargetLock::none; // by MPI_Win_lock

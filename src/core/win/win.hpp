@@ -12,6 +12,7 @@
 #include "core/errhandler/errhandler.hpp"
 #include "core/info/info.hpp"
 #include "core/win/target_cache.hpp"
+#include "os/lazy_table.hpp"
 #include "proto/rma/window.hpp"
 
 #include <memory>
@@ -69,12 +70,12 @@ struct Win : WinHeader {
     [[nodiscard]] proto::Team& team() { return comm->team; }
     [[nodiscard]] TargetCache& cache_of(int rank) { return target_caches[static_cast<size_t>(rank)]; }
     void make_caches(int targets) {
-        caches_ = std::make_unique<TargetCache[]>(static_cast<size_t>(targets));
-        target_caches = caches_.get();
+        caches_.grow(static_cast<size_t>(targets));
+        target_caches = &caches_[0];
     }
 
   private:
-    std::unique_ptr<TargetCache[]> caches_;
+    os::LazyTable<TargetCache> caches_;
 };
 
 Win* make_win();

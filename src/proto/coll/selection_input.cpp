@@ -23,11 +23,15 @@ Param<int64_t> first_by_messages{"coll.shm_after",
                                  Scope::job_wide,
                                  "collectives on a communicator before shared buffers are allocated"};
 
+// Among more ranks, messages of collectives would take more memory than a collective buffer: each rank opens
+// rings to log2(n) peers.
+constexpr int many_ranks = 256;
+
 // The first collectives on a communicator use messages: many communicators see no more, and messages detect
 // ranks that call different collectives.
 bool uses_coll_buffers(const Collective& c, const Team& t) {
     return c.may_block() && t.size >= 2 && use_coll_buffers &&
-           t.collectives > static_cast<uint32_t>(first_by_messages.get());
+           (t.size > many_ranks || t.collectives > static_cast<uint32_t>(first_by_messages.get()));
 }
 
 } // namespace

@@ -4,14 +4,13 @@
 // PathPolicy: which protocol a message between two ranks of a node uses, by size, pair and experience.
 #pragma once
 
+#include "os/lazy_table.hpp"
 #include "proto/p2p/node_transports.hpp"
 #include "proto/p2p/operation.hpp"
 #include "proto/p2p/rts_policy.hpp"
 #include "proto/progress/wait_tuning.hpp"
 #include "proto/select/cma_heuristic.hpp"
 #include "proto/select/peer_thresholds.hpp"
-
-#include <vector>
 
 namespace zipmpi::proto {
 
@@ -60,9 +59,9 @@ class PathPolicy {
     NodeTransports& node_;
     const WaitTuning& load_;
     PeerThresholds thresholds_;
-    std::vector<CmaHeuristic> cma_heuristics_; // per peer, like the following
-    std::vector<RtsPolicy> rts_;
-    std::vector<RtsPolicy> layout_rts_; // of rts with a layout
+    os::LazyTable<CmaHeuristic> cma_heuristics_; // per peer, like the following
+    os::LazyTable<RtsPolicy> rts_;
+    os::LazyTable<RtsPolicy> layout_rts_; // of rts with a layout
 };
 
 } // namespace zipmpi::proto

@@ -4,12 +4,12 @@
 // SendQueue: messages that found their ring full or their connection not ready, in order of sending per peer.
 #pragma once
 
+#include "os/lazy_table.hpp"
 #include "proto/p2p/operation.hpp"
 #include "transport/transport.hpp"
 
 #include <cstring>
 #include <deque>
-#include <vector>
 
 namespace zipmpi::proto {
 
@@ -34,9 +34,8 @@ class SendQueue {
     // From now on all messages to the peer queue.
     void block(transport::Peer peer) { ++queued_[peer]; }
     void add_peer(transport::Peer peer) {
-        if (peer < queued_.size()) return;
-        queued_.resize(peer + 1);
-        full_in_pass_.resize(peer + 1);
+        queued_.grow(size_t{peer} + 1);
+        full_in_pass_.grow(size_t{peer} + 1);
     }
     void push(Operation& op) {
         queue_.push_back({op.transport_peer, &op, {}, {}, 0});
@@ -86,8 +85,8 @@ class SendQueue {
 
   private:
     std::deque<QueuedSend> queue_;
-    std::vector<uint32_t> queued_;       // entries of queue_ per peer
-    std::vector<uint64_t> full_in_pass_; // per peer: the last pass that found its ring full
+    os::LazyTable<uint32_t> queued_;       // entries of queue_ per peer
+    os::LazyTable<uint64_t> full_in_pass_; // per peer: the last pass that found its ring full
     uint64_t pass_ = 0;
 };
 

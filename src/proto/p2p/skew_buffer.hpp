@@ -8,6 +8,7 @@
 // Threads: all calls hold the engine's lock.
 #pragma once
 
+#include "os/lazy_table.hpp"
 #include "proto/p2p/operation.hpp"
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class SkewBuffer {
 
     [[gnu::cold]] Operation* make_copy(const Operation& send);
 
-    std::vector<PeerSkew> peers_;
+    os::LazyTable<PeerSkew> peers_;
     std::vector<SendCopy*> spare_; // reused: fresh memory costs page faults
     uint64_t bytes_ = 0;           // in copies and spares
     uint64_t copies_ = 0;

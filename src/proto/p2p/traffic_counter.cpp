@@ -19,7 +19,7 @@ wire::PeerTraffic& TrafficCounter::entry_for(Counters& counters, transport::Peer
                                              uint64_t bytes) {
     if (!counts_sizes()) return *(entries_[peer] = &writer_.row_for(world_peer));
     counters.add_owner(size_histogram::counter(size_histogram::class_of(bytes)));
-    if (peer >= uncached_.size()) uncached_.resize(peer + 1);
+    uncached_.grow(size_t{peer} + 1);
     if (uncached_[peer] == nullptr) uncached_[peer] = &writer_.row_for(world_peer);
     return *uncached_[peer];
 }

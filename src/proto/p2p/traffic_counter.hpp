@@ -7,11 +7,10 @@
 #pragma once
 
 #include "base/counters.hpp"
+#include "os/lazy_table.hpp"
 #include "proto/p2p/operation.hpp"
 #include "segment/traffic.hpp"
 #include "transport/transport.hpp"
-
-#include <vector>
 
 namespace zipmpi::proto {
 
@@ -33,9 +32,7 @@ class TrafficCounter {
     void count_send(Counters& counters, transport::Peer peer, const MessageArgs& op) {
         count_send(counters, peer, op.world_peer, op.context, op.bytes);
     }
-    void add_peer(transport::Peer peer) {
-        if (peer >= entries_.size()) entries_.resize(peer + 1);
-    }
+    void add_peer(transport::Peer peer) { entries_.grow(size_t{peer} + 1); }
 
     static bool counts_sizes();
 
@@ -44,9 +41,9 @@ class TrafficCounter {
                                                uint64_t bytes);
 
     segment::TrafficWriter writer_;
-    std::vector<wire::PeerTraffic*>
-        entries_; // per peer; null: nothing was sent to it yet, or sizes are counted
-    std::vector<wire::PeerTraffic*> uncached_; // per peer, if sizes are counted
+    // Per peer; null: nothing was sent to it yet, or sizes are counted.
+    os::LazyTable<wire::PeerTraffic*> entries_;
+    os::LazyTable<wire::PeerTraffic*> uncached_; // per peer, if sizes are counted
 };
 
 } // namespace zipmpi::proto

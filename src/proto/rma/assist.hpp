@@ -80,7 +80,7 @@ class TargetAssist {
     wire::AssistRequest* request_ = nullptr;  // of this rank as an origin
     uint64_t request_word_ = 0;
     bool no_memory_ = false;
-    std::vector<Backoff> backoff_; // by target
+    os::LazyTable<Backoff> backoff_; // by target
     std::vector<MappedRequest> mapped_;
     std::vector<std::byte> packed_; // staging between the memory of a peer and local memory
     AssistHook hook_;

@@ -30,7 +30,7 @@ RdmaPath::RdmaPath(const TargetTable& targets, RdmaConnections& connections, AmP
     , failure_(failure)
     , atomics_(atomics)
     , accumulate_order_(order)
-    , last_paths_(static_cast<size_t>(targets.team().size), AccumulatePath::none) {}
+    , last_paths_(static_cast<size_t>(targets.team().size)) {}
 
 // Converts an address of Target::address_of() to the target's address space.
 transport::RemoteAddress RdmaPath::remote(int rank, const std::byte* address) const {

@@ -64,8 +64,8 @@ class RdmaPath {
     DeferredError& failure_;
     RdmaModes::Atomics atomics_;
     WindowPolicy::AccumulateOrder accumulate_order_;
-    std::vector<AccumulatePath> last_paths_; // by target: path of the last accumulate
-    uint64_t discard_word_ = 0;              // sink for unused fetch results
+    os::LazyTable<AccumulatePath> last_paths_; // by target: path of the last accumulate
+    uint64_t discard_word_ = 0;                // sink for unused fetch results
 };
 
 } // namespace zipmpi::proto::rma

@@ -44,7 +44,7 @@ struct Target {
     std::atomic<AccessPath> resolved_path{AccessPath::unknown};
     std::byte* base = nullptr; // shared: local mapping; else address in the target's memory
     uint64_t size = 0;
-    int64_t disp_unit = 1;
+    int64_t disp_unit = 0;    // like base and size, valid after resolve_path()
     bool cpu_atomics = false; // all origins map the memory, so CPU atomics are allowed
     bool exclusive = false;   // set by core: no other origin has access
     bool remote = false;      // on another host: shares no memory with this rank

@@ -14,14 +14,15 @@ TargetTable::TargetTable(Team& team, uint64_t control, const std::vector<Region>
     , members_(reinterpret_cast<wire::WindowMember*>(team.engine->shm().segment().coll_memory(control)))
     , targets_(static_cast<size_t>(team.size)) {
     for (int r = 0; r < team.size; ++r) {
-        peek(r).remote = !team.engine->peers().on_this_node(team.map.world(r));
-        spans_hosts_ = spans_hosts_ || peek(r).remote;
+        if (team.engine->peers().on_this_node(team.map.world(r))) continue;
+        peek(r).remote = true;
+        spans_hosts_ = true;
     }
 }
 
 TargetTable::~TargetTable() {
-    for (const Target& t : targets_)
-        if (t.mapped != nullptr) transport::shm::Arena::unmap(t.mapped, t.size);
+    for (int r = 0; r < team_.size; ++r)
+        if (const Target& t = peek(r); t.mapped != nullptr) transport::shm::Arena::unmap(t.mapped, t.size);
 }
 
 bool TargetTable::has_private_memory() const { return std::ranges::any_of(regions_, &Region::is_private); }
@@ -41,10 +42,10 @@ void TargetTable::resolve_path(int rank, Target& t) {
     if (t.remote) return t.set_path(remote_path_);
     t.peer = peer_of(rank);
     const bool in_file = r.arena_offset != 0;
-    t.cpu_atomics = in_file && cpu_atomics_allowed_;
+    t.cpu_atomics = (in_file || regions_mapped_) && cpu_atomics_allowed_;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): address published by its owner
     t.base = reinterpret_cast<std::byte*>(r.base);
-    if (rank == team_.rank || r.size == 0) {
+    if (rank == team_.rank || r.size == 0 || regions_mapped_) {
         t.set_path(AccessPath::shared);
     } else if (in_file) {
         t.mapped = engine.arena().map(peer_of(r.owner), r.arena_offset, r.size);
@@ -56,20 +57,10 @@ void TargetTable::resolve_path(int rank, Target& t) {
     }
 }
 
-void TargetTable::set_shared_base(int rank, std::byte* base) {
-    Target& t = peek(rank);
-    const Region& r = regions_[static_cast<size_t>(rank)];
-    t.size = r.size;
-    t.disp_unit = r.disp_unit;
-    t.peer = peer_of(rank);
-    t.cpu_atomics = true;
-    t.base = base;
-    t.set_path(AccessPath::shared);
-}
-
 void TargetTable::forbid_cpu_atomics() {
     cpu_atomics_allowed_ = false;
-    for (Target& t : targets_) t.cpu_atomics = false;
+    for (int r = 0; r < team_.size; ++r)
+        if (Target& t = peek(r); t.cpu_atomics) t.cpu_atomics = false;
 }
 
 } // namespace zipmpi::proto::rma

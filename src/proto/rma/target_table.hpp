@@ -7,6 +7,7 @@
 // Threads: under the lock of the progress engine, except peek() and guard_of().
 #pragma once
 
+#include "os/lazy_table.hpp"
 #include "proto/rma/accumulate_op.hpp"
 #include "proto/rma/target.hpp"
 #include "proto/team.hpp"
@@ -55,8 +56,8 @@ class TargetTable {
     }
 
     // Before any access:
-    // Sets the base of a target whose memory is already mapped.
-    void set_shared_base(int rank, std::byte* base);
+    // The regions of members on this node are in memory that this rank has mapped, at their base.
+    void use_mapped_regions() { regions_mapped_ = true; }
     // Remote targets are accessed by RDMA, no longer by active messages.
     void use_rdma() { remote_path_ = AccessPath::rdma; }
     // Accumulates must not use CPU atomics, because the device's atomics are not coherent with them.
@@ -69,8 +70,9 @@ class TargetTable {
     Team& team_;
     const std::vector<Region>& regions_;
     wire::WindowMember* members_;
-    std::vector<Target> targets_;
+    os::LazyTable<Target> targets_;
     bool spans_hosts_ = false; // members on several hosts
+    bool regions_mapped_ = false;
     AccessPath remote_path_ = AccessPath::am;
     bool cpu_atomics_allowed_ = true;
 };

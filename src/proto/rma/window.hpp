@@ -52,7 +52,7 @@ class Window {
     // Collective, before any access: uses RDMA between hosts if all members have a device.
     Err use_rdma(RdmaContext& context);
     // Sets the base of a target whose memory is already mapped.
-    void set_shared_base(int rank, std::byte* base) { targets_.set_shared_base(rank, base); }
+    void use_mapped_regions() { targets_.use_mapped_regions(); }
 
     // At least one target needs active messages.
     [[nodiscard]] bool needs_am();

@@ -86,7 +86,7 @@ const Thresholds& PeerThresholds::find(uint32_t peer) {
 // Any rank may have been rebound, including this one.
 const Thresholds& PeerThresholds::refresh(uint32_t peer) {
     moves_seen_ = moves_.load(std::memory_order_acquire);
-    std::fill(peers_.begin(), peers_.end(), nullptr);
+    peers_.clear();
     return find(peer);
 }
 

@@ -10,11 +10,11 @@
 // Threads: all calls hold the engine's lock.
 #pragma once
 
+#include "os/lazy_table.hpp"
 #include "proto/select/select.hpp"
 #include "segment/node_segment.hpp"
 
 #include <atomic>
-#include <vector>
 
 namespace zipmpi::proto {
 
@@ -48,8 +48,8 @@ class PeerThresholds {
     uint32_t self_;
     bool thresholds_loaded_ = false;
     Thresholds thresholds_[hwtopo::pair_classes];
-    std::vector<const Thresholds*> peers_; // null: class unknown
-    const std::atomic<uint64_t>& moves_;   // in the segment
+    os::LazyTable<const Thresholds*> peers_; // null: class unknown
+    const std::atomic<uint64_t>& moves_;     // in the segment
     uint64_t moves_seen_ = 0;
 };
 

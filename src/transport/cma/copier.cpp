@@ -30,7 +30,7 @@ bool accepts_writes(const wire::RankBlock& block) {
 Copier::Copier(const segment::NodeSegment& segment, uint32_t self)
     : segment_(segment)
     , cookie_(0)
-    , states_(segment.local_ranks(), use ? State::unknown : State::refused) {
+    , states_(segment.local_ranks()) {
     if (getrandom(&cookie_, sizeof cookie_, GRND_NONBLOCK) != sizeof cookie_)
         cookie_ = static_cast<uint64_t>(getpid()) * 0x9e3779b97f4a7c15U;
     cookie_ = (cookie_ & ~refuses_writes) | (os::under_valgrind() ? refuses_writes : 0);
@@ -53,7 +53,7 @@ bool Copier::probe(Peer from) const {
 
 bool Copier::can_read(Peer from) {
     State& state = states_[from];
-    if (state == State::unknown) state = probe(from) ? State::allowed : State::refused;
+    if (state == State::unknown) state = use && probe(from) ? State::allowed : State::refused;
     return state == State::allowed;
 }
 

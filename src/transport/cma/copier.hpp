@@ -8,11 +8,11 @@
 // two directions.
 #pragma once
 
+#include "os/lazy_table.hpp"
 #include "segment/node_segment.hpp"
 #include "transport/transport.hpp"
 
 #include <sys/uio.h>
-#include <vector>
 
 namespace zipmpi::transport::cma {
 
@@ -54,8 +54,8 @@ class Copier {
     bool record_result(Peer from, bool copied);
 
     const segment::NodeSegment& segment_;
-    uint64_t cookie_; // read by peers to probe permission
-    std::vector<State> states_;
+    uint64_t cookie_;             // read by peers to probe permission
+    os::LazyTable<State> states_; // by peer
     // A peer that may be read may also be written, unless a seccomp filter blocks process_vm_writev.
     bool writes_refused_ = false;
 };

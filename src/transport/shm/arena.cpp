@@ -10,8 +10,8 @@ namespace zipmpi::transport::shm {
 
 Arena::~Arena() {
     for (const ArenaBlock& b : blocks_) os::unmap(b.base, b.bytes);
-    for (const PeerMapping& v : mappings_)
-        if (v.base != nullptr) os::unmap(v.base, v.bytes);
+    for (size_t peer = 0; peer < mappings_.size(); ++peer)
+        if (const PeerMapping& v = mappings_[peer]; v.base != nullptr) os::unmap(v.base, v.bytes);
 }
 
 // First fit. Returns the number of blocks before the free range and sets the offset of the range.

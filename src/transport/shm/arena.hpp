@@ -7,6 +7,7 @@
 // Threads: called with the progress engine's lock held.
 #pragma once
 
+#include "os/lazy_table.hpp"
 #include "segment/node_segment.hpp"
 #include "transport/transport.hpp"
 
@@ -62,7 +63,7 @@ class Arena {
     const segment::NodeSegment& segment_;
     uint32_t self_;
     std::vector<ArenaBlock> blocks_;
-    std::vector<PeerMapping> mappings_;
+    os::LazyTable<PeerMapping> mappings_; // by peer
 };
 
 } // namespace zipmpi::transport::shm

@@ -6,6 +6,7 @@
 // expected from each peer and from any peer; the list of rings is updated in constant time.
 #pragma once
 
+#include "os/lazy_table.hpp"
 #include "transport/transport.hpp"
 
 #include <vector>
@@ -60,7 +61,7 @@ class ExpectedRings {
         expected_.pop_back();
     }
 
-    std::vector<PeerCount> peers_;
+    os::LazyTable<PeerCount> peers_;
     std::vector<Peer> registered_;
     std::vector<Peer> expected_; // registered peers with expected > 0
     int32_t any_ = 0;

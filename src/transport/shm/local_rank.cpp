@@ -40,7 +40,9 @@ LocalRank LocalRank::make(const segment::NodeSegment& segment, uint32_t index) {
     if (own.uses_membarrier && enough_cpus(segment))
         own.block.uses_membarrier.store(1, std::memory_order_seq_cst);
     // Without memory for its own queue, an mpsc receiver could not detect any message.
-    if (own.mode == PollMode::mpsc && !reserve_mpsc_ring(segment, index)) own.mode = PollMode::hybrid;
+    if (own.mode == PollMode::mpsc &&
+        (segment.local_ranks() > wire::mpsc_max_ranks || !reserve_mpsc_ring(segment, index)))
+        own.mode = PollMode::hybrid;
     return own;
 }
 

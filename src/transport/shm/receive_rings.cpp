@@ -15,12 +15,11 @@ ReceiveRings::ReceiveRings(const LocalRank& own, SendRings& replies, WakeupPort&
     , replies_(replies)
     , wakeups_(wakeups)
     , rings_(own.segment.local_ranks())
-    , mpsc_(own, wakeups) {
-    for (Peer from = 0; from < in_.size(); ++from) in_[from].ring = &own.segment.ring(own.index, from);
-}
+    , mpsc_(own, wakeups) {}
 
 // The first message of a peer: the peer has reserved both rings, see SendRings::open().
 void ReceiveRings::connect(Peer from) {
+    in_[from].ring = &own_.segment.ring(own_.index, from);
     in_[from].connected = true;
     if (!replies_.is_connected(from)) replies_.attach(from);
 }

@@ -48,7 +48,7 @@ class ReceiveRings {
 
   private:
     struct ConsumerRing {
-        wire::Ring* ring = nullptr;
+        wire::Ring* ring = nullptr; // set with `connected`
         uint32_t consumed = 0;
         uint32_t published = 0; // count last published to the producer
         uint32_t slot = 0;
@@ -90,7 +90,7 @@ class ReceiveRings {
     uint32_t arrival_words_;
     bool last_drain_poll_ = false;
     bool polling_ = false; // poll mode expected: within poll()
-    std::vector<ConsumerRing> in_;
+    os::LazyTable<ConsumerRing> in_;
     PolledSenders polled_;
     // Formerly polled directly: a slot may arrive without an arrival bit until the sender has seen the
     // change, which its next arrival bit proves or a barrier enforces.
@@ -233,8 +233,8 @@ inline bool ReceiveRings::take_inline(Peer from, const Take& take) {
 template <class Sink>
 int ReceiveRings::drain(Peer from, Sink& sink) {
     ConsumerRing& in = in_[from];
-    wire::Ring& ring = *in.ring;
     if (!in.connected) connect(from);
+    wire::Ring& ring = *in.ring;
     int delivered = 0;
     // At most one lap, so that a fast sender cannot keep the receiver in this loop.
     for (; delivered < static_cast<int>(wire::ring_slots); ++delivered) {

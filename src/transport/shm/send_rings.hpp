@@ -6,6 +6,7 @@
 
 #include "base/short_copy.hpp"
 #include "os/clock.hpp"
+#include "os/lazy_table.hpp"
 #include "transport/shm/slot_span.hpp"
 #include "transport/shm/wakeup_port.hpp"
 
@@ -70,7 +71,7 @@ class SendRings {
     void set_ring(Peer peer, uint32_t from);
 
     LocalRank own_;
-    std::vector<ProducerRing> out_;
+    os::LazyTable<ProducerRing> out_;
     WakeupPort& wakeups_;
     std::vector<Peer> blocked_; // peers whose ring was full when last tried
 };

@@ -10,10 +10,8 @@ CollMembers::CollMembers(const Team& team)
     : shm_(team.engine->shm())
     , self_(team.rank)
     , count_(team.size)
-    , ranks_(team.parent_ranks) {
-    for (int r = 0; r < count_; ++r)
-        peers_.push_back(static_cast<transport::Peer>(shm_.peer_of(team.map.world(r))));
-}
+    , map_(team.map)
+    , ranks_(team.parent_ranks) {}
 
 void CollMembers::wake_sleepers(std::atomic<uint64_t>* sleepers) const {
     for (int first = 0; first < count_; first += 64) {

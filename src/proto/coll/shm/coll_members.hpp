@@ -8,7 +8,6 @@
 #include "proto/team.hpp"
 
 #include <atomic>
-#include <vector>
 
 namespace zipmpi::proto::coll {
 
@@ -18,10 +17,12 @@ class CollMembers {
 
     [[nodiscard]] int self() const { return self_; }
     [[nodiscard]] int count() const { return count_; }
-    [[nodiscard]] transport::Peer peer(int member) const { return peers_[static_cast<size_t>(member)]; }
+    [[nodiscard]] transport::Peer peer(int member) const {
+        return static_cast<transport::Peer>(shm_.peer_of(map_.world(member)));
+    }
     // Rank of a member in reports.
     [[nodiscard]] int rank_of(int member) const { return ranks_.world(member); }
-    [[nodiscard]] int world_rank(int member) const { return shm_.segment().world_rank(peer(member)); }
+    [[nodiscard]] int world_rank(int member) const { return map_.world(member); }
     // Wakes all members whose bit is set, and clears the bits.
     void wake(std::atomic<uint64_t>* sleepers) const {
         if (count_ > 64 || sleepers[0].load(std::memory_order_seq_cst) != 0) wake_sleepers(sleepers);
@@ -33,8 +34,8 @@ class CollMembers {
     transport::shm::ShmTransport& shm_;
     int self_;
     int count_;
-    RankMap ranks_;
-    std::vector<transport::Peer> peers_;
+    RankMap map_;   // to ranks in MPI_COMM_WORLD
+    RankMap ranks_; // to ranks in reports
 };
 
 } // namespace zipmpi::proto::coll

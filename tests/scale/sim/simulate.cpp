@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// usage: simulate OPERATION RANKS RANKS_PER_NODE [flat] [SEED [NOISE]]
+// OPERATION: start, barrier, broadcast:BYTES, allreduce:BYTES, alltoall:BYTES. Prints one line of "name
+// value" pairs. NOISE: share of the latency that is added at random.
+#include "network_simulation.hpp"
+#include "virtual_launch.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+using namespace zipmpi::sim;
+
+namespace {
+
+VirtualJob::Call call_named(const std::string& name, size_t bytes) {
+    if (name == "barrier") return make_barrier();
+    if (name == "broadcast") return make_broadcast(bytes);
+    if (name == "allreduce") return make_allreduce(bytes);
+    if (name == "alltoall") return make_alltoall(bytes);
+    return {};
+}
+
+int simulate_start(const JobShape& shape, const NetworkModel& model) {
+    const LaunchResult r = simulate_launch(shape, {}, model);
+    std::printf(
+        "ranks %d nodes %d ranks_ms %.3f fence_ms %.3f depth %u children %u request_bytes %llu frames "
+        "%llu frame_bytes %llu pmi_replies %llu\n",
+        shape.ranks, shape.nodes(), r.ranks_ns / 1e6, r.fence_ns / 1e6, r.depth, r.most_children,
+        static_cast<unsigned long long>(r.request_bytes), static_cast<unsigned long long>(r.frames),
+        static_cast<unsigned long long>(r.frame_bytes), static_cast<unsigned long long>(r.pmi_replies));
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 4) {
+        std::fputs("usage: simulate OPERATION RANKS RANKS_PER_NODE [flat] [SEED [NOISE]]\n", stderr);
+        return 2;
+    }
+    const std::string operation = argv[1];
+    const size_t colon = operation.find(':');
+    const size_t bytes = colon == std::string::npos ? 0 : std::strtoull(&operation[colon + 1], nullptr, 10);
+    JobShape shape{std::atoi(argv[2]), std::atoi(argv[3]), argc > 4 && std::strcmp(argv[4], "flat") == 0};
+    const int rest = shape.flat ? 5 : 4;
+    NetworkModel model = NetworkModel::from_parameters();
+    if (argc > rest) model.seed = std::strtoull(argv[rest], nullptr, 10);
+    if (argc > rest + 1) model.noise = std::atof(argv[rest + 1]);
+    if (operation == "start") return simulate_start(shape, model);
+    const VirtualJob::Call call = call_named(operation.substr(0, colon), bytes);
+    if (!call) {
+        std::fprintf(stderr, "simulate: unknown operation %s\n", argv[1]);
+        return 2;
+    }
+    VirtualJob job(shape);
+    const SimulationResult r = NetworkSimulation(model, job).run(call);
+    std::printf("ranks %d nodes %d us %.3f messages %llu between_nodes %llu bytes %llu hierarchy_bytes %llu "
+                "schedule_bytes %llu unfinished %llu\n",
+                shape.ranks, shape.nodes(), r.ns / 1e3, static_cast<unsigned long long>(r.messages),
+                static_cast<unsigned long long>(r.messages_between_nodes),
+                static_cast<unsigned long long>(r.bytes), static_cast<unsigned long long>(r.memory.hierarchy),
+                static_cast<unsigned long long>(r.memory.schedule),
+                static_cast<unsigned long long>(r.unfinished));
+    return r.unfinished == 0 ? 0 : 1;
+}

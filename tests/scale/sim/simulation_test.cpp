@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 the ZipMPI authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The simulation against formulas: exact numbers of messages, and times where they are known.
+#include "network_simulation.hpp"
+#include "virtual_launch.hpp"
+
+#include <bit>
+#include <gtest/gtest.h>
+
+namespace zipmpi::sim {
+namespace {
+
+uint64_t rounds(int ranks) { return std::bit_width(static_cast<unsigned>(ranks - 1)); }
+
+uint64_t doubling_messages(int ranks) {
+    const unsigned core = std::bit_floor(static_cast<unsigned>(ranks));
+    return core * rounds(static_cast<int>(core)) + 2 * (static_cast<unsigned>(ranks) - core);
+}
+
+SimulationResult simulate(const JobShape& shape, const VirtualJob::Call& call, double noise = 0,
+                          uint64_t seed = 1) {
+    VirtualJob job(shape);
+    NetworkModel model = NetworkModel::from_parameters();
+    model.noise = noise;
+    model.seed = seed;
+    const SimulationResult r = NetworkSimulation(model, job).run(call);
+    EXPECT_EQ(r.unfinished, 0U);
+    return r;
+}
+
+const int sizes[] = {2, 3, 64, 100, 1000, 4096};
+
+TEST(Simulation, FlatMessageCounts) {
+    for (const int n : sizes) {
+        EXPECT_EQ(simulate({n, 1}, make_barrier()).messages, static_cast<uint64_t>(n) * rounds(n)) << n;
+        EXPECT_EQ(simulate({n, 1}, make_allreduce(8)).messages, doubling_messages(n)) << n;
+        EXPECT_EQ(simulate({n, 1}, make_broadcast(8)).messages, static_cast<uint64_t>(n) - 1) << n;
+    }
+}
+
+TEST(Simulation, HierarchicalMessageCounts) {
+    for (const int nodes : sizes)
+        for (const int each : {2, 5, 16}) {
+            const JobShape shape{nodes * each, each};
+            const auto within = 2 * static_cast<uint64_t>(nodes) * static_cast<uint64_t>(each - 1);
+            const auto n = static_cast<uint64_t>(nodes);
+            const SimulationResult barrier = simulate(shape, make_barrier());
+            EXPECT_EQ(barrier.messages, within + n * rounds(nodes)) << nodes << " x " << each;
+            EXPECT_EQ(barrier.messages_between_nodes, n * rounds(nodes)) << nodes << " x " << each;
+            const SimulationResult sum = simulate(shape, make_allreduce(8));
+            EXPECT_EQ(sum.messages, within + doubling_messages(nodes)) << nodes << " x " << each;
+            EXPECT_EQ(sum.bytes, 8 * sum.messages);
+        }
+}
+
+TEST(Simulation, AllToAllSendsOneMessagePerPairOfNodes) {
+    const SimulationResult r = simulate({320, 16}, make_alltoall(8));
+    EXPECT_EQ(r.messages_between_nodes, 20U * 19U);
+    EXPECT_EQ(r.messages, 20U * 19U + 2U * 20U * 15U);
+}
+
+// Every round of a dissemination barrier takes one message.
+TEST(Simulation, TimeOfABarrier) {
+    const NetworkModel model = NetworkModel::from_parameters();
+    const double message = model.network.overhead + model.network.latency + model.node.overhead;
+    for (const int n : sizes)
+        EXPECT_NEAR(simulate({n, 1}, make_barrier()).ns, static_cast<double>(rounds(n)) * message, 1e-3) << n;
+}
+
+TEST(Simulation, DependsOnItsSeedOnly) {
+    const JobShape shape{1000, 8};
+    const double first = simulate(shape, make_barrier(), 0.5, 7).ns;
+    EXPECT_EQ(simulate(shape, make_barrier(), 0.5, 7).ns, first);
+    EXPECT_NE(simulate(shape, make_barrier(), 0.5, 8).ns, first);
+    EXPECT_GT(first, simulate(shape, make_barrier()).ns);
+}
+
+bool equal(const RankProgram& a, const RankProgram& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Action& x, const Action& y) {
+        return x.kind == y.kind && x.peer == y.peer && x.bytes == y.bytes;
+    });
+}
+
+// The hierarchy that virtual ranks share is that which each would have computed.
+TEST(Simulation, RanksShareAHierarchy) {
+    const JobShape shape{103, 8}; // the last node has seven
+    VirtualJob shared(shape);
+    for (const VirtualJob::Call& call : {make_barrier(), make_allreduce(1 << 20), make_alltoall(8)})
+        for (int r = 0; r < shape.ranks; ++r) {
+            VirtualJob own(shape);
+            RankMemory memory;
+            EXPECT_TRUE(equal(shared.record(r, call, memory), own.record(r, call, memory))) << r;
+        }
+}
+
+TEST(Simulation, LaunchTree) {
+    for (const int nodes : {2, 32, 33, 1000, 5000}) {
+        const LaunchResult r = simulate_launch({nodes * 3, 3}, {}, NetworkModel::from_parameters());
+        const auto n = static_cast<uint64_t>(nodes);
+        EXPECT_EQ(r.frames, 3 * n) << "start request, fence in, fence out";
+        EXPECT_EQ(r.pmi_replies, 2 * 3 * n) << "init and fence";
+        EXPECT_LE(r.most_children, 32U);
+        EXPECT_EQ(r.depth, nodes <= 32 ? 1U : nodes <= 32 * 33 ? 2U : 3U);
+        EXPECT_GT(r.fence_ns, r.ranks_ns);
+    }
+}
+
+} // namespace
+} // namespace zipmpi::sim
