@@ -13,7 +13,7 @@ bool add_setting(const Use& use, std::vector<std::string>& env, Diagnostic& why)
     const std::string entry = use.words.size() == 2 ? use.words[0] + "=" + use.words[1] : use.words[0];
     if (entry.find('=') == std::string::npos || entry[0] == '=')
         return bad_value(use, "is not NAME=VALUE",
-                         "variables of the environment are inherited without " + use.written, why);
+                         "write NAME=VALUE; -x NAME passes on a variable of the environment", why);
     env.push_back(entry);
     return true;
 }
@@ -56,7 +56,7 @@ bool env_list(const Use& use, Draft& draft, Diagnostic& why) {
 }
 
 bool inherit_all(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
-    draft.job.inherit = {};
+    draft.job.inherit = {Inheritance::Kind::all, {}};
     return true;
 }
 
@@ -71,7 +71,7 @@ bool exclude(const Use& use, Draft& draft, Diagnostic& /*why*/) {
 }
 
 bool app_inherit_all(const Use& /*use*/, Draft& draft, Diagnostic& /*why*/) {
-    draft.app.inherit = Inheritance{};
+    draft.app.inherit = Inheritance{Inheritance::Kind::all, {}};
     return true;
 }
 

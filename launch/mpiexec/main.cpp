@@ -3,6 +3,7 @@
 #include "base/param.hpp"
 #include "launch/mpiexec/frontend.hpp"
 #include "launch/mpiexec/options.hpp"
+#include "launch/mpiexec/plan_env.hpp"
 #include "launch/mpiexec/planning.hpp"
 #include "launch/mpiexec/process_table.hpp"
 #include "launch/protocol/rank_environment.hpp"
@@ -117,11 +118,14 @@ int main(int argc, char** argv) {
     request.hold = is_debugged();
     Remarks remarks;
     if (!plan_job(options, environ, request, remarks, why, exit_code)) return refuse(why, exit_code);
+    if (!request.tree.hosts.empty()) {
+        load_settings(request);
+        withhold_environment(options, request, remarks);
+    }
     for (const Diagnostic& warning : remarks.warnings) report(warning, "mpiexec");
     export_to_spawned_jobs(request);
     if (options.dry_run) return print_and_exit(plan_text(options, request));
     if (options.verbose) print_plan(options, request, remarks);
     if (!report_pid(options.report_pid, why)) return refuse(why, 1);
-    if (!request.tree.hosts.empty()) load_settings(request);
     return Frontend(options, std::move(request)).run();
 }

@@ -17,9 +17,10 @@ namespace zipmpi::launch {
 
 enum class Pmix { automatic, yes, no };
 
-// Variables of mpiexec's environment that the ranks inherit.
+// Variables of mpiexec's environment that the ranks inherit. by_host: all in jobs on this host, the
+// variables of forwarded_environment.hpp in jobs that use other hosts.
 struct Inheritance {
-    enum class Kind { all, only, except } kind = Kind::all;
+    enum class Kind { by_host, all, only, except } kind = Kind::by_host;
     std::vector<std::string> names;
 };
 

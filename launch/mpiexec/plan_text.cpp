@@ -35,10 +35,11 @@ std::string quoted_list(const std::vector<std::string>& words) {
 }
 
 void add_inheritance(PlanText& out, const Inheritance& i) {
-    if (i.kind == Inheritance::Kind::all) return;
-    const char* const kind = i.kind == Inheritance::Kind::except ? "all but"
-                             : i.names.empty()                   ? "nothing"
-                                                                 : "only";
+    if (i.kind == Inheritance::Kind::by_host) return;
+    const char* const kind = i.kind == Inheritance::Kind::all      ? "all"
+                             : i.kind == Inheritance::Kind::except ? "all but"
+                             : i.names.empty()                     ? "nothing"
+                                                                   : "only";
     out.line("inherit", kind + (i.names.empty() ? "" : " " + quoted_list(i.names)));
 }
 
@@ -53,7 +54,6 @@ void add_programs(PlanText& out, const Options& options, const StartRequest& req
             PlanText own;
             add_inheritance(own, *options.apps[i].inherit);
             std::string text = own.take();
-            if (text.empty()) text = "inherit all\n";
             text.pop_back();
             out.line(" ", text);
         }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/protocol/rank_environment.hpp"
 
+#include "launch/mpiexec/forwarded_environment.hpp"
+
 #include <gtest/gtest.h>
 
 using namespace zipmpi::launch;
@@ -19,6 +21,20 @@ TEST(Environment, RemovesVariablesOfOuterLaunchers) {
         EXPECT_FALSE(is_launcher_variable(name)) << name;
     const char* env[] = {"A=1", "PMI_RANK=0", "B=", nullptr};
     EXPECT_EQ(remove_launcher_variables(env), (std::vector<std::string>{"A=1", "B="}));
+}
+
+TEST(Environment, ForwardsCommonAndListedVariables) {
+    for (const char* name : {"PATH", "HOME", "LC_ALL", "OMP_NUM_THREADS", "ZIPMPI_CMA_ENABLE", "PYTHONPATH",
+                             "LD_LIBRARY_PATH", "SLURM_JOB_ID", "OMPI_MCA_pml", "UCX_TLS"})
+        EXPECT_TRUE(is_forwarded(name, "")) << name;
+    for (const char* name : {"AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "GITHUB_TOKEN", "PGPASSWORD", "PATHS",
+                             "GOOGLE_APPLICATION_CREDENTIALS", "MY_GRID", "SLURM_JWT", "CONDA_TOKEN", ""})
+        EXPECT_FALSE(is_forwarded(name, "")) << name;
+    EXPECT_TRUE(is_forwarded("MY_GRID", "OTHER,MY_GRID"));
+    EXPECT_TRUE(is_forwarded("MY_GRID", "MY_*,"));
+    EXPECT_TRUE(is_forwarded("MY_GRID", "*"));
+    EXPECT_FALSE(is_forwarded("MY_GRID", ",MY,OTHER"));
+    EXPECT_TRUE(is_forwarded("SLURM_JWT", "SLURM_JWT")); // named by the user
 }
 
 TEST(Environment, ChangesReplaceAndAdd) {

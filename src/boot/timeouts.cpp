@@ -56,6 +56,14 @@ Param<int64_t> host_wait{"launch.host_wait",
                          Scope::job_wide,
                          "seconds in which mpiexec tries again to reach a host that does not answer"};
 
+Param<std::string> forward{"launch.forward",
+                           "",
+                           nullptr,
+                           Level::user,
+                           Scope::local,
+                           "further variables that ranks inherit in jobs that use other hosts: names, "
+                           "comma-separated; `*` at the end of a name matches any suffix, `*` alone all"};
+
 } // namespace
 
 uint64_t heartbeat_timeout_ns() { return static_cast<uint64_t>(heartbeat_timeout.get()) * 1'000'000; }
@@ -64,6 +72,7 @@ int rebind_interval_seconds() { return static_cast<int>(rebind_interval.get()); 
 bool should_report_rebinding() { return rebind_report; }
 const std::string& huge_page_setting() { return huge_pages.get(); }
 bool should_avoid_busy_cpus() { return avoid_busy; }
+const std::string& forwarded_variables() { return forward.get(); }
 int handshake_timeout_seconds() { return static_cast<int>(handshake_timeout.get()); }
 
 } // namespace zipmpi::boot

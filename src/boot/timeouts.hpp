@@ -19,6 +19,7 @@ int rebind_interval_seconds();   // 0: off
 bool should_report_rebinding();
 bool should_avoid_busy_cpus();
 const std::string& huge_page_setting();           // auto, yes or no
+const std::string& forwarded_variables();         // launch.forward
 int handshake_timeout_seconds();                  // for the first reply: launch.handshake_timeout
 inline constexpr int request_timeout_ms = 60'000; // for later replies that do not depend on other ranks
 

@@ -32,6 +32,19 @@ class Hosts(ClusterCase):
         self.quiet(r)
         self.assertEqual(sorted(r.out.split()), ["here"] * 4 + ["n1", "n2", "n3", "n4"])
 
+    def test_environment_of_other_hosts(self):
+        env = {"AWS_SECRET_ACCESS_KEY": "hush", "MY_GRID": "1", "OMP_NUM_THREADS": "3"}
+        show = ("sh", "-c", "echo $AWS_SECRET_ACCESS_KEY,$MY_GRID,$OMP_NUM_THREADS,$SET")
+        for options, more, seen in (((), {}, ",,3,"), (("-x", "MY_GRID", "--genv", "SET=2"), {}, ",1,3,2"), (("--genvall",), {}, "hush,1,3,"),
+                                    ((), {"ZIPMPI_LAUNCH_FORWARD": "MY_*"}, ",1,3,"), (("--genvexcl", "MY_GRID"), {}, "hush,,3,")):
+            r = self.mpiexec("-n", 2, *options, "--host", "n1,n2", *show, env={**env, **more})
+            self.quiet(r)
+            self.assertEqual(r.out.split(), [seen] * 2, options)
+        r = self.mpiexec("-v", "-n", 2, "--host", "n1,n2", "true", env=env)
+        self.assertRegex(r.err, "variables not sent to other hosts:.* AWS_SECRET_ACCESS_KEY.* MY_GRID.*-x NAME")
+        r = self.mpiexec("-n", 2, "--host", "n1:2", *show, env=env)  # on this host only
+        self.assertEqual(r.out.split(), ["hush,1,3,"] * 2)
+
     # Each host has a separate registry of claims: only mpiexec can detect that the hosts are one machine.
     WAIT = """for i in $(seq 100); do
         mask=$(grep Cpus_allowed_list /proc/self/status | cut -f2)
