@@ -61,12 +61,14 @@ struct RmaRequest {
 
 struct RmaBatchReply {
     uint32_t served;  // all batches up to this number are executed
-    uint32_t refused; // requests without reply outside the window since the last reply
+    uint32_t refused; // requests without reply that were not executed since the last reply
     uint32_t flags;
     uint32_t reserved;
 };
 // The target's endpoint follows as text, empty if no connection is possible; `served` is not valid.
 inline constexpr uint32_t rma_connected = 1;
+// A lock was refused since the last reply: a failed member may hold it.
+inline constexpr uint32_t rma_lock_refused = 2;
 
 // RDMA access information of a window member, exchanged between all members.
 inline constexpr size_t rma_key_bytes = 56;
@@ -83,9 +85,10 @@ struct RmaKeys {
 };
 static_assert(sizeof(RmaKeys) == 144);
 
+enum class RmaRefusal : uint32_t { none, out_of_window, failed_member };
 struct RmaReply {
     uint32_t id;
-    uint32_t refused; // nonzero: segments outside the window, request not executed
+    RmaRefusal refused; // not `none`: the request was not executed
     uint64_t bytes;
 };
 

@@ -46,7 +46,7 @@ static_assert(sizeof(NetworkLock) == cache_line && offsetof(NetworkLock, node_ti
 // filled in.
 struct WindowMember {
     WindowLock lock; // MPI_Win_lock with this member as target
-    // 1: a rank executes a nonatomic accumulate on the member's memory
+    // 1 + local index of the rank that executes a nonatomic accumulate on the member's memory; 0: none
     alignas(cache_line) std::atomic<uint32_t> accumulate_lock;
     // origins that have completed the member's exposure epoch
     alignas(cache_line) std::atomic<uint32_t> completed;

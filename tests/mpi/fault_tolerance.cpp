@@ -4,6 +4,7 @@
 // Ranks fail, and the others continue: started with mpiexec --keep-going. usage: fault_tolerance CASE seed=N
 #include "check.hpp"
 #include "rank_failures.hpp"
+#include "window_failures.hpp"
 
 #include <mpi.h>
 
@@ -21,15 +22,6 @@ namespace {
 std::mt19937 dice; // one seed for all ranks
 
 int pick(int from, int to) { return std::uniform_int_distribution<int>(from, to)(dice); }
-
-void expect_class(int code, int wanted, const char* what) {
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    if (class_of(code) == wanted) return;
-    MPI_Error_string(code, text, &length);
-    std::fprintf(stderr, "rank %d: %s gave %d (%s)\n", rank_, what, code, text);
-    MPI_Abort(MPI_COMM_WORLD, 3);
-}
 
 int failed_members(MPI_Comm comm) {
     MPI_Group failed = MPI_GROUP_NULL;
@@ -233,70 +225,6 @@ void agree() {
     MPI_Comm_free(&rest);
 }
 
-MPI_Group group_of(int rank) {
-    MPI_Group all = MPI_GROUP_NULL;
-    MPI_Group one = MPI_GROUP_NULL;
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Group_incl(all, 1, &rank, &one);
-    MPI_Group_free(&all);
-    return one;
-}
-
-// The result of a lock that a failed rank holds. A remote lock may be acquired with the first operation.
-int lock_of_failed_holder(int target, MPI_Win win) {
-    int code = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
-    if (code != MPI_SUCCESS) return code;
-    code = MPI_Put(&rank_, 1, MPI_INT, target, 0, 1, MPI_INT, win);
-    if (code == MPI_SUCCESS) code = MPI_Win_flush(target, win);
-    MPI_Win_unlock(target, win);
-    return code;
-}
-
-// A member of a window dies while the others need it: as holder of a lock, as origin, as target.
-void windows(unsigned seed) {
-    enum { exclusive_holder, shared_holder, own_holder, origin, target, flushed_target, cases };
-    const unsigned which = seed % cases;
-    const int victim = size_ - 1;
-    const int locked = which == own_holder ? victim : 0;
-    MPI_Group at_victim = group_of(victim);
-    MPI_Group at_first = group_of(0);
-    MPI_Win win = MPI_WIN_NULL;
-    int* memory = nullptr;
-    CHECK(MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win) ==
-          MPI_SUCCESS);
-    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-    if (rank_ == victim && which <= own_holder) {
-        MPI_Win_lock(which == shared_holder ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, locked, 0, win);
-        MPI_Get(memory, 1, MPI_INT, locked, 0, 1, MPI_INT, win);
-        MPI_Win_flush(locked, win);
-    }
-    if (rank_ == 0 && which == origin) MPI_Win_post(at_victim, 0, win);
-    if (which == flushed_target) MPI_Win_lock_all(0, win);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank_ == victim) {
-        if (which == origin) MPI_Win_start(at_first, 0, win);
-        usleep(20000);
-        die();
-    }
-    if (which <= own_holder)
-        expect_class(lock_of_failed_holder(locked, win), MPIX_ERR_PROC_FAILED, "a lock of a failed rank");
-    if (rank_ == 0 && which == origin)
-        expect_class(MPI_Win_wait(win), MPIX_ERR_PROC_FAILED, "MPI_Win_wait for a failed origin");
-    if (rank_ == 0 && which == target)
-        expect_class(MPI_Win_start(at_victim, 0, win), MPIX_ERR_PROC_FAILED,
-                     "MPI_Win_start for a failed target");
-    if (which == flushed_target) {
-        usleep(50000);
-        MPI_Put(&rank_, 1, MPI_INT, victim, 0, 1, MPI_INT, win);
-        MPI_Win_flush(victim, win); // must return; on one node the memory of the failed rank is still there
-        MPI_Win_unlock_all(win);
-    }
-    MPI_Group_free(&at_victim);
-    MPI_Group_free(&at_first);
-    expect_class(MPI_Win_free(&win), MPIX_ERR_PROC_FAILED, "MPI_Win_free");
-    continue_on_survivors(MPI_COMM_WORLD, size_ - 1);
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
@@ -313,7 +241,11 @@ int main(int argc, char** argv) {
     if (which == "creation") creation();
     if (which == "revoke") revoke();
     if (which == "agree") agree();
-    if (which == "windows") windows(seed);
+    const bool is_window_case = which == "windows" || which == "files" || which == "ports";
+    if (which == "windows") windows_with_failures(seed);
+    if (which == "files") files_with_failures();
+    if (which == "ports") ports_with_failures(seed);
+    if (is_window_case) continue_on_survivors(MPI_COMM_WORLD, size_ - 1);
     int failed = failed_members(MPI_COMM_WORLD);
     MPI_Group group = MPI_GROUP_NULL;
     MPIX_Comm_get_failed(MPI_COMM_WORLD, &group);

@@ -7,11 +7,30 @@
 #include "check.hpp"
 
 #include <csignal>
+#include <cstdio>
 #include <unistd.h>
 
 [[noreturn]] inline void die() {
     raise(SIGKILL);
     std::abort();
+}
+
+// Kills this process later, in the middle of whatever it does then.
+inline void die_after(useconds_t delay) {
+    const pid_t victim = getpid();
+    if (fork() != 0) return;
+    usleep(delay);
+    kill(victim, SIGKILL);
+    _exit(0);
+}
+
+inline void expect_class(int code, int wanted, const char* what) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    if (class_of(code) == wanted) return;
+    MPI_Error_string(code, text, &length);
+    std::fprintf(stderr, "rank %d: %s gave %d (%s)\n", rank_, what, code, text);
+    MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
 // Each selected member dies in its round: at once if the delay is even, otherwise that many microseconds
@@ -25,12 +44,7 @@ inline MPI_Comm agree_despite_failures(MPI_Comm comm, const std::vector<int>& di
     for (int round = 0; round < rounds; ++round) {
         if (own_end == round) {
             if (delay % 2 == 0) die();
-            const pid_t victim = getpid();
-            if (fork() == 0) {
-                usleep(static_cast<useconds_t>(delay));
-                kill(victim, SIGKILL);
-                _exit(0);
-            }
+            die_after(static_cast<useconds_t>(delay));
         }
         int flag = ~(1 << (round + rank) % 20);
         const int code = MPIX_Comm_agree(comm, &flag);

@@ -37,6 +37,14 @@ class FaultTolerance(ClusterCase):
         for seed in range(1, 4):
             self.survives("collectives", seed)
 
+    def test_windows(self):
+        for seed in range(9):  # the case of the test
+            self.survives("windows", seed, slots=1 + seed % 2)
+
+    def test_files_and_ports(self):
+        for case, seed in (("files", 1), ("ports", 0), ("ports", 1)):
+            self.survives(case, seed, slots=1)
+
     def test_agree(self):
         for seed in range(1, 4):
             self.survives("agree", seed)

@@ -58,8 +58,8 @@ bool connect_parent(Runtime& e, Diagnostic& why) {
     const std::string name = port;
     const Err err = connect_groups(
         *e.world, 0,
-        [&name](const Contacts& own_contacts, ConnectInfo& connect_info) {
-            return connect_to(name, own_contacts, connect_info);
+        [&name, &e](const Contacts& own_contacts, ConnectInfo& connect_info) {
+            return connect_to(name, own_contacts, member_check(*e.world), connect_info);
         },
         e.parent);
     if (err == Err::success) {

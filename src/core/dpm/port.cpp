@@ -25,12 +25,11 @@ constexpr uint64_t second_ns = 1'000'000'000;
 constexpr uint64_t handshake_timeout_ns = 2 * second_ns;
 constexpr uint64_t connect_timeout_ns = 5 * second_ns;
 constexpr uint64_t exchange_timeout_ns = 60 * second_ns;
-constexpr uint64_t no_limit = UINT64_MAX;
 constexpr uint32_t max_contacts = 1U << 20;
 constexpr int poll_ms = 2;
 constexpr std::string_view prefix = "zipmpi:";
 
-uint64_t deadline_after(uint64_t ns) { return ns == no_limit ? no_limit : os::now_ns() + ns; }
+uint64_t deadline_after(uint64_t ns) { return os::now_ns() + ns; }
 
 // Polls while MPI progress continues. Returns false on timeout.
 bool poll_until(pollfd* fds, size_t n, uint64_t until) {
@@ -124,12 +123,22 @@ bool accept_handshake(int fd, const std::string& secret, const Contacts& own_con
            is_authentic_hello(hello, secret) && reply_hello(fd, hello, secret, own_contacts, connect_info);
 }
 
+Err never_abort() { return Err::success; }
+
+// It may take long until the peer accepts. Returns false if waiting has become pointless.
+bool await_reply(int fd, const AbortCheck& check_abort) {
+    while (!poll_until(fd, POLLIN, deadline_after(0)))
+        if (check_abort() != Err::success) return false;
+    return true;
+}
+
 bool initiate_handshake(int fd, const std::string& secret, const Contacts& own_contacts,
-                        ConnectInfo& connect_info) {
+                        const AbortCheck& check_abort, ConnectInfo& connect_info) {
     const transport::stream::Hello hello = transport::stream::make_hello(secret, own_contacts[0].name, {});
     transport::stream::HelloReply reply{};
     if (!write_all(fd, &hello, sizeof hello, deadline_after(connect_timeout_ns)) ||
-        !read_all(fd, &reply, sizeof reply, no_limit) || // it may take long until the peer accepts
+        !await_reply(fd, check_abort) ||
+        !read_all(fd, &reply, sizeof reply, deadline_after(exchange_timeout_ns)) ||
         !transport::stream::is_authentic(hello, reply, secret))
         return false;
     const transport::stream::Confirm confirm = transport::stream::make_confirm(hello, reply, secret);
@@ -255,14 +264,17 @@ Err accept_on(Port& port, const Contacts& own_contacts, const AbortCheck& check_
     }
 }
 
-Err connect_to(const std::string& port_name, const Contacts& own_contacts, ConnectInfo& connect_info) {
+Err connect_to(const std::string& port_name, const Contacts& own_contacts, const AbortCheck& check_abort,
+               ConnectInfo& connect_info) {
     transport::stream::ContactInfo contact;
     std::string secret;
     if (!parse_port_name(port_name, contact, secret)) return not_a_port(port_name);
     for (uint32_t address_index = 0; address_index < transport::stream::address_count(contact);
          ++address_index) {
         const os::Fd fd = open_connection(contact, address_index);
-        if (fd && initiate_handshake(fd.get(), secret, own_contacts, connect_info)) return Err::success;
+        if (fd && initiate_handshake(fd.get(), secret, own_contacts, check_abort, connect_info))
+            return Err::success;
+        if (const Err e = check_abort(); e != Err::success) return e;
     }
     return fail(Err::port,
                 "check that the other program still runs and has not closed the port, and that its "
@@ -272,11 +284,15 @@ Err connect_to(const std::string& port_name, const Contacts& own_contacts, Conne
 
 Err exchange_over_socket(int fd, bool is_initiator, const std::string& secret, const Contacts& own_contacts,
                          ConnectInfo& connect_info) {
-    const bool done = is_initiator ? initiate_handshake(fd, secret, own_contacts, connect_info)
+    const bool done = is_initiator ? initiate_handshake(fd, secret, own_contacts, never_abort, connect_info)
                                    : accept_handshake(fd, secret, own_contacts, connect_info);
     return done ? Err::success
                 : fail(Err::other, "pass a connected socket whose other end calls MPI_Comm_join too",
                        "the other end of the socket sent an invalid reply");
+}
+
+AbortCheck member_check(const Comm& comm) {
+    return [context = comm.team.context] { return progress_engine().faults().comm_failure(context); };
 }
 
 Err open_port(Info* /*info*/, std::string& name) {
@@ -292,11 +308,10 @@ Err close_port(const char* name) { return ports().erase(name) != 0 ? Err::succes
 Err comm_accept(const char* port_name, Info* /*info*/, int root, Comm& comm, Comm*& result) {
     return connect_groups(
         comm, root,
-        [port_name](const Contacts& own_contacts, ConnectInfo& connect_info) {
+        [port_name, &comm](const Contacts& own_contacts, ConnectInfo& connect_info) {
             const auto port = ports().find(port_name);
             if (port == ports().end()) return not_a_port(port_name);
-            return accept_on(
-                port->second, own_contacts, [] { return Err::success; }, connect_info);
+            return accept_on(port->second, own_contacts, member_check(comm), connect_info);
         },
         result);
 }
@@ -304,8 +319,8 @@ Err comm_accept(const char* port_name, Info* /*info*/, int root, Comm& comm, Com
 Err comm_connect(const char* port_name, Info* /*info*/, int root, Comm& comm, Comm*& result) {
     return connect_groups(
         comm, root,
-        [port_name](const Contacts& own_contacts, ConnectInfo& connect_info) {
-            return connect_to(port_name, own_contacts, connect_info);
+        [port_name, &comm](const Contacts& own_contacts, ConnectInfo& connect_info) {
+            return connect_to(port_name, own_contacts, member_check(comm), connect_info);
         },
         result);
 }

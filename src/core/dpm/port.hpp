@@ -25,10 +25,13 @@ Err make_port(Port& port);
 
 // Returns an error, recorded by fail(), if waiting has become pointless.
 using AbortCheck = std::function<Err()>;
+// Fails when a member has failed: the other members no longer take part in the collective call.
+AbortCheck member_check(const Comm& comm);
 // Executed by the root: exchanges contact information. MPI progress continues while waiting.
 Err accept_on(Port& port, const Contacts& own_contacts, const AbortCheck& check_abort,
               ConnectInfo& connect_info);
-Err connect_to(const std::string& port_name, const Contacts& own_contacts, ConnectInfo& connect_info);
+Err connect_to(const std::string& port_name, const Contacts& own_contacts, const AbortCheck& check_abort,
+               ConnectInfo& connect_info);
 // The exchange over a socket that the application has connected.
 Err exchange_over_socket(int fd, bool is_initiator, const std::string& secret, const Contacts& own_contacts,
                          ConnectInfo& connect_info);

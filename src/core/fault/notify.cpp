@@ -6,6 +6,7 @@
 #include "core/fault/fault.hpp"
 #include "core/fault/job_agreement.hpp"
 #include "core/runtime_state.hpp"
+#include "core/win/win.hpp"
 #include "proto/p2p/progress_engine.hpp"
 
 #include <algorithm>
@@ -61,6 +62,9 @@ void update(Comm& comm) {
 
 void update_all() {
     for_each_comm([](Comm& comm) { update(comm); });
+    for_each_win([](Win& win) {
+        if (win.window != nullptr) win.window->fail_pending();
+    });
 }
 
 // A rank that is unreachable for one must fail for all: the launcher ends it. Without fault tolerance a send

@@ -150,6 +150,12 @@ void release_window(Win& win) {
     destroy(win);
 }
 
+// Other members may still use it: after a failure nothing tells when they have finished.
+void keep_shared_memory(Win& win) {
+    win.memory.control = 0;
+    if (!win.memory.block_is_mapped) win.memory.block = nullptr;
+}
+
 // Allgather of one value per member.
 Err allgather_value(Win& win, uint32_t value, std::vector<uint32_t>& all) {
     all.resize(static_cast<size_t>(win.team().size));
@@ -367,6 +373,7 @@ Err win_free(Win*& win) {
     if (const Err e = win->attributes.erase_all(*win); e != Err::success) return e;
     win->window->flush_all();
     const Err e = coll::barrier(win->team());
+    if (e != Err::success) keep_shared_memory(*win);
     release_window(*win);
     win = nullptr;
     return e;

@@ -104,7 +104,8 @@ Err resolve_target(Win& win, const TargetSpec& spec, TypedBuffer& there) {
                         "the memory is not attached to the window");
     } else if (span.bytes > 0 && (low < 0 || static_cast<uint64_t>(low) > t.size ||
                                   static_cast<uint64_t>(span.bytes) > t.size - static_cast<uint64_t>(low))) {
-        return not_in_range(t, spec);
+        const Err failed = win.window->failure_of(spec.rank); // its memory cannot be mapped
+        return failed != Err::success ? failed : not_in_range(t, spec);
     }
     if (TargetCache& cache = win.cache_of(spec.rank);
         t.path() == proto::rma::AccessPath::shared && !dynamic && !cache.is_resolved() && t.disp_unit > 0)

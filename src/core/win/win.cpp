@@ -21,6 +21,7 @@ Slab<Win>& slab() {
 
 Win* make_win() { return slab().make(); }
 void destroy(Win& win) { slab().destroy(win); }
+void for_each_win(void (*visit)(Win& win)) { slab().for_each(visit); }
 Win* win_by_index(uint32_t index) { return slab().find(index); }
 
 WinFlavor flavor_of(const Win& win) noexcept { return win.flavor; }

@@ -80,6 +80,7 @@ struct Win : WinHeader {
 
 Win* make_win();
 void destroy(Win& win);
+void for_each_win(void (*visit)(Win& win));
 
 [[gnu::cold]] Err not_in_epoch(int target);
 [[gnu::cold]] Err wrong_synchronization(const char* fix, const char* why);

@@ -61,6 +61,7 @@ class ScratchBuffers {
 // Serializes concurrent accumulates on the target.
 struct AccumulateGuard {
     std::atomic<uint32_t>* lock_word; // the target's accumulate_lock; null: no concurrent access
+    const SpinGuard::Holder* holder;  // this rank
     bool cpu_atomic;                  // all origins map the memory, so CPU atomics are allowed
 };
 

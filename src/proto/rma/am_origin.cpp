@@ -24,6 +24,11 @@ Err out_of_window_error(int rank) {
                 "rank %d rejected an access outside its window", rank);
 }
 
+Err failed_holder_error(int rank) {
+    return fail(Err::proc_failed, "free the window, and create one of the surviving ranks",
+                "a failed member of the window may hold the lock of rank %d", rank);
+}
+
 } // namespace
 
 AmOrigin::AmOrigin(const TargetTable& targets, AmMessenger& messenger, WindowWaiter& waiter,
@@ -136,25 +141,30 @@ void AmOrigin::request_ack(TargetQueue& l) {
     send_batch(l, Ack::requested);
 }
 
+// Ends also when any member has failed: the target may have freed the window since, and answers no more.
+template <class Condition>
+void AmOrigin::await_answer(const Condition& condition, int rank) {
+    waiter_.await(condition, rank, [this] { return waiter_.failure_of(-1); });
+}
+
 // Limits the unacknowledged bytes of a slow target.
 void AmOrigin::limit_bytes(const TargetQueue& l) {
     if (l.bytes_in_flight() <= max_bytes_in_flight) return;
-    waiter_.await([&l] { return l.bytes_in_flight() <= max_bytes_in_flight; }, l.rank);
+    await_answer([&l] { return l.bytes_in_flight() <= max_bytes_in_flight; }, l.rank);
 }
 
 void AmOrigin::flush(int rank) {
     TargetQueue* const l = find_queue(rank);
     if (l == nullptr) return;
     request_ack(*l);
-    waiter_.await([l] { return l->is_flushed(); }, rank);
+    await_answer([l] { return l->is_flushed(); }, rank);
 }
 
 void AmOrigin::flush_all() {
     for (const auto& l : target_queues_)
         if (l != nullptr) request_ack(*l);
-    // one after the other: a failed target ends only the wait for it
     for (const auto& l : target_queues_)
-        if (l != nullptr) waiter_.await([&l = *l] { return l.is_flushed(); }, l->rank);
+        if (l != nullptr) await_answer([&l = *l] { return l.is_flushed(); }, l->rank);
 }
 
 uint32_t AmOrigin::begin_flush(int rank) {
@@ -167,7 +177,7 @@ uint32_t AmOrigin::begin_flush(int rank) {
 bool AmOrigin::is_flushed(int rank, uint32_t batch) const {
     const TargetQueue* const l = find_queue(rank);
     if (l == nullptr || static_cast<int32_t>(l->done - batch) >= 0) return true;
-    const Err failure = waiter_.failure_of(rank);
+    const Err failure = waiter_.failure_of(-1);
     if (failure != Err::success) failure_.set(failure);
     return failure != Err::success;
 }
@@ -176,13 +186,13 @@ void AmOrigin::await_fetches(int rank) {
     TargetQueue* const l = find_queue(rank);
     if (l == nullptr || l->fetches == 0) return;
     send_batch(*l, Ack::none);
-    waiter_.await([l] { return l->fetches == 0; }, rank);
+    await_answer([l] { return l->fetches == 0; }, rank);
 }
 
 void AmOrigin::await_all_fetches() {
     if (fetches_ != 0) send_all_batches();
     for (const auto& l : target_queues_)
-        if (l != nullptr) waiter_.await([&l = *l] { return l.fetches == 0; }, l->rank);
+        if (l != nullptr) await_answer([&l = *l] { return l.fetches == 0; }, l->rank);
 }
 
 void AmOrigin::count_batches(uint32_t* counts) {
@@ -197,19 +207,38 @@ bool AmOrigin::on_reply(TargetQueue& l, const wire::RmaReply& reply, const std::
     if (reply.id >= pending_replies_.size()) return false;
     PendingReply& w = pending_replies_[reply.id];
     if (w.fetch == nullptr || w.rank != l.rank) return false;
-    FetchOp& fetch = *w.fetch;
-    if (reply.refused != 0)
-        fetch.error = out_of_window_error(l.rank);
-    else if (reply.bytes == w.bytes)
-        store(fetch.result, w.to, data, w.bytes);
-    else
+    if (reply.refused != wire::RmaRefusal::none) {
+        complete(reply.id, l, refusal_error(reply.refused, l.rank));
+    } else if (reply.bytes == w.bytes) {
+        store(w.fetch->result, w.to, data, w.bytes);
+        complete(reply.id, l, Err::success);
+    } else {
         return false;
-    w.fetch = nullptr;
-    free_ids_.push_back(reply.id);
+    }
+    return true;
+}
+
+void AmOrigin::complete(uint32_t id, TargetQueue& l, Err error) {
+    FetchOp& fetch = *std::exchange(pending_replies_[id].fetch, nullptr);
+    free_ids_.push_back(id);
     --l.fetches;
     --fetches_;
+    if (error != Err::success) fetch.error = error;
     fetch.complete_part();
-    return true;
+}
+
+void AmOrigin::fail_pending() {
+    const Err failed = waiter_.failure_of(-1);
+    for (uint32_t id = 0; failed != Err::success && id < pending_replies_.size(); ++id)
+        if (const PendingReply& w = pending_replies_[id]; w.fetch != nullptr)
+            complete(id, queue_to(w.rank), failed);
+}
+
+// A target may know of a failure earlier than this rank.
+Err AmOrigin::refusal_error(wire::RmaRefusal why, int rank) const {
+    if (why == wire::RmaRefusal::out_of_window) return out_of_window_error(rank);
+    const Err known = waiter_.failure_of(-1);
+    return known != Err::success ? known : failed_holder_error(rank);
 }
 
 // Returns false if a reply is invalid.
@@ -238,10 +267,9 @@ void AmOrigin::on_message(int from, const std::byte* message, size_t bytes) {
     }
     TargetQueue* const l = find_queue(from);
     if (l == nullptr || !on_replies(*l, rest, bytes - sizeof head)) return;
-    if (head.refused != 0) {
-        const Err lost = waiter_.failure_of(-1); // the target refuses locks that a failed member may hold
-        failure_.set(lost != Err::success ? lost : out_of_window_error(from));
-    }
+    if (head.refused != 0) failure_.set(refusal_error(wire::RmaRefusal::out_of_window, from));
+    if ((head.flags & wire::rma_lock_refused) != 0)
+        failure_.set(refusal_error(wire::RmaRefusal::failed_member, from));
     if (head.served - l->done <= l->sent - l->done) l->done = head.served;
     for (; !l->ack_marks.empty() && static_cast<int32_t>(l->done - l->ack_marks.front().number) >= 0;
          l->ack_marks.pop_front())

@@ -87,12 +87,15 @@ class AmOrigin final : private AmHandler {
     void flush_all();
     // Without waiting: requests a reply to everything queued; returns the number of the last batch.
     uint32_t begin_flush(int rank);
-    // The batches up to this number are complete at the target, or the target has failed.
+    // The batches up to this number are complete at the target, or a member has failed.
     [[nodiscard]] bool is_flushed(int rank, uint32_t batch) const;
     // Waits until all results from this target (or from all) have arrived.
     void await_fetches(int rank);
     void await_all_fetches();
     [[nodiscard]] uint32_t fetches() const { return fetches_; }
+    // Ends pending fetches if a member has failed, called after each notification. No others follow (AmPath),
+    // so that a late reply finds its id unused.
+    void fail_pending();
     // Batches sent to each rank since the last call.
     void count_batches(uint32_t* counts);
 
@@ -109,10 +112,14 @@ class AmOrigin final : private AmHandler {
     }
     [[nodiscard]] uint32_t add_pending_reply(const PendingReply& w);
     void append_request(TargetQueue& queue, const AmRequest& request);
+    template <class Condition>
+    void await_answer(const Condition& condition, int rank);
     void limit_bytes(const TargetQueue& queue);
     void on_message(int from, const std::byte* message, size_t bytes) override;
     bool on_replies(TargetQueue& queue, const std::byte* replies, size_t bytes);
     bool on_reply(TargetQueue& queue, const wire::RmaReply& reply, const std::byte* data);
+    void complete(uint32_t id, TargetQueue& queue, Err error);
+    [[nodiscard]] Err refusal_error(wire::RmaRefusal why, int rank) const;
 
     const TargetTable& targets_;
     AmMessenger& messenger_;

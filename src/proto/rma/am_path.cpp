@@ -3,6 +3,7 @@
 #include "proto/rma/am_path.hpp"
 
 #include "proto/rma/iov_chunk.hpp"
+#include "proto/rma/window_waiter.hpp"
 
 namespace zipmpi::proto::rma {
 namespace {
@@ -16,7 +17,8 @@ constexpr uint64_t head_bytes = sizeof(wire::RmaBatch) + 2 * sizeof(wire::RmaReq
 
 AmPath::AmPath(TargetTable& targets, WindowWaiter& waiter, DeferredError& failure,
                const AttachedRanges& attached, const OpDecoder& decoder)
-    : messenger_(targets.team())
+    : waiter_(waiter)
+    , messenger_(targets.team())
     , origin_(targets, messenger_, waiter, failure)
     , target_(targets, messenger_, attached, decoder) {}
 
@@ -40,6 +42,7 @@ void AmPath::add_requests(TargetQueue& queue, const Transfer& t, const TypedBuff
 
 Err AmPath::fetch_by_requests(int rank, Transfer transfer, const TypedBuffer& result,
                               const TypedBuffer& there, FetchFactory& factory) {
+    if (const Err e = waiter_.failure_of(-1); e != Err::success) return e; // see AmOrigin
     transfer.fetch = factory.make();
     if (transfer.fetch == nullptr) return no_memory_error();
     transfer.fetch->result = result;
@@ -51,6 +54,7 @@ Err AmPath::fetch_by_requests(int rank, Transfer transfer, const TypedBuffer& re
 }
 
 Err AmPath::put(int rank, const TypedBuffer& here, const TypedBuffer& there) {
+    if (const Err e = waiter_.failure_of(-1); e != Err::success) return e;
     add_requests(origin_.queue_to(rank), {wire::RmaKind::put, nullptr, here, true}, there);
     return Err::success;
 }
@@ -64,12 +68,14 @@ Err AmPath::accumulate(int rank, const AccumulateOp& c, const TypedBuffer& here,
     if (result.bytes != 0)
         return fetch_by_requests(rank, {wire::RmaKind::get_accumulate, &c, here, c.writes()}, result, there,
                                  factory);
+    if (const Err e = waiter_.failure_of(-1); e != Err::success) return e;
     add_requests(origin_.queue_to(rank), {wire::RmaKind::accumulate, &c, here, c.writes()}, there);
     return Err::success;
 }
 
 Err AmPath::compare_and_swap(int rank, const CompareSwapOp& s, const void* compare, const void* value,
                              void* fetched, std::byte* there, FetchFactory& factory) {
+    if (const Err e = waiter_.failure_of(-1); e != Err::success) return e;
     FetchOp* const fetch = factory.make();
     if (fetch == nullptr) return no_memory_error();
     fetch->result = {static_cast<std::byte*>(fetched), nullptr, 0, s.bytes};

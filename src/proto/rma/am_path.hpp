@@ -42,6 +42,7 @@ class AmPath {
     Err fetch_by_requests(int rank, Transfer transfer, const TypedBuffer& result, const TypedBuffer& there,
                           FetchFactory& factory);
 
+    const WindowWaiter& waiter_;
     AmMessenger messenger_;
     AmOrigin origin_;
     AmTarget target_;

@@ -156,8 +156,8 @@ bool AmTarget::has_failed_member() const {
 // The holder may have failed. The origin reports it; its requests are served so that they complete.
 void AmTarget::refuse_lock(OriginQueue& s) {
     locks_.abandon(s.lock);
-    s.reply.count_refusal();
-    if (s.lock.wants_reply) s.reply.add_refusal(s.lock.reply_id);
+    s.reply.set_lock_refused();
+    if (s.lock.wants_reply) s.reply.add_refusal(s.lock.reply_id, wire::RmaRefusal::failed_member);
 }
 
 void AmTarget::next_epoch(uint32_t served_before) {

@@ -17,9 +17,11 @@ std::byte* BatchReply::append(const wire::RmaReply& reply) {
     return bytes_.data() + at + sizeof reply;
 }
 
-std::byte* BatchReply::add(uint32_t id, uint64_t bytes) { return append({id, 0, bytes}); }
+std::byte* BatchReply::add(uint32_t id, uint64_t bytes) {
+    return append({id, wire::RmaRefusal::none, bytes});
+}
 
-void BatchReply::add_refusal(uint32_t id) { append({id, 1, 0}); }
+void BatchReply::add_refusal(uint32_t id, wire::RmaRefusal why) { append({id, why, 0}); }
 
 void BatchReply::remove(const std::byte* data) {
     bytes_.resize(static_cast<size_t>(data - bytes_.data()) - sizeof(wire::RmaReply));
@@ -27,7 +29,7 @@ void BatchReply::remove(const std::byte* data) {
 
 void BatchReply::send() {
     if (bytes_.empty()) bytes_.resize(sizeof(wire::RmaBatchReply));
-    const wire::RmaBatchReply head{served_, std::exchange(refused_, 0), 0, 0};
+    const wire::RmaBatchReply head{served_, std::exchange(refused_, 0), std::exchange(flags_, 0), 0};
     std::memcpy(bytes_.data(), &head, sizeof head);
     messenger_.send_batch_reply(origin_, std::exchange(bytes_, {}));
 }

@@ -24,8 +24,10 @@ class BatchReply {
     // Removes the reply added last; data: from add().
     void remove(const std::byte* data);
     // The request is rejected; with its own reply, or by a count.
-    void add_refusal(uint32_t id);
+    void add_refusal(uint32_t id, wire::RmaRefusal why);
     void count_refusal() { ++refused_; }
+    // The origin did not get a lock because a failed member may hold it.
+    void set_lock_refused() { flags_ = wire::rma_lock_refused; }
     void send();
 
   private:
@@ -35,6 +37,7 @@ class BatchReply {
     int origin_;
     uint32_t served_ = 0;
     uint32_t refused_ = 0; // rejected requests, not reported yet
+    uint32_t flags_ = 0;   // of the next batch reply
     Bytes bytes_;
 };
 

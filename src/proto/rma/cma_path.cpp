@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/rma/cma_path.hpp"
 
+#include "os/clock.hpp"
 #include "proto/p2p/progress_engine.hpp"
 #include "proto/rma/accumulate_chunks.hpp"
 #include "proto/rma/assist.hpp"
@@ -15,8 +16,24 @@ using CmaResult = transport::cma::Copier::Result;
 
 constexpr uint64_t max_cma_bytes = uint64_t{1} << 30; // per system call
 
+// Time for the notification that a process has ended.
+constexpr uint64_t notification_ns = 100'000'000;
+
+// Success, or the failure of a rank whose memory cannot be accessed: in fault-tolerant jobs waits for it.
+[[gnu::cold]] Err failure_of_process(const Team& team, int rank) {
+    ProgressEngine& engine = *team.engine;
+    const bool tolerant = engine.shm().segment().faults().state().fault_tolerant != 0;
+    Err failed = Err::success;
+    const uint64_t until = os::now_ns() + (tolerant ? notification_ns : 0);
+    do {
+        engine.faults().poll();
+        failed = engine.faults().source_failure(team.context, rank, team.map.world(rank));
+        if (failed == Err::success && tolerant) os::yield_cpu();
+    } while (failed == Err::success && os::now_ns() < until);
+    return failed;
+}
+
 Err cma_error(CmaResult result, int rank) {
-    if (result == CmaResult::copied) return Err::success;
     if (result == CmaResult::no_such_memory)
         return fail(Err::rma_range,
                     "access only memory that the target has in the window or has attached to it",
@@ -41,9 +58,12 @@ Err CmaPath::copy(int rank, Direction direction, std::byte* local, uint64_t byte
     auto& cma = targets_.team().engine->cma();
     const transport::Peer peer = targets_.peek(rank).peer;
     const iovec one{local, bytes};
-    return cma_error(direction == Direction::write ? cma.writev(peer, &one, 1, iov, count, bytes)
-                                                   : cma.readv(peer, &one, 1, iov, count, bytes),
-                     rank);
+    const CmaResult result = direction == Direction::write ? cma.writev(peer, &one, 1, iov, count, bytes)
+                                                           : cma.readv(peer, &one, 1, iov, count, bytes);
+    if (result == CmaResult::copied) [[likely]]
+        return Err::success;
+    const Err failed = failure_of_process(targets_.team(), rank);
+    return failed != Err::success ? failed : cma_error(result, rank);
 }
 
 // Returns true if the target has moved the chunk, which may have become shorter.
@@ -96,7 +116,8 @@ Err CmaPath::accumulate(int rank, const AccumulateOp& c, const TypedBuffer& here
 Err CmaPath::accumulate_chunk(int rank, const AccumulateOp& c, const IovChunk& chunk, const std::byte* in,
                               std::byte* fetched) {
     std::optional<SpinGuard> spin_guard;
-    if (!targets_.peek(rank).exclusive) spin_guard.emplace(targets_.member(rank).accumulate_lock);
+    if (const AccumulateGuard g = targets_.guard_of(rank); g.lock_word != nullptr)
+        spin_guard.emplace(*g.lock_word, *g.holder);
     const bool reads = fetched != nullptr || c.kind == AccumulateOp::Kind::combine;
     std::byte* const there = scratch_.get(0, chunk.bytes);
     if (reads)
@@ -113,7 +134,8 @@ Err CmaPath::accumulate_chunk(int rank, const AccumulateOp& c, const IovChunk& c
 Err CmaPath::compare_and_swap(int rank, const CompareSwapOp& s, const void* compare, const void* value,
                               void* fetched, std::byte* there) {
     std::optional<SpinGuard> spin_guard;
-    if (!targets_.peek(rank).exclusive) spin_guard.emplace(targets_.member(rank).accumulate_lock);
+    if (const AccumulateGuard g = targets_.guard_of(rank); g.lock_word != nullptr)
+        spin_guard.emplace(*g.lock_word, *g.holder);
     std::byte found[16];
     const iovec remote{there, s.bytes};
     if (const Err e = copy(rank, Direction::read, found, s.bytes, &remote, 1); e != Err::success) return e;

@@ -122,15 +122,13 @@ void NeighborFenceSync::notify() {
 
 bool NeighborFenceSync::is_notified() const {
     if (am_ == nullptr) return std::ranges::all_of(messages_, [](const Operation& m) { return m.done(); });
-    if (failure() != Err::success) return true;
-    return am_->origin().fetches() == 0 &&
-           std::ranges::all_of(neighbors_, [this](int rank) { return am_->target().is_notified_by(rank); });
+    return is_notified_by_all() || waiter_.failure_of(-1) != Err::success;
 }
 
-Err NeighborFenceSync::failure() const {
-    for (const int rank : neighbors_)
-        if (const Err e = waiter_.failure_of(rank); e != Err::success) return e;
-    return Err::success;
+// After the failure of any member a neighbor may have freed the window, and notifies no more.
+bool NeighborFenceSync::is_notified_by_all() const {
+    return am_->origin().fetches() == 0 &&
+           std::ranges::all_of(neighbors_, [this](int rank) { return am_->target().is_notified_by(rank); });
 }
 
 bool NeighborFenceSync::next_stage() {
@@ -141,7 +139,7 @@ bool NeighborFenceSync::next_stage() {
     for (const Operation& m : messages_)
         if (m.error != Err::success) set_error(m.error);
     if (am_ == nullptr) return false;
-    set_error(failure());
+    if (!is_notified_by_all()) set_error(waiter_.failure_of(-1));
     for (const int rank : neighbors_)
         if (am_->target().is_notified_by(rank)) am_->target().consume_notification(rank);
     return false;

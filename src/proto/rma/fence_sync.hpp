@@ -62,7 +62,7 @@ class NeighborFenceSync final : public NonblockingSync {
     void notify();
     [[nodiscard]] bool is_notified() const;
     // Success, or why a neighbor will not send its notification.
-    [[nodiscard]] Err failure() const;
+    [[nodiscard]] bool is_notified_by_all() const;
 
     const Team& team_;
     AmPath* am_;

@@ -8,6 +8,12 @@ namespace {
 // Polls before a yield; the lock is held for about the time of one copy.
 constexpr int spins_per_yield = 100;
 
+bool has_failed(const segment::NodeSegment& segment, uint32_t holder) {
+    return holder <= segment.local_ranks() &&
+           segment.block(holder - 1).state.load(std::memory_order_acquire) ==
+               static_cast<uint32_t>(wire::RankState::failed);
+}
+
 } // namespace
 
 struct TicketRwLock::Waiter {
@@ -111,13 +117,14 @@ bool TicketRwLock::is_turn_sleeping(ProgressEngine& engine, uint16_t ticket) con
            lock_.waiters[ticket % wire::lock_slots].load(std::memory_order_seq_cst) != 0;
 }
 
-void SpinGuard::await() {
-    for (int spins = 0; word_.load(std::memory_order_relaxed) != 0 ||
-                        word_.exchange(1, std::memory_order_acquire) != 0;) { // pairs with the release
-        if (++spins % spins_per_yield == 0)
-            os::yield_cpu();
-        else
-            os::cpu_relax();
+void SpinGuard::await(const Holder& holder) {
+    for (int spins = 1;; ++spins) {
+        uint32_t found = word_.load(std::memory_order_relaxed);
+        const bool yields = spins % spins_per_yield == 0;
+        const bool is_free = found == 0 || (yields && has_failed(*holder.segment, found));
+        // pairs with the release
+        if (is_free && word_.compare_exchange_strong(found, holder.id, std::memory_order_acquire)) return;
+        yields ? os::yield_cpu() : os::cpu_relax();
     }
 }
 

@@ -15,7 +15,9 @@
 //                  v  │ up to max_overtakes times
 //                 overtaken (a writer without a ticket holds the lock)
 //
-// SpinGuard: spin lock for a few instructions or one copy. Its holder must not wait for anything.
+// SpinGuard: spin lock for a few instructions or one copy. Its holder must not wait for anything. The word
+// has the id of the holder, so that a waiter takes over from a rank that failed meanwhile; the elements that
+// rank was changing are undefined.
 //
 // Threads: under the lock of the progress engine, which TicketRwLock releases while it waits.
 #pragma once
@@ -134,17 +136,23 @@ class TicketRwLock {
 
 class SpinGuard {
   public:
-    explicit SpinGuard(std::atomic<uint32_t>& word)
+    // A rank as holder of guards.
+    struct Holder {
+        const segment::NodeSegment* segment;
+        uint32_t id; // 1 + local index
+    };
+    SpinGuard(std::atomic<uint32_t>& word, const Holder& holder)
         : word_(word) {
-        if (word_.exchange(1, std::memory_order_acquire) != 0) [[unlikely]] // pairs with the release
-            await();
+        uint32_t no_holder = 0;
+        if (!word_.compare_exchange_strong(no_holder, holder.id, std::memory_order_acquire)) [[unlikely]]
+            await(holder); // acquire pairs with the release
     }
     ~SpinGuard() { word_.store(0, std::memory_order_release); }
     SpinGuard(const SpinGuard&) = delete;
     SpinGuard& operator=(const SpinGuard&) = delete;
 
   private:
-    [[gnu::cold]] void await();
+    [[gnu::cold]] void await(const Holder& holder);
     std::atomic<uint32_t>& word_;
 };
 

@@ -26,22 +26,20 @@ void LockManager::use_rdma(const RdmaModes& modes, RdmaConnections& connections,
 
 bool LockManager::lock_not_by_cpu(int rank, LockMode mode) {
     if (!targets_.peek(rank).remote) return rdma_->lock_local(rank, mode);
-    if (acquires_immediately_) {
-        lock_remote(rank, mode);
-        return waiter_.failure_of(rank) == Err::success;
-    }
+    if (acquires_immediately_) return lock_remote(rank, mode);
     am_->origin().queue_to(rank).lock_state = mode == LockMode::exclusive
                                                   ? TargetQueue::LockState::wanted_exclusive
                                                   : TargetQueue::LockState::wanted_shared;
     return true;
 }
 
-void LockManager::lock_remote(int rank, LockMode mode) {
+bool LockManager::lock_remote(int rank, LockMode mode) {
     TargetQueue& queue = am_->origin().queue_to(rank);
     queue.lock_state = TargetQueue::LockState::requested;
     if (rdma_ != nullptr) return rdma_->lock_remote(rank, mode);
     am_->origin().add(queue, {lock_request(mode)});
     pending_.flush(rank);
+    return waiter_.failure_of(-1) == Err::success;
 }
 
 void LockManager::unlock(int rank, LockMode mode) {

@@ -46,7 +46,7 @@ class LockManager {
 
   private:
     bool lock_not_by_cpu(int rank, LockMode mode);
-    void lock_remote(int rank, LockMode mode);
+    bool lock_remote(int rank, LockMode mode);
     void begin_unlock_remote(int rank, LockMode mode);
 
     const TargetTable& targets_;

@@ -197,18 +197,43 @@ TEST(TicketRwLock, OvertakesSleepersBoundedly) {
 }
 
 TEST(SpinGuard, ExcludesOthers) {
+    segment::NodeSegment segment;
+    Diagnostic why;
+    ASSERT_TRUE(segment::NodeSegment::make("guard_test", {0, 1, 2, 3}, 4, segment, why));
     std::atomic<uint32_t> word{0};
     int64_t counter = 0;
     std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t)
-        threads.emplace_back([&] {
+    for (uint32_t t = 1; t <= 4; ++t)
+        threads.emplace_back([&, t] {
             for (int i = 0; i < 20000; ++i) {
-                const SpinGuard spin_guard(word);
+                const SpinGuard spin_guard(word, {&segment, t});
                 ++counter;
             }
         });
     for (std::thread& t : threads) t.join();
     EXPECT_EQ(counter, 80000);
+    EXPECT_EQ(word.load(), 0U);
+}
+
+TEST(SpinGuard, IsTakenOverFromAFailedHolder) {
+    segment::NodeSegment segment;
+    Diagnostic why;
+    ASSERT_TRUE(segment::NodeSegment::make("guard_test", {0, 1}, 2, segment, why));
+    std::atomic<uint32_t> word{0};
+    const SpinGuard::Holder failing{&segment, 2};
+    alignas(SpinGuard) std::byte abandoned[sizeof(SpinGuard)];
+    new (abandoned) SpinGuard(word, failing); // never released
+    std::thread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        EXPECT_EQ(word.load(), failing.id); // a waiter does not take it from a live holder
+        segment.faults().publish_failed(1);
+    });
+    {
+        const SpinGuard guard(word, {&segment, 1});
+        EXPECT_EQ(word.load(), 1U);
+    }
+    EXPECT_EQ(word.load(), 0U);
+    later.join();
 }
 
 } // namespace

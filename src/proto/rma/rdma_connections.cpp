@@ -31,9 +31,16 @@ int RdmaConnections::endpoint(int rank) {
     return connection.state == State::connected && keys_.import(rank) ? connection.endpoint : -1;
 }
 
-Err RdmaConnections::unreachable_error(int rank) {
+Err RdmaConnections::unreachable_error(int rank) const {
+    if (const Err e = waiter_.failure_of(rank); e != Err::success) return e;
     return fail(Err::other, "set the parameter rma.rdma to no, or check the network between the hosts",
                 "no RDMA connection to rank %d", rank);
+}
+
+Err RdmaConnections::flush_error(int rank) const {
+    if (const Err e = waiter_.failure_of(rank); e != Err::success) return e;
+    return fail(Err::other, "check the network between the hosts, or set the parameter rma.rdma to no",
+                "RDMA operations to rank %d failed", rank);
 }
 
 void RdmaConnections::flush(int rank) {
@@ -48,10 +55,7 @@ bool RdmaConnections::is_flushed(int rank) {
     const RdmaContext::RdmaConnection& connection = connection_to(rank);
     if (connection.state != State::connected) return true;
     if (!context_.is_flushed(connection.endpoint)) return false;
-    if (context_.failed(connection.endpoint) && !failure_.is_set())
-        failure_.set(fail(Err::other,
-                          "check the network between the hosts, or set the parameter rma.rdma to no",
-                          "RDMA operations to rank %d failed", rank));
+    if (context_.failed(connection.endpoint) && !failure_.is_set()) failure_.set(flush_error(rank));
     return true;
 }
 

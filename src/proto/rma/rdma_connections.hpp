@@ -26,7 +26,7 @@ class RdmaConnections {
 
     // The endpoint to a target, connected at the first use; -1 if unreachable.
     int endpoint(int rank);
-    [[gnu::cold]] static Err unreachable_error(int rank);
+    [[gnu::cold]] [[nodiscard]] Err unreachable_error(int rank) const;
     // Waits for all RDMA operations to this rank (or to all). A failure goes to the deferred error.
     void flush(int rank);
     void flush_all();
@@ -40,6 +40,7 @@ class RdmaConnections {
     void on_answer(int from, std::string_view text);
 
   private:
+    [[gnu::cold]] [[nodiscard]] Err flush_error(int rank) const;
     [[nodiscard]] RdmaContext::RdmaConnection& connection_to(int rank) {
         return context_.connection_to(team_.map.world(rank));
     }

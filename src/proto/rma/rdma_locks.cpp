@@ -47,17 +47,13 @@ RdmaLocks::RdmaLocks(const RdmaModes& modes, const TargetTable& targets, RdmaCon
     , members_(static_cast<size_t>(targets.team().size)) {}
 
 bool RdmaLocks::lock_local(int rank, LockMode mode) {
-    if (!hybrid_) {
-        lock_by_network(rank, mode);
-        return true;
-    }
+    if (!hybrid_) return lock_by_network(rank, mode);
     if (!cpu_.lock(rank, mode)) return false;
     HybridLockNode node_lock(targets_.member(rank).network_lock);
     node_lock.reset_request_count();
     if (mode == LockMode::exclusive && node_lock.is_open_to_readers()) release_as_reader(rank);
     member(rank).held_as = node_lock.holds() ? MemberLock::HeldAs::node : MemberLock::HeldAs::network;
-    if (member(rank).held_as == MemberLock::HeldAs::network) lock_by_network(rank, mode);
-    return true;
+    return member(rank).held_as != MemberLock::HeldAs::network || lock_by_network(rank, mode);
 }
 
 void RdmaLocks::unlock_local(int rank, LockMode mode) {
@@ -91,17 +87,17 @@ void RdmaLocks::release_as_reader(int rank) {
     context.on_flushed(endpoint).immediate = true; // keeps this rank awake: others wait for it
 }
 
-void RdmaLocks::lock_remote(int rank, LockMode mode) {
+bool RdmaLocks::lock_remote(int rank, LockMode mode) {
     MemberLock& l = member(rank);
     l.held_as = MemberLock::HeldAs::network;
     if (hybrid_ && !l.assume_network_lock) {
         if (lock_by_am(rank, mode)) {
             l.held_as = MemberLock::HeldAs::am;
-            return;
+            return true;
         }
         l.assume_network_lock = true;
     }
-    lock_by_network(rank, mode);
+    return lock_by_network(rank, mode);
 }
 
 void RdmaLocks::unlock_remote(int rank, LockMode mode) {
@@ -113,6 +109,7 @@ void RdmaLocks::unlock_remote(int rank, LockMode mode) {
 
 // Returns false if the lock must be acquired on the network.
 bool RdmaLocks::lock_by_am(int rank, LockMode mode) {
+    if (waiter_.failure_of(-1) != Err::success) return false; // no reply may come
     LockReply reply;
     AmRequest request{lock_request(mode)};
     request.fetch = &reply;
@@ -121,6 +118,7 @@ bool RdmaLocks::lock_by_am(int rank, LockMode mode) {
     am_.add(queue, request);
     am_.send_batch(queue, AmOrigin::Ack::requested);
     reply.complete_part();
+    // A failure of any member completes it (AmOrigin::fail_pending).
     waiter_.await([&reply] { return reply.received(); }, rank);
     return reply.got();
 }
@@ -130,30 +128,39 @@ void RdmaLocks::finish(int rank, int endpoint) {
     connections_.flush(rank);
 }
 
-void RdmaLocks::lock_by_network(int rank, LockMode mode) {
+bool RdmaLocks::lock_by_network(int rank, LockMode mode) {
     const int endpoint = connections_.endpoint(rank);
-    if (endpoint < 0) return failure_.set(RdmaConnections::unreachable_error(rank));
+    if (endpoint < 0) {
+        failure_.set(connections_.unreachable_error(rank));
+        return false;
+    }
     auto& device = connections_.context().device();
     const transport::RemoteAddress words = connections_.keys().lock_word(rank);
     RemoteLockState state{};
     device.fetch_add(endpoint, 1, &member(rank).ticket, words);
     device.get(endpoint, &state, sizeof state, words);
     finish(rank, endpoint);
-    await_turn(rank, endpoint, mode, state);
-    if (mode == LockMode::exclusive) return;
+    if (!await_turn(rank, endpoint, mode, state)) return false;
+    if (mode == LockMode::exclusive) return true;
     const uint64_t next = member(rank).ticket + 1;
     device.put(endpoint, &next, sizeof next,
                connections_.keys().lock_word(rank, offsetof(wire::NetworkLock, readers)));
     finish(rank, endpoint);
+    return true;
 }
 
-void RdmaLocks::await_turn(int rank, int endpoint, LockMode mode, RemoteLockState state) {
+bool RdmaLocks::await_turn(int rank, int endpoint, LockMode mode, RemoteLockState state) {
     RdmaContext& context = connections_.context();
     const transport::RemoteAddress words = connections_.keys().lock_word(rank);
     const bool is_local = !targets_.peek(rank).remote;
     const uint64_t& ticket = member(rank).ticket;
     bool requested = is_local || !hybrid_;
-    while (!state.can_enter(ticket, mode) && !context.failed(endpoint)) {
+    while (!state.can_enter(ticket, mode)) {
+        if (context.failed(endpoint)) return false; // finish() has set the error
+        if (waiter_.failure_of(-1) != Err::success) {
+            waiter_.on_lock_failed();
+            return false;
+        }
         if (!requested && state.is_node_held()) {
             requested = true;
             request_from_node(rank, mode);
@@ -168,6 +175,7 @@ void RdmaLocks::await_turn(int rank, int endpoint, LockMode mode, RemoteLockStat
             finish(rank, endpoint);
         }
     }
+    return true;
 }
 
 // The assumption was wrong; the next lock() uses an active message.

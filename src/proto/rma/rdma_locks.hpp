@@ -28,9 +28,10 @@ class RdmaLocks {
     // Consecutive acquisitions before a hybrid lock migrates.
     [[nodiscard]] uint32_t handover_count() const { return handover_count_; }
 
+    // Return false if the target, or a member that may hold the lock, has failed.
     bool lock_local(int rank, LockMode mode);
+    bool lock_remote(int rank, LockMode mode);
     void unlock_local(int rank, LockMode mode);
-    void lock_remote(int rank, LockMode mode);
     // After a flush. The release may be pending on return.
     void unlock_remote(int rank, LockMode mode);
     // Hybrid, with the exclusive lock of the node: the node has held the network lock as a reader and leaves
@@ -48,8 +49,8 @@ class RdmaLocks {
     };
     [[nodiscard]] MemberLock& member(int rank) { return members_[static_cast<size_t>(rank)]; }
     bool lock_by_am(int rank, LockMode mode);
-    void lock_by_network(int rank, LockMode mode);
-    void await_turn(int rank, int endpoint, LockMode mode, RemoteLockState state);
+    bool lock_by_network(int rank, LockMode mode);
+    bool await_turn(int rank, int endpoint, LockMode mode, RemoteLockState state);
     void request_from_node(int rank, LockMode mode);
     void begin_unlock_by_network(int rank, LockMode mode);
     void unlock_by_network(int rank, LockMode mode);

@@ -225,7 +225,7 @@ Err RdmaPath::fetch_add(int rank, int endpoint, const AccumulateOp& c, const Typ
 Err RdmaPath::accumulate(int rank, const AccumulateOp& c, const TypedBuffer& here, const TypedBuffer& result,
                          const TypedBuffer& there, FetchFactory& factory) {
     const int endpoint = connections_.endpoint(rank);
-    if (endpoint < 0) return RdmaConnections::unreachable_error(rank);
+    if (endpoint < 0) return connections_.unreachable_error(rank);
     order_accumulates(rank, AccumulatePath::rdma);
     if (c.writes() && !c.is_sum) {
         update(rank, endpoint, c, here, result, there);
@@ -240,7 +240,7 @@ Err RdmaPath::accumulate(int rank, const AccumulateOp& c, const TypedBuffer& her
 Err RdmaPath::compare_and_swap(int rank, const void* compare, const void* value, void* fetched,
                                std::byte* there, FetchFactory& factory) {
     const int endpoint = connections_.endpoint(rank);
-    if (endpoint < 0) return RdmaConnections::unreachable_error(rank);
+    if (endpoint < 0) return connections_.unreachable_error(rank);
     order_accumulates(rank, AccumulatePath::rdma);
     FetchOp* const fetch = factory.make();
     if (fetch == nullptr) return no_memory_error();

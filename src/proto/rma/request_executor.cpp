@@ -20,7 +20,8 @@ void RequestExecutor::execute(const wire::RmaRequest& head, const std::byte* res
     const bool good = head.kind <= wire::RmaKind::compare_and_swap && read_segments(head, rest) &&
                       access(head, data, reply);
     if (good) return;
-    has_reply(head.kind) ? reply.add_refusal(head.id) : reply.count_refusal();
+    has_reply(head.kind) ? reply.add_refusal(head.id, wire::RmaRefusal::out_of_window)
+                         : reply.count_refusal();
 }
 
 bool RequestExecutor::read_segments(const wire::RmaRequest& head, const std::byte* rest) {

@@ -87,7 +87,7 @@ TEST_F(RequestExecutorTest, GetsFurtherSegments) {
     const wire::RmaSegment second{24, 8};
     execute({wire::RmaKind::get, 0, 1, 0, 5, 0, {0, 8}}, &second, region());
     EXPECT_EQ(reply().id, 5U);
-    EXPECT_EQ(reply().refused, 0U);
+    EXPECT_EQ(reply().refused, wire::RmaRefusal::none);
     EXPECT_EQ(reply().bytes, 16U);
     std::array<uint64_t, 2> got{};
     std::memcpy(got.data(), reply_.bytes().data() + sizeof(wire::RmaBatchReply) + sizeof(wire::RmaReply), 16);
@@ -98,7 +98,7 @@ TEST_F(RequestExecutorTest, RefusesWithAReply) {
     const wire::RmaSegment outside{32, 8};
     execute({wire::RmaKind::get, 0, 1, 0, 5, 0, {0, 8}}, &outside, region());
     EXPECT_EQ(reply().id, 5U);
-    EXPECT_EQ(reply().refused, 1U);
+    EXPECT_EQ(reply().refused, wire::RmaRefusal::out_of_window);
     EXPECT_EQ(reply().bytes, 0U);
 }
 
@@ -107,7 +107,7 @@ TEST_F(RequestExecutorTest, SwapsKnownOperations) {
     execute({wire::RmaKind::compare_and_swap, 0, 0, known_code + 1, 6, sizeof operands, {16, 8}}, operands,
             region());
     EXPECT_EQ(memory_[2], 3U);
-    EXPECT_EQ(reply().refused, 1U); // replaces the reply with the previous value
+    EXPECT_EQ(reply().refused, wire::RmaRefusal::out_of_window); // replaces the reply with the previous value
     EXPECT_EQ(reply_.bytes().size(), sizeof(wire::RmaBatchReply) + sizeof(wire::RmaReply));
     execute({wire::RmaKind::compare_and_swap, 0, 0, known_code, 7, sizeof operands, {16, 8}}, operands,
             region());

@@ -12,6 +12,7 @@ TargetTable::TargetTable(Team& team, uint64_t control, const std::vector<Region>
     : team_(team)
     , regions_(regions)
     , members_(reinterpret_cast<wire::WindowMember*>(team.engine->shm().segment().coll_memory(control)))
+    , holder_{&team.engine->shm().segment(), team.engine->shm().self() + 1}
     , targets_(static_cast<size_t>(team.size)) {
     for (int r = 0; r < team.size; ++r) {
         if (team.engine->peers().on_this_node(team.map.world(r))) continue;

@@ -48,11 +48,11 @@ class TargetTable {
     }
     [[nodiscard]] AccumulateGuard guard_of(int rank) const {
         const Target& t = peek(rank);
-        return {t.exclusive ? nullptr : &members_[rank].accumulate_lock, t.cpu_atomics};
+        return {t.exclusive ? nullptr : &members_[rank].accumulate_lock, &holder_, t.cpu_atomics};
     }
     // For requests that this rank executes on its own memory for other origins.
     [[nodiscard]] AccumulateGuard guard_for_requests() {
-        return {&own_member().accumulate_lock, target(team_.rank).cpu_atomics};
+        return {&own_member().accumulate_lock, &holder_, target(team_.rank).cpu_atomics};
     }
 
     // Before any access:
@@ -70,6 +70,7 @@ class TargetTable {
     Team& team_;
     const std::vector<Region>& regions_;
     wire::WindowMember* members_;
+    SpinGuard::Holder holder_;
     os::LazyTable<Target> targets_;
     bool spans_hosts_ = false; // members on several hosts
     bool regions_mapped_ = false;

@@ -72,6 +72,10 @@ std::unique_ptr<NonblockingSync> Window::make_unlock(const std::vector<int>& ran
     return std::make_unique<UnlockSync>(targets_, locks_, pending_, ranks, mode);
 }
 
+void Window::fail_pending() {
+    if (am_ != nullptr) am_->origin().fail_pending();
+}
+
 bool Window::needs_am() {
     bool found = targets_.spans_hosts();
     for (int r = 0; r < targets_.team().size && am_ != nullptr && !found; ++r)

@@ -81,6 +81,10 @@ class Window {
     void flush_all() { pending_.flush_all(); }
     void flush_local(int rank) { pending_.flush_local(rank); }
     void flush_local_all() { pending_.flush_local_all(); }
+    // Ends pending operations on members that have failed; called after each notification of a failure.
+    void fail_pending();
+    // Success, or the failure of a member.
+    [[nodiscard]] Err failure_of(int rank) const { return waiter_.failure_of(rank); }
     // Returns and clears the error of a pending operation.
     [[nodiscard]] Err take_failure() { return failure_.take(); }
 
