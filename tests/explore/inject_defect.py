@@ -32,6 +32,14 @@ DEFECTS = {
     "no_cell_request": [("    own_.block.waits_for_cell.store(1, std::memory_order_seq_cst);\n", "")],
     "reclaims_cells_early": [("std::memory_order_seq_cst) == cells_[cell].generation;",
                                 "std::memory_order_seq_cst) <= cells_[cell].generation;")],
+    "ignores_copy_number": [("word >> 32 != sequence || ", "(word >> 32 != sequence && sequence == 0) || ")],
+    "claims_without_exchange": [("    } while (!slot.taken.compare_exchange_weak(word, word + (from_front ? 1U << 16 : 1U),\n"
+                                 "                                               std::memory_order_acq_rel, std::memory_order_acquire));",
+                                 "    } while (false);\n    slot.taken.store(word + (from_front ? 1U << 16 : 1U), std::memory_order_release);")],
+    "sleeps_after_last_exit": [("entries() == seen && is_inside())", "entries() == seen && (is_inside() || true))")],
+    "leaves_sleeper": [("if (state == parked && now -", "if (now -")],
+    "enters_beside_readers": [("(mode == LockMode::shared || writers == ticket)", "(mode == LockMode::shared || writers <= ticket)")],
+    "yields_without_release": [("        release(after - 1);\n", "        l_.writers.store(after, order);\n")],
     "no_waiter_name": [("        w.slot().store(w.waiter_id, std::memory_order_seq_cst);\n", "")],
 }
 
@@ -43,6 +51,7 @@ def main(defect: str, source: str, out: str) -> int:
             print(f"{source}: '{old}' occurs {text.count(old)} times; adapt the defect to the code", file=sys.stderr)
             return 1
         text = text.replace(old, new)
+    pathlib.Path(out).parent.mkdir(parents=True, exist_ok=True)
     pathlib.Path(out).write_text(text, encoding="utf-8")
     return 0
 

@@ -63,6 +63,11 @@ class EngineLock {
         return false;
     }
     void unlock_idle() { mutex_.unlock(); }
+    [[nodiscard]] bool has_thread_inside() {
+        if (!try_lock_idle()) return true;
+        unlock_idle();
+        return false;
+    }
     [[nodiscard]] ProgressHandoff& handoff() { return handoff_; }
 
   private:

@@ -46,11 +46,14 @@ class ProgressHandoff {
     [[nodiscard]] uint32_t entries() const { return entries_.load(std::memory_order_seq_cst); }
     void park() { parked_.store(parked, std::memory_order_seq_cst); }
     void unpark() { parked_.store(awake, std::memory_order_seq_cst); }
-    // Long sleep, unless a thread has entered MPI since entries() was `seen`: it may have left without waking
-    // this thread. seq_cst, as in on_leave().
-    void sleep(int64_t ns, uint32_t seen) {
+    // Long sleep while a thread is inside MPI. Not if one has entered since entries() was `seen`, or if
+    // is_inside() says that none is there: it may have left without waking this thread. seq_cst, as in
+    // on_leave(): a thread that leaves after is_inside() sees that this thread is asleep.
+    template <class IsInside>
+    void sleep(int64_t ns, uint32_t seen, const IsInside& is_inside) {
         uint32_t expected = parked;
-        if (parked_.compare_exchange_strong(expected, asleep, std::memory_order_seq_cst) && entries() == seen)
+        if (parked_.compare_exchange_strong(expected, asleep, std::memory_order_seq_cst) &&
+            entries() == seen && is_inside())
             os::futex_wait(parked_, asleep, ns);
     }
 

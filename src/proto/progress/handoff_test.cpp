@@ -19,7 +19,7 @@ TEST(ProgressHandoff, LongSleepIsAlwaysEnded) {
         handoff.park();
         handoff.on_leave(false); // a wakeup: the interval begins
         handoff.park();
-        handoff.sleep(long_ns, handoff.entries());
+        handoff.sleep(long_ns, handoff.entries(), [] { return true; });
     });
     while (!handoff.is_asleep() && os::now_ns() - begin < long_ns) std::this_thread::yield();
     handoff.on_leave(false);
@@ -34,7 +34,16 @@ TEST(ProgressHandoff, NoLongSleepAfterAnEntry) {
     handoff.park();
     handoff.count_entry();
     const int64_t begin = os::now_ns();
-    handoff.sleep(long_ns, seen);
+    handoff.sleep(long_ns, seen, [] { return true; });
+    EXPECT_LT(os::now_ns() - begin, long_ns / 2);
+}
+
+// A thread was inside MPI when the progress thread looked, and has left without waking it.
+TEST(ProgressHandoff, NoLongSleepWithoutAThreadInside) {
+    ProgressHandoff handoff;
+    handoff.park();
+    const int64_t begin = os::now_ns();
+    handoff.sleep(long_ns, handoff.entries(), [] { return false; });
     EXPECT_LT(os::now_ns() - begin, long_ns / 2);
 }
 

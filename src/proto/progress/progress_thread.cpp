@@ -124,7 +124,10 @@ void ProgressThread::run() {
         }
         const uint32_t now = handoff.entries();
         if (std::exchange(seen, now) == now) {
-            if (!should_stop()) handoff.sleep(max_park_ns, now);
+            const auto is_inside = [this] {
+                return !should_stop() && engine_.engine_lock().has_thread_inside();
+            };
+            handoff.sleep(max_park_ns, now, is_inside);
         } else {
             handoff.unpark(); // spares frequent short calls the wakeup
             nap_ns = found ? busy_nap_ns : std::min(2 * nap_ns, max_nap_ns);

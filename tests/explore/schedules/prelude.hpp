@@ -82,8 +82,9 @@ class Atomic {
         put(v, true);
         return true;
     }
-    bool compare_exchange_weak(T& expected, T v, std::memory_order order = seq_cst) noexcept {
-        return compare_exchange_strong(expected, v, order);
+    bool compare_exchange_weak(T& expected, T v, std::memory_order order = seq_cst,
+                               std::memory_order failure = seq_cst) noexcept {
+        return compare_exchange_strong(expected, v, order, failure);
     }
     T fetch_add(T v, std::memory_order /*order*/ = seq_cst) noexcept {
         return change([&](T old) { return static_cast<T>(old + v); });

@@ -20,8 +20,6 @@ struct Fiber {
     const void* word = nullptr;  // futex word it sleeps on; null: none
     std::function<bool()> holds; // condition it waits for
     std::deque<LateStore> buffer;
-
-    [[nodiscard]] bool can_run() const { return !ended && (holds ? holds() : word == nullptr); }
 };
 
 struct Choice {
@@ -43,6 +41,14 @@ std::vector<Choice> choices; // of this schedule; a prefix may be given
 size_t choices_used;
 std::string violation;
 std::vector<std::pair<const char*, const char*>> left_out;
+
+bool can_run(const Fiber& f) {
+    if (f.ended || !f.holds) return !f.ended && f.word == nullptr;
+    const size_t running = std::exchange(current, scheduler_runs); // no switches within the condition
+    const bool holds = f.holds();
+    current = running;
+    return holds;
+}
 
 bool is_excluded(const void* address) {
     const auto* const at = static_cast<const char*>(address);
@@ -81,7 +87,7 @@ void run_body() {
 std::vector<size_t> runnable_fibers() {
     std::vector<size_t> all;
     for (size_t i = 0; i < fibers.size(); ++i)
-        if (fibers[i].can_run()) all.push_back(i);
+        if (can_run(fibers[i])) all.push_back(i);
     return all;
 }
 
