@@ -16,7 +16,7 @@ namespace zipmpi::transport {
 namespace {
 
 Param<std::string> wanted_engine{
-    "net.engine", "ucx",           "auto|ucx|tcp",
+    "net.engine", "auto",          "auto|ucx|tcp",
     Level::user,  Scope::job_wide, "network engine between hosts; auto: ucx with RDMA devices, else tcp"};
 
 Param<std::string> seal{"net.seal",
