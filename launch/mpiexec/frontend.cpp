@@ -29,16 +29,16 @@ constexpr int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, S
 
 Frontend::Frontend(const Options& options, StartRequest request)
     : request_(std::move(request))
-    , timeout_(options.timeout)
     , subtree_([this](uint32_t child, const ControlFrame& f) { on_frame(child, f); },
                [this](uint32_t child, ChildFailure how, const Diagnostic& why) {
                    on_child_failed(child, how, why);
                })
     , output_(request_.output, request_.world_size)
     , status_(request_, subtree_, output_)
-    , ending_(subtree_, output_, status_)
+    , views_(request_, subtree_)
+    , hangs_(options.observation.report_hang, request_, subtree_, output_)
+    , ending_(options.timeout, subtree_, output_, status_, hangs_.stacks())
     , stdin_(request_, subtree_)
-    , hangs_(options.observation.report_hang, request_.world_size, subtree_, output_)
     , placements_(request_, subtree_, output_)
     , clusters_(request_, subtree_, output_, status_)
     , processes_(request_)
@@ -65,8 +65,9 @@ int Frontend::run() {
     }
     stdin_.begin();
     subtree_.send_all(ControlFrameType::start, encode(request_));
-    ending_.begin(timeout_);
+    ending_.begin();
     hangs_.begin();
+    views_.begin();
     loop();
     clean_up();
     return status_.exit_status();
@@ -74,9 +75,9 @@ int Frontend::run() {
 
 int Frontend::next_wait_ms() const {
     // The daemon's exit, signals and frames wake the loop, too.
-    const uint64_t next =
-        earliest({status_.next_time(), ending_.next_time(), hangs_.next_time(), stdin_.next_time(),
-                  clusters_.next_time(), output_.next_time(), status_.is_done() ? 0 : subtree_.next_time()});
+    const uint64_t next = earliest({status_.next_time(), ending_.next_time(), hangs_.next_time(),
+                                    views_.next_time(), stdin_.next_time(), clusters_.next_time(),
+                                    output_.next_time(), status_.is_done() ? 0 : subtree_.next_time()});
     return wait_ms(next, os::now_ns());
 }
 
@@ -85,15 +86,17 @@ void Frontend::loop() {
         output_.full() ? subtree_.pause() : subtree_.resume();
         const bool done = status_.is_done();
         const auto unless = [](bool wanted, int fd) { return wanted ? fd : -1; };
-        pollfd p[5] = {{signals_.get(), POLLIN, 0},
+        pollfd p[6] = {{signals_.get(), POLLIN, 0},
                        {unless(!done, subtree_.fd()), POLLIN, 0},
                        {unless(!done && stdin_.wants_input(), STDIN_FILENO), POLLIN, 0},
                        {output_.waiting_fd(0), POLLOUT, 0},
-                       {output_.waiting_fd(1), POLLOUT, 0}};
-        if (poll(p, 5, next_wait_ms()) < 0 && errno != EINTR) break;
+                       {output_.waiting_fd(1), POLLOUT, 0},
+                       {unless(!done, views_.fd()), POLLIN, 0}};
+        if (poll(p, 6, next_wait_ms()) < 0 && errno != EINTR) break;
         if (p[0].revents != 0) on_signals();
         if (p[1].revents != 0) subtree_.serve();
         if (p[2].revents != 0) stdin_.on_readable();
+        if (p[5].revents != 0) views_.serve();
         output_.write_some();
         status_.check_output();
         on_deadlines();
@@ -119,6 +122,10 @@ void Frontend::on_frame(uint32_t child, const ControlFrame& f) {
         return stdin_.on_closed(PayloadReader(f.payload).u32());
     case ControlFrameType::snapshot:
         return hangs_.on_snapshot(f.payload);
+    case ControlFrameType::stacks:
+        return hangs_.stacks().on_stacks(f.payload);
+    case ControlFrameType::view:
+        return views_.on_view(f.payload);
     case ControlFrameType::fence_in:
         fence_.add_child(child, f.payload);
         return forward_fences();
@@ -208,6 +215,7 @@ void Frontend::on_deadlines() {
     status_.on_time(now);
     ending_.on_time(now);
     hangs_.on_time(now);
+    views_.on_time(now);
     clusters_.on_time(now);
     ending_.check_time_limit(now);
 }

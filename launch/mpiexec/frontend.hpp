@@ -14,6 +14,7 @@
 #include "launch/mpiexec/placement_collector.hpp"
 #include "launch/mpiexec/process_table.hpp"
 #include "launch/mpiexec/stdin_source.hpp"
+#include "launch/mpiexec/view_server.hpp"
 #include "launch/report/fault_sequencer.hpp"
 #include "launch/tree/fence.hpp"
 #include "launch/tree/subtree.hpp"
@@ -41,14 +42,14 @@ class Frontend {
     void clean_up();
 
     StartRequest request_;
-    double timeout_; // seconds; 0: none
     os::Fd signals_;
     Subtree subtree_;
     JobOutput output_;
     JobStatus status_;
+    ViewServer views_;
+    HangMonitor hangs_;
     JobEnding ending_;
     StdinSource stdin_;
-    HangMonitor hangs_;
     PlacementCollector placements_;
     ClusterMonitor clusters_;
     ProcessTable processes_;

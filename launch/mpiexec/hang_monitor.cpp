@@ -27,7 +27,10 @@ void HangMonitor::request(uint32_t id) {
 
 void HangMonitor::report_now() { request(snapshot_now); }
 
+uint64_t HangMonitor::next_time() const { return earliest({snapshot_at_, stacks_.next_time()}); }
+
 void HangMonitor::on_time(uint64_t now) {
+    stacks_.on_time(now);
     if (!take_due(snapshot_at_, now)) return;
     request(snapshot_watch);
     snapshot_at_ = now + watch_.interval_ns();
@@ -46,9 +49,14 @@ void HangMonitor::on_snapshot(std::string_view payload) {
               [](const RankSnapshot& a, const RankSnapshot& b) { return a.rank < b.rank; });
     snapshots_.erase(id);
     if (id == snapshot_now)
-        output_.write_stderr(hang_report(s));
+        report(s, 0);
     else if (watch_.feed(s, os::now_ns()))
-        output_.write_stderr(hang_report(s, seconds_));
+        report(s, seconds_);
+}
+
+void HangMonitor::report(const Snapshot& s, double idle_seconds) {
+    output_.write_stderr(hang_report(s, idle_seconds));
+    stacks_.begin();
 }
 
 } // namespace zipmpi::launch

@@ -19,8 +19,7 @@ constexpr int exit_timeout = 124;            // as timeout(1)
 
 } // namespace
 
-void JobEnding::begin(double timeout_seconds) {
-    timeout_ = timeout_seconds;
+void JobEnding::begin() {
     if (timeout_ > 0) timeout_at_ = os::now_ns() + static_cast<uint64_t>(timeout_ * 1e9);
 }
 
@@ -52,14 +51,20 @@ void JobEnding::on_time(uint64_t now) {
     }
 }
 
+// The ranks are ended when their stacks have been read.
 void JobEnding::check_time_limit(uint64_t now) {
-    if (!take_due(timeout_at_, now) || status_.is_done()) return;
-    char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%g s", timeout_);
-    status_.fail(exit_timeout,
-                 {std::string("the job was terminated after ") + seconds, "mpiexec, host " + os::host_name(),
-                  "it was still running at the limit set by --timeout or MPIEXEC_TIMEOUT",
-                  "raise the limit; to find what the ranks wait for, use --report-hang"});
+    if (take_due(timeout_at_, now) && !status_.is_done()) {
+        char seconds[32];
+        std::snprintf(seconds, sizeof seconds, "%g s", timeout_);
+        status_.fail(exit_timeout, {std::string("the job was terminated after ") + seconds,
+                                    "mpiexec, host " + os::host_name(),
+                                    "it was still running at the limit set by --timeout or MPIEXEC_TIMEOUT",
+                                    "raise the limit; to find what the ranks wait for, use --report-hang"});
+        stacks_.begin();
+        ends_after_stacks_ = true;
+    }
+    if (!ends_after_stacks_ || stacks_.is_pending()) return;
+    ends_after_stacks_ = false;
     subtree_.send_all(ControlFrameType::end_job);
     drop_at_ = now + 2 * patience;
 }

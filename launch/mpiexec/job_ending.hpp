@@ -6,17 +6,22 @@
 #pragma once
 
 #include "launch/mpiexec/job_status.hpp"
+#include "launch/mpiexec/stack_collector.hpp"
 
 namespace zipmpi::launch {
 
 class JobEnding {
   public:
-    JobEnding(Subtree& subtree, JobOutput& output, JobStatus& status)
+    // timeout_seconds: 0: no limit
+    JobEnding(double timeout_seconds, Subtree& subtree, JobOutput& output, JobStatus& status,
+              StackCollector& stacks)
         : subtree_(subtree)
         , output_(output)
-        , status_(status) {}
+        , status_(status)
+        , stacks_(stacks)
+        , timeout_(timeout_seconds) {}
 
-    void begin(double timeout_seconds); // 0: no limit
+    void begin();
     void interrupt(int signal);
     void on_time(uint64_t now);
     void check_time_limit(uint64_t now);
@@ -26,7 +31,9 @@ class JobEnding {
     Subtree& subtree_;
     JobOutput& output_;
     JobStatus& status_;
-    double timeout_ = 0; // seconds
+    StackCollector& stacks_;
+    bool ends_after_stacks_ = false; // the time limit is reached
+    double timeout_;                 // seconds
     uint64_t timeout_at_ = 0, kill_at_ = 0, drop_at_ = 0;
 };
 

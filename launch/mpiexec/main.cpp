@@ -40,7 +40,7 @@ void open_standard_descriptors() {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) _exit(1);
 }
 
-// Parameters of the launcher for multi-host jobs.
+// Parameters of the launcher.
 void load_settings(const StartRequest& request) {
     const std::vector<std::string> settings = merge_env(request.base_env, request.apps[0].env);
     std::vector<const char*> list;
@@ -118,10 +118,8 @@ int main(int argc, char** argv) {
     request.hold = is_debugged();
     Remarks remarks;
     if (!plan_job(options, environ, request, remarks, why, exit_code)) return refuse(why, exit_code);
-    if (!request.tree.hosts.empty()) {
-        load_settings(request);
-        withhold_environment(options, request, remarks);
-    }
+    load_settings(request);
+    if (!request.tree.hosts.empty()) withhold_environment(options, request, remarks);
     for (const Diagnostic& warning : remarks.warnings) report(warning, "mpiexec");
     export_to_spawned_jobs(request);
     if (options.dry_run) return print_and_exit(plan_text(options, request));

@@ -31,6 +31,8 @@ bool is_for_all(ControlFrameType type) {
     case ControlFrameType::fault_event:
     case ControlFrameType::end_gateways:
     case ControlFrameType::release_ranks:
+    case ControlFrameType::request_stacks:
+    case ControlFrameType::request_view:
         return true;
     default:
         return false;
@@ -72,8 +74,8 @@ Daemon::Daemon(ParentConnection parent, NodeRange range, JobKey* secret)
     , faults_(job_, parent_, ranks_)
     , gateways_(job_, parent_, lifecycle_, pmi_, outputs_)
     , exits_(job_, loop_, relay_.subtree(), lifecycle_, ranks_, {pmi_, pmix_, outputs_, gateways_, faults_})
-    , binder_(job_, loop_, parent_, lifecycle_, ranks_)
-    , rebinder_(job_, parent_, lifecycle_, ranks_, binder_) {}
+    , rebinder_(job_, loop_, parent_, lifecycle_, ranks_)
+    , stacks_(job_, loop_, parent_, ranks_) {}
 
 void Daemon::on_notify(uint32_t client, const PmiMessage& m) {
     if (m.get("what") != "remap") return faults_.on_notify(client, m);
@@ -85,7 +87,8 @@ int Daemon::next_wait_ms() const {
     // mpiexec, the ranks and SIGCHLD wake the loop, too.
     const uint64_t next =
         earliest({lifecycle_.next_time(now), outputs_.next_time(), parent_.next_time(), rebinder_.next_time(),
-                  binder_.next_time(), relay_.subtree().next_time(), gateways_.next_time()});
+                  rebinder_.binder().next_time(), relay_.subtree().next_time(), gateways_.next_time(),
+                  stacks_.next_time()});
     return wait_ms(next, now);
 }
 
@@ -95,7 +98,7 @@ int Daemon::run() {
         step();
     pmix_.remove_scratch_directories();
     if (job_.request().output.print_exit_codes) send_exit_codes();
-    binder_.release_claims();
+    rebinder_.binder().release_claims();
     parent_.send(ControlFrameType::done);
     // Ends when mpiexec has read it or has exited. In a multi-host job remote ranks may still request keys of
     // local ranks: mpiexec releases all daemons together by closing the connection.
@@ -111,7 +114,7 @@ void Daemon::step() {
     throttle();
     on_deadlines();
     rebinder_.sample();
-    binder_.update_lent_cpus();
+    rebinder_.binder().update_lent_cpus();
     relay_.subtree().on_time();
     if (job_.request().hold) parent_.mark_suspended(); // a debugger may stop mpiexec at any time
     parent_.check_heartbeat();
@@ -155,6 +158,13 @@ void Daemon::on_frame(const ControlFrame& f) {
         return on_kernel_share(f);
     case ControlFrameType::release_ranks:
         return job_.release_ranks();
+    case ControlFrameType::request_stacks:
+        return stacks_.on_request(f.payload);
+    case ControlFrameType::request_view: {
+        PayloadWriter w;
+        return parent_.send(ControlFrameType::view,
+                            w.u32(r.u32()).u32(job_.node()).take() + encode(ranks_.view(job_)));
+    }
     case ControlFrameType::fault_event: {
         JobEvent e;
         if (decode(f.payload, e)) faults_.on_event(e);
@@ -174,7 +184,7 @@ void Daemon::on_signal_frame(int signal) {
 void Daemon::on_kernel_share(const ControlFrame& f) {
     PayloadReader r(f.payload);
     const uint32_t node = r.u32();
-    if (node == job_.node()) return binder_.on_kernel_share(r);
+    if (node == job_.node()) return rebinder_.binder().on_kernel_share(r);
     relay_.subtree().send_to_node(node, f.type, f.payload);
 }
 
@@ -214,6 +224,7 @@ void Daemon::on_deadlines() {
     outputs_.on_time(now);
     lifecycle_.on_deadlines(now);
     gateways_.restart_due();
+    stacks_.on_time(now);
     if (!lifecycle_.is_drain_over(now)) return;
     if (outputs_.is_paused()) return lifecycle_.extend_drain(); // mpiexec is behind
     outputs_.close_pipes();

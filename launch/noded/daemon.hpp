@@ -11,7 +11,7 @@
 #include "launch/noded/output_forwarder.hpp"
 #include "launch/noded/pmi_service.hpp"
 #include "launch/noded/pmix_service.hpp"
-#include "launch/noded/rank_binder.hpp"
+#include "launch/noded/stack_reader.hpp"
 #include "launch/noded/stdin_forwarder.hpp"
 #include "launch/noded/traffic_rebinder.hpp"
 #include "launch/noded/tree_relay.hpp"
@@ -57,8 +57,8 @@ class Daemon {
     FaultRelay faults_;
     GatewaySupervisor gateways_;
     ExitMonitor exits_;
-    RankBinder binder_;
     TrafficRebinder rebinder_;
+    StackReader stacks_;
 };
 
 } // namespace zipmpi::launch

@@ -64,9 +64,9 @@ void Daemon::start_job(const std::string& payload) {
     load_settings(job_.request());
     if (!relay_.start(payload, why) || !prepare(defaults, why)) return refuse();
     job_.wipe_secret();
-    binder_.begin();
+    rebinder_.binder().begin();
     if (job_.request().pmix && !ranks_.empty()) pmix_.start();
-    if (!binder_.place(why)) return refuse();
+    if (!rebinder_.binder().place(why)) return refuse();
     defaults.ignored_signals = ignored_signals(); // after libpmix has changed them
     if (!gateways_.start_all(defaults, why)) refuse();
     start_ranks(defaults);
@@ -102,7 +102,7 @@ void Daemon::start_ranks(SpawnDefaults& defaults) {
     RankLauncher launcher(job_, ranks_, {pmi_, pmix_, outputs_, input_}, defaults);
     Diagnostic why;
     for (uint32_t i = 0; i < ranks_.size() && lifecycle_.is_running(); ++i)
-        if (!launcher.start(i, binder_.cpus_of(i), why))
+        if (!launcher.start(i, rebinder_.binder().cpus_of(i), why))
             lifecycle_.fail(ranks_[i].world_rank, why,
                             errno == ENOENT ? exit_not_found : exit_not_executable);
     if (ranks_.empty() || !lifecycle_.is_running()) return;

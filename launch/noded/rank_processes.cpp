@@ -76,6 +76,13 @@ Snapshot RankProcesses::snapshot(const segment::NodeSegment& segment) const {
     return all;
 }
 
+HostView RankProcesses::view(const NodeJob& job) const {
+    HostView view{job.host_in_job(), snapshot(job.segment()), {}};
+    for (uint32_t i = 0; i < view.ranks.size(); ++i)
+        view.totals.push_back(read_totals(job.segment().block(i).counters));
+    return view;
+}
+
 // The mpiexec of such a job becomes a child of the daemon when the rank exits.
 bool RankProcesses::has_spawned_jobs() {
     std::erase_if(spawned_, [](pid_t pid) { return kill(pid, 0) != 0; });

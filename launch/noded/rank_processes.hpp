@@ -45,6 +45,7 @@ class RankProcesses {
     [[nodiscard]] uint32_t world_rank(uint32_t local) const;
     [[nodiscard]] std::vector<uint32_t> exit_codes() const; // of ranks that were started, as in shells
     [[nodiscard]] Snapshot snapshot(const segment::NodeSegment& segment) const;
+    [[nodiscard]] HostView view(const NodeJob& job) const;
 
     void add_spawned_job(pid_t pid) { spawned_.insert(pid); } // pid of its mpiexec
     void remove_spawned_job(pid_t pid) { spawned_.erase(pid); }

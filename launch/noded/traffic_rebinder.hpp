@@ -14,13 +14,16 @@ namespace zipmpi::launch {
 
 class TrafficRebinder {
   public:
-    TrafficRebinder(const NodeJob& job, ParentLink& parent, const JobLifecycle& lifecycle,
-                    const RankProcesses& ranks, RankBinder& binder)
+    TrafficRebinder(NodeJob& job, EventLoop& loop, ParentLink& parent, JobLifecycle& lifecycle,
+                    RankProcesses& ranks)
         : job_(job)
         , parent_(parent)
         , lifecycle_(lifecycle)
         , ranks_(ranks)
-        , binder_(binder) {}
+        , binder_(job, loop, parent, lifecycle, ranks) {}
+
+    [[nodiscard]] RankBinder& binder() { return binder_; }
+    [[nodiscard]] const RankBinder& binder() const { return binder_; }
 
     void start(); // if launch.rebind_interval is set
     void sample();
@@ -38,7 +41,7 @@ class TrafficRebinder {
     ParentLink& parent_;
     const JobLifecycle& lifecycle_;
     const RankProcesses& ranks_;
-    RankBinder& binder_;
+    RankBinder binder_;
     Rebinder rebinder_;
     uint64_t sample_at_ = 0, sampled_at_ = 0;             // 0: rebinding is off
     std::vector<std::map<uint32_t, double>> last_counts_; // of each rank, by destination

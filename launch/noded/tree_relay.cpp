@@ -58,6 +58,9 @@ void TreeRelay::on_child_frame(uint32_t child, const ControlFrame& f) {
     case ControlFrameType::exit_codes:
     case ControlFrameType::gateway_failed:
     case ControlFrameType::kernel_info:
+    case ControlFrameType::rank_pids:
+    case ControlFrameType::stacks:
+    case ControlFrameType::view:
         return parent_.send(f.type, f.payload);
     case ControlFrameType::fence_in:
         return pmi_fence_.add_child(child, f.payload);

@@ -29,7 +29,9 @@ enum class ControlFrameType : uint32_t {
     kernel_share =
         12,           // u32 node, u32 first, u32 all: its ranks among all that share the cores of one machine
     fault_event = 10, // JobEvent: for all ranks, in one order everywhere
-    release_ranks = 13, // a debugger has seen the process table: ranks that wait in MPI_Init continue
+    release_ranks = 13,  // a debugger has seen the process table: ranks that wait in MPI_Init continue
+    request_stacks = 14, // u32: id, returned in the reply; u32: seconds
+    request_view = 15, // u32: round, returned in the reply; also from zipmpi top to mpiexec, without payload
     // daemons -> mpiexec
     output = 101,         // u32 stream (1, 2), u32 rank or no_rank, bytes
     failure = 102,        // Failure
@@ -46,6 +48,9 @@ enum class ControlFrameType : uint32_t {
     exit_codes = 113,     // u32 node, text: host, numbers: exit statuses of its ranks
     kernel_info = 114,    // u32 node, text, numbers: its machine, and the CPUs that it may use
     rank_pids = 115,      // u32 node, text: host, numbers: process ids of its ranks
+    stacks = 116,         // u32 id, u32 node, HostStacks: of its ranks
+    view = 117,           // u32 round, u32 node, HostView: its ranks; also from mpiexec to zipmpi top
+    view_end = 118,       // mpiexec -> zipmpi top: numbers: nodes that have not replied
     // both directions
     heartbeat = 201, // liveness
     routed = 202,    // RoutedMessage: from one node to another, through the tree

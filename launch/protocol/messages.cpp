@@ -302,4 +302,55 @@ bool decode(std::string_view bytes, Snapshot& out) {
     return r.is_finished();
 }
 
+std::string encode(const HostView& view) {
+    PayloadWriter w;
+    w.text(view.host).text(encode(view.ranks));
+    for (const CounterTotals& t : view.totals) {
+        w.u64(t.messages).u64(t.bytes).u64(t.sends).u64(t.unexpected);
+        for (const uint64_t n : t.paths) w.u64(n);
+    }
+    return w.take();
+}
+
+bool decode(std::string_view bytes, HostView& out) {
+    PayloadReader r(bytes);
+    out.host = r.text();
+    if (!decode(r.text(), out.ranks)) return false;
+    out.totals.resize(out.ranks.size());
+    for (CounterTotals& t : out.totals) {
+        t.messages = r.u64();
+        t.bytes = r.u64();
+        t.sends = r.u64();
+        t.unexpected = r.u64();
+        for (uint64_t& n : t.paths) n = r.u64();
+    }
+    return r.is_finished();
+}
+
+std::string encode(const HostStacks& stacks) {
+    const auto numbers = [](const std::vector<int>& r) { return std::vector<uint32_t>(r.begin(), r.end()); };
+    PayloadWriter w;
+    w.text(stacks.host).text(stacks.tool).text(stacks.reason).numbers(numbers(stacks.unread));
+    w.u32(static_cast<uint32_t>(stacks.groups.size()));
+    for (const StackGroup& g : stacks.groups)
+        w.texts(g.frames).numbers(numbers(g.ranks)).u32(g.main_thread ? 1 : 0);
+    return w.take();
+}
+
+bool decode(std::string_view bytes, HostStacks& out) {
+    const auto ranks = [](const std::vector<uint32_t>& n) { return std::vector<int>(n.begin(), n.end()); };
+    PayloadReader r(bytes);
+    out.host = r.text();
+    out.tool = r.text();
+    out.reason = r.text();
+    out.unread = ranks(r.numbers());
+    out.groups.resize(r.count(12));
+    for (StackGroup& g : out.groups) {
+        g.frames = r.texts();
+        g.ranks = ranks(r.numbers());
+        g.main_thread = r.u32() != 0;
+    }
+    return r.is_finished();
+}
+
 } // namespace zipmpi::launch

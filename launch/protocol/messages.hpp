@@ -8,7 +8,9 @@
 #include "launch/placement/placement_policy.hpp"
 #include "launch/protocol/control_frame.hpp"
 #include "launch/protocol/output_policy.hpp"
+#include "launch/report/counter_totals.hpp"
 #include "launch/report/snapshot.hpp"
+#include "launch/report/stacks.hpp"
 
 #include <string>
 #include <vector>
@@ -130,5 +132,18 @@ bool decode(std::string_view bytes, JobEvent& out);
 
 std::string encode(const Snapshot& s);
 bool decode(std::string_view bytes, Snapshot& out);
+
+// The ranks of a node for `zipmpi top --all-hosts`.
+struct HostView {
+    std::string host;
+    Snapshot ranks;
+    std::vector<CounterTotals> totals; // of the same ranks
+};
+
+std::string encode(const HostView& view);
+bool decode(std::string_view bytes, HostView& out);
+
+std::string encode(const HostStacks& stacks);
+bool decode(std::string_view bytes, HostStacks& out);
 
 } // namespace zipmpi::launch

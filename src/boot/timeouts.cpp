@@ -56,6 +56,16 @@ Param<int64_t> host_wait{"launch.host_wait",
                          Scope::job_wide,
                          "seconds in which mpiexec tries again to reach a host that does not answer"};
 
+Param<int64_t> stack_seconds{
+    "launch.stack_seconds",
+    10,
+    {0, 600},
+    Unit::seconds,
+    Level::user,
+    Scope::local,
+    "seconds in which gdb or eu-stack read the stacks of the ranks for a hang report and at the "
+    "time limit of a job; 0: no stacks"};
+
 Param<std::string> forward{"launch.forward",
                            "",
                            nullptr,
@@ -68,6 +78,7 @@ Param<std::string> forward{"launch.forward",
 
 uint64_t heartbeat_timeout_ns() { return static_cast<uint64_t>(heartbeat_timeout.get()) * 1'000'000; }
 uint64_t host_wait_ns() { return static_cast<uint64_t>(host_wait.get()) * 1'000'000'000; }
+uint32_t stack_seconds_limit() { return static_cast<uint32_t>(stack_seconds.get()); }
 int rebind_interval_seconds() { return static_cast<int>(rebind_interval.get()); }
 bool should_report_rebinding() { return rebind_report; }
 const std::string& huge_page_setting() { return huge_pages.get(); }

@@ -15,6 +15,7 @@ namespace zipmpi::boot {
 // Parameters of the launcher.
 uint64_t heartbeat_timeout_ns(); // of a host
 uint64_t host_wait_ns();         // for a host that does not answer
+uint32_t stack_seconds_limit();  // to read stacks of ranks; 0: none are read
 int rebind_interval_seconds();   // 0: off
 bool should_report_rebinding();
 bool should_avoid_busy_cpus();

@@ -142,7 +142,7 @@ class LauncherMessages(Case):
                 self.check(job(case), code, "mpiexec", what + ".*" + ended, "^rank 1 of 3, " + DIED, why, ".")
 
     def test_timeout(self):
-        self.check(job("sleeps", options=("--timeout", "0.5")), 124, "mpiexec", "^the job was terminated after 0.5 s$",
+        self.check(job("sleeps", options=("--timeout", "0.5"), env={"ZIPMPI_LAUNCH_STACK_SECONDS": "0"}), 124, "mpiexec", "^the job was terminated after 0.5 s$",
                    r"^mpiexec, host \S+$", "--timeout", "--report-hang")
 
     def test_command_line(self):

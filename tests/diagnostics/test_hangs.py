@@ -1,9 +1,13 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real deadlocks: the first line of the hang report must name the right ranks."""
+"""Real deadlocks: the first line of the hang report must name the right ranks; the stacks of the ranks follow it."""
+import os
+import re
 import select
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -12,6 +16,7 @@ from harness import Case, children, environment, program, tool
 WORLD = "MPI_COMM_WORLD"
 REPORT_AFTER = 1
 MOST_SECONDS = 20
+NO_STACKS = {"ZIPMPI_LAUNCH_STACK_SECONDS": "0"}
 # case, ranks, text of the first line, texts of other lines
 HANGS = [
     ("skipped_barrier", 4, "collective mismatch: ranks 0,2-3 wait in MPI_Barrier, rank 1 waits in MPI_Recv for a message "
@@ -51,9 +56,11 @@ HANGS = [
 class Job:
     """A hanging job, and its stderr so far."""
 
-    def __init__(self, case, ranks, *options):
-        # collectives by messages; in shared memory these mistakes are errors or harmless
-        variables = {"ZIPMPI_COLL_SHM": "no"} if case in ("wrong_root", "barrier_reduce") else {}
+    def __init__(self, case, ranks, *options, env=None):
+        variables = env or NO_STACKS
+        if case in ("wrong_root", "barrier_reduce"):
+            # collectives by messages; in shared memory these mistakes are errors or harmless
+            variables = {"ZIPMPI_COLL_SHM": "no", **variables}
         self.process = subprocess.Popen([tool("mpiexec"), "-n", str(ranks), "--timeout", "60", *options, program("hang"),
                                          case], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=environment(variables))
@@ -176,6 +183,90 @@ class NoHang(Case):
 
     def test_all_ranks_outside_mpi(self):
         self.check_quiet("all_sleep_for_3_seconds", 3)
+
+
+# Prints what eu-stack prints, for every process the same.
+EU_STACK = """#!/bin/sh
+for pid; do :; done
+echo "PID $pid - process"
+echo "TID $pid:"
+echo "#0  0x00007f0a9a189503 epoll_wait@GLIBC_2.2.5 - /usr/lib/x86_64-linux-gnu/libc.so.6"
+echo "#1  0x00007f0a9a18de53 MPI_Barrier - /usr/lib/libmpi_abi.so.1"
+echo "#2  0x0000558088da74af main - /opt/app/a.out"
+echo "    /opt/app/a.c:12:3"
+"""
+NEVER_ENDS = """#!/bin/sh
+echo $$ > "{0}/pid"
+exec /bin/sleep 1000
+"""
+
+
+class Stacks(Case):
+    """By the installed gdb, and by programs that take its place."""
+
+    def folder_with(self, name, text):
+        folder = tempfile.mkdtemp(prefix="zipmpi-stacks-")
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.format(folder) if name == "gdb" else text)
+        os.chmod(path, 0o755)
+        return folder
+
+    def stacks(self, case, ranks, env, end):
+        """What follows a hang report, until the text `end`. There is one report, and the job continues."""
+        job = Job(case, ranks, "--report-hang", str(REPORT_AFTER), env=env)
+        try:
+            limit = time.monotonic() + 120
+            while end not in job.text and time.monotonic() < limit and job.process.poll() is None:
+                if select.select([job.process.stderr], [], [], 0.1)[0]:
+                    job.text += job.process.stderr.read1(65536).decode()
+            time.sleep(REPORT_AFTER + 0.5)
+            code, out, err = job.stop()
+            self.assertEqual((code, out), (128 + signal.SIGTERM, ""), job.text + err)
+            text = job.text + err
+            self.assertEqual(text.count("mpiexec: no progress for"), 1, text)
+            return text[text.index("\n  fix: "):].split("\n", 2)[2]
+        finally:
+            job.process.kill()
+            job.process.communicate()
+
+    @unittest.skipUnless(shutil.which("gdb"), "there is no gdb")
+    def test_gdb_and_equal_stacks(self):
+        text = self.stacks("skipped_barrier", 4, {"ZIPMPI_LAUNCH_STACK_SECONDS": "100"}, "  [1]\n    MPI_Recv\n")
+        if "ptrace: Operation not permitted" in text:
+            self.skipTest("attaching is not permitted")
+        self.assertTrue(text.startswith("mpiexec: stacks of the ranks, by gdb:\n"), text)
+        folded = re.search(r"^  \[0,2-3\]\n    MPI_Barrier\n(?:    .*\n)*?    main, .*\n", text, re.M)
+        other = re.search(r"^  \[1\]\n    MPI_Recv\n(?:    .*\n)*?    main, .*\n", text, re.M)
+        self.assertTrue(folded and other, text)
+        self.assertEqual(len(re.findall(r"^  \[", text, re.M)), 2, text)
+
+    def test_eu_stack(self):
+        text = self.stacks("skipped_barrier", 4, {"PATH": self.folder_with("eu-stack", EU_STACK)}, "main, a.c:12\n")
+        self.assertTrue(text.startswith("mpiexec: stacks of the ranks, by eu-stack:\n"
+                                        "  [0,2-3]\n    MPI_Barrier\n    main, a.c:12\n"
+                                        "  [1]\n    MPI_Recv\n    main, a.c:12\n"), text)
+
+    def test_no_tool(self):
+        text = self.stacks("recv_recv", 2, {"PATH": "/nonexistent"}, "install")
+        self.assertRegex(text, r"\Ampiexec: no stacks of the ranks: install gdb or eu-stack \(elfutils\) on host \S+\n")
+
+    def test_a_tool_that_hangs(self):
+        folder = self.folder_with("gdb", NEVER_ENDS)
+        text = self.stacks("recv_recv", 2, {"PATH": folder, "ZIPMPI_LAUNCH_STACK_SECONDS": "1"}, "not read")
+        self.assertIn("\n  ranks 0-1: not read; at most 64 ranks of a host are read, in 1 s (launch.stack_seconds)\n", text)
+        with open(os.path.join(folder, "pid"), encoding="utf-8") as f:
+            self.assertFalse(os.path.exists(f"/proc/{f.read().strip()}"))
+
+    def test_time_limit(self):
+        p = subprocess.run([tool("mpiexec"), "-n", "2", "--timeout", "2", program("hang"), "recv_recv"], stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, timeout=60,
+                           env=environment({"PATH": self.folder_with("eu-stack", EU_STACK)}))
+        self.assertEqual((p.returncode, p.stdout), (124, ""), p.stderr)
+        lines = p.stderr.splitlines(keepends=True)
+        self.assertIn("the job was terminated after 2 s", lines[0])
+        self.assertEqual("".join(lines[4:6]), "mpiexec: stacks of the ranks, by eu-stack:\n  [0-1]\n")
 
 
 if __name__ == "__main__":

@@ -92,8 +92,8 @@ class Debuggers(unittest.TestCase):
     def test_ranks_on_other_hosts(self):
         if not os.path.exists(os.path.join(os.path.dirname(harness.MPIEXEC), "../lib/zipmpi/zipmpi_ucx.so")):
             self.skipTest("this build has no network")
-        rows = self.check_start("--host", "n1:2,n2:2", "--launch-agent", LOCAL_AGENT)
-        self.assertEqual([r[1] for r in rows], ["n1", "n1", "n2", "n2"])
+        rows = self.check_start("--host", "n1:2,n2,n3", "--launch-agent", LOCAL_AGENT, "--launch-fanout", "1")
+        self.assertEqual([r[1] for r in rows], ["n1", "n1", "n2", "n3"])
 
     def test_attach_to_a_running_job(self):
         job = subprocess.Popen([harness.MPIEXEC, "-n", "3", "sh", "-c", "echo $$; exec sleep 60"], stdout=subprocess.PIPE, text=True)

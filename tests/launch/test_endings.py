@@ -106,7 +106,7 @@ class Signals(Case):
 class Timeout(Case):
     def test_option_and_variable(self):
         for args, env in ((("--timeout", "0.5"), {}), ((), {"MPIEXEC_TIMEOUT": "0.5"})):
-            r = run("-n", 2, *args, "sleep", "60", env=env)
+            r = run("-n", 2, *args, "sleep", "60", env={"ZIPMPI_LAUNCH_STACK_SECONDS": "0", **env})
             self.assertEqual(r.code, 124, r)
             self.four_parts(r.err)
 

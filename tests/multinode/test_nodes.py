@@ -64,6 +64,19 @@ class Nodes(Case):
         self.assertEqual(r.err.count("no progress for 0.5 s: deadlock"), 1, r)
         self.assertIn("0 \u2192 1 \u2192 2 \u2192 3 \u2192 0", r.err)
 
+    def test_stacks_of_all_nodes(self):
+        """Ranks of the last host are two levels below mpiexec."""
+        folder = tempfile.mkdtemp(prefix="stacks-")
+        self.addCleanup(shutil.rmtree, folder)
+        with open(os.path.join(folder, "eu-stack"), "w") as f:
+            f.write('#!/bin/sh\nfor pid; do :; done\necho "TID $pid:"\necho "#0  0x1 main - /a.out"\n')
+        os.chmod(os.path.join(folder, "eu-stack"), 0o755)
+        for name in ("sh", "cat", "sleep", "env", "setsid"):
+            os.symlink(shutil.which(name), os.path.join(folder, name))
+        r = self.nodes("-n", 4, "--launch-fanout", 1, "--host", "a:2,b,c", "--timeout", "2", "sleep", "60", env={"PATH": folder})
+        self.assertEqual(r.code, 124, r)
+        self.assertIn("\nmpiexec: stacks of the ranks, by eu-stack:\n  [0-3]\n    main, a.out\n", r.err)
+
     def test_only_the_cause_is_reported(self):
         r = self.nodes("-n", 4, "--host", "a:2,b:2", "sh", "-c",
                        'test $PMI_RANK = 0 && exit 3; test $PMI_RANK = 3 && sleep 0.03 && kill -9 $$; sleep 20')

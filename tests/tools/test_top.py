@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """zipmpi top on a running job: one table for scripts, and the screen as shown in a terminal (tmux)."""
+import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -9,17 +12,22 @@ import unittest
 
 import terminal
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from processes import children  # noqa: E402
+
 BIN = os.environ["TEST_BIN"]
 BUSY = os.environ["TEST_BUSY"]
 TOP = [BIN + "/zipmpi", "top"]
+PATIENT = {"ZIPMPI_LAUNCH_HEARTBEAT_TIMEOUT_MS": "60000"}  # a test stops a daemon for some seconds
+LOCAL_AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../multinode/local_agent.sh")
 
 
 class Job:
     """Four ranks: one computes, one waits for it, two exchange messages."""
 
-    def __init__(self, ranks=4, seconds=40):
-        self.process = subprocess.Popen([BIN + "/mpiexec", "-n", str(ranks), "--bind-to", "none", BUSY, str(seconds)],
-                                        stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def __init__(self, *options, ranks=4, seconds=40):
+        self.process = subprocess.Popen([BIN + "/mpiexec", "-n", str(ranks), "--bind-to", "none", *options, BUSY, str(seconds)],
+                                        stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **PATIENT})
 
     def choose(self):
         return ["--pid", str(self.process.pid)]
@@ -28,10 +36,10 @@ class Job:
         p = subprocess.run([*TOP, "--once", *self.choose(), *arguments], capture_output=True, text=True, timeout=60)
         return p
 
-    def wait(self):
+    def wait(self, *arguments):
         for _ in range(100):
-            p = self.table("--interval", "0.1")
-            if p.returncode == 0 and "computing" in p.stdout and "waiting" in p.stdout and " 3 inline" in p.stdout:
+            p = self.table("--interval", "0.1", *arguments)
+            if p.returncode == 0 and "waiting" in p.stdout and re.search(r"(?m)^ +0 computing +- +- +- +3 ", p.stdout):
                 return
             time.sleep(0.1)
         raise AssertionError(p.stdout + p.stderr)
@@ -84,6 +92,75 @@ class Once(Top):
         self.assertEqual((p.returncode, p.stdout), (1, ""))
         self.assertIn("no job was found", p.stderr)
         self.assertIn("fix:", p.stderr)
+
+
+class AllHosts(unittest.TestCase):
+    """Through mpiexec and its daemons; ranks of the last host are two levels below mpiexec."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.options = []
+        if os.path.exists(os.path.join(BIN, "../lib/zipmpi/zipmpi_ucx.so")):
+            cls.options = ["--host", "n1,n2:2,n3", "--launch-agent", LOCAL_AGENT, "--launch-fanout", "1"]
+        cls.job = Job(*cls.options)
+        cls.addClassCleanup(cls.job.end)
+        cls.job.wait("--all-hosts")
+
+    def hosts(self, one):
+        return ["n1", "n2", "n2", "n3"] if self.options else [one] * 4
+
+    def test_table(self):
+        p = self.job.table("--all-hosts")
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        lines = p.stdout.splitlines()
+        self.assertRegex(lines[0], r"^job zipmpi-\w+  %d hosts?  4 ranks: 1 computing, " % len(set(self.hosts(""))))
+        self.assertRegex(lines[1], r"rank.*state.*call.*peer.*msg/s.*byte/s.*unexp.*path +host$")
+        self.assertRegex(lines[3], r"^ +1 waiting +MPI_Recv +0 ")
+        self.assertEqual([line.split()[0] for line in lines[2:]], ["0", "1", "2", "3"])
+        self.assertEqual([line.split()[-1] for line in lines[2:]], self.hosts(lines[2].split()[-1]))
+
+    def test_json(self):
+        p = self.job.table("--all-hosts", "--json")
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        facts = json.loads(p.stdout)
+        self.assertEqual([r["host"] for r in facts["ranks"]], self.hosts(facts["ranks"][0]["host"]))
+        self.assertEqual([r["state"] for r in facts["ranks"]][:2], ["computing", "waiting"])
+        self.assertGreater(facts["ranks"][2]["messages_per_second"], 0)
+        self.assertEqual([(h["host"], h["ranks"]) for h in facts["hosts"]],
+                         [("n1", 1), ("n2", 2), ("n3", 1)] if self.options else [(facts["ranks"][0]["host"], 4)])
+        self.assertEqual(facts["missing_nodes"], [])
+
+    def last_daemon(self):
+        """The daemon that has started no other."""
+        def is_daemon(pid):
+            with open(f"/proc/{pid}/comm", encoding="utf-8") as f:
+                return f.read() == "zipmpi-noded\n"
+        below = {}
+        left = [self.job.process.pid]
+        while left:
+            pid = left.pop()
+            below[pid] = children(pid)
+            left += below[pid]
+        daemons = [pid for pid in below if is_daemon(pid)]
+        guards = {pid for pid in daemons if any(c in daemons for c in below[pid])}
+        return max(pid for pid in daemons if pid not in guards)
+
+    def test_a_host_that_does_not_reply(self):
+        if not self.options:
+            self.skipTest("this build has no network")
+        daemon = self.last_daemon()
+        os.kill(daemon, signal.SIGSTOP)
+        try:
+            p = self.job.table("--all-hosts", "--interval", "0.05")
+        finally:
+            os.kill(daemon, signal.SIGCONT)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertIn("  3 hosts, 1 without reply  3 ranks: ", p.stdout)
+
+    def test_no_such_job(self):
+        p = subprocess.run([*TOP, "--once", "--all-hosts", "--job", "no such job"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((p.returncode, p.stdout), (1, ""))
+        self.assertIn("no mpiexec of this user", p.stderr)
 
 
 class Terminal(terminal.Terminal, Top):

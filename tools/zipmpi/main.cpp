@@ -127,8 +127,14 @@ CLI::App* add_top(CLI::App& app, TopOptions& o) {
         ->check(CLI::IsMember({"rank", "state", "call", "peer", "messages", "bytes", "unexpected"}));
     top->add_flag("--json", o.json, "print the ranks as JSON and exit");
     top->add_flag("--once", o.once, "print one table and exit; works without a terminal");
-    top->add_flag("--links", o.links, "show the traffic between ranks, the busiest links first");
-    top->add_flag("--gateways", o.gateways, "show the gateways on this host, with their ports");
+    CLI::Option* links =
+        top->add_flag("--links", o.links, "show the traffic between ranks, the busiest links first");
+    CLI::Option* gateways =
+        top->add_flag("--gateways", o.gateways, "show the gateways on this host, with their ports");
+    top->add_flag("--all-hosts", o.all_hosts,
+                  "show the ranks of all hosts of a job; run it on the host of its mpiexec")
+        ->excludes(links)
+        ->excludes(gateways);
     return top;
 }
 

@@ -6,7 +6,8 @@
 #include "base/diagnostic.hpp"
 #include "launch/report/read_segment.hpp"
 #include "os/fd.hpp"
-#include "top/job_view.hpp"
+#include "top/local_job.hpp"
+#include "top/rank_table.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,11 +3,9 @@
 #include "top/job_view.hpp"
 
 #include "launch/report/hang.hpp"
-#include "launch/report/read_segment.hpp"
 #include "os/clock.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 #include <string_view>
 
@@ -31,40 +29,10 @@ void wrap(std::string text, size_t columns, std::vector<std::string>& out) {
     out.push_back(std::move(text));
 }
 
-bool is_alive(const WatchedJob& job) {
-    for (uint32_t i = 0; i < job.segment.local_ranks(); ++i) {
-        const auto state = static_cast<wire::RankState>(job.segment.block(i).state.load());
-        if (state == wire::RankState::absent || state == wire::RankState::running) return true;
-    }
-    return false;
-}
-
-bool is_selected(const WatchedJob& job, const TopOptions& o) {
-    if (!o.job.empty() && job.id.find(o.job) == std::string::npos) return false;
-    return o.pid == 0 || any_descends_from(job.holders, o.pid);
-}
-
 } // namespace
 
-std::vector<std::unique_ptr<WatchedJob>> find_jobs(const TopOptions& options) {
-    std::vector<std::unique_ptr<WatchedJob>> jobs;
-    for (SharedFile& file : find_shared_files("zipmpi-node")) {
-        auto job = std::make_unique<WatchedJob>();
-        Diagnostic why; // another version, or not initialized yet
-        if (!segment::NodeSegment::attach(std::move(file.fd), job->segment, why, os::Access::read_only))
-            continue;
-        const char* id = job->segment.header().job_id;
-        job->id.assign(id, strnlen(id, sizeof job->segment.header().job_id));
-        job->holders = std::move(file.holders);
-        if (is_selected(*job, options) && is_alive(*job)) jobs.push_back(std::move(job));
-    }
-    std::sort(jobs.begin(), jobs.end(),
-              [](const auto& a, const auto& b) { return a->holders.front() < b->holders.front(); });
-    return jobs;
-}
-
-JobView::JobView(const TopOptions& options)
-    : jobs_(find_jobs(options)) {
+JobView::JobView(const TopOptions& options, std::vector<std::unique_ptr<JobSource>> jobs)
+    : jobs_(std::move(jobs)) {
     for (size_t i = 0; i < std::size(sort_names); ++i)
         if (options.sort == sort_names[i]) order_.by = static_cast<Column>(i);
     if (options.links) page_ = Page::links;
@@ -74,42 +42,37 @@ JobView::JobView(const TopOptions& options)
 void JobView::select_job(size_t job) {
     current_job_ = job % jobs_.size();
     scroll_offset_ = 0;
-    now_.assign(jobs_[current_job_]->segment.local_ranks(), {});
+    now_ = {};
     now_ns_ = 0;
     links_.begin();
     sample();
-    before_ = now_;
 }
 
 // Selecting the current page again returns to the ranks.
 void JobView::set_page(Page page) {
+    const segment::NodeSegment* const segment = jobs_[current_job_]->segment();
+    if (page == Page::links && segment == nullptr) return;
     page_ = page == page_ ? Page::ranks : page;
     scroll_offset_ = 0;
     links_.begin();
-    if (page_ == Page::links) links_.sample(jobs_[current_job_]->segment, snapshot_);
+    if (page_ == Page::links) links_.sample(*segment, now_.ranks);
 }
 
 bool JobView::sample() {
-    const segment::NodeSegment& segment = jobs_[current_job_]->segment;
-    std::swap(before_, now_);
+    before_.clear();
+    for (size_t i = 0; i < now_.ranks.size(); ++i) before_[now_.ranks[i].rank] = now_.totals[i];
     before_ns_ = std::exchange(now_ns_, os::now_ns());
-    now_.resize(segment.local_ranks());
-    snapshot_.clear();
-    for (uint32_t i = 0; i < segment.local_ranks(); ++i) {
-        now_[i] = read_totals(segment.block(i).counters);
-        snapshot_.push_back(launch::read_rank_snapshot(segment, i));
-    }
-    if (page_ == Page::links) links_.sample(segment, snapshot_);
-    return is_alive(*jobs_[current_job_]);
+    const bool goes_on = jobs_[current_job_]->sample(now_);
+    if (page_ == Page::links) links_.sample(*jobs_[current_job_]->segment(), now_.ranks);
+    return goes_on;
 }
 
 std::string JobView::title() const {
-    const WatchedJob& job = *jobs_[current_job_];
-    const wire::SegmentHeader& h = job.segment.header();
-    std::string text = fmt::format("job {}  ", job.id);
-    if (h.nodes > 1) text += fmt::format("node {} of {}  ", h.node, h.nodes);
+    const JobSource& job = *jobs_[current_job_];
+    std::string text = fmt::format("job {}  ", job.id());
+    if (const std::string extent = job.extent(); !extent.empty()) text += extent + "  ";
     if (jobs_.size() > 1) text += fmt::format("({} of {} jobs, n: next)  ", current_job_ + 1, jobs_.size());
-    return text + summary(snapshot_);
+    return text + summary(now_.ranks);
 }
 
 std::vector<std::string> JobView::page_of(std::vector<std::string> head, size_t all,
@@ -127,16 +90,19 @@ std::vector<std::string> JobView::page_of(std::vector<std::string> head, size_t 
 std::vector<RankRow> JobView::rows() const {
     std::vector<RankRow> all;
     const double seconds = std::max(1e-6, static_cast<double>(now_ns_ - before_ns_) / 1e9);
-    for (size_t i = 0; i < snapshot_.size(); ++i)
-        all.push_back(make_row(snapshot_[i], before_[i], now_[i], seconds));
+    for (size_t i = 0; i < now_.ranks.size(); ++i) {
+        const auto before = before_.find(now_.ranks[i].rank);
+        all.push_back(make_row(now_.ranks[i], before == before_.end() ? now_.totals[i] : before->second,
+                               now_.totals[i], seconds));
+        if (!now_.hosts.empty()) all.back().host = now_.hosts[i];
+    }
     sort_rows(all, order_);
     return all;
 }
 
 Json JobView::facts() const {
-    const WatchedJob& job = *jobs_[current_job_];
     Json ranks = Json::array();
-    for (const RankRow& r : rows())
+    for (const RankRow& r : rows()) {
         ranks.push_back({{"rank", r.rank},
                          {"state", r.state},
                          {"call", r.call},
@@ -145,18 +111,18 @@ Json JobView::facts() const {
                          {"bytes_per_second", r.bytes},
                          {"unexpected", r.unexpected},
                          {"path", r.path}});
-    return {{"job", job.id},
-            {"node", job.segment.header().node},
-            {"nodes", job.segment.header().nodes},
-            {"world_size", job.segment.header().world_size},
-            {"ranks", ranks}};
+        if (hosts() == Hosts::all) ranks.back()["host"] = r.host;
+    }
+    Json facts = jobs_[current_job_]->facts();
+    facts["ranks"] = ranks;
+    return facts;
 }
 
 std::vector<std::string> JobView::rank_table(size_t rows, size_t& bright) {
     const std::vector<RankRow> all = this->rows();
     bright = 1;
     return page_of(
-        {title(), heading(order_)}, all.size(), [&](size_t i) { return line_of(all[i]); },
+        {title(), heading(order_, hosts())}, all.size(), [&](size_t i) { return line_of(all[i]); },
         "q quit  w wait list  l links  rscpmbu sort", rows);
 }
 
@@ -170,7 +136,7 @@ std::vector<std::string> JobView::link_table(size_t rows, size_t& bright) {
 
 std::vector<std::string> JobView::wait_list(size_t columns) const {
     std::vector<std::string> out{title()};
-    std::string text = launch::hang_report(snapshot_);
+    std::string text = launch::hang_report(now_.ranks);
     constexpr std::string_view speaker = "mpiexec: ";
     if (text.starts_with(speaker)) text.erase(0, speaker.size());
     for (size_t begin = 0; begin < text.size();) {
@@ -178,8 +144,8 @@ std::vector<std::string> JobView::wait_list(size_t columns) const {
         wrap(text.substr(begin, end - begin), columns, out);
         begin = end + 1;
     }
-    if (jobs_[current_job_]->segment.nodes() > 1)
-        out.emplace_back("(ranks of this node only: SIGQUIT to mpiexec reports all ranks)");
+    if (const auto* segment = jobs_[current_job_]->segment(); segment != nullptr && segment->nodes() > 1)
+        out.emplace_back("(ranks of this node only: --all-hosts shows all ranks)");
     out.emplace_back("w ranks  q quit");
     return out;
 }

@@ -1,32 +1,23 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// View of the ranks of a job on this node.
+// View of the ranks of a job, on this host or on all.
 #pragma once
 
-#include "json.hpp"
-#include "top/job_discovery.hpp"
+#include "top/job_source.hpp"
 #include "top/link_rates.hpp"
 #include "top/rank_table.hpp"
 #include "top/top.hpp"
 
 #include <functional>
 #include <memory>
+#include <unordered_map>
 
 namespace zipmpi::tool {
 
-struct WatchedJob {
-    segment::NodeSegment segment;
-    std::string id;
-    std::vector<pid_t> holders;
-};
-
-// Jobs of this user that match the options, oldest first.
-std::vector<std::unique_ptr<WatchedJob>> find_jobs(const TopOptions& options);
-
 class JobView final : public TopView {
   public:
-    explicit JobView(const TopOptions& options);
+    JobView(const TopOptions& options, std::vector<std::unique_ptr<JobSource>> jobs);
     [[nodiscard]] bool found() const { return !jobs_.empty(); }
     bool sample() override;
     std::vector<std::string> lines(size_t rows, size_t columns, size_t& bright) override;
@@ -46,16 +37,17 @@ class JobView final : public TopView {
                                                    std::string keys, size_t rows);
     [[nodiscard]] std::vector<std::string> wait_list(size_t columns) const;
     [[nodiscard]] std::string title() const;
+    [[nodiscard]] Hosts hosts() const { return now_.hosts.empty() ? Hosts::this_one : Hosts::all; }
 
-    std::vector<std::unique_ptr<WatchedJob>> jobs_;
+    std::vector<std::unique_ptr<JobSource>> jobs_;
     size_t current_job_ = 0;
     Order order_;
     Page page_ = Page::ranks;
     LinkRates links_;
     size_t scroll_offset_ = 0;
-    std::vector<CounterTotals> before_, now_;
+    JobSample now_;
+    std::unordered_map<int, CounterTotals> before_; // by rank
     uint64_t before_ns_ = 0, now_ns_ = 0;
-    launch::Snapshot snapshot_;
 };
 
 } // namespace zipmpi::tool

@@ -79,18 +79,6 @@ std::string cell(const std::string& text, int width) {
 
 } // namespace
 
-CounterTotals read_totals(const Counters& c) {
-    CounterTotals s;
-    s.sends = c.get(Counter::sends);
-    s.messages = s.sends + c.get(Counter::receives);
-    s.bytes = c.get(Counter::send_bytes) + c.get(Counter::receive_bytes);
-    s.unexpected = c.get(Counter::unexpected_length);
-    constexpr Counter paths[] = {Counter::inline_messages, Counter::cells,        Counter::rendezvous,
-                                 Counter::cma_copies,      Counter::arena_copies, Counter::coop_copies};
-    for (size_t i = 0; i < std::size(paths); ++i) s.paths[i] = c.get(paths[i]);
-    return s;
-}
-
 RankRow make_row(const RankSnapshot& snapshot, const CounterTotals& before, const CounterTotals& now,
                  double seconds) {
     RankRow row;
@@ -140,13 +128,13 @@ std::string rate_text(double per_second) {
                                             : fmt::format("{:.0f}{}", per_second, unit);
 }
 
-std::string heading(const Order& order) {
+std::string heading(const Order& order, Hosts hosts) {
     std::string out;
     for (size_t i = 0; i < std::size(headings); ++i) {
         const bool chosen = static_cast<size_t>(order.by) == i;
         out += cell(headings[i] + std::string(chosen ? order.reverse ? "^" : "v" : ""), widths[i]);
     }
-    return out;
+    return hosts == Hosts::all ? out + "host" : out;
 }
 
 std::string line_of(const RankRow& r) {
@@ -160,7 +148,7 @@ std::string line_of(const RankRow& r) {
                                  r.path};
     std::string out;
     for (size_t i = 0; i < std::size(cells); ++i) out += cell(cells[i], widths[i]);
-    return out;
+    return out + r.host;
 }
 
 std::string summary(const launch::Snapshot& ranks) {

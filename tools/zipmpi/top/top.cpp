@@ -7,6 +7,8 @@
 #include "os/host.hpp"
 #include "top/gateway_view.hpp"
 #include "top/job_view.hpp"
+#include "top/local_job.hpp"
+#include "top/remote_job.hpp"
 #include "top/screen.hpp"
 
 #include <cstdio>
@@ -57,6 +59,14 @@ void run_interactive(TopView& view, double delay) {
 
 int report_nothing_found(const TopOptions& o) {
     const bool filtered = !o.job.empty() || o.pid != 0;
+    if (o.all_hosts) {
+        report({"no job was found", "host " + os::host_name(),
+                std::string("no mpiexec of this user serves the state of a job") +
+                    (filtered ? " with this id or process" : ""),
+                "run it on the host of mpiexec; under other launchers run zipmpi top on each host"},
+               "zipmpi");
+        return 1;
+    }
     report({o.gateways ? "no gateway was found" : "no job was found", "host " + os::host_name(),
             std::string("no process that this user may inspect holds the memory of ") +
                 (o.gateways ? "a gateway" : "a job") + (filtered ? " with this id or process" : ""),
@@ -75,7 +85,7 @@ int run_top(const TopOptions& o) {
         auto gateways = std::make_unique<GatewayView>(o);
         if (gateways->found()) view = std::move(gateways);
     } else {
-        auto job = std::make_unique<JobView>(o);
+        auto job = std::make_unique<JobView>(o, o.all_hosts ? find_remote_jobs(o) : find_local_jobs(o));
         if (job->found() && o.json) {
             print_json(*job, o.interval);
             return 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// `zipmpi top`: shows the ranks of a job on this node, or the gateways of this host, while they run. It reads
-// their shared memory; the processes are not involved.
+// `zipmpi top`: shows the ranks of a job on this node or on all hosts, or the gateways of this host, while
+// they run. On this host it reads their shared memory; the processes are not involved.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ struct TopOptions {
     bool once = false;
     bool json = false;
     bool gateways = false;
-    bool links = false; // start with the traffic between ranks
+    bool all_hosts = false; // ask mpiexec for the ranks of all hosts
+    bool links = false;     // start with the traffic between ranks
     std::string sort = "rank";
 };
 int run_top(const TopOptions& options);
