@@ -62,6 +62,7 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& o) {
         ->check(CLI::Range(0.5, 3600.0));
     tune->add_flag("--restart", o.restart, "discard the results of an interrupted run");
     tune->add_flag("--dry-run", o.dry_run, "print the file instead of writing it");
+    tune->add_flag("--json", o.json, "print the result as JSON");
     return tune;
 }
 
@@ -79,6 +80,7 @@ CLI::App* add_map(CLI::App& app, MapOptions& o) {
     map->add_option("--write", o.write, "write the matrix of the pattern to a file")->needs(pattern);
     map->add_option("--svg", o.svg, "write the placement to an SVG file");
     map->add_option("--heatmap", o.heatmap, "write the heat map of the matrix to an SVG file");
+    map->add_flag("--json", o.json, "print JSON instead of text");
     return map;
 }
 

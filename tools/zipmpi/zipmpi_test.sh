@@ -99,6 +99,9 @@ prints '^written to .*/zipmpi/tune-.*\.toml$'
 prints '^same_core \(CPUs [0-9]+ and [0-9]+\): '
 python3 -c 'import sys,tomllib; t=tomllib.load(open(sys.argv[1],"rb")); assert t["same_core"]["cma"]["fresh"]["start_ns"] > 0 and "coop" in t["same_core"] and t["format"] == 3' \
     "$scratch"/zipmpi/tune-*.toml || complain "the cost file is not TOML with the constants"
+XDG_CONFIG_HOME=$scratch check 0 tune --seconds 0.5 --dry-run --json
+python3 -c 'import json,sys; c=json.load(open(sys.argv[1]))["classes"][0]; assert c["class"] == "same_core" and len(c["cpus"]) == 2 and c["costs"]["cma.fresh.start_ns"] > 0 and [t for t in c["thresholds"] if t["name"] == "eager_limit" and t["bytes"] > 0]' \
+    "$scratch/out" || complain "tune --json lacks classes with thresholds and costs"
 XDG_CONFIG_HOME=$scratch check 0 info
 prints "costs: $scratch/zipmpi/tune-"
 XDG_CONFIG_HOME=$scratch ZIPMPI_TUNE_FILE=none check 0 info

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "map/map.hpp"
 
+#include "json.hpp"
 #include "map/heat_map.hpp"
 #include "map/size_table.hpp"
 #include "map/topology_view.hpp"
@@ -45,6 +46,7 @@ struct MapInput {
     uint32_t ranks = 0;
     launch::NodeMap map;
     std::vector<std::vector<CpuList>> placed; // by node
+    std::vector<NamedCost> costs;             // of placements, if there is a matrix
 };
 
 bool report_failure(const Diagnostic& p) {
@@ -189,22 +191,44 @@ bool write_file(const std::string& path, const std::string& text) {
         {"a file cannot be written", path, "the system call failed", "check the folder and its permissions"});
 }
 
+std::vector<SizeClass> read_sizes(const MapOptions& o) {
+    if (!o.pattern.empty()) return {};
+    std::ifstream file(matrix_path(o), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    return message_sizes(text);
+}
+
+// For --json. cpus: empty if the rank is not bound.
+Json facts_of(const MapOptions& o, const MapInput& p) {
+    Json nodes = Json::array();
+    for (uint32_t node = 0; node < p.hosts.size(); ++node) {
+        const std::vector<uint32_t> of_node = p.map.ranks_of(node);
+        Json ranks = Json::array();
+        for (size_t i = 0; i < of_node.size(); ++i)
+            ranks.push_back({{"rank", of_node[i]}, {"cpus", Json(p.placed[node][i])}});
+        nodes.push_back({{"node", node}, {"host", p.hosts[node].name}, {"ranks", ranks}});
+    }
+    Json facts{{"world_size", p.ranks}, {"map_by", o.map_by}, {"nodes", nodes}};
+    if (p.matrix.ranks == 0) return facts;
+    Json costs = Json::array();
+    for (const NamedCost& c : p.costs) costs.push_back({{"placement", c.name}, {"cost", c.cost}});
+    Json sizes = Json::array();
+    for (const SizeClass& c : read_sizes(o))
+        sizes.push_back({{"smallest_bytes", c.smallest}, {"messages", c.messages}});
+    facts["costs"] = costs;
+    facts["message_sizes"] = sizes;
+    return facts;
+}
+
 bool show_placement(const MapOptions& o, const MapInput& p) {
     std::vector<Box> nodes;
     for (uint32_t node = 0; node < p.hosts.size(); ++node)
         nodes.push_back(box_of(
             {fmt::format("node {}, {}", node, p.hosts[node].name), p.map.ranks_of(node), p.placed[node]},
             p.machine, p.cores.cpus));
-    std::fputs(text_of(nodes).c_str(), stdout);
+    if (!o.json) std::fputs(text_of(nodes).c_str(), stdout);
     return o.svg.empty() ||
            write_file(o.svg, svg_of(std::move(nodes), fmt::format("{} ranks by {}", p.ranks, o.map_by)));
-}
-
-void show_sizes(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (const std::string table = size_table(text); !table.empty())
-        std::fputs(("\n" + table).c_str(), stdout);
 }
 
 bool show_matrix(const MapOptions& o, const MapInput& p) {
@@ -214,14 +238,15 @@ bool show_matrix(const MapOptions& o, const MapInput& p) {
                                "the traffic between ranks is unknown",
                                "add --matrix FILE or --pattern NAME"});
     }
-    const std::vector<NamedCost> costs = costs_of(p);
-    std::fputs(("\n" + heat_map_text(p.matrix, terminal_columns()) + "\n" + costs_text(costs)).c_str(),
-               stdout);
-    if (o.pattern.empty()) show_sizes(matrix_path(o));
+    if (!o.json) {
+        std::string text = "\n" + heat_map_text(p.matrix, terminal_columns()) + "\n" + costs_text(p.costs);
+        if (const std::string table = size_table(read_sizes(o)); !table.empty()) text += "\n" + table;
+        std::fputs(text.c_str(), stdout);
+    }
     const std::string name = !o.pattern.empty() ? o.pattern : o.matrix.empty() ? o.map_by : o.matrix;
     return o.heatmap.empty() ||
            write_file(o.heatmap,
-                      heat_map_svg(p.matrix, costs, "messages of " + name.substr(name.rfind('/') + 1)));
+                      heat_map_svg(p.matrix, p.costs, "messages of " + name.substr(name.rfind('/') + 1)));
 }
 
 } // namespace
@@ -231,7 +256,10 @@ int run_map(const MapOptions& o) {
     if (!read_matrix(o, p.matrix) || !read_machine(o, p) || !choose_hosts(o, p) || !place_ranks(o, p))
         return 2;
     if (!o.write.empty() && !write_file(o.write, mapping::print(p.matrix))) return 1;
-    return show_placement(o, p) && show_matrix(o, p) ? 0 : 1;
+    if (p.matrix.ranks != 0) p.costs = costs_of(p);
+    if (!show_placement(o, p) || !show_matrix(o, p)) return 1;
+    if (o.json) std::puts(facts_of(o, p).dump(2).c_str());
+    return 0;
 }
 
 } // namespace zipmpi::tool

@@ -19,6 +19,7 @@ struct MapOptions {
     std::string write;   // file for the matrix of the pattern
     std::string svg;     // file for the placement
     std::string heatmap; // file for the heat map
+    bool json = false;   // print JSON instead of text
 };
 
 int run_map(const MapOptions& options);

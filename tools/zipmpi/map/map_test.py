@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """zipmpi map: its text, the contents of its figures, and their rendering by a browser. usage: map_test.py ZIPMPI"""
+import json
 import os
 import shutil
 import struct
@@ -94,6 +95,22 @@ class Map(unittest.TestCase):
         self.assertEqual(lines[lines.index("bytes of a message messages"):][1:3], ["0 1 25.0 %", "64 to 127 3 75.0 %"])
         zipmpi_map("--pattern", "halo:4x4", "--write", file)
         self.assertNotIn("bytes of a message", zipmpi_map("--matrix", file).stdout)
+
+    def test_json(self):
+        r = zipmpi_map("--json", "--host", "n1:2,n2:1", "--machine", "package:1 core:2 pu:1")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        facts = json.loads(r.stdout)
+        self.assertEqual([(n["node"], n["host"], [x["rank"] for x in n["ranks"]]) for n in facts["nodes"]],
+                         [(0, "n1", [0, 1]), (1, "n2", [2])])
+        self.assertEqual([x["cpus"] for x in facts["nodes"][0]["ranks"]], [[0], [1]])
+        self.assertEqual((facts["world_size"], facts["map_by"], "costs" in facts), (3, "spread", False))
+        file = self.path("json.matrix")
+        with open(file, "w", encoding="utf-8") as f:
+            f.write("zipmpi-matrix 1\nranks 2\n0 1 4 300 0 0\n# size 0 1\n# size 64 3\n")
+        facts = json.loads(zipmpi_map("--json", "--matrix", file).stdout)
+        self.assertEqual([c["placement"] for c in facts["costs"]], ["ranks in order", "round robin", "best found"])
+        self.assertGreater(facts["costs"][0]["cost"], 0)
+        self.assertEqual(facts["message_sizes"], [{"smallest_bytes": 0, "messages": 1}, {"smallest_bytes": 64, "messages": 3}])
 
     def test_errors(self):
         for args, text in (((("--pattern", "tree:4")), "the pattern is not known"),

@@ -13,6 +13,8 @@ namespace {
 
 using proto::MessagePath;
 
+constexpr double max_spread = 0.15; // above this the medians are unreliable
+
 std::string bytes_text(uint64_t bytes) {
     if (bytes == UINT64_MAX) return "none";
     if (bytes >= 64 * KiB) return fmt::format("{} KiB", bytes / KiB);
@@ -38,6 +40,27 @@ std::string change_text(const char* what, uint64_t before, uint64_t after, const
     return fmt::format("  {:<15}{}, built in {}\n{:17}{}\n", what, bytes_text(after), bytes_text(before), "",
                        reason);
 }
+
+struct NamedThreshold {
+    const char* name;
+    uint64_t before, after; // built in, measured
+};
+
+std::vector<NamedThreshold> thresholds_of(const Measurement& m, uint64_t cell_bytes) {
+    const proto::Thresholds b = thresholds_from(proto::built_in_costs(m.where.pair), cell_bytes);
+    const proto::Thresholds a = thresholds_from(m.costs, cell_bytes);
+    return {{"eager_limit", b.eager_limit, a.eager_limit},
+            {"cma_min", b.cma_min, a.cma_min},
+            {"cma_max", b.cma_max, a.cma_max},
+            {"coop_min", b.coop_min, a.coop_min},
+            {"coop_max", b.coop_max, a.coop_max},
+            {"arena_min", b.arena_min, a.arena_min},
+            {"fragment_bytes", b.fragment_bytes, a.fragment_bytes},
+            {"window_bytes", b.window_bytes, a.window_bytes}};
+}
+
+// Null: there is none.
+Json threshold_fact(uint64_t bytes) { return bytes == UINT64_MAX ? Json() : Json(bytes); }
 
 std::string changes_of(const Measurement& m, uint64_t cell_bytes) {
     const proto::PairCosts& c = m.costs;
@@ -81,6 +104,32 @@ std::string changes_text(const std::vector<Measurement>& all, uint64_t cell_byte
     std::string out;
     for (const Measurement& m : all) out += changes_of(m, cell_bytes);
     return out;
+}
+
+bool is_unreliable(const Measurement& m) { return m.spread > max_spread; }
+
+Json class_facts(const std::vector<Measurement>& all, uint64_t cell_bytes) {
+    Json classes = Json::array();
+    for (const Measurement& m : all) {
+        Json costs = Json::object();
+        proto::each_constant(m.costs,
+                             [&](const char* constant, const uint64_t& value) { costs[constant] = value; });
+        Json thresholds = Json::array();
+        for (const NamedThreshold& t : thresholds_of(m, cell_bytes))
+            thresholds.push_back({{"name", t.name},
+                                  {"bytes", threshold_fact(t.after)},
+                                  {"built_in_bytes", threshold_fact(t.before)}});
+        classes.push_back({{"class", hwtopo::name(m.where.pair)},
+                           {"cpus", Json(std::vector<int>{m.where.first, m.where.second})},
+                           {"rounds", m.rounds},
+                           {"spread", m.spread},
+                           {"misfit", m.misfit},
+                           {"unreliable", is_unreliable(m)},
+                           {"cma_works", m.cma_works},
+                           {"thresholds", thresholds},
+                           {"costs", costs}});
+    }
+    return classes;
 }
 
 std::string costs_file_text(const std::vector<Measurement>& all, const std::string& host) {

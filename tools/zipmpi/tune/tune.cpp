@@ -23,8 +23,6 @@
 namespace zipmpi::tool {
 namespace {
 
-constexpr double max_spread = 0.15; // above this the medians are unreliable
-
 // Progress line, only on a terminal.
 class Display {
   public:
@@ -118,6 +116,14 @@ int run_tune(const TuneOptions& options) {
     const std::string text = costs_file_text(all, os::host_name());
     if (file && !file->commit(text)) return file->report_write_error();
     before.discard();
+    if (options.json) {
+        const Json facts{{"host", os::host_name()},
+                         {"file", options.dry_run ? "" : path},
+                         {"resumed", before.resumed()},
+                         {"classes", class_facts(all, segment::NodeSegment::new_cell_bytes())}};
+        std::puts(facts.dump(2).c_str());
+        return 0;
+    }
     std::string out = options.dry_run ? text : "";
     if (before.resumed() > 0)
         out += fmt::format(
@@ -126,7 +132,7 @@ int run_tune(const TuneOptions& options) {
             before.resumed(), all.size());
     out += changes_text(all, segment::NodeSegment::new_cell_bytes());
     for (const Measurement& m : all)
-        if (m.spread > max_spread)
+        if (is_unreliable(m))
             out += fmt::format("\n{}: the rounds differ strongly; measure again on an idle machine.\n",
                                hwtopo::name(m.where.pair));
     if (!options.dry_run)
