@@ -151,13 +151,15 @@ ToolErr tool_category_get_categories(int index, int length, int* indices) {
 
 ToolErr tool_category_get_num_events(int index, int* num) {
     if (num == nullptr) return null_result("num_events");
-    if (find_category(index) == nullptr) return no_category(index);
-    *num = 0;
+    const tool::Category* const c = find_category(index);
+    if (c == nullptr) return no_category(index);
+    *num = static_cast<int>(c->events.size());
     return ToolErr::success;
 }
 
 ToolErr tool_category_get_events(int index, int length, int* indices) {
-    return find_category(index) != nullptr ? put_indices({}, length, indices) : no_category(index);
+    const tool::Category* const c = find_category(index);
+    return c != nullptr ? put_indices(c->events, length, indices) : no_category(index);
 }
 
 } // namespace custom

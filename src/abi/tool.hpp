@@ -17,6 +17,8 @@ int tool_code(uint32_t function, core::ToolErr result) noexcept;
 
 template <class Call>
 int tool_call(uint32_t function, const Call& call) noexcept {
+    if (core::tool::in_event_callback()) [[unlikely]]
+        return tool_code(function, core::tool::refuse_in_callback());
     const core::tool::ToolLock lock;
     core::ToolErr result = lock.check_initialized();
     if (result == core::ToolErr::success) result = call();

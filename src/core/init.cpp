@@ -16,6 +16,7 @@
 #include "core/p2p/bsend_buffer.hpp"
 #include "core/progress_thread.hpp"
 #include "core/runtime_state.hpp"
+#include "core/tool/events.hpp"
 #include "core/tool/matrix.hpp"
 #include "os/host.hpp"
 #include "os/memory_checker.hpp"
@@ -175,6 +176,7 @@ Runtime& start_runtime(ThreadLevel level) {
         e->main_thread = pthread_self();
         the_runtime = e;
         the_progress_engine = e->progress_engine.get();
+        tool::listen_to_events();
         static_cast<void>(pthread_atfork(nullptr, nullptr, refuse_mpi_in_child));
         e->segment.node_info().notify(); // this rank has joined: core/comm/locality.cpp
     }

@@ -89,6 +89,7 @@ void categories() {
     GOOD(MPI_T_category_get_num(&n));
     int cvars = 0;
     int in_categories = 0;
+    int in_events = 0;
     GOOD(MPI_T_cvar_get_num(&cvars));
     for (int i = 0; i < n; ++i) {
         char name[64];
@@ -102,7 +103,8 @@ void categories() {
                                      &its_categories));
         GOOD(MPI_T_category_get_index(name, &index));
         GOOD(MPI_T_category_get_num_events(i, &events));
-        expect(index == i && its_categories == 0 && events == 0, 1, name, __LINE__);
+        expect(index == i && its_categories == 0 && events >= 0, 1, name, __LINE__);
+        in_events += events;
         std::vector<int> indices(static_cast<size_t>(its_cvars) + 1, -1);
         GOOD(MPI_T_category_get_cvars(i, its_cvars + 1, indices.data()));
         expect(indices.back(), -1, "no more than the number of variables", __LINE__);
@@ -112,6 +114,9 @@ void categories() {
         in_categories += its_cvars;
     }
     expect(in_categories, cvars, "all control variables are in categories", __LINE__);
+    int events = 0;
+    GOOD(MPI_T_event_get_num(&events));
+    expect(in_events, events, "all events are in categories", __LINE__);
     GIVES(MPI_T_category_get_cvars(n, 0, nullptr), MPI_T_ERR_INVALID_INDEX);
     GIVES(MPI_T_category_get_index("no such thing", &n), MPI_T_ERR_INVALID_NAME);
 }
@@ -136,12 +141,12 @@ void events() {
     expect(time > 0 && later >= time, 1, "the time does not decrease", __LINE__);
     GIVES(MPI_T_source_get_timestamp(1, &time), MPI_T_ERR_INVALID_INDEX);
     GOOD(MPI_T_event_get_num(&n));
-    expect(n, 0, "event types", __LINE__);
+    expect(n >= 8, 1, "event types", __LINE__);
     GIVES(MPI_T_event_get_index("no such thing", &n), MPI_T_ERR_INVALID_NAME);
-    GIVES(MPI_T_event_get_info(0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+    GIVES(MPI_T_event_get_info(n, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
                                nullptr, nullptr, nullptr),
           MPI_T_ERR_INVALID_INDEX);
-    GIVES(MPI_T_event_handle_alloc(0, nullptr, MPI_INFO_NULL, &registration), MPI_T_ERR_INVALID_INDEX);
+    GIVES(MPI_T_event_handle_alloc(n, nullptr, MPI_INFO_NULL, &registration), MPI_T_ERR_INVALID_INDEX);
     GIVES(MPI_T_event_handle_free(registration, nullptr, nullptr), MPI_T_ERR_INVALID_HANDLE);
     GIVES(MPI_T_event_handle_get_info(registration, &info), MPI_T_ERR_INVALID_HANDLE);
     GIVES(MPI_T_event_handle_set_info(registration, MPI_INFO_NULL), MPI_T_ERR_INVALID_HANDLE);

@@ -54,7 +54,10 @@ void update(Comm& comm) {
         faults.unacknowledged.erase(key);
     const auto broken = faults.comm_errors.find(key);
     if (broken == faults.comm_errors.end() || broken->second != Err::revoked) return;
-    if (comm.cls != ObjectKind::revoked_comm) forward_revocation(comm, key);
+    if (comm.cls != ObjectKind::revoked_comm) {
+        forward_revocation(comm, key);
+        progress_engine().events().raise(proto::EventType::comm_revoked, key);
+    }
     comm.cls = ObjectKind::revoked_comm; // calls on it take the slow path from now on
     if (comm.local != nullptr)
         faults.comm_errors[proto::FaultTable::comm_key(comm.local->context)] = Err::revoked;

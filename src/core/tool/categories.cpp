@@ -17,6 +17,7 @@ constexpr CategoryText category_texts[] = {
     {"coll", "collective operations"},
     {"counter", "event counters of this rank"},
     {"dpm", "dynamic process management"},
+    {"fault", "failed ranks"},
     {"gateway", "messages between clusters without a common network"},
     {"initial", "initial error handler"},
     {"install", "installation directories"},
@@ -48,7 +49,7 @@ struct Categories {
         const auto found =
             std::find_if(list.begin(), list.end(), [&](const Category& c) { return c.name == name; });
         if (found != list.end()) return *found;
-        list.push_back({std::string(name), help_of(name), {}, {}});
+        list.push_back({std::string(name), help_of(name), {}, {}, {}});
         return list.back();
     }
 };
@@ -60,6 +61,9 @@ Categories& current_categories() {
         PvarFlags flags;
         for (int i = 0; pvar_info(i, variable, flags); ++i)
             all->find_or_add(variable.name).pvars.push_back(i);
+        int elements = 0;
+        for (int i = 0; event_info(i, variable, elements); ++i)
+            all->find_or_add(variable.name).events.push_back(i);
     }
     const int before = all->seen_cvars;
     CvarScope scope{};

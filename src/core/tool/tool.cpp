@@ -14,8 +14,8 @@ namespace zipmpi::core::tool {
 namespace {
 
 // Never destroyed: destructors of static application objects may still use the interface.
-std::mutex& tool_mutex() {
-    static auto* const mutex = new std::mutex;
+std::recursive_mutex& tool_mutex() {
+    static auto* const mutex = new std::recursive_mutex;
     return *mutex;
 }
 
@@ -54,6 +54,7 @@ ToolErr finalize() {
     if (--users > 0) return ToolErr::success;
     close_all_cvars();
     close_all_sessions();
+    close_all_events();
     return ToolErr::success;
 }
 

@@ -4,6 +4,7 @@
 
 #include "os/clock.hpp"
 #include "proto/p2p/payload.hpp"
+#include "proto/p2p/rendezvous_event.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -63,6 +64,7 @@ bool CoopCopier::start(Operation& recv, const IncomingMessage& message) {
     if (message.arena_offset != 0)
         copy.view = node_.arena.view(message.from, message.arena_offset, message.bytes);
     ++active_;
+    raise_rendezvous_copy(node_.events, recv, RendezvousPath::coop);
     send_offer(copy);
     wire::CoopCopySlot& slot = slot_of(copy);
     for (uint32_t chunk = 0;

@@ -53,6 +53,7 @@ int FaultMonitor::process() {
 void FaultMonitor::fail_peer(int world_rank) {
     if (!table_.failed_ranks.insert(world_rank).second) return;
     table_.any = true;
+    node_.events.raise(EventType::rank_failed, world_rank);
     if (const int local = node_.shm.peer_of(world_rank); local >= 0) {
         const auto peer = static_cast<transport::Peer>(local);
         queue_.block(peer);

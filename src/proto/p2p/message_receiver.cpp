@@ -6,6 +6,7 @@
 #include "proto/count_mismatch.hpp"
 #include "proto/p2p/payload.hpp"
 #include "proto/p2p/remote_operation.hpp"
+#include "proto/p2p/rendezvous_event.hpp"
 
 #include <algorithm>
 #include <string>
@@ -66,6 +67,9 @@ MessageReceiver::MessageReceiver(NodeTransports& node, EngineLock& lock, Network
 
 void MessageReceiver::start(Operation& recv) {
     if (UnexpectedMessage* const u = matcher_.find_unexpected(recv.context, recv.source, recv.tag)) {
+        const wire::Envelope& e = u->message.envelope;
+        node_.events.raise(EventType::unexpected_match, e.source, e.tag,
+                           static_cast<int64_t>(u->message.bytes));
         accept(recv, u->message);
         matcher_.discard(*u);
     } else {
@@ -101,8 +105,14 @@ void MessageReceiver::exit_without_memory(const IncomingMessage& message) const 
     _exit(1);
 }
 
-void MessageReceiver::store(const IncomingMessage& message) {
+void MessageReceiver::count_unexpected(const IncomingMessage& message) {
     node_.counters().add(Counter::unexpected);
+    node_.events.raise(EventType::unexpected_message, message.envelope.source, message.envelope.tag,
+                       static_cast<int64_t>(message.bytes));
+}
+
+void MessageReceiver::store(const IncomingMessage& message) {
+    count_unexpected(message);
     if (matcher_.store(message) == nullptr) exit_without_memory(message);
     lock_.wake_waiters(); // another thread may probe for it
 }
@@ -128,6 +138,7 @@ void MessageReceiver::fetch_from_network(Operation& recv, const IncomingMessage&
     transport::BufferRef to = buffer_of(recv, message.bytes);
     if (message.bytes > recv.bytes) to.at = nullptr;
     recv.network_owned = true;
+    raise_rendezvous_copy(node_.events, recv, RendezvousPath::network);
     network_.get()->fetch(*message.bulk, to);
 }
 
@@ -137,7 +148,7 @@ void MessageReceiver::receive_from_self(Operation& send) {
     message.bytes = send.bytes;
     message.local_send = &send;
     if (Operation* recv = matcher_.take_posted(message.envelope)) return accept(*recv, message);
-    node_.counters().add(Counter::unexpected);
+    count_unexpected(message);
     const bool buffered = send.bytes <= node_.shm.caps().bulk_max && !send.synchronous;
     if (buffered) { // else the receive will copy from the send buffer
         message.local_send = nullptr;

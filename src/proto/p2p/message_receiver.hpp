@@ -66,6 +66,7 @@ class MessageReceiver {
     void begin(Operation& recv, const wire::Envelope& e, transport::Peer from, uint64_t bytes);
     void accept_eager(Operation& recv, const wire::Envelope& e, transport::Peer from, const std::byte* data,
                       uint64_t bytes);
+    void count_unexpected(const IncomingMessage& message);
     void store(const IncomingMessage& message);
     [[noreturn]] [[gnu::cold]] void exit_without_memory(const IncomingMessage& message) const;
     void fetch_from_network(Operation& recv, const IncomingMessage& message);

@@ -17,10 +17,10 @@ MessageSender::MessageSender(NodeTransports& node, const PeerDirectory& peers, N
     , table_(table)
     , completion_(completion)
     , receiver_(receiver)
-    , traffic_(node.shm.segment(), node.shm.self())
+    , traffic_(node.shm.segment(), node.shm.self(), node.events)
     , eager_(node)
     , rendezvous_(node, paths, table, completion)
-    , remote_(network, peers, table, completion) {}
+    , remote_(network, peers, table, completion, node.events) {}
 
 bool MessageSender::try_send_multislot(int world_peer, const wire::Envelope& e, const std::byte* data,
                                        size_t bytes) {
@@ -45,7 +45,9 @@ void MessageSender::start(Operation& op) {
         return remote_.finish_unreachable(op);
     traffic_.count_send(node_.counters(), op.transport_peer, op);
     SendQueue& queue = control_.queue();
-    if (queue.has(op.transport_peer) || try_start(op) == SendStatus::would_block) queue.push(op);
+    if (!queue.has(op.transport_peer) && try_start(op) != SendStatus::would_block) return;
+    queue.push(op);
+    node_.events.raise(EventType::send_queued, op.world_peer, op.tag, static_cast<int64_t>(op.bytes));
 }
 
 bool MessageSender::connect(Operation& op) {

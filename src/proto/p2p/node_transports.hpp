@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The transports within a node, and the counters and the flight recorder of this rank.
+// The transports within a node, and the counters, the flight recorder and the events of this rank.
 #pragma once
 
 #include "base/counters.hpp"
 #include "base/recorder_layout.hpp"
+#include "proto/progress/event_sink.hpp"
 #include "transport/cma/copier.hpp"
 #include "transport/shm/arena.hpp"
 #include "transport/shm/shm_transport.hpp"
@@ -24,6 +25,7 @@ struct NodeTransports {
     transport::shm::ShmTransport shm;
     transport::cma::Copier cma;
     transport::shm::Arena arena;
+    EventSink events;
 };
 
 } // namespace zipmpi::proto

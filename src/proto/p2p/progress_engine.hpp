@@ -72,7 +72,7 @@ class ProgressEngine {
     [[nodiscard]] transport::cma::Copier& cma() { return node_.cma; }
     [[nodiscard]] transport::shm::Arena& arena() { return node_.arena; }
     [[nodiscard]] Counters& counters() { return node_.counters(); }
-    [[nodiscard]] Recorder& recorder() { return node_.recorder(); }
+    [[nodiscard]] EventSink& events() { return node_.events; }
 
   private:
     // Constructed in this order; each refers to those above it only.

@@ -95,8 +95,11 @@ PostStatus RemoteSender::post_rendezvous(Operation& op, transport::Peer to, wire
     e.inline_bytes = sizeof(wire::Ack);
     const wire::Ack id{table_.add(op)};
     if (id.sender == 0) return PostStatus::would_block; // the table is full
-    return network_.get()->send_rendezvous(to, e, reinterpret_cast<const std::byte*>(&id),
-                                           buffer_of(op, op.bytes));
+    const PostStatus posted = network_.get()->send_rendezvous(to, e, reinterpret_cast<const std::byte*>(&id),
+                                                              buffer_of(op, op.bytes));
+    if (posted == PostStatus::done || posted == PostStatus::in_flight)
+        events_.raise(EventType::rendezvous_start, op.world_peer, op.tag, static_cast<int64_t>(op.bytes));
+    return posted;
 }
 
 void RemoteSender::on_sent(Operation& op, OpStatus outcome) {

@@ -18,11 +18,12 @@ namespace zipmpi::proto {
 class RemoteSender {
   public:
     RemoteSender(NetworkPort& network, const PeerDirectory& peers, OperationTable& table,
-                 Completion& completion)
+                 Completion& completion, const EventSink& events)
         : network_(network)
         , peers_(peers)
         , table_(table)
-        , completion_(completion) {}
+        , completion_(completion)
+        , events_(events) {}
 
     // ok: the operation is done or waits for events.
     transport::SendStatus try_start(Operation& op);
@@ -43,6 +44,7 @@ class RemoteSender {
     const PeerDirectory& peers_;
     OperationTable& table_;
     Completion& completion_;
+    const EventSink& events_;
 };
 
 } // namespace zipmpi::proto

@@ -4,6 +4,7 @@
 
 #include "os/clock.hpp"
 #include "proto/p2p/payload.hpp"
+#include "proto/p2p/rendezvous_event.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -16,6 +17,7 @@ void RendezvousReceiver::accept(Operation& recv, const IncomingMessage& message)
         replier_.acknowledge(message);
         return completion_.finish(recv);
     }
+    raise_rendezvous_copy(node_.events, recv, RendezvousPath::fragments);
     fragments_.request(recv, message);
 }
 
@@ -25,6 +27,7 @@ bool RendezvousReceiver::copy_from_arena(const Operation& recv, const IncomingMe
     if (from == nullptr) return false;
     store_payload(recv, 0, from, recv.received);
     node_.counters().add(Counter::arena_copies);
+    raise_rendezvous_copy(node_.events, recv, RendezvousPath::arena);
     return true;
 }
 
@@ -37,6 +40,7 @@ bool RendezvousReceiver::copy_by_cma(const Operation& recv, const IncomingMessag
     if (!read_from_sender(recv, message)) return false;
     heuristic.record(t, recv.received, os::now_ns() - begin);
     node_.counters().add(Counter::cma_copies);
+    raise_rendezvous_copy(node_.events, recv, RendezvousPath::cma);
     return true;
 }
 

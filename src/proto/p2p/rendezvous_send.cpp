@@ -38,6 +38,8 @@ SendStatus RendezvousSender::send_rts(Operation& op, const wire::Envelope& e) {
                                 : send_rts_noncontig(op, e, rts);
     if (sent == SendStatus::ok) {
         node_.counters().add(Counter::rendezvous);
+        node_.events.raise(EventType::rendezvous_start, op.world_peer, op.tag,
+                           static_cast<int64_t>(op.bytes));
         if (op.transferred == 0) paths_.rts_of(op, op.transport_peer).on_rts();
         return sent;
     }

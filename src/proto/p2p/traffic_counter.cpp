@@ -17,11 +17,16 @@ bool TrafficCounter::counts_sizes() { return count_sizes; }
 
 wire::PeerTraffic& TrafficCounter::entry_for(Counters& counters, transport::Peer peer, int world_peer,
                                              uint64_t bytes) {
-    if (!counts_sizes()) return *(entries_[peer] = &writer_.row_for(world_peer));
+    if (!counts_sizes()) return *(entries_[peer] = &new_entry(world_peer));
     counters.add_owner(size_histogram::counter(size_histogram::class_of(bytes)));
     uncached_.grow(size_t{peer} + 1);
-    if (uncached_[peer] == nullptr) uncached_[peer] = &writer_.row_for(world_peer);
+    if (uncached_[peer] == nullptr) uncached_[peer] = &new_entry(world_peer);
     return *uncached_[peer];
+}
+
+wire::PeerTraffic& TrafficCounter::new_entry(int world_peer) {
+    events_.raise(EventType::first_message, world_peer);
+    return writer_.row_for(world_peer);
 }
 
 } // namespace zipmpi::proto

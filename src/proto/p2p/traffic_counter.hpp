@@ -9,6 +9,7 @@
 #include "base/counters.hpp"
 #include "os/lazy_table.hpp"
 #include "proto/p2p/operation.hpp"
+#include "proto/progress/event_sink.hpp"
 #include "segment/traffic.hpp"
 #include "transport/transport.hpp"
 
@@ -16,8 +17,9 @@ namespace zipmpi::proto {
 
 class TrafficCounter {
   public:
-    TrafficCounter(const segment::NodeSegment& segment, uint32_t local_index)
+    TrafficCounter(const segment::NodeSegment& segment, uint32_t local_index, const EventSink& events)
         : writer_(segment, local_index)
+        , events_(events)
         , entries_(segment.local_ranks()) {}
 
     [[gnu::always_inline]] void count_send(Counters& counters, transport::Peer peer, int world_peer,
@@ -40,7 +42,10 @@ class TrafficCounter {
     [[gnu::cold]] wire::PeerTraffic& entry_for(Counters& counters, transport::Peer peer, int world_peer,
                                                uint64_t bytes);
 
+    wire::PeerTraffic& new_entry(int world_peer);
+
     segment::TrafficWriter writer_;
+    const EventSink& events_;
     // Per peer; null: nothing was sent to it yet, or sizes are counted.
     os::LazyTable<wire::PeerTraffic*> entries_;
     os::LazyTable<wire::PeerTraffic*> uncached_; // per peer, if sizes are counted

@@ -21,6 +21,7 @@ class EngineLock {
 
     void set_multithreaded() { multithreaded_ = needed_ = true; }
     [[nodiscard]] bool multithreaded() const { return multithreaded_; }
+    [[nodiscard]] bool is_needed() const { return needed_; }
     // On entry to and exit from MPI.
     void lock() {
         if (needed_) enter();

@@ -202,16 +202,20 @@ void check_for_waker(ProgressEngine& engine, uint32_t ticket) {
 
 void sleep_once(ProgressEngine& engine, const WaitInfo& info, const Condition& over) {
     auto& shm = engine.shm();
-    Recorder& r = engine.recorder();
+    Recorder& r = shm.own_block().recorder;
     uint32_t ticket = shm.arm();
     if (engine.progress_all() == 0 && engine.faults().poll() == 0 &&
         (info.final_check == nullptr || !info.final_check(info.waiter))) {
+        const uint64_t begin = os::now_ns();
         record_wait(engine, info, r);
-        r.asleep_since_ns.store(os::now_ns(), relaxed);
+        r.asleep_since_ns.store(begin, relaxed);
         r.asleep.store(1, std::memory_order_release); // pairs with the launcher's acquire: publishes waits[]
         engine.counters().add(Counter::sleeps);
+        engine.events().raise(EventType::sleep, r.wait_count.load(relaxed));
         const bool woken = sleep_now(engine, ticket, over);
         r.asleep.store(0, relaxed);
+        if (engine.events().wants(EventType::wakeup))
+            engine.events().raise(EventType::wakeup, static_cast<int64_t>(os::now_ns() - begin));
         if (!woken && missed_wakeup(engine, info, over, ticket)) check_for_waker(engine, ticket);
     }
     shm.disarm();

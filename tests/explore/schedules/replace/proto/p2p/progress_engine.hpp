@@ -86,6 +86,13 @@ struct FaultMonitor {
     static Err comm_failure(uint32_t) { return Err::success; }
 };
 
+// No tool listens.
+enum class EventType : uint8_t { sleep, wakeup };
+struct EventSink {
+    [[nodiscard]] static bool wants(EventType) { return false; }
+    static void raise(EventType, int64_t) {}
+};
+
 struct PeerDirectory {
     [[nodiscard]] static int node_of(int) { return 0; }
     [[nodiscard]] static int cluster_of(int) { return 0; }
@@ -124,6 +131,7 @@ class ProgressEngine {
     WaitTuning& wait_tuning() { return wait_tuning_; }
     FaultMonitor& faults() { return faults_; }
     PeerDirectory& peers() { return peers_; }
+    [[nodiscard]] const EventSink& events() const { return events_; }
     [[nodiscard]] const MessageReceiver& receiver() const { return receiver_; }
 
     // Stubs without effect.
@@ -139,6 +147,7 @@ class ProgressEngine {
     FaultMonitor faults_;
     PeerDirectory peers_;
     MessageReceiver receiver_;
+    EventSink events_;
 };
 
 } // namespace zipmpi::proto
