@@ -33,7 +33,8 @@ enum class MessageKind : uint8_t {
     coop_offer = 8, // payload: CoopOffer; receiver offers the sender to copy chunks cooperatively
     context_release = 9, // payload: a context released by a rank on another host
     // payload: context of a communicator that the sender, a process of another job, has seen revoked
-    revoke = 10
+    revoke = 10,
+    hold_eager = 11 // payload: HoldEager; the receiver limits or releases eager messages of this sender
 };
 
 // Message flags.
@@ -106,8 +107,14 @@ struct Cancel {
     uint32_t context;
 };
 
+// The receiver's memory for messages without a receive is used up: until it asks to resume, sends to it
+// complete when they are matched, and bytes beyond multislot_max stay at the sender.
+struct HoldEager {
+    uint32_t hold; // 1: hold, 0: resume
+};
+
 static_assert(sizeof(CellRef) == 8 && sizeof(Rts) == 32 && sizeof(Cts) == 16 && sizeof(Fragment) == 16 &&
-              sizeof(CoopOffer) == 32 && sizeof(Ack) == 4 && sizeof(Cancel) == 8);
+              sizeof(CoopOffer) == 32 && sizeof(Ack) == 4 && sizeof(Cancel) == 8 && sizeof(HoldEager) == 4);
 static_assert(sizeof(Fragment) <= inline_max_with_cell && sizeof(Rts) <= inline_max_with_cell);
 
 } // namespace zipmpi::wire

@@ -22,6 +22,7 @@ RUNS = [(name, (), {}) for name in PLAIN] + [
     ("contexts", ("shared=70000" if SHAPE == "2x1" else "shared=2000",), {}),
     ("random_messages", ("seed=1", f"rounds={ROUNDS}"), {}),
     ("random_messages", ("seed=2", f"rounds={ROUNDS}"), {"ZIPMPI_NET_EAGER_LIMIT": "64", "ZIPMPI_NET_NONCONTIG_EAGER_LIMIT": "64"}),
+    ("random_messages", ("seed=14", f"rounds={ROUNDS}"), {"ZIPMPI_P2P_UNEXPECTED_LIMIT": "0"}),
     ("random_messages", ("seed=3", f"rounds={ROUNDS // 4}", "threads=3"), {}),
     ("random_collectives", ("seed=4", f"rounds={ROUNDS}"), {}),
     ("random_collectives", ("seed=5", f"rounds={ROUNDS // 4}", "threads=2"), {}),

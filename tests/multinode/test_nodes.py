@@ -84,6 +84,22 @@ class Nodes(Case):
         self.assertIn("the other 3 ranks were terminated", r.err)
 
 
+class UnexpectedMessages(Case):
+    """Three nodes flood the first one with messages without receives."""
+
+    def flood(self, engine):
+        r = run("--launch-agent", LOCAL_AGENT, "-n", 4, "--host", "a,b,c,d", os.path.join(os.environ["TEST_MPI_FOLDER"], "unexpected"), 30000, 24,
+                env={"ZIPMPI_NET_ENGINE": engine, "ZIPMPI_P2P_UNEXPECTED_PEER_LIMIT": "1M"})
+        self.quiet(r)
+        self.assertIn("unexpected: ok", r.out)
+
+    def test_tcp(self):
+        self.flood("tcp")
+
+    def test_ucx(self):
+        self.flood("ucx")
+
+
 class HostileConnections(Case):
     """Unauthenticated connections while daemons are expected."""
 

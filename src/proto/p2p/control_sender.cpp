@@ -19,7 +19,8 @@ SendStatus ControlSender::try_send(transport::Peer peer, const wire::Envelope& e
                                    size_t bytes) {
     if (!peers_.is_remote(peer)) {
         const SendStatus sent = shm_.send_inline(peer, e, payload, bytes);
-        if (sent == SendStatus::ok && e.kind == wire::MessageKind::cancel)
+        if (sent == SendStatus::ok &&
+            (e.kind == wire::MessageKind::cancel || e.kind == wire::MessageKind::hold_eager))
             shm_.notify_receiver(peer); // not counted as expected
         return sent;
     }

@@ -18,7 +18,8 @@ bool read_payload(const transport::Arrival& a, T& value) {
 bool is_network_kind(wire::MessageKind kind) {
     return kind == wire::MessageKind::eager || kind == wire::MessageKind::ack ||
            kind == wire::MessageKind::cancel || kind == wire::MessageKind::context_release ||
-           kind == wire::MessageKind::revoke || kind == wire::MessageKind::cancelled;
+           kind == wire::MessageKind::revoke || kind == wire::MessageKind::cancelled ||
+           kind == wire::MessageKind::hold_eager;
 }
 
 } // namespace
@@ -45,6 +46,8 @@ void ArrivalDispatcher::dispatch(const transport::Arrival& a) {
     case wire::MessageKind::context_release:
     case wire::MessageKind::revoke:
         return on_context(a);
+    case wire::MessageKind::hold_eager:
+        return on_hold(a);
     case wire::MessageKind::none:
         break;
     }
@@ -113,6 +116,12 @@ void ArrivalDispatcher::on_context(const transport::Arrival& a) {
     const auto call = a.envelope.kind == wire::MessageKind::revoke ? on_revoke_ : on_context_release_;
     uint32_t context = 0;
     if (peers_.is_remote(a.from) && read_payload(a, context) && call != nullptr) call(context);
+}
+
+void ArrivalDispatcher::on_hold(const transport::Arrival& a) {
+    wire::HoldEager w{};
+    if (!read_payload(a, w)) return;
+    w.hold != 0 ? sender_.queue().hold(a.from) : sender_.queue().resume(a.from);
 }
 
 } // namespace zipmpi::proto

@@ -33,6 +33,7 @@ class ArrivalDispatcher {
     void on_cancelled(const transport::Arrival& a);
     void on_coop_offer(const transport::Arrival& a);
     void on_context(const transport::Arrival& a);
+    void on_hold(const transport::Arrival& a);
     [[nodiscard]] Operation* find_operation(const transport::Arrival& a, wire::OperationId id,
                                             Operation::Kind kind) const;
 

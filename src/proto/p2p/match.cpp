@@ -2,18 +2,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proto/p2p/match.hpp"
 
+#include "proto/p2p/unexpected_budget.hpp"
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 namespace zipmpi::proto {
+namespace {
+
+uint64_t memory_of(const UnexpectedMessage& u) { return sizeof u + u.capacity; }
+
+} // namespace
 
 Matcher::~Matcher() {
+    budget_ = nullptr; // no messages at the end
     while (unexpected_.first() != nullptr) discard(*unexpected_.first());
-    while (spare_ != nullptr) {
-        UnexpectedMessage* const next = spare_->next;
-        std::free(spare_);
-        spare_ = next;
+    while (spare_.first != nullptr) {
+        UnexpectedMessage* const next = spare_.first->next;
+        std::free(spare_.first);
+        spare_.first = next;
     }
 }
 
@@ -66,10 +74,10 @@ const IncomingMessage* Matcher::near_miss(const Operation& recv, transport::Peer
 UnexpectedMessage* Matcher::store(const IncomingMessage& message) {
     const size_t data = message.data_bytes;
     const size_t capacity = data > short_capacity ? data : short_capacity;
-    void* memory = spare_;
-    if (capacity == short_capacity && spare_ != nullptr) {
-        spare_ = spare_->next;
-        --spare_count_;
+    void* memory = spare_.first;
+    if (capacity == short_capacity && spare_.first != nullptr) {
+        spare_.first = spare_.first->next;
+        --spare_.count;
     } else {
         memory = std::malloc(sizeof(UnexpectedMessage) + capacity);
     }
@@ -87,6 +95,7 @@ UnexpectedMessage* Matcher::store(const IncomingMessage& message) {
     if (indexed_[1]) by_source_.push_back(*u);
     if (indexed_[2]) by_tag_.push_back(*u);
     if (indexed_[3]) by_context_.push_back(*u);
+    if (budget_ != nullptr) budget_->add(message.from, memory_of(*u));
     return u;
 }
 
@@ -101,10 +110,11 @@ void Matcher::extract(UnexpectedMessage& u) {
 }
 
 void Matcher::release(UnexpectedMessage& u) {
-    if (u.capacity != short_capacity || spare_count_ >= max_spare) return std::free(&u);
-    u.next = spare_;
-    spare_ = &u;
-    ++spare_count_;
+    if (budget_ != nullptr) budget_->remove(u.message.from, memory_of(u));
+    if (u.capacity != short_capacity || spare_.count >= max_spare) return std::free(&u);
+    u.next = spare_.first;
+    spare_.first = &u;
+    ++spare_.count;
 }
 
 } // namespace zipmpi::proto

@@ -18,6 +18,8 @@
 
 namespace zipmpi::proto {
 
+class UnexpectedBudget;
+
 // A message at the receiver before it is in the user's buffer.
 struct IncomingMessage {
     wire::Envelope envelope{};
@@ -119,6 +121,8 @@ class Matcher {
     [[nodiscard]] uint64_t unexpected_count() const { return unexpected_count_; }
     // Counters in which unexpected_count() is published.
     void set_counters(Counters& counters) { counters_ = &counters; }
+    // Counts the memory of unexpected messages.
+    void set_budget(UnexpectedBudget& budget) { budget_ = &budget; }
 
   private:
     // Forms of a pattern: 0 exact, 1 any tag, 2 any source, 3 any tag and any source.
@@ -158,6 +162,7 @@ class Matcher {
     IntrusiveList<UnexpectedMessage> unexpected_;
     uint64_t unexpected_count_ = 0;
     Counters* counters_ = nullptr;
+    UnexpectedBudget* budget_ = nullptr;
     KeyedQueues<UnexpectedMessage, ByEnvelope<0>> exact_;
     KeyedQueues<UnexpectedMessage, ByEnvelope<1>> by_source_;
     KeyedQueues<UnexpectedMessage, ByEnvelope<2>> by_tag_;
@@ -166,8 +171,11 @@ class Matcher {
     // Memory of short messages is reused.
     static constexpr size_t short_capacity = 128;
     static constexpr uint32_t max_spare = 1024;
-    UnexpectedMessage* spare_ = nullptr;
-    uint32_t spare_count_ = 0;
+    struct SpareMessages {
+        UnexpectedMessage* first = nullptr;
+        uint32_t count = 0;
+    };
+    SpareMessages spare_;
 };
 
 } // namespace zipmpi::proto

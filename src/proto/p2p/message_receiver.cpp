@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <string>
+#include <time.h>
 #include <unistd.h>
 
 namespace zipmpi::proto {
@@ -34,10 +35,12 @@ MessageReceiver::MessageReceiver(NodeTransports& node, EngineLock& lock, Network
     , network_(network)
     , control_(control)
     , completion_(completion)
+    , budget_(control, node.shm.self(), UnexpectedBudget::limits_of_rank(node.shm.segment().local_ranks()))
     , matcher_(ExpectedPeers(node.shm))
     , rendezvous_(node, paths, table, control, matcher_, completion)
     , staging_(node.shm.caps().bulk_max) {
     matcher_.set_counters(node.counters());
+    matcher_.set_budget(budget_);
 }
 
 [[gnu::always_inline]] inline void MessageReceiver::begin(Operation& recv, const wire::Envelope& e,
@@ -93,7 +96,19 @@ void MessageReceiver::on_message(const IncomingMessage& message) {
         store(message);
 }
 
-// A message must not be lost, and its sender has completed.
+// A message must not be lost, and its sender has completed. Its senders hold further ones, and other
+// processes and threads get time to free memory.
+void MessageReceiver::store_without_memory(const IncomingMessage& message) {
+    constexpr timespec pause{0, 20'000'000};
+    constexpr int tries = 100;
+    budget_.hold_all();
+    for (int i = 0; i < tries; ++i) {
+        nanosleep(&pause, nullptr);
+        if (matcher_.store(message) != nullptr) return;
+    }
+    exit_without_memory(message);
+}
+
 void MessageReceiver::exit_without_memory(const IncomingMessage& message) const {
     Diagnostic p;
     p.what = "out of memory for messages without a receive";
@@ -113,7 +128,7 @@ void MessageReceiver::count_unexpected(const IncomingMessage& message) {
 
 void MessageReceiver::store(const IncomingMessage& message) {
     count_unexpected(message);
-    if (matcher_.store(message) == nullptr) exit_without_memory(message);
+    if (matcher_.store(message) == nullptr) store_without_memory(message);
     lock_.wake_waiters(); // another thread may probe for it
 }
 
@@ -145,6 +160,7 @@ void MessageReceiver::fetch_from_network(Operation& recv, const IncomingMessage&
 void MessageReceiver::receive_from_self(Operation& send) {
     IncomingMessage message;
     message.envelope = {wire::MessageKind::eager, 0, 0, 0, send.context, send.source, send.tag, 0};
+    message.from = node_.shm.self();
     message.bytes = send.bytes;
     message.local_send = &send;
     if (Operation* recv = matcher_.take_posted(message.envelope)) return accept(*recv, message);

@@ -7,6 +7,7 @@
 
 #include "proto/p2p/network_port.hpp"
 #include "proto/p2p/rendezvous_recv.hpp"
+#include "proto/p2p/unexpected_budget.hpp"
 
 namespace zipmpi::proto {
 
@@ -59,6 +60,7 @@ class MessageReceiver {
     // For reports: an unexpected message that matches except for its tag or communicator, or null.
     [[nodiscard]] const IncomingMessage* near_miss(const Operation& recv) const;
     [[nodiscard]] Matcher& matcher() { return matcher_; }
+    [[nodiscard]] const UnexpectedBudget& budget() const { return budget_; }
     [[nodiscard]] const Matcher& matcher() const { return matcher_; }
     [[nodiscard]] RendezvousReceiver& rendezvous() { return rendezvous_; }
 
@@ -68,6 +70,7 @@ class MessageReceiver {
                       uint64_t bytes);
     void count_unexpected(const IncomingMessage& message);
     void store(const IncomingMessage& message);
+    [[gnu::cold]] void store_without_memory(const IncomingMessage& message);
     [[noreturn]] [[gnu::cold]] void exit_without_memory(const IncomingMessage& message) const;
     void fetch_from_network(Operation& recv, const IncomingMessage& message);
 
@@ -78,7 +81,8 @@ class MessageReceiver {
     NetworkPort& network_;
     ControlSender& control_;
     Completion& completion_;
-    Matcher matcher_;
+    UnexpectedBudget budget_;
+    Matcher matcher_; // refers to the budget
     RendezvousReceiver rendezvous_;
     StagingBuffer staging_;
     uint32_t inline_recvs_ = 0; // calls of try_recv_inline()

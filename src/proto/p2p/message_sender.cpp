@@ -20,13 +20,15 @@ MessageSender::MessageSender(NodeTransports& node, const PeerDirectory& peers, N
     , traffic_(node.shm.segment(), node.shm.self(), node.events)
     , eager_(node)
     , rendezvous_(node, paths, table, completion)
-    , remote_(network, peers, table, completion, node.events) {}
+    , remote_(network, peers, control.queue(), table, completion, node.events,
+              UnexpectedBudget::bytes_per_poll(
+                  UnexpectedBudget::limits_of_rank(node.shm.segment().local_ranks()))) {}
 
 bool MessageSender::try_send_multislot(int world_peer, const wire::Envelope& e, const std::byte* data,
                                        size_t bytes) {
     const int local = node_.shm.peer_of(world_peer);
     const auto peer = static_cast<transport::Peer>(local);
-    if (world_peer == peers_.world_rank() || local < 0 || control_.queue().has(peer) ||
+    if (world_peer == peers_.world_rank() || local < 0 || !control_.queue().is_open(peer) ||
         !node_.shm.send_rings().try_send_multislot(peer, e, data, bytes))
         return false;
     traffic_.count_send(node_.counters(), peer, world_peer, e.context, bytes);
@@ -62,16 +64,19 @@ bool MessageSender::connect(Operation& op) {
 SendStatus MessageSender::try_start(Operation& op) {
     if (peers_.is_remote(op.transport_peer)) return remote_.try_start(op);
     wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
+    const bool held = control_.queue().is_held(op.transport_peer) && !table_.full();
+    if (held && op.bytes > wire::multislot_max) return rendezvous_.start_held(op, e);
     if (!paths_.is_eager(op, op.transport_peer)) return rendezvous_.start(op, e);
-    if (op.synchronous) {
+    const bool needs_ack = op.synchronous || held;
+    if (needs_ack) {
         e.flags = wire::flag_synchronous;
         e.sync_id = table_.add(op);
         if (e.sync_id == 0) return SendStatus::would_block; // the table is full
     }
     const SendStatus sent = eager_.send(op.transport_peer, e, op);
-    if (op.synchronous && sent != SendStatus::ok) table_.remove(op);
+    if (needs_ack && sent != SendStatus::ok) table_.remove(op);
     if (sent == SendStatus::no_memory) completion_.finish_without_memory(op);
-    if (sent == SendStatus::ok && !op.synchronous) completion_.finish(op);
+    if (sent == SendStatus::ok && !needs_ack) completion_.finish(op);
     return sent;
 }
 

@@ -28,7 +28,7 @@ class MessageSender {
             return false;
         const int local = node_.shm.peer_of(world_peer);
         const auto peer = static_cast<transport::Peer>(local);
-        if (local < 0 || control_.queue().has(peer) ||
+        if (local < 0 || !control_.queue().is_open(peer) ||
             !node_.shm.send_rings().try_send_inline(peer, e, data, bytes)) [[unlikely]]
             return false;
         Counters& counters = node_.counters();
@@ -44,7 +44,7 @@ class MessageSender {
         if (op.world_peer == peers_.world_rank()) return false;
         const int local = node_.shm.peer_of(op.world_peer);
         const auto peer = static_cast<transport::Peer>(local);
-        if (local < 0 || control_.queue().has(peer) || !paths_.is_eager(op, peer)) return false;
+        if (local < 0 || !control_.queue().is_open(peer) || !paths_.is_eager(op, peer)) return false;
         const wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
         if (eager_.send(peer, e, op) != transport::SendStatus::ok) return false;
         traffic_.count_send(node_.counters(), peer, op);
@@ -61,6 +61,7 @@ class MessageSender {
                                    : control_.try_send(p.peer, p.envelope, p.payload, p.bytes);
         });
     }
+    [[nodiscard]] SendQueue& queue() { return control_.queue(); }
     [[nodiscard]] RendezvousSender& rendezvous() { return rendezvous_; }
     [[nodiscard]] RemoteSender& remote() { return remote_; }
     // True if no outgoing message is queued, sent in fragments, or a copy in the skew buffer.

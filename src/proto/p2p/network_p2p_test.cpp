@@ -81,6 +81,7 @@ struct Host {
         deliver(kind, info, wire::Cancel{network->rts_id.sender, team.context});
     }
     void acknowledge(const wire::Ack& ack) { deliver(wire::MessageKind::ack, 0, ack); }
+    void request(wire::HoldEager what) { deliver(wire::MessageKind::hold_eager, 0, what); }
 
   private:
     template <class T>
@@ -93,6 +94,50 @@ struct Host {
 };
 
 constexpr int too_late = 1;
+
+// While the receiver asks to hold eager messages, a send completes when it is matched, and data stays here.
+TEST(NetworkP2p, HeldSendsWaitForTheirReceive) {
+    Host h;
+    const std::vector<char> data(1000, 'a');
+    Operation first = make_send(h.team, data.data(), 8, 1, 5);
+    h.engine->start_send(first); // connects
+    ASSERT_TRUE(first.done());
+    h.request({1});
+    h.request({1}); // a second one has no effect
+    Operation small = make_send(h.team, data.data(), 8, 1, 5);
+    Operation larger = make_send(h.team, data.data(), data.size(), 1, 5);
+    h.engine->start_send(small);
+    h.engine->start_send(larger);
+    h.engine->progress_all();
+    ASSERT_EQ(h.network->sent_envelopes.size(), 2U);
+    EXPECT_EQ(h.network->sent_envelopes[1].flags, wire::flag_synchronous);
+    EXPECT_FALSE(small.done());
+    EXPECT_FALSE(larger.done());
+    EXPECT_NE(h.network->rts_id.sender, 0U);
+    h.acknowledge({h.network->sent_envelopes[1].sync_id});
+    EXPECT_TRUE(small.done());
+    h.events->send_finished(&larger, OpStatus::done);
+    EXPECT_TRUE(larger.done());
+    h.request({0});
+    Operation last = make_send(h.team, data.data(), data.size(), 1, 5);
+    h.engine->start_send(last);
+    EXPECT_TRUE(last.done());
+}
+
+// Otherwise a rank that only sends would not see that the receiver asks to hold.
+TEST(NetworkP2p, FloodingSenderPolls) {
+    Host h;
+    const std::vector<char> data(64 << 10, 'a');
+    bool waited = false;
+    for (int i = 0; i < 1000 && !waited; ++i) {
+        Operation op = make_send(h.team, data.data(), data.size(), 1, 5);
+        h.engine->start_send(op);
+        waited = !op.done();
+        if (waited) h.engine->progress_all();
+        EXPECT_TRUE(op.done());
+    }
+    EXPECT_TRUE(waited);
+}
 
 // The network completes a long send identically whether it was received or dropped, before or after the
 // receiver's reply: only the reply decides.

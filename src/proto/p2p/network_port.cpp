@@ -18,6 +18,7 @@ int NetworkPort::poll_if_due(bool local_message_arrived) {
     polls_since_local_ = local_message_arrived ? 0 : std::min(polls_since_local_, quiet_rounds) + 1;
     if (polls_since_local_ < quiet_rounds && polls_since_local_ % rounds_per_poll != rounds_per_poll - 1)
         return 0;
+    ++polls_;
     const int happened = network_->progress();
     relays_bulk_ = network_->relays_bulk();
     if (happened != 0) polls_since_local_ = quiet_rounds;

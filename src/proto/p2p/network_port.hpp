@@ -48,6 +48,7 @@ class NetworkPort {
     void force_poll() {
         if (network_ != nullptr) polls_since_local_ = UINT32_MAX / 2;
     }
+    [[nodiscard]] uint64_t polls() const { return polls_; }
     // The next poll() does not poll.
     void skip_poll() { polls_since_local_ = 0; }
     // Network::relays_bulk() at the last poll.
@@ -68,6 +69,7 @@ class NetworkPort {
 
     const PeerDirectory& peers_;
     std::unique_ptr<transport::Network> network_;
+    uint64_t polls_ = 0;             // of the network
     uint32_t polls_since_local_ = 0; // since the last message from this node; large after network activity
     bool descriptors_acquired_ = false;
     bool relays_bulk_ = false;

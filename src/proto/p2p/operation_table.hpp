@@ -18,10 +18,12 @@ class OperationTable {
     explicit OperationTable(const ExpectedPeers& expecting = {})
         : expected_peers_(expecting) {}
 
+    // A held send is then sent as others are: it would wait in the queue, and replies to its peer behind it.
+    [[nodiscard]] bool full() const { return free_.empty() && slots_.size() >= (1U << index_bits); }
     // Returns 0 if the table is full.
     wire::OperationId add(Operation& op) {
         if (free_.empty()) {
-            if (slots_.size() >= (1U << index_bits)) return 0;
+            if (full()) return 0;
             free_.push_back(static_cast<uint32_t>(slots_.size()));
             slots_.emplace_back();
         }

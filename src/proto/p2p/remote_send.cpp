@@ -3,9 +3,11 @@
 #include "proto/p2p/remote_send.hpp"
 
 #include "base/param.hpp"
+#include "proto/p2p/match.hpp"
 #include "proto/p2p/payload.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace zipmpi::proto {
 
@@ -53,8 +55,11 @@ SendStatus RemoteSender::try_start(Operation& op) {
     const transport::Peer to = peers_.to_network(op.transport_peer);
     wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, op.context, op.source, op.tag, 0};
     op.events_left = 1;
-    const bool eager = op.bytes <= eager_limit_for(op, *network_.get(), to);
-    const PostStatus posted = eager ? post_eager(op, to, e) : post_rendezvous(op, to, e);
+    const bool held = queue_.is_held(op.transport_peer) && !table_.full();
+    const bool eager = op.bytes <= (held ? wire::multislot_max : eager_limit_for(op, *network_.get(), to));
+    if (eager && must_poll(op.bytes)) return SendStatus::would_block;
+    const Completes when = held || op.synchronous ? Completes::matched : Completes::sent;
+    const PostStatus posted = eager ? post_eager(op, to, e, when) : post_rendezvous(op, to, e);
     switch (posted) {
     case PostStatus::done:
         count_event(op);
@@ -72,8 +77,16 @@ SendStatus RemoteSender::try_start(Operation& op) {
     return SendStatus::ok;
 }
 
-PostStatus RemoteSender::post_eager(Operation& op, transport::Peer to, wire::Envelope& e) {
-    if (op.synchronous) {
+// A sender that only sends would not see that the receiver asks to hold messages.
+bool RemoteSender::must_poll(uint64_t bytes) {
+    if (std::exchange(polls_seen_, network_.polls()) != network_.polls()) unpolled_bytes_ = 0;
+    if (unpolled_bytes_ > bytes_per_poll_) return true;
+    unpolled_bytes_ += bytes + sizeof(UnexpectedMessage);
+    return false;
+}
+
+PostStatus RemoteSender::post_eager(Operation& op, transport::Peer to, wire::Envelope& e, Completes when) {
+    if (when == Completes::matched) {
         e.flags = wire::flag_synchronous;
         e.sync_id = table_.add(op);
         if (e.sync_id == 0) return PostStatus::would_block; // the table is full

@@ -16,8 +16,8 @@ using transport::SendStatus;
 SendStatus RendezvousSender::start(Operation& op, wire::Envelope e) {
     e.kind = wire::MessageKind::rts;
     Operation* const copy = skew_buffer_.copy_for(op);
-    if (copy == nullptr) return send_rts(op, e);
-    const SendStatus sent = send_rts(*copy, e);
+    if (copy == nullptr) return send_rts(op, e, RtsData::first_bytes);
+    const SendStatus sent = send_rts(*copy, e, RtsData::first_bytes);
     if (sent == SendStatus::ok)
         completion_.finish(op);
     else if (sent == SendStatus::would_block)
@@ -27,12 +27,18 @@ SendStatus RendezvousSender::start(Operation& op, wire::Envelope e) {
     return sent;
 }
 
-SendStatus RendezvousSender::send_rts(Operation& op, const wire::Envelope& e) {
+SendStatus RendezvousSender::start_held(Operation& op, wire::Envelope e) {
+    e.kind = wire::MessageKind::rts;
+    return send_rts(op, e, RtsData::none);
+}
+
+SendStatus RendezvousSender::send_rts(Operation& op, const wire::Envelope& e, RtsData data) {
     const bool contiguous = op.layout == nullptr;
     wire::Rts rts{op.bytes, contiguous ? reinterpret_cast<uint64_t>(op.buffer) : 0,
                   contiguous ? node_.arena.offset_of(op.buffer, op.bytes) : 0, table_.add(op), 0};
     if (rts.sender == 0) return SendStatus::would_block; // the table is full
-    const SendStatus sent = contiguous
+    op.transferred = 0;
+    const SendStatus sent = contiguous || data == RtsData::none
                                 ? node_.shm.send_inline(op.transport_peer, e,
                                                         reinterpret_cast<const std::byte*>(&rts), sizeof rts)
                                 : send_rts_noncontig(op, e, rts);
@@ -51,7 +57,6 @@ SendStatus RendezvousSender::send_rts(Operation& op, const wire::Envelope& e) {
 // Sends the layout with the rts if a cooperative copy is likely, else the first fragment.
 SendStatus RendezvousSender::send_rts_noncontig(Operation& op, const wire::Envelope& e, wire::Rts& rts) {
     const auto* const payload = reinterpret_cast<const std::byte*>(&rts);
-    op.transferred = 0;
     if (paths_.should_send_layout(op)) {
         const LayoutRecord record(op);
         rts.address = reinterpret_cast<uint64_t>(op.buffer);

@@ -25,6 +25,8 @@ class RendezvousSender {
 
     // Sends the rts of an operation, or of a copy of it if the receiver lags behind.
     transport::SendStatus start(Operation& op, wire::Envelope e);
+    // As start(), for a receiver that has asked to hold eager messages: all bytes stay in the send buffer.
+    transport::SendStatus start_held(Operation& op, wire::Envelope e);
     // Replies to an rts; the operation is no longer in the table. `unexpected`: messages that wait at the
     // receiver.
     void on_cts(Operation& op, const wire::Cts& cts, transport::Peer from, uint32_t unexpected);
@@ -45,7 +47,9 @@ class RendezvousSender {
     [[nodiscard]] bool idle() const { return pipelined_.empty() && skew_buffer_.empty(); }
 
   private:
-    transport::SendStatus send_rts(Operation& op, const wire::Envelope& e);
+    // What accompanies the rts of a noncontiguous send: its first bytes, or its layout.
+    enum class RtsData : uint8_t { none, first_bytes };
+    transport::SendStatus send_rts(Operation& op, const wire::Envelope& e, RtsData data);
     transport::SendStatus send_rts_noncontig(Operation& op, const wire::Envelope& e, wire::Rts& rts);
     int push_pipelined();
     bool push_fragments_of(Operation& op, int& sent);

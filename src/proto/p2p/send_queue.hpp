@@ -30,9 +30,15 @@ class SendQueue {
 
     [[nodiscard]] bool empty() const { return queue_.empty(); }
     // Whether a message to the peer has to queue, because it would overtake others.
-    [[nodiscard]] bool has(transport::Peer peer) const { return queued_[peer] != 0; }
+    [[nodiscard]] bool has(transport::Peer peer) const { return (queued_[peer] & ~held) != 0; }
+    // Whether an eager message to the peer may complete as soon as it is sent: none is queued or held.
+    [[nodiscard]] bool is_open(transport::Peer peer) const { return queued_[peer] == 0; }
     // From now on all messages to the peer queue.
     void block(transport::Peer peer) { ++queued_[peer]; }
+    // The peer has asked to hold eager messages, or to resume.
+    void hold(transport::Peer peer) { queued_[peer] |= held; }
+    void resume(transport::Peer peer) { queued_[peer] &= ~held; }
+    [[nodiscard]] bool is_held(transport::Peer peer) const { return (queued_[peer] & held) != 0; }
     void add_peer(transport::Peer peer) {
         queued_.grow(size_t{peer} + 1);
         full_in_pass_.grow(size_t{peer} + 1);
@@ -84,8 +90,10 @@ class SendQueue {
     }
 
   private:
+    static constexpr uint32_t held = uint32_t{1} << 31;
+
     std::deque<QueuedSend> queue_;
-    os::LazyTable<uint32_t> queued_;       // entries of queue_ per peer
+    os::LazyTable<uint32_t> queued_;       // entries of queue_ per peer, plus `held`
     os::LazyTable<uint64_t> full_in_pass_; // per peer: the last pass that found its ring full
     uint64_t pass_ = 0;
 };
