@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// More ranks than CPUs. A nonblocking call that finds nothing yields each time while all ranks are awake,
+// More ranks than CPUs: a nonblocking call that finds nothing yields each time while all ranks are awake,
 // since another one could run, and only now and then while the others sleep. A blocking call yields for
 // wait.extra_yield_us before it sleeps if the ranks are at most twice as many as the CPUs ("long"), and a few
 // times if they are more ("short").
+// One rank per node ("nodes"): nonblocking calls yield now and then, since nodes may share CPUs.
 #include "check.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <string_view>
 #include <sys/syscall.h>
@@ -72,6 +74,12 @@ void while_others_sleep() {
     for (int to = 1; to < size_; ++to) MPI_Send(&value, 1, MPI_INT, to, 2, MPI_COMM_WORLD);
 }
 
+void between_nodes() {
+    int most = 0;
+    for (int attempt = 0; attempt < 10; ++attempt) most = std::max(most, yields_of_polls());
+    CHECK(most > 0 && most <= seldom);
+}
+
 // The yields of a rank that waits for a message for 20 ms.
 int yields_of_wait() {
     int value = 0;
@@ -103,7 +111,9 @@ extern "C" int sched_yield() noexcept {
 
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
-    if (argc > 1) {
+    if (argc > 1 && std::string_view(argv[1]) == "nodes") {
+        between_nodes();
+    } else if (argc > 1) {
         while_a_call_blocks(argv[1]);
     } else {
         while_all_are_awake();

@@ -68,6 +68,10 @@ constexpr int64_t polls_without_pause = 50;
 // take about as long as a context switch. While they do not, each idle poll delays a rank that could run.
 constexpr uint32_t idle_polls_per_yield = 16;
 
+// Idle polls of nonblocking calls with a network before they yield although the node has a CPU for each rank:
+// other nodes of the job, or other programs, may share its CPUs.
+constexpr uint32_t idle_network_polls = 64;
+
 constexpr auto relaxed = std::memory_order_relaxed;
 
 // A collective that is waited for as a request is recognized by its context; its tag is the sequence number.
@@ -277,8 +281,12 @@ void wait_step(ProgressEngine& engine, uint32_t& rounds, const WaitInfo& info, c
 bool poll_idle(ProgressEngine& engine) {
     const bool failures = engine.faults().poll() != 0;
     auto& tuning = engine.wait_tuning();
-    if (!tuning.oversubscribed()) return failures;
-    if (tuning.count_idle_poll() % idle_polls_per_yield != 0 && tuning.awake_fit_cpus()) return failures;
+    if (!tuning.oversubscribed() && engine.network() == nullptr) return failures;
+    const uint32_t polls = tuning.count_idle_poll();
+    const bool is_due = polls % idle_polls_per_yield == 0;
+    const bool must_yield =
+        tuning.oversubscribed() ? is_due || !tuning.awake_fit_cpus() : is_due && polls >= idle_network_polls;
+    if (!must_yield) return failures;
     engine.engine_lock().unlock_for_wait();
     sched_yield();
     engine.engine_lock().relock();

@@ -50,9 +50,9 @@ bool poll_idle(ProgressEngine& engine);
 // Called when an event arrives after `rounds` idle polls: adapts the number of spins of the next wait.
 void adapt_spin(ProgressEngine& engine, uint32_t rounds);
 
-// Progress for nonblocking calls that may be repeated in a loop, such as MPI_Test. When oversubscribed it
-// yields after some idle polls, without the lock, so that the peers can run. Returns false if no request can
-// have completed.
+// Progress for nonblocking calls that may be repeated in a loop, such as MPI_Test. When oversubscribed
+// or with a network it yields after some idle polls, without the lock, so that the peers can run. Returns
+// false if no request can have completed.
 inline bool poll(ProgressEngine& engine) {
     if (engine.progress() == 0) return poll_idle(engine);
     engine.wait_tuning().reset_idle_polls();
