@@ -7,32 +7,25 @@
 
 #include "os/clock.hpp"
 
-#include <algorithm>
-
 namespace zipmpi::launch {
-namespace {
-
-constexpr uint32_t snapshot_now = 1, snapshot_watch = 2;
-
-} // namespace
 
 void HangMonitor::begin() {
     if (seconds_ > 0) snapshot_at_ = os::now_ns() + watch_.interval_ns();
 }
 
-void HangMonitor::request(uint32_t id) {
+void HangMonitor::request(SnapshotPurpose purpose) {
     PayloadWriter w;
-    subtree_.send_all(ControlFrameType::request_snapshot, w.u32(id).take());
+    subtree_.send_all(ControlFrameType::request_snapshot, w.u32(rounds_.begin(purpose)).take());
 }
 
-void HangMonitor::report_now() { request(snapshot_now); }
+void HangMonitor::report_now() { request(SnapshotPurpose::report); }
 
 uint64_t HangMonitor::next_time() const { return earliest({snapshot_at_, stacks_.next_time()}); }
 
 void HangMonitor::on_time(uint64_t now) {
     stacks_.on_time(now);
     if (!take_due(snapshot_at_, now)) return;
-    request(snapshot_watch);
+    request(SnapshotPurpose::watch);
     snapshot_at_ = now + watch_.interval_ns();
 }
 
@@ -41,17 +34,12 @@ void HangMonitor::on_snapshot(std::string_view payload) {
     const uint32_t id = r.u32();
     Snapshot part;
     if (!r.ok() || !decode(r.rest(), part)) return;
-    Snapshot& all = snapshots_[id];
-    all.insert(all.end(), part.begin(), part.end());
-    if (all.size() < world_size_) return; // the other hosts have not replied yet
-    Snapshot s = std::move(all);
-    std::sort(s.begin(), s.end(),
-              [](const RankSnapshot& a, const RankSnapshot& b) { return a.rank < b.rank; });
-    snapshots_.erase(id);
-    if (id == snapshot_now)
-        report(s, 0);
-    else if (watch_.feed(s, os::now_ns()))
-        report(s, seconds_);
+    const std::optional<SnapshotRounds::Round> round = rounds_.add(id, part);
+    if (!round) return; // other hosts have not replied yet
+    if (round->purpose == SnapshotPurpose::report)
+        report(round->ranks, 0);
+    else if (watch_.feed(round->ranks, os::now_ns()))
+        report(round->ranks, seconds_);
 }
 
 void HangMonitor::report(const Snapshot& s, double idle_seconds) {

@@ -7,8 +7,7 @@
 
 #include "launch/mpiexec/stack_collector.hpp"
 #include "launch/report/hang_watch.hpp"
-
-#include <map>
+#include "launch/report/snapshot_rounds.hpp"
 
 namespace zipmpi::launch {
 
@@ -17,11 +16,11 @@ class HangMonitor {
     // seconds: limit of --report-hang; 0: off
     HangMonitor(double seconds, const StartRequest& request, Subtree& subtree, JobOutput& output)
         : seconds_(seconds)
-        , world_size_(request.world_size)
         , subtree_(subtree)
         , output_(output)
         , stacks_(request, subtree, output)
-        , watch_(seconds) {}
+        , watch_(seconds)
+        , rounds_(request.world_size) {}
 
     void begin();
     void report_now();
@@ -31,16 +30,15 @@ class HangMonitor {
     [[nodiscard]] StackCollector& stacks() { return stacks_; }
 
   private:
-    void request(uint32_t id);
+    void request(SnapshotPurpose purpose);
     void report(const Snapshot& s, double idle_seconds);
 
     double seconds_;
-    uint32_t world_size_;
     Subtree& subtree_;
     JobOutput& output_;
     StackCollector stacks_;
     HangWatch watch_;
-    std::map<uint32_t, Snapshot> snapshots_; // by id; merged from several hosts
+    SnapshotRounds rounds_;
     uint64_t snapshot_at_ = 0;
 };
 

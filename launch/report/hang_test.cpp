@@ -5,6 +5,7 @@
 #include "launch/report/hang.hpp"
 #include "launch/report/hang_watch.hpp"
 #include "launch/report/report_text.hpp"
+#include "launch/report/snapshot_rounds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -275,6 +276,22 @@ TEST(ReportText, RankLists) {
     EXPECT_EQ(ordinal(1), "1st");
     EXPECT_EQ(ordinal(12), "12th");
     EXPECT_EQ(ordinal(103), "103rd");
+}
+
+// Host 1 replies to the first request after host 0 has replied to the second.
+TEST(Hang, PartsOfSnapshotsBelongToTheirRequest) {
+    SnapshotRounds rounds(2);
+    const uint32_t first = rounds.begin(SnapshotPurpose::watch);
+    EXPECT_FALSE(rounds.add(first, {rank_in(0, RankPhase::running)}));
+    const uint32_t second = rounds.begin(SnapshotPurpose::report);
+    EXPECT_FALSE(rounds.add(second, {rank_in(0, RankPhase::exited)}));
+    const auto watch = rounds.add(first, {rank_in(1, RankPhase::running)});
+    ASSERT_TRUE(watch && watch->ranks.size() == 2);
+    EXPECT_EQ(watch->purpose, SnapshotPurpose::watch);
+    EXPECT_EQ(watch->ranks[0].phase, RankPhase::running);
+    EXPECT_EQ(watch->ranks[1].rank, 1);
+    EXPECT_FALSE(rounds.add(first, {rank_in(1, RankPhase::running)})); // it is complete
+    EXPECT_TRUE(rounds.add(second, {rank_in(1, RankPhase::running)}));
 }
 
 } // namespace
