@@ -4,8 +4,10 @@
 // A rank whose peers write what the fuzzer generates: slots and cells of the shared memory of the node,
 // batches and replies of one-sided operations, layouts, headers of segments. The rank must not access memory
 // outside of its buffers, its window and the segment.
+#include "hwtopo/topology_module.hpp"
 #include "input.hpp"
 #include "os/memory.hpp"
+#include "os/module_folder.hpp"
 #include "packing/serialize.hpp"
 #include "proto/coll/shm/coll_memory.hpp"
 #include "proto/p2p/progress_engine.hpp"
@@ -15,6 +17,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <list>
 #include <memory>
 #include <unistd.h>
@@ -334,6 +337,13 @@ void run(Input& in) {
 
 } // namespace
 } // namespace zipmpi
+
+// libFuzzer reads the coverage of every module that was ever loaded, so that of the topology must stay.
+extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
+    using namespace zipmpi;
+    dlopen(os::module_path(hwtopo::module_file).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace zipmpi;

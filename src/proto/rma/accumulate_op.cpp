@@ -32,6 +32,7 @@ void accumulate_by_copy(const AccumulateOp& c, const iovec* iov, size_t count, c
                         std::byte* fetched, ScratchBuffers& scratch) {
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; ++i) bytes += iov[i].iov_len;
+    if (bytes == 0) return;
     std::byte* const there = scratch.get(packed_target, bytes);
     pack_iov(iov, count, there);
     if (fetched != nullptr) std::memcpy(fetched, there, bytes);
@@ -92,6 +93,7 @@ void accumulate_iov(const AccumulateOp& c, const iovec* iov, size_t count, const
     std::optional<SpinGuard> spin_guard; // acquired at the first segment that needs it
     for (size_t i = 0; i < count; ++i) {
         const iovec& segment = iov[i];
+        if (segment.iov_len == 0) continue;
         const bool whole = c.layout == nullptr && is_aligned(segment.iov_base, c.alignment);
         if (whole && uses_cpu_atomics(c, guard)) {
             c.atomic_apply(in, segment.iov_base, fetched,

@@ -65,11 +65,14 @@ struct AccumulateGuard {
     bool cpu_atomic;                  // all origins map the memory, so CPU atomics are allowed
 };
 
+// Empty segments, which may have no address, are skipped.
 inline void pack_iov(const iovec* iov, size_t count, std::byte* out) {
-    for (size_t i = 0; i < count; out += iov[i++].iov_len) std::memcpy(out, iov[i].iov_base, iov[i].iov_len);
+    for (size_t i = 0; i < count; out += iov[i++].iov_len)
+        if (iov[i].iov_len != 0) std::memcpy(out, iov[i].iov_base, iov[i].iov_len);
 }
 inline void unpack_iov(const iovec* iov, size_t count, const std::byte* in) {
-    for (size_t i = 0; i < count; in += iov[i++].iov_len) std::memcpy(iov[i].iov_base, in, iov[i].iov_len);
+    for (size_t i = 0; i < count; in += iov[i++].iov_len)
+        if (iov[i].iov_len != 0) std::memcpy(iov[i].iov_base, in, iov[i].iov_len);
 }
 
 // Applies the operation to packed elements.
