@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/mpiexec/forwarded_environment.hpp"
 
+#include "launch/mpiexec/actions.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -59,12 +61,9 @@ bool matches_name(std::string_view name, std::string_view variable) {
 
 bool is_forwarded(std::string_view variable, std::string_view more) {
     if (is_common(variable)) return true;
-    for (std::string_view rest = more; !rest.empty();) {
-        const size_t end = std::min(rest.find(','), rest.size());
-        if (matches_name(rest.substr(0, end), variable) && end != 0) return true;
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return false;
+    const std::vector<std::string> names = split(more, ',');
+    return std::any_of(names.begin(), names.end(),
+                       [variable](const std::string& name) { return matches_name(name, variable); });
 }
 
 } // namespace zipmpi::launch

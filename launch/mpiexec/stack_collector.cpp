@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/mpiexec/stack_collector.hpp"
 
-#include "launch/protocol/deadline.hpp"
-
 #include "boot/timeouts.hpp"
 #include "os/clock.hpp"
 
@@ -19,31 +17,27 @@ void StackCollector::begin() {
     const uint32_t seconds = boot::stack_seconds_limit();
     if (seconds == 0 || is_pending()) return;
     hosts_.clear();
-    awaited_ = request_.map.nodes();
-    std::erase_if(awaited_, [this](uint32_t node) { return subtree_.has_failed(node); });
-    deadline_ = os::now_ns() + seconds * second + time_to_reply;
     PayloadWriter w;
-    subtree_.send_all(ControlFrameType::request_stacks, w.u32(++id_).u32(seconds).take());
+    round_.begin(ControlFrameType::request_stacks, os::now_ns() + seconds * second + time_to_reply,
+                 w.u32(seconds).take());
 }
 
 void StackCollector::on_stacks(std::string_view payload) {
     PayloadReader r(payload);
-    const uint32_t id = r.u32();
-    const uint32_t node = r.u32();
+    const std::optional<uint32_t> node = round_.read_reply(r);
     HostStacks host;
-    if (!r.ok() || !is_pending() || id != id_ || !decode(r.rest(), host)) return;
-    if (std::erase(awaited_, node) == 0) return;
+    if (!node || !decode(r.rest(), host)) return;
     hosts_.push_back(std::move(host));
-    if (awaited_.empty()) print();
+    if (round_.add_reply(*node)) print();
 }
 
 void StackCollector::on_time(uint64_t now) {
-    if (is_pending() && now >= deadline_) print();
+    if (round_.is_due(now)) print();
 }
 
 void StackCollector::print() {
-    deadline_ = 0;
-    for (const uint32_t node : awaited_) {
+    round_.end();
+    for (const uint32_t node : round_.awaited()) {
         HostStacks silent;
         silent.host = node < request_.tree.hosts.size() ? request_.tree.hosts[node] : "of mpiexec";
         silent.reason = "it has not replied in time";

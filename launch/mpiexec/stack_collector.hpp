@@ -5,9 +5,8 @@
 // report and at the time limit.
 #pragma once
 
+#include "launch/mpiexec/host_round.hpp"
 #include "launch/mpiexec/job_output.hpp"
-#include "launch/protocol/messages.hpp"
-#include "launch/tree/subtree.hpp"
 
 namespace zipmpi::launch {
 
@@ -15,25 +14,22 @@ class StackCollector {
   public:
     StackCollector(const StartRequest& request, Subtree& subtree, JobOutput& output)
         : request_(request)
-        , subtree_(subtree)
-        , output_(output) {}
+        , output_(output)
+        , round_(request, subtree) {}
 
     void begin(); // no effect if launch.stack_seconds is 0, or while is_pending()
-    [[nodiscard]] bool is_pending() const { return deadline_ != 0; }
+    [[nodiscard]] bool is_pending() const { return round_.is_pending(); }
     void on_stacks(std::string_view payload); // payload of a frame
     void on_time(uint64_t now);
-    [[nodiscard]] uint64_t next_time() const { return deadline_; }
+    [[nodiscard]] uint64_t next_time() const { return round_.next_time(); }
 
   private:
     void print();
 
     const StartRequest& request_;
-    Subtree& subtree_;
     JobOutput& output_;
-    uint32_t id_ = 0;               // of the newest request
-    std::vector<uint32_t> awaited_; // nodes that have not replied
+    HostRound round_;
     std::vector<HostStacks> hosts_; // that have replied
-    uint64_t deadline_ = 0;         // 0: nothing is requested
 };
 
 } // namespace zipmpi::launch

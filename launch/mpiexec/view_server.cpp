@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/mpiexec/view_server.hpp"
 
-#include "launch/protocol/deadline.hpp"
 #include "launch/protocol/view_socket.hpp"
 
 #include "os/clock.hpp"
@@ -19,7 +18,7 @@ constexpr uint64_t time_to_reply = 2'000'000'000;
 
 ViewServer::ViewServer(const StartRequest& request, Subtree& subtree)
     : request_(request)
-    , subtree_(subtree)
+    , round_(request, subtree)
     , client_source_(
           loop_.add_source([this](uint32_t number, uint32_t events) { on_client(number, events); })) {}
 
@@ -58,26 +57,21 @@ void ViewServer::on_client(uint32_t number, uint32_t /*events*/) {
         if (f.type == ControlFrameType::request_view && client.turn == Turn::idle &&
             client.socket.queued() == 0)
             client.turn = Turn::waiting;
-    if (deadline_ == 0 && client.turn == Turn::waiting) begin_round();
+    if (!round_.is_pending() && client.turn == Turn::waiting) begin_round();
 }
 
 void ViewServer::begin_round() {
     for (auto& [number, client] : clients_)
         if (client.turn == Turn::waiting) client.turn = Turn::served;
-    awaited_ = request_.map.nodes();
-    std::erase_if(awaited_, [this](uint32_t node) { return subtree_.has_failed(node); });
-    deadline_ = os::now_ns() + time_to_reply;
-    PayloadWriter w;
-    subtree_.send_all(ControlFrameType::request_view, w.u32(++round_).take());
+    round_.begin(ControlFrameType::request_view, os::now_ns() + time_to_reply);
 }
 
 void ViewServer::on_view(std::string_view payload) {
     PayloadReader r(payload);
-    const uint32_t round = r.u32();
-    const uint32_t node = r.u32();
-    if (!r.ok() || deadline_ == 0 || round != round_ || std::erase(awaited_, node) == 0) return;
+    const std::optional<uint32_t> node = round_.read_reply(r);
+    if (!node) return;
     send(ControlFrameType::view, payload);
-    if (awaited_.empty()) end_round();
+    if (round_.add_reply(*node)) end_round();
 }
 
 void ViewServer::send(ControlFrameType type, std::string_view payload) {
@@ -89,9 +83,9 @@ void ViewServer::send(ControlFrameType type, std::string_view payload) {
 }
 
 void ViewServer::end_round() {
-    deadline_ = 0;
+    round_.end();
     PayloadWriter w;
-    send(ControlFrameType::view_end, w.numbers(awaited_).take());
+    send(ControlFrameType::view_end, w.numbers(round_.awaited()).take());
     bool more = false;
     for (auto& [number, client] : clients_) {
         if (client.turn == Turn::served) client.turn = Turn::idle;
@@ -101,7 +95,7 @@ void ViewServer::end_round() {
 }
 
 void ViewServer::on_time(uint64_t now) {
-    if (deadline_ != 0 && now >= deadline_) end_round();
+    if (round_.is_due(now)) end_round();
 }
 
 } // namespace zipmpi::launch

@@ -5,10 +5,9 @@
 // on to the clients that have asked. Requests during a round wait for the next one.
 #pragma once
 
+#include "launch/mpiexec/host_round.hpp"
 #include "launch/protocol/event_loop.hpp"
 #include "launch/protocol/frame_socket.hpp"
-#include "launch/protocol/messages.hpp"
-#include "launch/tree/subtree.hpp"
 
 #include <map>
 
@@ -22,7 +21,7 @@ class ViewServer {
     void serve() { loop_.wait(0); }
     void on_view(std::string_view payload); // payload of a frame
     void on_time(uint64_t now);
-    [[nodiscard]] uint64_t next_time() const { return deadline_; }
+    [[nodiscard]] uint64_t next_time() const { return round_.next_time(); }
 
   private:
     enum class Turn : uint8_t { idle, waiting, served }; // served: in the current round
@@ -38,14 +37,12 @@ class ViewServer {
     void send(ControlFrameType type, std::string_view payload); // to the clients of the round
 
     const StartRequest& request_;
-    Subtree& subtree_;
+    HostRound round_;
     EventLoop loop_;
     EventLoop::Source client_source_;
     os::Fd listener_;
     std::map<uint32_t, Client> clients_; // by number
-    uint32_t next_client_ = 0, round_ = 0;
-    std::vector<uint32_t> awaited_; // nodes that have not replied
-    uint64_t deadline_ = 0;         // of the round; 0: there is none
+    uint32_t next_client_ = 0;
 };
 
 } // namespace zipmpi::launch

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/noded/descendants.hpp"
 
+#include "os/process_status.hpp"
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -46,15 +48,7 @@ std::multimap<pid_t, pid_t> all_children() {
     while (const dirent* entry = readdir(dir)) {
         const int pid = std::atoi(entry->d_name);
         if (pid <= 0) continue;
-        std::FILE* f = std::fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "re");
-        if (f == nullptr) continue;
-        char line[512] = {};
-        const size_t n = std::fread(line, 1, sizeof line - 1, f);
-        std::fclose(f);
-        const size_t name_end = std::string_view(line, n).rfind(')'); // the name may contain any character
-        int parent = 0;
-        if (name_end != std::string_view::npos && std::sscanf(line + name_end + 1, " %*c %d", &parent) == 1)
-            result.emplace(parent, pid);
+        if (const pid_t parent = os::process_status(pid).parent; parent != 0) result.emplace(parent, pid);
     }
     closedir(dir);
     return result;

@@ -3,7 +3,6 @@
 #include "launch/noded/stack_reader.hpp"
 
 #include "launch/mpiexec/executable.hpp"
-#include "launch/noded/descendants.hpp"
 #include "launch/noded/output_forwarder.hpp"
 #include "launch/noded/process_spawn.hpp"
 #include "launch/protocol/deadline.hpp"
@@ -11,10 +10,9 @@
 
 #include "os/arguments.hpp"
 #include "os/clock.hpp"
+#include "os/process_status.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
 #include <sys/epoll.h>
 
@@ -25,17 +23,6 @@ constexpr size_t most_ranks = 64;
 constexpr size_t most_bytes = 4U << 20;            // of output
 constexpr uint64_t time_to_detach = 1'000'000'000; // of a tool that was killed
 constexpr const char* stack_depth = "64";          // per thread
-
-// State of a process in /proc: R, S, T (stopped), t (stopped by a debugger), ...; 0: it has ended.
-char process_state(pid_t pid) {
-    std::FILE* f = std::fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "re");
-    if (f == nullptr) return 0;
-    char line[512] = {};
-    const size_t n = std::fread(line, 1, sizeof line - 1, f);
-    std::fclose(f);
-    const size_t name_end = std::string_view(line, n).rfind(')');
-    return name_end + 2 < n ? line[name_end + 2] : '\0';
-}
 
 // One gdb attaches to all processes in turn: it reads symbols once. Nothing of the user's configuration or of
 // the program is executed in it.
@@ -101,7 +88,7 @@ pid_t StackReader::process_of(uint32_t local) const {
     const pid_t started = ranks_[local].pid;
     const pid_t named = job_.segment().block(local).pid.load(std::memory_order_relaxed);
     if (named <= 0 || named == started) return started;
-    return std::ranges::count(descendants_of(started), named) > 0 ? named : started;
+    return os::descends_from(named, started) ? named : started;
 }
 
 // Ranks in different states first: the odd one out is of most interest.
@@ -117,7 +104,7 @@ void StackReader::choose_ranks() {
             if (turn >= locals.size()) continue;
             const int rank = static_cast<int>(ranks_[locals[turn]].world_rank);
             const pid_t pid = pids_.size() < most_ranks ? process_of(locals[turn]) : 0;
-            if (pid == 0 || process_state(pid) == 'T') {
+            if (pid == 0 || os::process_status(pid).state == 'T') {
                 result_.unread.push_back(rank);
                 continue;
             }
@@ -191,7 +178,7 @@ void StackReader::finish() {
 // A debugger that was killed while it attached may leave a process stopped.
 void StackReader::continue_stopped_ranks() {
     for (const pid_t pid : pids_)
-        if (process_state(pid) == 'T') kill(pid, SIGCONT);
+        if (os::process_status(pid).state == 'T') kill(pid, SIGCONT);
 }
 
 } // namespace zipmpi::launch

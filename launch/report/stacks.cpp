@@ -4,6 +4,8 @@
 
 #include "launch/report/report_text.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -14,14 +16,6 @@ namespace {
 constexpr size_t most_frames = 24;   // of a stack
 constexpr size_t most_columns = 160; // of a frame; names of templates are long
 constexpr size_t most_groups = 32;   // different stacks
-
-std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-std::string_view trimmed(std::string_view s) {
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())) != 0) s.remove_prefix(1);
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back())) != 0) s.remove_suffix(1);
-    return s;
-}
 
 std::string_view next_line(std::string_view& text) {
     const size_t end = std::min(text.find('\n'), text.size());

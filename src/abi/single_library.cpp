@@ -3,6 +3,7 @@
 //
 #include "abi/single_library.hpp"
 
+#include "base/text.hpp"
 #include "binding/identity.hpp"
 
 #include <algorithm>
@@ -23,8 +24,6 @@ struct Search {
     const void* own_base;
     const char* other = nullptr;
 };
-
-std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // The part of a file name up to the version that the soname has: libmpi.so.40.30.4 is libmpi.so.40.
 template <size_t n>

@@ -219,8 +219,8 @@ ToolErr tool_event_get_timestamp(MPI_T_event_instance instance, MPI_Count* times
 
 ToolErr tool_event_get_source(MPI_T_event_instance instance, int* source_index) {
     if (source_index == nullptr) return null_result("source_index");
-    int64_t time = 0;
-    const ToolErr e = tool::time_of_event(instance_of(instance), time);
+    MPI_Count time = 0; // exists if the instance is valid
+    const ToolErr e = tool_event_get_timestamp(instance, &time);
     if (e == ToolErr::success) *source_index = only_source;
     return e;
 }

@@ -52,6 +52,13 @@ class Case(unittest.TestCase):
     def quiet(self, r):
         self.assertEqual((r.code, r.err), (0, ""), r)
 
+    def only_failures_reported(self, r):
+        """The program fault_tolerance was right, and mpiexec reported nothing but failed ranks."""
+        self.assertEqual(r.code, 0, r)
+        self.assertIn("fault_tolerance: ok", r.out, r)
+        messages = [line for line in r.err.splitlines() if not line.startswith("  ")]
+        self.assertEqual([line for line in messages if not line.endswith("the others continue")], [], r)
+
 
 class ClusterCase(Case):
     """One cluster for all tests of a class."""

@@ -3,12 +3,12 @@
 #include "core/device/devices.hpp"
 
 #include "base/param.hpp"
+#include "base/text.hpp"
 #include "core/api/env.hpp"
 #include "core/runtime.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <link.h>
 #include <mutex>
 #include <string>
@@ -43,11 +43,6 @@ constexpr size_t kind_count = std::size(kinds);
 std::mutex search_mutex;
 std::atomic<Driver*> drivers[kind_count];          // never destroyed: the library stays loaded
 std::atomic<unsigned long long> searched_loads{0}; // libraries loaded so far, at the last search
-
-std::string_view file_name(const char* path) {
-    const char* const slash = std::strrchr(path, '/');
-    return slash != nullptr ? slash + 1 : path;
-}
 
 // Libraries that the process has loaded since its start, including those that it has unloaded.
 unsigned long long count_loads() {

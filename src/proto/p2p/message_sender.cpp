@@ -21,8 +21,7 @@ MessageSender::MessageSender(NodeTransports& node, const PeerDirectory& peers, N
     , eager_(node)
     , rendezvous_(node, paths, table, completion)
     , remote_(network, peers, control.queue(), table, completion, node.events,
-              UnexpectedBudget::bytes_per_poll(
-                  UnexpectedBudget::limits_of_rank(node.shm.segment().local_ranks()))) {}
+              receiver.budget().bytes_per_poll()) {}
 
 bool MessageSender::try_send_multislot(int world_peer, const wire::Envelope& e, const std::byte* data,
                                        size_t bytes) {

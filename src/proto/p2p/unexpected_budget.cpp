@@ -58,9 +58,7 @@ UnexpectedBudget::Limits UnexpectedBudget::limits_of_rank(uint32_t local_ranks) 
     return {std::min(peer, total), total};
 }
 
-uint64_t UnexpectedBudget::bytes_per_poll(const Limits& limits) {
-    return std::min(limits.peer / 4, max_bytes_per_poll);
-}
+uint64_t UnexpectedBudget::bytes_per_poll() const { return std::min(limits_.peer / 4, max_bytes_per_poll); }
 
 uint64_t UnexpectedBudget::step() const { return std::max(limits_.peer / 16, min_step); }
 

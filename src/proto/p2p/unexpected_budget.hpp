@@ -24,9 +24,6 @@ class UnexpectedBudget {
     };
     // p2p.unexpected_peer_limit and p2p.unexpected_limit.
     static Limits limits_of_rank(uint32_t local_ranks);
-    // Eager bytes to other hosts after which a sender polls for requests to hold.
-    static uint64_t bytes_per_poll(const Limits& limits);
-
     UnexpectedBudget(ControlSender& control, transport::Peer self, const Limits& limits)
         : control_(control)
         , self_(self)
@@ -51,6 +48,8 @@ class UnexpectedBudget {
     // All peers with messages hold. Called when there is no memory, too.
     void hold_all();
     [[nodiscard]] uint64_t total() const { return total_; }
+    // Eager bytes to other hosts after which a sender polls for requests to hold.
+    [[nodiscard]] uint64_t bytes_per_poll() const;
 
   private:
     struct PeerShare {

@@ -99,8 +99,7 @@ void accumulate_iov(const AccumulateOp& c, const iovec* iov, size_t count, const
             c.atomic_apply(in, segment.iov_base, fetched,
                            static_cast<int64_t>(segment.iov_len / c.element_bytes));
         } else {
-            if (guard.lock_word != nullptr && !spin_guard)
-                spin_guard.emplace(*guard.lock_word, *guard.holder);
+            guard.enter(spin_guard);
             if (c.layout != nullptr) // an element spans several segments
                 return accumulate_by_copy(c, iov + i, count - i, in, fetched, scratch);
             if (whole)
@@ -122,7 +121,7 @@ bool accumulate_contiguous(const AccumulateOp& c, const iovec& row, const std::b
         return true;
     }
     std::optional<SpinGuard> spin_guard;
-    if (guard.lock_word != nullptr) spin_guard.emplace(*guard.lock_word, *guard.holder);
+    guard.enter(spin_guard);
     accumulate_in_place(c, row, in, fetched);
     return true;
 }
@@ -137,7 +136,7 @@ void swap_element(const CompareSwapOp& s, std::byte* at, const void* compare, co
         return;
     }
     std::optional<SpinGuard> spin_guard;
-    if (guard.lock_word != nullptr) spin_guard.emplace(*guard.lock_word, *guard.holder);
+    guard.enter(spin_guard);
     std::byte there[16];
     std::memcpy(there, at, s.bytes);
     if (std::memcmp(there, compare, s.bytes) == 0) std::memcpy(at, value, s.bytes);

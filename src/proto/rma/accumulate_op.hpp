@@ -10,6 +10,7 @@
 #include "packing/layout.hpp"
 #include "proto/rma/lock.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace zipmpi::proto::rma {
@@ -63,6 +64,11 @@ struct AccumulateGuard {
     std::atomic<uint32_t>* lock_word; // the target's accumulate_lock; null: no concurrent access
     const SpinGuard::Holder* holder;  // this rank
     bool cpu_atomic;                  // all origins map the memory, so CPU atomics are allowed
+
+    // Holds the lock from the first call on, if there is one.
+    void enter(std::optional<SpinGuard>& held) const {
+        if (lock_word != nullptr && !held) held.emplace(*lock_word, *holder);
+    }
 };
 
 // Empty segments, which may have no address, are skipped.

@@ -116,8 +116,7 @@ Err CmaPath::accumulate(int rank, const AccumulateOp& c, const TypedBuffer& here
 Err CmaPath::accumulate_chunk(int rank, const AccumulateOp& c, const IovChunk& chunk, const std::byte* in,
                               std::byte* fetched) {
     std::optional<SpinGuard> spin_guard;
-    if (const AccumulateGuard g = targets_.guard_of(rank); g.lock_word != nullptr)
-        spin_guard.emplace(*g.lock_word, *g.holder);
+    targets_.guard_of(rank).enter(spin_guard);
     const bool reads = fetched != nullptr || c.kind == AccumulateOp::Kind::combine;
     std::byte* const there = scratch_.get(0, chunk.bytes);
     if (reads)
@@ -134,8 +133,7 @@ Err CmaPath::accumulate_chunk(int rank, const AccumulateOp& c, const IovChunk& c
 Err CmaPath::compare_and_swap(int rank, const CompareSwapOp& s, const void* compare, const void* value,
                               void* fetched, std::byte* there) {
     std::optional<SpinGuard> spin_guard;
-    if (const AccumulateGuard g = targets_.guard_of(rank); g.lock_word != nullptr)
-        spin_guard.emplace(*g.lock_word, *g.holder);
+    targets_.guard_of(rank).enter(spin_guard);
     std::byte found[16];
     const iovec remote{there, s.bytes};
     if (const Err e = copy(rank, Direction::read, found, s.bytes, &remote, 1); e != Err::success) return e;

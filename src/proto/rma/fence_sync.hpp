@@ -61,7 +61,6 @@ class NeighborFenceSync final : public NonblockingSync {
     bool next_stage() override;
     void notify();
     [[nodiscard]] bool is_notified() const;
-    // Success, or why a neighbor will not send its notification.
     [[nodiscard]] bool is_notified_by_all() const;
 
     const Team& team_;

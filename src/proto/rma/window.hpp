@@ -51,7 +51,7 @@ class Window {
 
     // Collective, before any access: uses RDMA between hosts if all members have a device.
     Err use_rdma(RdmaContext& context);
-    // Sets the base of a target whose memory is already mapped.
+    // The regions of members on this node are in memory that this rank has mapped, at their base.
     void use_mapped_regions() { targets_.use_mapped_regions(); }
 
     // At least one target needs active messages.

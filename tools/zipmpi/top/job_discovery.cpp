@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "top/job_discovery.hpp"
 
+#include "os/process_status.hpp"
+
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,24 +48,11 @@ void scan_process(pid_t pid, const std::string& target, std::vector<SharedFile>&
     }
 }
 
-pid_t parent_of(pid_t pid) {
-    std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-    std::string text;
-    std::getline(in, text);
-    const size_t name_end = text.rfind(')'); // the name may contain blanks and parentheses
-    char state = 0;
-    pid_t parent = 0;
-    if (name_end != std::string::npos) std::istringstream(text.substr(name_end + 1)) >> state >> parent;
-    return parent;
-}
-
 } // namespace
 
 bool any_descends_from(const std::vector<pid_t>& processes, pid_t ancestor) {
-    return std::any_of(processes.begin(), processes.end(), [&](pid_t p) {
-        while (p > 1 && p != ancestor) p = parent_of(p);
-        return p == ancestor;
-    });
+    return std::any_of(processes.begin(), processes.end(),
+                       [ancestor](pid_t p) { return os::descends_from(p, ancestor); });
 }
 
 std::vector<SharedFile> find_shared_files(const std::string& name) {

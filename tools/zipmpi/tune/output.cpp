@@ -44,57 +44,47 @@ std::string change_text(const char* what, uint64_t before, uint64_t after, const
 struct NamedThreshold {
     const char* name;
     uint64_t before, after; // built in, measured
+    std::string reason;
 };
 
 std::vector<NamedThreshold> thresholds_of(const Measurement& m, uint64_t cell_bytes) {
+    const proto::PairCosts& c = m.costs;
     const proto::Thresholds b = thresholds_from(proto::built_in_costs(m.where.pair), cell_bytes);
-    const proto::Thresholds a = thresholds_from(m.costs, cell_bytes);
-    return {{"eager_limit", b.eager_limit, a.eager_limit},
-            {"cma_min", b.cma_min, a.cma_min},
-            {"cma_max", b.cma_max, a.cma_max},
-            {"coop_min", b.coop_min, a.coop_min},
-            {"coop_max", b.coop_max, a.coop_max},
-            {"arena_min", b.arena_min, a.arena_min},
-            {"fragment_bytes", b.fragment_bytes, a.fragment_bytes},
-            {"window_bytes", b.window_bytes, a.window_bytes}};
+    const proto::Thresholds a = thresholds_from(c, cell_bytes);
+    const auto at_most = [](uint64_t bytes) { return std::min<uint64_t>(bytes, 4 * MiB); };
+    const auto cma_at = [&](uint64_t bytes) {
+        return explain(at_most(bytes), MessagePath::cma, c.cma, MessagePath::pipeline, c.fragments);
+    };
+    const auto coop_at = [&](uint64_t bytes) {
+        return explain(at_most(bytes), MessagePath::coop, c.coop, MessagePath::cma, c.cma);
+    };
+    return {{"eager_limit", b.eager_limit, a.eager_limit,
+             explain(a.eager_limit, MessagePath::cell, c.cell, MessagePath::cma, c.cma)},
+            {"cma_min", b.cma_min, a.cma_min, cma_at(a.cma_min)},
+            {"cma_max", b.cma_max, a.cma_max, cma_at(a.cma_max)},
+            {"coop_min", b.coop_min, a.coop_min, coop_at(a.coop_min)},
+            {"coop_max", b.coop_max, a.coop_max, coop_at(a.coop_max)},
+            {"arena_min", b.arena_min, a.arena_min,
+             explain(at_most(a.arena_min), MessagePath::arena, c.arena, MessagePath::cell, c.cell)},
+            {"fragment_bytes", b.fragment_bytes, a.fragment_bytes, "best for 256 KiB and 1 MiB"},
+            {"window_bytes", b.window_bytes, a.window_bytes,
+             "the smallest within 3 % of the best for 256 KiB and 1 MiB"}};
 }
 
 // Null: there is none.
 Json threshold_fact(uint64_t bytes) { return bytes == UINT64_MAX ? Json() : Json(bytes); }
 
 std::string changes_of(const Measurement& m, uint64_t cell_bytes) {
-    const proto::PairCosts& c = m.costs;
-    const proto::Thresholds before = thresholds_from(proto::built_in_costs(m.where.pair), cell_bytes);
-    const proto::Thresholds after = thresholds_from(c, cell_bytes);
-    std::string out =
-        fmt::format("\n{} (CPUs {} and {}): {} for one slot, {} rounds, spread {:.0f} %, curves off by at "
-                    "most {:.0f} %\n",
-                    hwtopo::name(m.where.pair), m.where.first, m.where.second,
-                    time_text(static_cast<double>(c.inline_ns)), m.rounds, m.spread * 100, m.misfit * 100);
+    std::string out = fmt::format(
+        "\n{} (CPUs {} and {}): {} for one slot, {} rounds, spread {:.0f} %, curves off by at "
+        "most {:.0f} %\n",
+        hwtopo::name(m.where.pair), m.where.first, m.where.second,
+        time_text(static_cast<double>(m.costs.inline_ns)), m.rounds, m.spread * 100, m.misfit * 100);
     if (!m.cma_works)
         out += "  CMA is not permitted (`zipmpi info` shows the reason): built-in costs "
                "of CMA and cooperative copies\n";
-    const auto cma_at = [&](uint64_t bytes) {
-        return explain(std::min<uint64_t>(bytes, 4 * MiB), MessagePath::cma, c.cma, MessagePath::pipeline,
-                       c.fragments);
-    };
-    out += change_text("eager_limit", before.eager_limit, after.eager_limit,
-                       explain(after.eager_limit, MessagePath::cell, c.cell, MessagePath::cma, c.cma));
-    out += change_text("cma_min", before.cma_min, after.cma_min, cma_at(after.cma_min));
-    out += change_text("cma_max", before.cma_max, after.cma_max, cma_at(after.cma_max));
-    const auto coop_at = [&](uint64_t bytes) {
-        return explain(std::min<uint64_t>(bytes, 4 * MiB), MessagePath::coop, c.coop, MessagePath::cma,
-                       c.cma);
-    };
-    out += change_text("coop_min", before.coop_min, after.coop_min, coop_at(after.coop_min));
-    out += change_text("coop_max", before.coop_max, after.coop_max, coop_at(after.coop_max));
-    out += change_text("arena_min", before.arena_min, after.arena_min,
-                       explain(std::min<uint64_t>(after.arena_min, 4 * MiB), MessagePath::arena, c.arena,
-                               MessagePath::cell, c.cell));
-    out += change_text("fragment_bytes", before.fragment_bytes, after.fragment_bytes,
-                       "best for 256 KiB and 1 MiB");
-    out += change_text("window_bytes", before.window_bytes, after.window_bytes,
-                       "the smallest within 3 % of the best for 256 KiB and 1 MiB");
+    for (const NamedThreshold& t : thresholds_of(m, cell_bytes))
+        out += change_text(t.name, t.before, t.after, t.reason);
     return out;
 }
 
