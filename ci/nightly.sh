@@ -27,6 +27,7 @@ without_precompiled_headers() { # every source includes what it uses, checked wi
 }
 
 stage includes without_precompiled_headers
+stage headers python3 -B cmake/checks/self_contained_headers.py build/release
 stage tidy ci/tidy.sh build/release
 stage fuzz ci/fuzz.sh 600
 stage asan ci/build_and_test.sh asan -LE 'lint|install|launchers|bench|wrapper|docs' -E 'tools\.doctor'

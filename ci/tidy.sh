@@ -5,8 +5,7 @@
 # usage: ci/tidy.sh [BUILD_DIR] [SINCE|recent]
 # clang-tidy over the sources that BUILD_DIR compiles (default build/release, which must be built: generated headers
 # are needed): all of them, about 20 minutes on two cores. With SINCE, only files changed since that commit. With `recent`, those
-# of the last 20 commits (a merge counts as one) and a tenth of the others, a different tenth for each commit. Generated files are
-# excluded.
+# that cmake/checks/recent.py selects. Generated files are excluded.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/release}
@@ -17,32 +16,22 @@ since=${2:-}
 # checked as the product compiles them.
 mkdir -p "$build/tidy"
 PYTHONPATH=cmake/checks python3 -B - "$build" "$since" >"$build/tidy/files.txt" <<'PYTHON'
-import json, os, re, subprocess, sys, zlib
+import json, os, re, sys
+from recent import RecentFiles, git
 from self_contained_headers import PRECOMPILED
 build, since = sys.argv[1:3]
 root = os.getcwd()
-
-WHOLESALE = 150  # commits with more files are skipped here: run ci/tidy.sh over everything before them
 UNKNOWN = re.compile(r" -mmem(set|cpy)-strategy=[^ ]+|" + PRECOMPILED.pattern)
 
-def git(*words):
-    return subprocess.run(["git", *words], check=True, capture_output=True, text=True).stdout.split()
-
-changed, turn = None, ""
+changed = None
 if since == "recent":
-    turn = git("rev-parse", "HEAD")[0]
-    commits = git("log", "-n", "20", "--first-parent", "--format=%H")
-    changed_by = [set(git("show", "-m", "--first-parent", "--name-only", "--format=", commit)) for commit in commits]
-    changed = set().union(*(names for names in changed_by if len(names) <= WHOLESALE))
+    changed = RecentFiles()
 elif since:
     changed = set(git("diff", "--name-only", since))
 
-def has_its_turn(name):
-    return turn and zlib.crc32((turn + name).encode()) % 10 == 0
-
 def is_wanted(name):
     selected = name.startswith(("src/", "launch/", "tools/")) and not name.endswith("_test.cpp")
-    return selected and (changed is None or name in changed or has_its_turn(name))
+    return selected and (changed is None or name in changed)
 
 entries = [entry for entry in json.load(open(f"{build}/compile_commands.json")) if " -o tests/" not in entry["command"]]
 for entry in entries:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""usage: self_contained_headers.py BUILD_DIR
-Every header compiles on its own, with the flags of a source file near it.
+"""usage: self_contained_headers.py BUILD_DIR [recent]
+Every header compiles on its own, with the flags of a source file near it. With `recent`, only headers changed by the last
+commits and a tenth of the others (recent.py).
 
 A header that another header or a source includes first is compiled on its own with that file. So a header is compiled here
 only if no other file includes it first, and no object built without precompiled headers and newer than both has shown it."""
@@ -16,6 +17,7 @@ import subprocess
 import sys
 
 from common import Findings, ROOT, own_files, relative
+from recent import RecentFiles
 
 FOLDERS = ("src/", "launch/", "tools/")
 PRECOMPILED = re.compile(r" -include \S+| -Xclang -include(-pch)? -Xclang \S+| -fpch-preprocess| -Winvalid-pch")
@@ -92,6 +94,9 @@ def main():
         table.setdefault(source.path.parent, source)
     findings = Findings("headers")
     headers = [h for h in own_files(".hpp") if relative(h).startswith(FOLDERS)]
+    if sys.argv[2:] == ["recent"]:
+        recent = RecentFiles()
+        headers = [h for h in headers if relative(h) in recent]
     by_build = {header for source in known for header in source.compiled_self_contained()}
     by_others = {nearest(table, header).included_first(header) for header in headers}
     left = [header for header in headers if header not in by_build and header not in by_others]
