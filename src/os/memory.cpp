@@ -10,6 +10,7 @@
 #include <new>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <utility>
 
 namespace zipmpi::os {
@@ -34,6 +35,24 @@ bool reserve(int fd, uint64_t offset, uint64_t length) noexcept {
         rc = fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(length));
     } while (rc != 0 && errno == EINTR);
     return rc == 0;
+}
+
+// False if the kernel refuses memory beyond its limit (vm.overcommit_memory is 2): touching a page of a file
+// would raise SIGBUS then.
+static bool is_overcommitted() noexcept {
+    static const bool answer = [] {
+        const Fd file(open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC));
+        char mode = '2';
+        return file && read(file.get(), &mode, 1) == 1 && mode != '2';
+    }();
+    return answer;
+}
+
+bool reserve_on_access(int fd, uint64_t offset, uint64_t length) noexcept {
+    if (!is_overcommitted()) return reserve(fd, offset, length);
+    static const uint64_t pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
+    static const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    return length / page_bytes <= pages;
 }
 
 void release_pages(int fd, uint64_t offset, uint64_t length) noexcept {

@@ -17,6 +17,11 @@ Fd make_memory_file(const char* debug_name, uint64_t size) noexcept;
 // Reserves pages so that touching them cannot raise SIGBUS. Returns false with errno if memory is short.
 bool reserve(int fd, uint64_t offset, uint64_t length) noexcept;
 
+// As reserve(), for large ranges: reserves nothing if the kernel provides pages when they are first touched,
+// as it does for malloc, and the machine has that much memory. Lack of memory then ends a process as it does
+// with malloc, and pages that are never touched cost neither time nor memory.
+bool reserve_on_access(int fd, uint64_t offset, uint64_t length) noexcept;
+
 // Releases reserved pages; afterwards they read as zeros and hold no memory.
 void release_pages(int fd, uint64_t offset, uint64_t length) noexcept;
 

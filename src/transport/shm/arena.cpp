@@ -32,7 +32,9 @@ void* Arena::allocate(uint64_t bytes) {
 }
 
 bool Arena::reserve(Peer owner, uint64_t arena_offset, uint64_t bytes) const {
-    return bytes == 0 || segment_.reserve(segment_.geometry().arena_offset(owner) + arena_offset - 1, bytes);
+    const uint64_t offset = segment_.geometry().arena_offset(owner) + arena_offset - 1;
+    if (bytes <= reserved_at_once) return bytes == 0 || segment_.reserve(offset, bytes);
+    return os::reserve_on_access(segment_.fd(), offset, bytes);
 }
 
 void* Arena::allocate_unreserved(uint64_t bytes) {

@@ -29,7 +29,8 @@ class Arena {
     void* allocate(uint64_t bytes);
     // Allocates a block of any size, for memory that must be shared. Call reserve() before the first access.
     void* allocate_unreserved(uint64_t bytes);
-    // Commits memory for a range of a rank's region. Returns false if memory is short.
+    // Commits memory for a range of a rank's region, or lets the kernel provide its pages on access if it is
+    // large. Returns false if memory is short.
     [[nodiscard]] bool reserve(Peer owner, uint64_t arena_offset, uint64_t bytes) const;
     // Returns false if the block is not from this arena.
     bool free(void* base);
@@ -46,6 +47,7 @@ class Arena {
 
   private:
     static constexpr uint64_t smallest = 64 * 1024;
+    static constexpr uint64_t reserved_at_once = 256 * 1024;   // takes 40 us, twice that with the release
     static constexpr uint64_t mapping_step = 64 * 1024 * 1024; // mappings of a peer's region grow by this
 
     struct ArenaBlock { // sorted by offset; the space between blocks is free

@@ -3,7 +3,9 @@
 #include "transport/shm/arena.hpp"
 
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 namespace zipmpi::transport::shm {
 namespace {
@@ -60,6 +62,29 @@ TEST_F(ArenaTest, FreedRangesAreReused) {
     void* again = arena.allocate(64 * KiB);
     EXPECT_EQ(arena.offset_of(again, 1), arena_offset);
     for (void* p : {second, larger, again}) EXPECT_TRUE(arena.free(p));
+}
+
+// Programs allocate and free large buffers of which they use little, many times.
+TEST_F(ArenaTest, LargeBlocksHoldMemoryOnceItIsUsed) {
+    const auto used_bytes = [this] {
+        struct stat file {};
+        EXPECT_EQ(fstat(segment.fd(), &file), 0);
+        return static_cast<uint64_t>(file.st_blocks) * 512;
+    };
+    char mode = 0;
+    std::ifstream("/proc/sys/vm/overcommit_memory").get(mode);
+    if (mode == '2') GTEST_SKIP() << "memory is reserved at once, because the kernel limits it";
+    Arena arena(segment, 0);
+    const uint64_t before = used_bytes();
+    auto* const memory = static_cast<std::byte*>(arena.allocate(64 * 1024 * KiB));
+    ASSERT_NE(memory, nullptr);
+    EXPECT_EQ(used_bytes(), before);
+    std::memset(memory, 7, 512 * KiB);
+    EXPECT_GE(used_bytes(), before + 512 * KiB);
+    EXPECT_LE(used_bytes(), before + 4096 * KiB); // a huge page or two
+    EXPECT_TRUE(arena.free(memory));
+    EXPECT_EQ(used_bytes(), before);
+    EXPECT_EQ(arena.allocate(wire::arena_bytes / 2), nullptr) << "more than the machine has";
 }
 
 TEST_F(ArenaTest, InvalidPeerOffsetsAreRejected) {
