@@ -59,7 +59,7 @@ void FlowReceiver::on_message(Flow& f, const FrameView& v) {
 void FlowReceiver::deliver(Flow& f, const wire::Frame& frame, const wire::MessageHead& head,
                            std::span<const std::byte> payload, std::span<const std::byte> data) {
     const wire::Envelope envelope{
-        head.kind,         static_cast<uint8_t>(head.flags & wire::flag_synchronous),
+        head.kind,         static_cast<uint8_t>(head.flags & wire::flags_between_hosts),
         head.inline_bytes, 0,
         frame.context,     head.source,
         frame.tag,         head.sync_id};

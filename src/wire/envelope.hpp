@@ -41,6 +41,11 @@ enum class MessageKind : uint8_t {
 inline constexpr uint8_t flag_synchronous = 1; // the sender waits for an Ack
 inline constexpr uint8_t flag_cell = 2;        // a CellRef is at the end of the payload
 inline constexpr uint8_t flag_multislot = 4;   // the message continues in the following slots
+// With flag_synchronous: number of nonblocking barriers of the communicator that the sender's program had
+// completed, modulo 32 (core/comm/barrier_rounds.hpp).
+inline constexpr int round_shift = 3;
+inline constexpr uint8_t round_mask = 0xf8;
+inline constexpr uint8_t flags_between_hosts = flag_synchronous | round_mask; // others apply within a node
 
 struct Envelope {
     MessageKind kind;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two ranks. Programs find unknown peers in rounds of MPI_Issend, MPI_Iprobe and MPI_Ibarrier with one tag. A
-// probe must not find a message of the next round before the program has seen the end of the barrier; without
-// a barrier in flight it finds a message that has arrived in its first call.
+// Two or four ranks. Programs find unknown peers in rounds of MPI_Issend, MPI_Iprobe and MPI_Ibarrier with
+// one tag. A probe must not find a message of the next round before the program has seen the end of the
+// barrier, also while a part of the barrier that comes from another rank is missing (four ranks). Without a
+// barrier in flight it finds a message that has arrived in its first call.
 #include "check.hpp"
 
 #include <atomic>
@@ -34,8 +35,9 @@ class LastSent {
 
     void send(int number) const {
         MPI_Send(&number, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
-        std::atomic_ref(*number_).store(number, std::memory_order_release);
+        set(number);
     }
+    void set(int number) const { std::atomic_ref(*number_).store(number, std::memory_order_release); }
     template <class Between>
     void await(int number, const Between& between) const {
         while (std::atomic_ref(*number_).load(std::memory_order_acquire) < number) between();
@@ -94,6 +96,44 @@ void first_call(const LastSent& last, Probe how, int number) {
     receive(how, message, number);
 }
 
+// Rank 3 enters the barrier first and then stays out of MPI, so that rank 1 misses its second message of the
+// barrier. Rank 0 does not need that one: it ends the barrier and begins the next round.
+void round_of_four(const LastSent& step, Probe how, int number) {
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    MPI_Request sent = MPI_REQUEST_NULL;
+    const auto enter = [&] { MPI_Ibarrier(MPI_COMM_WORLD, &barrier); };
+    int flag = 0;
+    if (rank_ == 3) {
+        enter();
+        step.set(number);
+        step.await(number + 3, std::this_thread::yield);
+    } else {
+        step.await(number, std::this_thread::yield);
+        enter();
+    }
+    if (rank_ == 0) {
+        MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+        MPI_Issend(&number, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &sent);
+        step.set(number + 1);
+        MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    }
+    if (rank_ == 1) {
+        MPI_Message message = MPI_MESSAGE_NULL;
+        step.await(number + 1, [&] { CHECK(!finds_message(how, message)); });
+        for (int i = 0; i < 100; ++i) CHECK(!finds_message(how, message));
+        step.set(number + 3);
+        while (flag == 0) {
+            CHECK(!finds_message(how, message));
+            MPI_Test(&barrier, &flag, MPI_STATUS_IGNORE);
+        }
+        while (!finds_message(how, message)) {
+        }
+        receive(how, message, number);
+    }
+    MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -102,8 +142,9 @@ int main(int argc, char** argv) {
         const LastSent last;
         int number = 0;
         for (const Probe how : {Probe::plain, Probe::matched}) {
-            for (int i = 0; i < 20; ++i) next_round(last, how, ++number);
-            for (int i = 0; i < 20; ++i) first_call(last, how, ++number);
+            for (int i = 0; size_ == 4 && i < 50; ++i, number += 4) round_of_four(last, how, number + 1);
+            for (int i = 0; size_ == 2 && i < 20; ++i) next_round(last, how, ++number);
+            for (int i = 0; size_ == 2 && i < 20; ++i) first_call(last, how, ++number);
         }
     }
     session.end("probe_rounds");

@@ -11,6 +11,7 @@ namespace coll = proto::coll;
 
 Err barrier(const CallForm& form, Comm& comm) {
     return collective(form, comm, [&](CollectiveBuilder& p) {
+        p.set_role(CollectiveRole::barrier);
         comm.inter() ? coll::barrier(p.schedule(), p.inter()) : coll::barrier(p.collective(), p.team());
     });
 }

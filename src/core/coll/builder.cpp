@@ -20,7 +20,9 @@ class CollectiveRequest : public CompoundRequest {
     CollectiveRequest(Comm& comm)
         : builder(comm, coll::Collective::Form::detached) {}
     ~CollectiveRequest() override {
-        if (ended_unseen) ended_collectives.remove();
+        if (!ended_unseen) return;
+        ended_collectives.remove();
+        if (is_barrier()) builder.comm().barriers.complete();
     }
     CollectiveRequest(const CollectiveRequest&) = delete;
     CollectiveRequest& operator=(const CollectiveRequest&) = delete;
@@ -28,6 +30,7 @@ class CollectiveRequest : public CompoundRequest {
     [[nodiscard]] const proto::Operation* pending_operation() const override {
         return const_cast<CollectiveRequest*>(this)->builder.collective().pending_operation();
     }
+    [[nodiscard]] bool is_barrier() const { return builder.role() == CollectiveRole::barrier; }
     CollectiveBuilder builder;
     bool ended_unseen = false;
 };
@@ -39,6 +42,7 @@ void on_collective_done(void* argument) {
     if (!request.persistent) {
         collective.ended_unseen = true;
         ended_collectives.add();
+        if (collective.is_barrier()) collective.builder.comm().barriers.end();
     }
     complete_request(request);
 }
@@ -68,7 +72,9 @@ Err make_collective(const CallForm& form, Comm& comm, void (*fill)(const void*, 
     request->active = !form.is_persistent();
     request->compound = std::move(made);
     collective.on_end(on_collective_done, request);
-    if (!form.is_persistent()) collective.start();
+    if (form.is_persistent()) return Err::success;
+    if (static_cast<CollectiveRequest&>(*request->compound).is_barrier()) comm.barriers.start();
+    collective.start();
     return Err::success;
 }
 

@@ -21,6 +21,8 @@
 
 namespace zipmpi::core {
 
+enum class CollectiveRole : uint8_t { barrier, other };
+
 class CollectiveBuilder {
   public:
     CollectiveBuilder(Comm& comm, proto::coll::Collective::Form form)
@@ -62,6 +64,9 @@ class CollectiveBuilder {
     std::byte* operands_out(void* buf, int64_t count, Datatype& type);
     std::byte* operands_in_and_out(void* buf, int64_t count, Datatype& type);
 
+    void set_role(CollectiveRole role) { role_ = role; }
+    [[nodiscard]] CollectiveRole role() const { return role_; }
+
     // Ends the description: adds the steps that copy results from scratch memory to user buffers.
     void finish();
 
@@ -80,6 +85,7 @@ class CollectiveBuilder {
     std::vector<Datatype*> types_; // reference-counted: the application may free them before completion
     Op* op_ = nullptr;             // reference-counted
     bool packed_operands_ = false; // operands of a reduction are packed
+    CollectiveRole role_ = CollectiveRole::other;
 };
 
 // Packed bytes of elements of a type.

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core/attr/attr.hpp"
+#include "core/comm/barrier_rounds.hpp"
 #include "core/errhandler/errhandler.hpp"
 #include "core/info/info.hpp"
 #include "core/object.hpp"
@@ -38,6 +39,7 @@ struct Comm : CommHeader {
     std::unique_ptr<BsendBuffer> bsend_buffer; // attached for buffered sends
     Session* session = nullptr;                // session it derives from; null: none
     Hints hints;                               // from info objects
+    BarrierRounds barriers;
     std::vector<int> failed;     // world ranks of failed members, in the order of their failures
     uint32_t failures_seen = 0;  // failures of the job already evaluated for `failed`
     uint32_t acknowledged = 0;   // entries of `failed` acknowledged by the application

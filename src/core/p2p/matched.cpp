@@ -96,8 +96,10 @@ Err improbe(int source, int tag, Comm& comm, bool& flag, Message*& message, Stat
     flag = true;
     if (source == proc_null) return return_proc_null(message, status);
     if (const Err e = make_message(message); e != Err::success) return e;
-    proto::UnexpectedMessage* const unexpected = look_for_message(
-        source, comm, [&] { return progress_engine().extract(comm.team.context, source, tag); });
+    proto::UnexpectedMessage* const unexpected =
+        find_message(source, tag, comm, [&](const proto::IncomingMessage&) {
+            return progress_engine().extract(comm.team.context, source, tag);
+        });
     flag = unexpected != nullptr;
     if (flag) return return_message(*unexpected, comm, message, status);
     slab().destroy(*message);

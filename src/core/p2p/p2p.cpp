@@ -36,10 +36,16 @@ enum class SendMode : uint8_t { standard, synchronous };
     return true;
 }
 
-Err wait_for_send(const proto::MessageArgs& message, Datatype& type, SendMode mode) {
+void set_mode(proto::Operation& op, SendMode mode, const Comm& comm) {
+    if (mode == SendMode::standard) return;
+    op.synchronous = true;
+    op.round_flags = comm.barriers.flags();
+}
+
+Err wait_for_send(const proto::MessageArgs& message, Datatype& type, SendMode mode, const Comm& comm) {
     const TypeShare type_ref = share(type); // another thread may free it
     proto::Operation op(proto::Operation::Kind::send, message);
-    op.synchronous = mode == SendMode::synchronous;
+    set_mode(op, mode, comm);
     progress_engine().start_send(op);
     proto::wait_for(progress_engine(), op);
     return op.error;
@@ -48,7 +54,7 @@ Err wait_for_send(const proto::MessageArgs& message, Datatype& type, SendMode mo
 Err send_request(const proto::MessageArgs& message, Datatype& type, Comm& comm, SendMode mode,
                  Request*& request) {
     proto::Operation op(proto::Operation::Kind::send, message);
-    op.synchronous = mode == SendMode::synchronous;
+    set_mode(op, mode, comm);
     op.batchable = true;
     return start_request(op, comm, type, request);
 }
@@ -93,7 +99,7 @@ Status status_of_unexpected(const proto::IncomingMessage& message) {
     proto::MessageArgs message;
     set_send_args(message, buf, count, type, dest, tag, comm);
     if (progress_engine().sender().try_send_eager(message)) return Err::success;
-    return wait_for_send(message, type, SendMode::standard);
+    return wait_for_send(message, type, SendMode::standard, comm);
 }
 
 [[gnu::noinline]] static Err isend_longer(const void* buf, int64_t count, Datatype& type, int dest, int tag,
@@ -129,7 +135,7 @@ Err ssend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Com
     if (dest == proc_null) return Err::success;
     proto::MessageArgs message;
     set_send_args(message, buf, count, type, dest, tag, comm);
-    return wait_for_send(message, type, SendMode::synchronous);
+    return wait_for_send(message, type, SendMode::synchronous, comm);
 }
 
 Err isend(const void* buf, int64_t count, Datatype& type, int dest, int tag, Comm& comm, Request*& request) {
@@ -252,8 +258,8 @@ Err iprobe(int source, int tag, Comm& comm, bool& flag, Status* status) {
         if (status != nullptr) *status = proc_null_status();
         return Err::success;
     }
-    const proto::IncomingMessage* const found = look_for_message(
-        source, comm, [&] { return progress_engine().probe(comm.team.context, source, tag); });
+    const proto::IncomingMessage* const found =
+        find_message(source, tag, comm, [](const proto::IncomingMessage& message) { return &message; });
     flag = found != nullptr;
     if (!flag && progress_engine().faults().any())
         return progress_engine().faults().source_failure(comm.team.context, source,

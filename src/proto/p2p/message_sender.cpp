@@ -68,7 +68,7 @@ SendStatus MessageSender::try_start(Operation& op) {
     if (!paths_.is_eager(op, op.transport_peer)) return rendezvous_.start(op, e);
     const bool needs_ack = op.synchronous || held;
     if (needs_ack) {
-        e.flags = wire::flag_synchronous;
+        e.flags = wire::flag_synchronous | op.round_flags;
         e.sync_id = table_.add(op);
         if (e.sync_id == 0) return SendStatus::would_block; // the table is full
     }

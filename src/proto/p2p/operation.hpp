@@ -56,6 +56,7 @@ struct Operation : transport::NetworkOperation, MessageArgs {
     // --- set before the start
     Kind kind = Kind::none;
     bool synchronous = false; // send: completes only when matched
+    uint8_t round_flags = 0;  // synchronous send: further flags of its envelope
     bool batchable = false;   // send: the caller enters MPI again before it checks for completion
     void (*on_done)(Operation&) = nullptr;
 

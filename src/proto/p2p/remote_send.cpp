@@ -87,7 +87,7 @@ bool RemoteSender::must_poll(uint64_t bytes) {
 
 PostStatus RemoteSender::post_eager(Operation& op, transport::Peer to, wire::Envelope& e, Completes when) {
     if (when == Completes::matched) {
-        e.flags = wire::flag_synchronous;
+        e.flags = wire::flag_synchronous | op.round_flags;
         e.sync_id = table_.add(op);
         if (e.sync_id == 0) return PostStatus::would_block; // the table is full
         op.events_left = 2;

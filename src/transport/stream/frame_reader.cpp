@@ -192,7 +192,7 @@ void FrameReader::deliver(Connection& c, const FrameHeader& h, const std::byte* 
                           std::span<const std::byte> data) {
     use_.table.count_event();
     wire::Envelope envelope = h.envelope;
-    envelope.flags &= wire::flag_synchronous; // the other flags apply within a node only
+    envelope.flags &= wire::flags_between_hosts;
     const Arrival arrival{use_.peers.peer_of(c.peer), envelope, payload, data.empty() ? nullptr : data.data(),
                           data.size()};
     switch (h.kind) {

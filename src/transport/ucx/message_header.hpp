@@ -18,7 +18,7 @@ inline bool read_header(std::span<const std::byte> bytes, wire::NetHeader& h,
     if (bytes.size() < sizeof h) return false;
     std::memcpy(&h, bytes.data(), sizeof h);
     payload = bytes.subspan(sizeof h);
-    h.envelope.flags &= wire::flag_synchronous; // the other flags apply within a node only
+    h.envelope.flags &= wire::flags_between_hosts;
     return payload.size() == h.envelope.inline_bytes && payload.size() <= wire::inline_max;
 }
 
