@@ -16,6 +16,9 @@
 namespace zipmpi::launch {
 namespace {
 
+// Further ranks of other jobs need not be counted: waiting ranks no longer spin.
+constexpr uint32_t most_others_per_cpu = 4;
+
 // 0: not set.
 uint32_t threads_per_rank(const StartRequest& request) {
     std::string value;
@@ -42,8 +45,10 @@ void HostPlacement::begin(const StartRequest& request, uint32_t node) {
                 request_.slots[static_cast<size_t>(at - ranks_.begin())] = line.cpus;
     }
     by_traffic_ = !request.traffic.empty() && request.placement.bind_to != Unit::none;
-    if (ranks_.empty() || !(by_traffic_ || should_bind(request_))) return;
+    const bool binds = by_traffic_ || should_bind(request_);
+    if (ranks_.empty() || !(binds || boot::should_count_other_jobs())) return;
     allocator_.open_claims(claims_path(), std::hash<std::string>()(request.job_id));
+    if (!binds) return;
     const bool choice =
         request_.usable_cores > 1 && !requires_binding(request_.policy) && request_.slots.empty();
     if (choice && boot::should_avoid_busy_cpus())
@@ -93,7 +98,20 @@ bool HostPlacement::choose_share(CpuAllocator::Share share, Diagnostic& why) {
     if (!allocator_.choose(request_, cores_, busy, assign, divided ? share : CpuAllocator::Share{}, why))
         return false;
     if (!policy.cpu_set.empty()) allocator_.confine_unbound(all_cpus(cores_));
+    if (boot::should_count_other_jobs()) allocator_.announce_ranks(usable_cpus());
     return true;
+}
+
+CpuList HostPlacement::usable_cpus() const {
+    CpuList cpus = cores_.empty() ? allowed_cpus() : all_cpus(cores_);
+    std::ranges::sort(cpus);
+    return cpus;
+}
+
+uint32_t HostPlacement::other_ranks() const {
+    if (!boot::should_count_other_jobs()) return 0;
+    const CpuList cpus = usable_cpus();
+    return allocator_.claims().count_others(cpus, most_others_per_cpu * static_cast<uint32_t>(cpus.size()));
 }
 
 std::vector<std::string> HostPlacement::report(const std::string& host) const {

@@ -28,9 +28,13 @@ class HostPlacement {
     // Cores for the rebinder, which claims all of them.
     HostCores claim_all_cores();
 
+    [[nodiscard]] CpuList usable_cpus() const; // of this daemon, or --cpu-set
+    // Ranks of other jobs that share these CPUs; few more than CPUs if they are many.
+    [[nodiscard]] uint32_t other_ranks() const;
+
     void release_claims() { allocator_.claims().close(); } // all ranks have exited
 
-    int watch_fd() { return allocator_.lends_cpus() ? allocator_.claims().watch_fd() : -1; }
+    int watch_fd() { return allocator_.claims().watch_fd(); }
     bool has_changed() { return allocator_.claims().has_changed(); }
     CoreIndices update_lent() { return allocator_.update_lent(); }
 

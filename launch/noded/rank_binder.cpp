@@ -40,6 +40,7 @@ bool RankBinder::place(Diagnostic& why) {
     if (job_.request().placement.report_bindings) report_bindings();
     if (!job_.is_single_node() && !ranks_.empty()) send_kernel_info();
     watch_claims();
+    publish_other_ranks();
     const std::vector<RankCpus>& rank_cpus = placement_.rank_cpus();
     for (uint32_t i = 0; i < rank_cpus.size(); ++i) ranks_[i].cpus = rank_cpus[i].cpus;
     set_localities();
@@ -85,7 +86,7 @@ void RankBinder::show_placement() {
 // mpiexec finds the nodes that share a machine.
 void RankBinder::send_kernel_info() {
     PayloadWriter w;
-    const CpuList cpus = all_cpus(placement_.cores());
+    const CpuList cpus = placement_.usable_cpus();
     w.u32(job_.node()).text(boot_id()).numbers({cpus.begin(), cpus.end()});
     parent_.send(ControlFrameType::kernel_info, w.take());
 }
@@ -95,6 +96,9 @@ void RankBinder::on_kernel_share(PayloadReader& r) {
     Diagnostic why;
     if (!r.is_finished() || share.first > share.all || ranks_.size() > share.all - share.first) return;
     if (!lifecycle_.is_running() || lifecycle_.is_interrupted()) return;
+    other_ranks_of_job_ = share.all - static_cast<uint32_t>(ranks_.size());
+    publish_other_ranks();
+    if (placement_.cores().empty()) return; // the ranks are not bound
     if (!placement_.choose_share(share, why)) return lifecycle_.fail(ranks_.world_rank(0), why, 1);
     CoreIndices all(ranks_.size());
     std::iota(all.begin(), all.end(), 0U);
@@ -102,6 +106,15 @@ void RankBinder::on_kernel_share(PayloadReader& r) {
     watch_claims();
     update_lent_at_ = os::now_ns() + settle_delay;
     if (job_.request().placement.report_bindings) report_bindings();
+}
+
+// Waiting ranks spin less when all ranks on these CPUs outnumber them. The registry of claims may count the
+// other nodes of this job as well, or not have them if hosts are containers.
+void RankBinder::publish_other_ranks() {
+    if (ranks_.empty()) return;
+    const uint32_t others = std::max(other_ranks_of_job_, placement_.other_ranks());
+    const bool fit = ranks_.size() + others <= placement_.usable_cpus().size();
+    job_.segment().set_other_ranks(fit ? 0 : others);
 }
 
 // Updates a rank's locality after a move: message paths depend on what two ranks share.
@@ -129,7 +142,9 @@ void RankBinder::rebind_ranks(const CoreIndices& which) {
 void RankBinder::update_lent_cpus() {
     if (update_lent_at_ == 0 || os::now_ns() < update_lent_at_) return;
     update_lent_at_ = 0;
-    if (lifecycle_.is_running()) rebind_ranks(placement_.update_lent());
+    if (!lifecycle_.is_running()) return;
+    publish_other_ranks();
+    rebind_ranks(placement_.update_lent());
 }
 
 } // namespace zipmpi::launch

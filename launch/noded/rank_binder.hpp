@@ -32,6 +32,7 @@ class RankBinder {
     void report_bindings();
     void show_placement();
     void send_kernel_info();
+    void publish_other_ranks();
     void rebind_ranks(const CoreIndices& which);
 
     NodeJob& job_;
@@ -41,7 +42,8 @@ class RankBinder {
     RankProcesses& ranks_;
     EventLoop::Source claims_source_;
     HostPlacement placement_;
-    uint64_t update_lent_at_ = 0; // 0: no change
+    uint32_t other_ranks_of_job_ = 0; // on other nodes that share the CPUs of this one
+    uint64_t update_lent_at_ = 0;     // 0: no change
 };
 
 } // namespace zipmpi::launch

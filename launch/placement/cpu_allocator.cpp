@@ -50,6 +50,7 @@ bool CpuAllocator::choose(const PlacementRequest& q, const HostCores& cores, con
                           const AssignFunction& assign, Share share, Diagnostic& why) {
     claims_.begin_update();
     claims_.release_all();
+    claimed_ = 0;
     const bool chosen = choose_locked(q, cores, busy, assign, share, why);
     claims_.end_update();
     return chosen;
@@ -100,12 +101,23 @@ int CpuAllocator::claim(const CpuClaims::OtherClaims& others, bool must) {
     for (const RankCpus& s : wanted_) own = plus(std::move(own), s.own);
     int conflict = -1;
     if (must && !claims_.claim(own, conflict)) return conflict;
+    claimed_ = must ? static_cast<uint32_t>(own.size()) : 0;
     if (!must)
-        for (const int cpu : own) claims_.claim_one(cpu);
+        for (const int cpu : own) claimed_ += claims_.claim_one(cpu) ? 1 : 0;
     current_ = wanted_;
     for (RankCpus& s : current_)
         if (shared_) s.cpus = plus(s.own, claims_.borrow(minus(minus(s.cpus, s.own), others.own)));
     return -1;
+}
+
+void CpuAllocator::announce_ranks(const CpuList& all) {
+    const auto ranks = static_cast<uint32_t>(current_.size());
+    CpuList cpus;
+    for (const RankCpus& s : current_) {
+        if (ranks <= claimed_ || cpus == all) break;
+        cpus = s.cpus.empty() ? all : plus(std::move(cpus), s.cpus);
+    }
+    claims_.announce_ranks(ranks > claimed_ ? ranks - claimed_ : 0, cpus);
 }
 
 CoreIndices CpuAllocator::update_lent() {

@@ -39,7 +39,11 @@ class CpuAllocator {
     // no other job has, unless a rank's CPUs are wider than that.
     HostCores claim_all(const HostCores& cores);
 
+    // Lets other jobs count the ranks that have no CPU of their own. all: CPUs of unbound ranks.
+    void announce_ranks(const CpuList& all);
+
     CpuClaims& claims() { return claims_; }
+    [[nodiscard]] const CpuClaims& claims() const { return claims_; }
     // Adapts the lent CPUs to the claims of other jobs. Returns the indices of ranks whose CPUs have changed.
     CoreIndices update_lent();
 
@@ -52,8 +56,9 @@ class CpuAllocator {
     CpuClaims claims_;
     std::vector<RankCpus> wanted_, current_;
     std::string reason_;
-    bool shared_ = false; // ranks have shares: CPUs beyond the owned ones are lent
-    CpuList occupied_;    // by others, when the CPUs were chosen
+    uint32_t claimed_ = 0; // CPUs
+    bool shared_ = false;  // ranks have shares: CPUs beyond the owned ones are lent
+    CpuList occupied_;     // by others, when the CPUs were chosen
 };
 
 // One line of --report-bindings: "rank 3 on host n1: CPUs 0-3: its share of 8 cores".

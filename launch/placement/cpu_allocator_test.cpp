@@ -243,6 +243,32 @@ TEST_F(Jobs, RebinderKeepsItsCores) {
     EXPECT_EQ(second.claim_all(plain_cores(6)).cpus, (std::vector<CpuList>{{4}, {5}}));
 }
 
+TEST_F(Jobs, CountRanksOfOtherJobs) {
+    const HostCores two = plain_cores(2);
+    const CpuList cpus = {0, 1};
+    CpuAllocator first, third;
+    ASSERT_TRUE(start(first, two, {2, Unit::automatic, {}, {}}, 1));
+    first.announce_ranks(cpus);
+    EXPECT_EQ(first.claims().count_others(cpus, 100), 0U);
+    {
+        CpuAllocator second; // unbound
+        ASSERT_TRUE(start(second, two, {5, Unit::automatic, {}, {}}, 2));
+        ASSERT_GE(first.claims().watch_fd(), 0);
+        EXPECT_FALSE(first.claims().has_changed());
+        second.announce_ranks(cpus);
+        EXPECT_TRUE(first.claims().has_changed());
+        EXPECT_EQ(second.claims().count_others(cpus, 100), 2U); // CPUs of the first job
+        EXPECT_EQ(first.claims().count_others(cpus, 100), 5U);
+        EXPECT_EQ(first.claims().count_others({1}, 100), 2U);
+        EXPECT_EQ(first.claims().count_others(cpus, 4), 4U);
+        ASSERT_TRUE(start(third, plain_cores(1), {2, Unit::automatic, {}, {}}, 3));
+        third.announce_ranks({0});
+        EXPECT_EQ(first.claims().count_others(cpus, 100), 7U);
+        EXPECT_EQ(second.claims().count_others({1}, 100), 1U);
+    }
+    EXPECT_EQ(first.claims().count_others(cpus, 100), 2U);
+}
+
 TEST_F(Jobs, Report) {
     EXPECT_EQ(binding_line(3, "n1", {{0, 1, 4}, {0}}, "its share"),
               "rank 3 on host n1: CPUs 0-1,4: its share");

@@ -15,9 +15,12 @@ namespace {
 // Locked bytes; they need not exist. The file contents hold the job number of the owner of each CPU.
 constexpr uint64_t max_cpus = 1U << 14;
 constexpr uint64_t own_base = 0, lent_base = max_cpus, present_byte = 2 * max_cpus,
-                   turn_byte = present_byte + 1;
-constexpr int open_tries = 16; // the file may be in removal
+                   turn_byte = present_byte + 1, ranks_base = turn_byte + 1;
+constexpr uint64_t ranks_per_cpu = 1U << 16;         // locked bytes for each CPU from ranks_base on
+constexpr off_t unused_offset = off_t{max_cpus} * 8; // behind the job numbers
+constexpr int open_tries = 16;                       // the file may be in removal
 constexpr int enter_tries = 500;
+constexpr int place_tries = 1000;             // holders on one CPU; ranks of further ones are not counted
 constexpr timespec between_tries{0, 100'000}; // 0.1 ms
 
 struct flock lock_region(uint64_t first, uint64_t count, short type) {
@@ -31,6 +34,36 @@ struct flock lock_region(uint64_t first, uint64_t count, short type) {
 
 bool is_private_file(int fd, struct stat& s) {
     return fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 077) == 0;
+}
+
+struct ByteRange {
+    uint64_t begin = 0, end = 0;
+    [[nodiscard]] uint64_t size() const { return end - begin; }
+};
+
+// A lock of another holder in this range, cut to it; empty if there is none.
+ByteRange find_lock(int fd, ByteRange in) {
+    struct flock l = lock_region(in.begin, in.size(), F_WRLCK);
+    if (in.size() == 0 || fcntl(fd, F_OFD_GETLK, &l) != 0 || l.l_type == F_UNLCK) return {};
+    const auto begin = static_cast<uint64_t>(l.l_start);
+    const uint64_t end = l.l_len == 0 ? in.end : begin + static_cast<uint64_t>(l.l_len);
+    return {std::max(begin, in.begin), std::min(end, in.end)};
+}
+
+// Calls visit(range) for the locks of other holders in this range until it returns false. The kernel reports
+// any one lock in a range: further ones may be on both sides of it.
+template <class Visit>
+void visit_locks(int fd, ByteRange in, const Visit& visit) {
+    std::vector<ByteRange> left = {in};
+    while (!left.empty()) {
+        const ByteRange searched = left.back();
+        left.pop_back();
+        const ByteRange found = find_lock(fd, searched);
+        if (found.size() == 0) continue;
+        if (!visit(found)) return;
+        left.push_back({searched.begin, found.begin});
+        left.push_back({found.end, searched.end});
+    }
 }
 
 // While a lock on the present byte is held, no other process removes the file: the result stays valid.
@@ -78,21 +111,12 @@ bool CpuClaims::open(const std::string& path, uint64_t job) {
     return false;
 }
 
-// The kernel reports any one lock in a region: further ones may be on both sides of it.
 CpuList CpuClaims::locked_cpus(uint64_t base) const {
     CpuList cpus;
-    std::vector<std::pair<uint64_t, uint64_t>> regions = {{base, base + max_cpus}};
-    while (!regions.empty()) {
-        const auto [begin, end] = regions.back();
-        regions.pop_back();
-        struct flock l = lock_region(begin, end - begin, F_WRLCK);
-        if (begin >= end || fcntl(fd_.get(), F_OFD_GETLK, &l) != 0 || l.l_type == F_UNLCK) continue;
-        const auto first = std::max(static_cast<uint64_t>(l.l_start), begin);
-        const uint64_t last = l.l_len == 0 ? end : std::min(static_cast<uint64_t>(l.l_start + l.l_len), end);
-        for (uint64_t at = first; at < last; ++at) cpus.push_back(static_cast<int>(at - base));
-        regions.emplace_back(begin, first);
-        regions.emplace_back(last, end);
-    }
+    visit_locks(fd_.get(), {base, base + max_cpus}, [&](ByteRange r) {
+        for (uint64_t at = r.begin; at < r.end; ++at) cpus.push_back(static_cast<int>(at - base));
+        return true;
+    });
     std::sort(cpus.begin(), cpus.end());
     return cpus;
 }
@@ -164,6 +188,41 @@ void CpuClaims::release_borrowed() {
 
 void CpuClaims::release_all() {
     if (fd_) set_lock(own_base, 2 * max_cpus, F_UNLCK);
+}
+
+// Locks `count` bytes behind those that others have locked in [first, end).
+void CpuClaims::lock_free_bytes(uint64_t first, uint64_t end, uint64_t count) const {
+    for (int i = 0; i < place_tries && first + count <= end; ++i) {
+        if (set_lock(first, count, F_WRLCK)) return;
+        const ByteRange taken = find_lock(fd_.get(), {first, first + count});
+        if (taken.size() > 0) first = taken.end;
+    }
+}
+
+void CpuClaims::announce_ranks(uint32_t ranks, const CpuList& cpus) {
+    if (!fd_) return;
+    set_lock(ranks_base, max_cpus * ranks_per_cpu, F_UNLCK);
+    if (ranks == 0) return;
+    for (size_t i = 0; i < std::min<size_t>(cpus.size(), ranks); ++i) {
+        const uint64_t first = ranks_base + static_cast<uint64_t>(cpus[i]) * ranks_per_cpu;
+        const uint64_t rest = i < ranks % cpus.size() ? 1 : 0;
+        lock_free_bytes(first, first + ranks_per_cpu, ranks / cpus.size() + rest);
+    }
+    [[maybe_unused]] const ssize_t n = pwrite(fd_.get(), "", 1, unused_offset); // wakes watchers
+}
+
+uint32_t CpuClaims::count_others(const CpuList& cpus, uint32_t limit) const {
+    uint64_t count = 0;
+    const auto add = [&](ByteRange r) { return (count += r.size()) < limit; };
+    for (const CpuRun& run : cpu_runs(cpus)) {
+        if (!fd_ || count >= limit) break;
+        const auto first = static_cast<uint64_t>(run.first), end = first + run.count;
+        visit_locks(fd_.get(), {own_base + first, own_base + end}, add);
+        if (count < limit)
+            visit_locks(fd_.get(), {ranks_base + first * ranks_per_cpu, ranks_base + end * ranks_per_cpu},
+                        add);
+    }
+    return static_cast<uint32_t>(std::min<uint64_t>(count, limit));
 }
 
 int CpuClaims::watch_fd() {

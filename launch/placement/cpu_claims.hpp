@@ -3,7 +3,8 @@
 //
 // Registry of the CPUs that each job of this user has claimed on this host (docs/decisions/0042). One file
 // per user in /dev/shm; a claim is a record lock on the byte of a CPU, so the kernel releases it when its
-// holder dies. The last holder removes the file.
+// holder dies. The last holder removes the file. Ranks without a CPU of their own are locked bytes, too, so
+// that others can count them.
 #pragma once
 
 #include "launch/placement/hardware_units.hpp"
@@ -46,6 +47,12 @@ class CpuClaims {
     void release_borrowed();
     void release_all(); // all that is held
 
+    // Announces the number of ranks of this holder that share these CPUs and have not claimed one.
+    void announce_ranks(uint32_t ranks, const CpuList& cpus);
+    // CPUs among these that other holders own, plus ranks that they have announced there. Stops at `limit`,
+    // so that the cost does not grow with the number of holders.
+    [[nodiscard]] uint32_t count_others(const CpuList& cpus, uint32_t limit) const;
+
     // Readable when claims of others may have changed; -1 if they cannot be watched. Read it with changed().
     int watch_fd();
     bool has_changed();
@@ -53,6 +60,7 @@ class CpuClaims {
   private:
     void write_owner(const CpuList& cpus) const;
     bool set_lock(uint64_t first, uint64_t count, short type) const;
+    void lock_free_bytes(uint64_t first, uint64_t end, uint64_t count) const;
     [[nodiscard]] CpuList locked_cpus(uint64_t base) const;
 
     os::Fd fd_, inotify_;

@@ -30,6 +30,10 @@ Param<bool> rebind_report{"launch.rebind_report", false, Level::user, Scope::job
 Param<bool> avoid_busy{"launch.avoid_busy_cpus", true, Level::user, Scope::job_wide,
                        "do not bind ranks to CPUs that are busy when the job starts"};
 
+Param<bool> count_other_jobs{
+    "launch.count_other_jobs", true, Level::user, Scope::job_wide,
+    "whether waiting ranks spin less while they and the user's other jobs on the host outnumber the CPUs"};
+
 Param<std::string> huge_pages{
     "launch.huge_pages",
     "auto",
@@ -83,6 +87,7 @@ int rebind_interval_seconds() { return static_cast<int>(rebind_interval.get()); 
 bool should_report_rebinding() { return rebind_report; }
 const std::string& huge_page_setting() { return huge_pages.get(); }
 bool should_avoid_busy_cpus() { return avoid_busy; }
+bool should_count_other_jobs() { return count_other_jobs; }
 const std::string& forwarded_variables() { return forward.get(); }
 int handshake_timeout_seconds() { return static_cast<int>(handshake_timeout.get()); }
 

@@ -19,6 +19,7 @@ uint32_t stack_seconds_limit();  // to read stacks of ranks; 0: none are read
 int rebind_interval_seconds();   // 0: off
 bool should_report_rebinding();
 bool should_avoid_busy_cpus();
+bool should_count_other_jobs();
 const std::string& huge_page_setting();           // auto, yes or no
 const std::string& forwarded_variables();         // launch.forward
 int handshake_timeout_seconds();                  // for the first reply: launch.handshake_timeout

@@ -55,6 +55,9 @@ class NodeSegment {
     void set_usable_cpus(int n) const {
         at<wire::SegmentHeader>(0)->usable_cpus.store(static_cast<uint32_t>(n), std::memory_order_relaxed);
     }
+    void set_other_ranks(uint32_t n) const {
+        at<wire::SegmentHeader>(0)->other_ranks.store(n, std::memory_order_relaxed);
+    }
     // True if the file has space for shared arenas.
     [[nodiscard]] bool has_arenas() const { return has_arenas_; }
     [[nodiscard]] uint32_t local_ranks() const { return geometry_.local_ranks; }

@@ -28,7 +28,7 @@
 namespace zipmpi::wire {
 
 inline constexpr uint64_t segment_magic = 0x31474553504d5a49; // "IZMPSEG1"
-inline constexpr uint32_t segment_version = 11;
+inline constexpr uint32_t segment_version = 12;
 inline constexpr uint32_t max_local_ranks = 10240; // as many as their bitmaps fit into a rank block
 inline constexpr uint32_t contexts = 1U << 16;     // concurrent communicator contexts per node
 // address space for collective buffers; pages are reserved on use
@@ -60,6 +60,8 @@ struct SegmentHeader {
     uint32_t cells_per_rank;
     // usable by all ranks of this node; more ranks than this: oversubscribed. Grows while bound ranks join.
     std::atomic<uint32_t> usable_cpus;
+    // Ranks of other nodes and jobs that share these CPUs, if all ranks together outnumber the CPUs, else 0.
+    std::atomic<uint32_t> other_ranks;
     uint64_t total_bytes;
     uint64_t world_ranks_offset; // uint32_t[n]: local index -> rank in MPI_COMM_WORLD
     uint64_t blocks_offset;

@@ -108,6 +108,36 @@ class ConcurrentJobs(Case):
         if len(CPUS) == 2:
             self.assertEqual(sorted(len(set(job.masks())) for job in jobs), [1, 1, 1, 2])
 
+    def test_ranks_know_of_other_jobs_on_their_cpus(self):
+        program = os.environ.get("TEST_YIELDING")
+        if not program:
+            self.skipTest("sanitizers yield, too")
+        env = environment(QUIET | {"ZIPMPI_LAUNCH_COUNT_OTHER_JOBS": "yes"})
+
+        def command(cpu, *words):
+            return ["taskset", "-c", str(cpu), MPIEXEC, "-n", "1", *words]
+
+        def check(part):
+            r = subprocess.run(command(CPUS[0], program, part), stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env)
+            self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "yielding: ok\n", ""), part)
+
+        def start(cpu, *words):
+            job = subprocess.Popen(command(cpu, *words), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env=env)
+            self.addCleanup(job.wait, 20)
+            self.addCleanup(job.terminate)
+            return job
+
+        start(CPUS[1], "sleep", "60")
+        check("own_cpu")
+        told = start(CPUS[0], program, "shared_cpu")
+        other = start(CPUS[0], "sleep", "60")
+        self.assertEqual(told.wait(20), 0, "a rank is told of a job that starts later")
+        check("shared_cpu")
+        other.terminate()
+        other.wait(20)
+        check("own_cpu")
+
     def test_report(self):
         r = run("-n", 1, "--report-bindings", "true", env=QUIET)
         self.assertRegex(r.err, r"^mpiexec: rank 0 on host \S+: CPUs [0-9,-]+: its share of \d+ cores?\n$")

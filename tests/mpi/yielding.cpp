@@ -5,7 +5,9 @@
 // since another one could run, and only now and then while the others sleep. A blocking call yields for
 // wait.extra_yield_us before it sleeps if the ranks are at most twice as many as the CPUs ("long"), and a few
 // times if they are more ("short").
-// One rank per node ("nodes"): nonblocking calls yield now and then, since nodes may share CPUs.
+// One rank per node ("nodes"): nonblocking calls yield now and then, since nodes may share CPUs. One rank
+// whose CPU has a rank of another node or job ("shared_cpu"): they yield each time; if it has none
+// ("own_cpu"), seldom.
 #include "check.hpp"
 
 #include <algorithm>
@@ -80,6 +82,18 @@ void between_nodes() {
     CHECK(most > 0 && most <= seldom);
 }
 
+// The launcher may tell the rank after its start.
+void on_shared_cpu() {
+    int counted = 0;
+    for (int attempt = 0; attempt < 200 && counted < often; ++attempt) {
+        usleep(20000);
+        counted = yields_of_polls();
+    }
+    CHECK(counted >= often);
+}
+
+void on_own_cpu() { CHECK(yields_of_polls() <= seldom); }
+
 // The yields of a rank that waits for a message for 20 ms.
 int yields_of_wait() {
     int value = 0;
@@ -111,10 +125,15 @@ extern "C" int sched_yield() noexcept {
 
 int main(int argc, char** argv) {
     const Session session(&argc, &argv);
-    if (argc > 1 && std::string_view(argv[1]) == "nodes") {
+    const std::string_view part = argc > 1 ? argv[1] : "";
+    if (part == "nodes") {
         between_nodes();
-    } else if (argc > 1) {
-        while_a_call_blocks(argv[1]);
+    } else if (part == "shared_cpu") {
+        on_shared_cpu();
+    } else if (part == "own_cpu") {
+        on_own_cpu();
+    } else if (!part.empty()) {
+        while_a_call_blocks(part);
     } else {
         while_all_are_awake();
         while_others_sleep();

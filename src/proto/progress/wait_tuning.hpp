@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// WaitTuning: what a waiting rank knows about the load of its node, and how long it polls (wait.cpp).
+// WaitTuning: what a waiting rank knows about the load of its CPUs, and how long it polls (wait.cpp).
 #pragma once
 
 #include "transport/shm/shm_transport.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -16,18 +17,21 @@ class WaitTuning {
     explicit WaitTuning(const transport::shm::ShmTransport& shm)
         : shm_(shm)
         , local_ranks_(shm.segment().local_ranks())
-        , usable_cpus_(shm.segment().header().usable_cpus) {}
+        , usable_cpus_(shm.segment().header().usable_cpus)
+        , other_ranks_(shm.segment().header().other_ranks) {}
 
-    [[nodiscard]] bool oversubscribed() const {
-        return local_ranks_ > usable_cpus_.load(std::memory_order_relaxed);
-    }
+    [[nodiscard]] bool oversubscribed() const { return ranks() > usable_cpus(); }
+    // The ranks of this node alone are more than its CPUs.
+    [[nodiscard]] bool oversubscribed_by_node() const { return local_ranks_ > usable_cpus(); }
     // More ranks than CPUs, but at most twice as many.
     [[nodiscard]] bool slightly_oversubscribed() const {
-        return oversubscribed() && local_ranks_ <= 2 * usable_cpus_.load(std::memory_order_relaxed);
+        return oversubscribed() && ranks() <= 2 * usable_cpus();
     }
-    // At most as many ranks are awake as there are CPUs.
+    // At most as many ranks are awake as there are CPUs. Of other nodes and jobs that share the CPUs it is
+    // not known: all their ranks are assumed to be awake. So is this one, although its progress thread may
+    // sleep.
     [[nodiscard]] bool awake_fit_cpus() const {
-        return shm_.awake() <= usable_cpus_.load(std::memory_order_relaxed);
+        return std::max(shm_.awake(), 1U) + other_ranks_.load(std::memory_order_relaxed) <= usable_cpus();
     }
     // Polls before a wait yields, adapted to earlier waits.
     [[nodiscard]] uint32_t spin_limit() const { return spin_limit_; }
@@ -40,9 +44,15 @@ class WaitTuning {
     void reset_idle_polls() { idle_polls_ = 0; }
 
   private:
+    [[nodiscard]] uint32_t ranks() const {
+        return local_ranks_ + other_ranks_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] uint32_t usable_cpus() const { return usable_cpus_.load(std::memory_order_relaxed); }
+
     const transport::shm::ShmTransport& shm_;
     uint32_t local_ranks_;
     const std::atomic<uint32_t>& usable_cpus_; // in the segment; final when all ranks have joined
+    const std::atomic<uint32_t>& other_ranks_; // in the segment; the launcher may change it at any time
     uint32_t spin_limit_ = UINT32_MAX;
     uint32_t idle_polls_ = 0;
     uint64_t yields_since_ns_ = 0;

@@ -37,7 +37,8 @@ MemberWait::MemberWait(const Team& team, const CollBufferView& view, const CollM
     , report_(make_recv(team, nullptr, 0, team.rank, 0)) {
     report_.context = team.context + 1;
     const uint32_t all = engine_.shm().segment().local_ranks();
-    if (static_cast<uint32_t>(members.count()) != all || !engine_.wait_tuning().oversubscribed()) return;
+    if (static_cast<uint32_t>(members.count()) != all || !engine_.wait_tuning().oversubscribed_by_node())
+        return;
     const transport::Peer self = engine_.shm().self();
     home_cpu_ = os::migrate_to_cpu(self);
     for (int r = 0; r < members.count() && all <= most_sharing * cpus_; ++r)
