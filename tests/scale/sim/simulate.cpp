@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // usage: simulate OPERATION RANKS RANKS_PER_NODE [flat] [SEED [NOISE]]
+//        simulate OPERATION RANKS RANKS_PER_NODE --cores N [NAME=NS]...
 // OPERATION: start, barrier, broadcast:BYTES, allreduce:BYTES, alltoall:BYTES. Prints one line of "name
-// value" pairs. NOISE: share of the latency that is added at random.
+// value" pairs. NOISE: share of the latency that is added at random. --cores: the ranks of a node share N
+// cores; NAME: call, message, change, wakeup (CoreModel).
+#include "core_simulation.hpp"
 #include "network_simulation.hpp"
 #include "virtual_launch.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,6 +39,27 @@ int simulate_start(const JobShape& shape, const NetworkModel& model) {
     return 0;
 }
 
+// words: N, then NAME=NS
+int simulate_cores(const JobShape& shape, const VirtualJob::Call& call, char** words, int count) {
+    CoreModel model;
+    model.cores = count > 0 ? std::max(std::atoi(words[0]), 1) : 1;
+    const std::pair<const char*, double*> names[] = {{"call=", &model.call},
+                                                     {"message=", &model.message},
+                                                     {"change=", &model.change},
+                                                     {"wakeup=", &model.wakeup}};
+    for (int i = 1; i < count; ++i)
+        for (const auto& [name, value] : names)
+            if (std::strncmp(words[i], name, std::strlen(name)) == 0)
+                *value = std::atof(words[i] + std::strlen(name));
+    VirtualJob job(shape);
+    const NetworkModel network = NetworkModel::from_parameters();
+    const CoreResult r = CoreSimulation(model, network, job).run(call);
+    std::printf("ranks %d nodes %d cores %d us %.3f changes %.1f unfinished %llu\n", shape.ranks,
+                shape.nodes(), model.cores, r.ns / 1e3, r.changes,
+                static_cast<unsigned long long>(r.unfinished));
+    return r.unfinished == 0 ? 0 : 1;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -56,6 +81,8 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "simulate: unknown operation %s\n", argv[1]);
         return 2;
     }
+    if (argc > 4 && std::strcmp(argv[4], "--cores") == 0)
+        return simulate_cores(shape, call, argv + 5, argc - 5);
     VirtualJob job(shape);
     const SimulationResult r = NetworkSimulation(model, job).run(call);
     std::printf("ranks %d nodes %d us %.3f messages %llu between_nodes %llu bytes %llu hierarchy_bytes %llu "

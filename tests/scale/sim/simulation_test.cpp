@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The simulation against formulas: exact numbers of messages, and times where they are known.
+#include "core_simulation.hpp"
 #include "network_simulation.hpp"
 #include "virtual_launch.hpp"
 
@@ -74,6 +75,37 @@ TEST(Simulation, DependsOnItsSeedOnly) {
     EXPECT_EQ(simulate(shape, make_barrier(), 0.5, 7).ns, first);
     EXPECT_NE(simulate(shape, make_barrier(), 0.5, 8).ns, first);
     EXPECT_GT(first, simulate(shape, make_barrier()).ns);
+}
+
+CoreResult simulate_cores(const JobShape& shape, const CoreModel& model, const VirtualJob::Call& call) {
+    VirtualJob job(shape);
+    const NetworkModel network = NetworkModel::from_parameters();
+    const CoreResult r = CoreSimulation(model, network, job).run(call);
+    EXPECT_EQ(r.unfinished, 0U);
+    return r;
+}
+
+// A single core is never idle: it handles all messages, and changes from rank to rank.
+TEST(Simulation, OneCoreDoesAllTheWork) {
+    const JobShape shape{64, 64};
+    CoreModel model;
+    model.cores = 1;
+    model.call = model.wakeup = 0;
+    const auto messages = static_cast<double>(simulate(shape, make_barrier()).messages);
+    const CoreResult r = simulate_cores(shape, model, make_barrier());
+    EXPECT_GT(r.changes, 64);
+    EXPECT_NEAR(r.ns, 2 * messages * model.message + r.changes * model.change_of(shape), 1e-3);
+}
+
+TEST(Simulation, CoresShareTheWork) {
+    const JobShape shape{64, 64};
+    CoreModel model;
+    const double two = simulate_cores(shape, model, make_barrier()).ns;
+    model.cores = 1;
+    const double one = simulate_cores(shape, model, make_barrier()).ns;
+    EXPECT_LT(two, one);
+    const JobShape hosts{64, 32}; // two cores each
+    EXPECT_LT(simulate_cores(hosts, {}, make_barrier()).ns, two);
 }
 
 bool equal(const RankProgram& a, const RankProgram& b) {
