@@ -37,7 +37,7 @@ size_t terminal_columns() {
 
 using launch::CpuList;
 
-// The request, with all data for the answer.
+// The request, with all data for the answer, as text, JSON or pictures.
 struct MapInput {
     hwtopo::Machine machine;
     launch::HostCores cores;
@@ -47,6 +47,7 @@ struct MapInput {
     launch::NodeMap map;
     std::vector<std::vector<CpuList>> placed; // by node
     std::vector<NamedCost> costs;             // of placements, if there is a matrix
+    std::vector<SizeClass> sizes;             // of messages, if the matrix file has them
 };
 
 bool report_failure(const Diagnostic& p) {
@@ -213,7 +214,7 @@ Json facts_of(const MapOptions& o, const MapInput& p) {
     Json costs = Json::array();
     for (const NamedCost& c : p.costs) costs.push_back({{"placement", c.name}, {"cost", c.cost}});
     Json sizes = Json::array();
-    for (const SizeClass& c : read_sizes(o))
+    for (const SizeClass& c : p.sizes)
         sizes.push_back({{"smallest_bytes", c.smallest}, {"messages", c.messages}});
     facts["costs"] = costs;
     facts["message_sizes"] = sizes;
@@ -240,7 +241,7 @@ bool show_matrix(const MapOptions& o, const MapInput& p) {
     }
     if (!o.json) {
         std::string text = "\n" + heat_map_text(p.matrix, terminal_columns()) + "\n" + costs_text(p.costs);
-        if (const std::string table = size_table(read_sizes(o)); !table.empty()) text += "\n" + table;
+        if (const std::string table = size_table(p.sizes); !table.empty()) text += "\n" + table;
         std::fputs(text.c_str(), stdout);
     }
     const std::string name = !o.pattern.empty() ? o.pattern : o.matrix.empty() ? o.map_by : o.matrix;
@@ -256,7 +257,10 @@ int run_map(const MapOptions& o) {
     if (!read_matrix(o, p.matrix) || !read_machine(o, p) || !choose_hosts(o, p) || !place_ranks(o, p))
         return 2;
     if (!o.write.empty() && !write_file(o.write, mapping::print(p.matrix))) return 1;
-    if (p.matrix.ranks != 0) p.costs = costs_of(p);
+    if (p.matrix.ranks != 0) {
+        p.costs = costs_of(p);
+        p.sizes = read_sizes(o);
+    }
     if (!show_placement(o, p) || !show_matrix(o, p)) return 1;
     if (o.json) std::puts(facts_of(o, p).dump(2).c_str());
     return 0;
