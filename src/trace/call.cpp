@@ -3,6 +3,7 @@
 #include "trace/call.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace zipmpi::trace {
@@ -18,7 +19,7 @@ int32_t world_rank(const CommRecord& comm, int rank) noexcept {
     return comm.world_ranks != nullptr ? comm.world_ranks[rank] : rank;
 }
 
-uint64_t received_bytes(const MPI_Status& status) noexcept {
+[[gnu::cold]] uint64_t query_received_bytes(const MPI_Status& status) noexcept {
     static const auto get_elements = find<decltype(&PMPI_Get_elements_x)>("PMPI_Get_elements_x");
     MPI_Count bytes = 0;
     return get_elements(&status, predefined().byte, &bytes) == MPI_SUCCESS && bytes > 0
@@ -26,14 +27,49 @@ uint64_t received_bytes(const MPI_Status& status) noexcept {
                : 0;
 }
 
+uint64_t number_at(const MPI_Status& status, size_t offset) noexcept {
+    uint64_t number = 0;
+    std::memcpy(&number, reinterpret_cast<const char*>(&status) + offset, sizeof number);
+    return number;
+}
+
+// Where the library stores the number of bytes in a status, found by a status with a known number; the size
+// of a status if it stores it otherwise.
+size_t find_bytes_in_status() noexcept {
+    static const auto set_elements =
+        find<decltype(&PMPI_Status_set_elements_x)>("PMPI_Status_set_elements_x");
+    constexpr MPI_Count known = 0x1234567;
+    MPI_Status status{};
+    if (set_elements(&status, predefined().byte, known) == MPI_SUCCESS)
+        for (size_t at = 0; at + sizeof known <= sizeof status; at += sizeof(int))
+            if (number_at(status, at) == static_cast<uint64_t>(known)) return at;
+    return sizeof status;
+}
+
+uint64_t received_bytes(const MPI_Status& status) noexcept {
+    static const size_t bytes_at = find_bytes_in_status();
+    const uint64_t bytes = bytes_at < sizeof status ? number_at(status, bytes_at) : UINT64_MAX;
+    // A library may store larger numbers in another form.
+    return bytes <= INT32_MAX ? bytes : query_received_bytes(status);
+}
+
+[[gnu::noinline]] uint64_t query_size(MPI_Datatype datatype) noexcept {
+    static const auto type_size = find<decltype(&PMPI_Type_size_x)>("PMPI_Type_size_x");
+    MPI_Count size = 0;
+    if (datatype == predefined().null_datatype || type_size(datatype, &size) != MPI_SUCCESS) return 0;
+    if (key_of(datatype) < small_handles && size <= UINT8_MAX)
+        recording.size_of_type(key_of(datatype)).store(static_cast<uint8_t>(size), std::memory_order_relaxed);
+    return static_cast<uint64_t>(size);
+}
+
 } // namespace
 
 uint64_t bytes_of(MPI_Count count, MPI_Datatype datatype) noexcept {
-    static const auto type_size = find<decltype(&PMPI_Type_size_x)>("PMPI_Type_size_x");
-    MPI_Count size = 0;
-    if (count <= 0 || datatype == predefined().null_datatype || type_size(datatype, &size) != MPI_SUCCESS)
-        return 0;
-    return static_cast<uint64_t>(count * size);
+    if (count <= 0) return 0;
+    const uintptr_t key = key_of(datatype);
+    const uint64_t known =
+        key < small_handles ? recording.size_of_type(key).load(std::memory_order_relaxed) : uint64_t{0};
+    return static_cast<uint64_t>(count) * (known != 0 ? known : query_size(datatype));
 }
 
 SavedRequests::SavedRequests(int count, const MPI_Request* requests) noexcept
@@ -79,7 +115,8 @@ Call::~Call() {
     if (recorded_) {
         const Recording::Guard guard(recording);
         if (recording.is_active()) {
-            recording.add_call(record_.function, record_.start, record_.end, record_.bytes, depth);
+            if (recording.is_profiling())
+                recording.add_call(record_.function, record_.start, record_.end, record_.bytes, depth);
             if (recording.is_tracing()) recording.file().add(record_);
         }
     }

@@ -39,6 +39,7 @@ struct PendingMessage {
 
 inline constexpr size_t max_pending = 16384;
 inline constexpr size_t max_comms = 4096;
+inline constexpr uintptr_t small_handles = 1024; // of predefined datatypes in the standard ABI
 
 class Recording {
   public:
@@ -69,6 +70,9 @@ class Recording {
     // groups in equal order.
     uint32_t name_comm(uint64_t group_hash) noexcept;
 
+    // Size of a predefined datatype with a small handle; 0: not known yet.
+    [[nodiscard]] std::atomic<uint8_t>& size_of_type(uintptr_t key) noexcept { return type_sizes_[key]; }
+
     [[nodiscard]] TraceFile& file() noexcept { return file_; }
     [[nodiscard]] HandleTable<CommRecord, max_comms>& comms() noexcept { return comms_; }
     [[nodiscard]] HandleTable<PendingMessage, max_pending>& pending() noexcept { return pending_; }
@@ -98,6 +102,7 @@ class Recording {
     HandleTable<uint32_t, max_comms> same_group_; // communicators by hash of the group
     HandleTable<CommRecord, max_comms> comms_;
     HandleTable<PendingMessage, max_pending> pending_;
+    std::atomic<uint8_t> type_sizes_[small_handles] = {};
     TraceFile file_;
 };
 

@@ -9,7 +9,7 @@ import tempfile
 from callgrind import profile_of_rank_0
 
 CALLS = 16
-LIMITS = {"profile": {"send": 225, "recv": 162}, "trace": {"send": 290, "recv": 450}}
+LIMITS = {"profile": {"send": 166, "recv": 165}, "trace": {"send": 210, "recv": 266}}
 
 
 def counts(mpiexec, program, *launch):
