@@ -16,14 +16,6 @@
 namespace zipmpi::transport::ucx {
 namespace {
 
-// A nonce begins with a number that increases with every hello, also across restarts of a process on its
-// host.
-uint64_t hello_number(const uint8_t* nonce) {
-    uint64_t number = 0;
-    std::memcpy(&number, nonce, sizeof number);
-    return number;
-}
-
 constexpr uint64_t connecting_ns = 1'000'000'000;
 
 } // namespace
@@ -42,12 +34,8 @@ PeerState& Connector::peer_for(int world_rank) {
 
 // Returns the peer to its initial state.
 void Connector::reset_state(PeerState& peer) {
-    auto& nonce = peer.connection.nonce;
-    const uint64_t number = std::max(hello_number(nonce.data()) + 1, os::now_ns());
-    std::memcpy(nonce.data(), &number, sizeof number);
-    auth::fill_random(std::span(nonce).subspan(sizeof number));
-    peer.tokens.issued = auth::random_token() << PeerTable::token_index_bits | peer.index;
-    peer.tokens.sending = 0;
+    auth::renew(peer.connection.nonce);
+    PeerTable::renew_tokens(peer);
     peer.failed = false;
     listener_.peer_reset(peer);
 }
@@ -114,7 +102,7 @@ int Connector::connect_to(int world_rank) {
     if (address.empty()) return -1;
     PeerState& peer = peer_for(world_rank);
     if (!connect(peer, address)) return -1;
-    const std::array<uint8_t, wire::nonce_bytes> nonce = peer.connection.nonce;
+    const auth::Nonce nonce = peer.connection.nonce;
     send_handshake(peer, wire::net_hello, nonce);
     return static_cast<int>(peer.index);
 }
@@ -142,7 +130,7 @@ void Connector::on_hello(std::span<const std::byte> bytes) {
         return;
     }
     PeerState& peer = peer_for(hello.message.from);
-    const uint64_t number = hello_number(hello.message.nonce);
+    const uint64_t number = auth::hello_number(hello.message.nonce);
     if (peer.abandoned || number <= peer.connection.last_hello) return; // overtaken by a later hello
     const bool moved = std::hash<std::string_view>()(hello.address) != peer.connection.address_hash;
     const bool peer_has_reset = peer.tokens.sending != 0 && peer.tokens.sending != hello.message.token;

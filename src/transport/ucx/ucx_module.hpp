@@ -17,12 +17,10 @@ namespace zipmpi::transport::ucx {
 using OpenForFrames = FrameNetwork* (*)(const NetworkConfig& settings, const FrameConfig& frames,
                                         std::string& why);
 using OpenAead = auth::Aead* (*)(auth::Key key);
-using SetPorts = void (*)(const char* range); // net.ports
 using OpenRdmaDevice = RdmaDevice* (*)(const char* devices, std::string& why);
 inline constexpr const char* open_for_frames_symbol = "zipmpi_ucx_open_for_frames_4";
 inline constexpr const char* open_aead_symbol = "zipmpi_ucx_open_sealer_3";
 inline constexpr const char* open_rdma_device_symbol = "zipmpi_ucx_open_direct_2";
-inline constexpr const char* set_ports_symbol = "zipmpi_ucx_set_ports_1";
 inline constexpr const char* module_file = "zipmpi_ucx.so";
 
 // Load the module and call it.

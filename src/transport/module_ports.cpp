@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// net.ports inside the module, which has no parameters of its own: set by the library when it loads the
-// module.
+// net.ports inside the module of an engine, which has no parameters of its own: set by the library when it
+// loads the module.
 #include "os/socket.hpp"
 
 namespace {
@@ -20,5 +20,5 @@ const std::string& port_range() { return ports(); }
 
 } // namespace zipmpi::os
 
-extern "C" [[gnu::visibility("default")]] void zipmpi_ucx_set_ports_1(const char* range);
-extern "C" void zipmpi_ucx_set_ports_1(const char* range) { ports() = range; }
+extern "C" [[gnu::visibility("default")]] void zipmpi_module_set_ports_1(const char* range);
+extern "C" void zipmpi_module_set_ports_1(const char* range) { ports() = range; }
