@@ -120,6 +120,7 @@ endfunction()
 
 zipmpi_may_use(UCX PKGCONFIG ucx ucx-uct ucx-ucs ALSO OpenSSL OpenSSL::Crypto DEBIAN "libucx-dev libssl-dev"
                USE "jobs on several hosts")
+zipmpi_may_use(OFI PKGCONFIG libfabric DEBIAN libfabric-dev USE "networks that only libfabric drives (net.engine=ofi)")
 zipmpi_may_use(PMIX PKGCONFIG pmix DEBIAN libpmix-dev USE "starting under PMIx launchers (srun --mpi=pmix, mpirun of Open MPI)")
 zipmpi_may_use(HWLOC PKGCONFIG hwloc DEBIAN libhwloc-dev USE "binding and paths by caches and sockets")
 zipmpi_may_use(SCOTCH PACKAGE SCOTCH DEBIAN libscotch-dev USE "better placement by communication (--map-by comm)")

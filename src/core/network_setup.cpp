@@ -25,9 +25,10 @@ Param<std::string> devices{"net.devices",
                            "network devices for inter-host messages, comma-separated (eth0, mlx5_0:1); "
                            "empty: automatic"};
 
-const char* const no_module = "check the device names in ZIPMPI_NET_DEVICES; for RDMA install UCX (Debian: "
-                              "libucx0) and a ZipMPI built with "
-                              "it, or set ZIPMPI_NET_ENGINE=tcp; or start all ranks on one host";
+const char* const no_module =
+    "check the device names in ZIPMPI_NET_DEVICES; for RDMA install UCX (Debian: "
+    "libucx0) or libfabric (libfabric1, for ZIPMPI_NET_ENGINE=ofi) and a ZipMPI built with "
+    "it, or set ZIPMPI_NET_ENGINE=tcp; or start all ranks on one host";
 const char* const no_launcher = "see the output of the launcher; start the program with ZipMPI's mpiexec";
 
 Diagnostic no_network(const Runtime& e, const std::string& reason, const char* todo) {
@@ -69,11 +70,20 @@ struct ProbeNetwork {
     bridge::ProbePartners partners;
     std::string key;
     std::vector<int> members; // first ranks of the nodes in it
+    bool has_gateways = false;
     std::unique_ptr<transport::DeviceProbe> probe;
 };
 
-// Whether the host of a rank has RDMA devices, published by the first rank of each node.
-constexpr const char* rdma_key = "rdma";
+// The kinds of devices of a host, published by the first rank of each node as a text of these words joined by
+// +.
+constexpr const char* device_kinds_key = "device_kinds";
+constexpr const char* has_rdma = "rdma";
+constexpr const char* has_ofi = "ofi";
+
+std::string device_kinds_text() {
+    const transport::DeviceKinds kinds = transport::device_kinds_of_host();
+    return std::string(kinds.rdma ? has_rdma : "-") + "+" + (kinds.ofi ? has_ofi : "-"); // PMI forbids blanks
+}
 
 // Without a cluster map all nodes are in one network.
 std::vector<ProbeNetwork> probe_networks(const Runtime& e, const bridge::ClusterMap* cluster_map) {
@@ -83,7 +93,7 @@ std::vector<ProbeNetwork> probe_networks(const Runtime& e, const bridge::Cluster
         const size_t n = ranks.size();
         const size_t own_node = e.segment.node();
         found.push_back(
-            {{ranks[(own_node + 1) % n], {ranks[(own_node + n - 1) % n]}}, "probe", ranks, nullptr});
+            {{ranks[(own_node + 1) % n], {ranks[(own_node + n - 1) % n]}}, "probe", ranks, false, nullptr});
         return found;
     }
     for (const int c : cluster_map->nodes[e.segment.node()].clusters) {
@@ -91,7 +101,7 @@ std::vector<ProbeNetwork> probe_networks(const Runtime& e, const bridge::Cluster
         for (size_t node = 0; node < ranks.size(); ++node)
             if (std::ranges::count(cluster_map->nodes[node].clusters, c) != 0) members.push_back(ranks[node]);
         found.push_back({bridge::probe_partners(*cluster_map, c, ranks, e.job.size, e.job.rank),
-                         bridge::probe_key(c), std::move(members), nullptr});
+                         bridge::probe_key(c), std::move(members), true, nullptr});
     }
     return found;
 }
@@ -115,16 +125,25 @@ class GatewayLookup final : public transport::ProbeListener {
     const std::string& key_;
 };
 
-// The devices that a network uses: RDMA only if all its hosts have it, because UCX and TCP do not connect.
+bool all_hosts_have(Runtime& e, const ProbeNetwork& n, const char* kind) {
+    return std::ranges::all_of(n.members, [&](int rank) {
+        std::string text;
+        return rank < 0 ||
+               (e.job.launcher->get(rank, device_kinds_key, text) && text.find(kind) != text.npos);
+    });
+}
+
+// The devices that a network uses: RDMA only if all its hosts have it, because engines do not connect to each
+// other. Gateways do not see the devices that only libfabric drives.
 std::string usable_devices(Runtime& e, const ProbeNetwork& n) {
     const std::string& probed = n.probe->devices();
+    std::string with_ofi = transport::with_ofi_devices(probed);
+    if (with_ofi != probed && !n.has_gateways && transport::engine_for(with_ofi) == transport::Engine::ofi &&
+        all_hosts_have(e, n, has_ofi))
+        return with_ofi;
     if (transport::engine_for(probed) == transport::engine_for(transport::without_rdma(probed)))
         return probed;
-    const bool all = std::ranges::all_of(n.members, [&e](int rank) {
-        std::string text;
-        return rank < 0 || (e.job.launcher->get(rank, rdma_key, text) && text == "yes");
-    });
-    return all ? probed : transport::without_rdma(probed);
+    return all_hosts_have(e, n, has_rdma) ? probed : transport::without_rdma(probed);
 }
 
 // Runs in one rank of each node: probes with its neighbors in each network. Devices of several networks are
@@ -167,8 +186,7 @@ bool choose_devices(Runtime& e, const bridge::ClusterMap* cluster_map, std::stri
         static_cast<void>(e.job.launcher->put(n.key, n.probe->listen())); // a peer that does not get it
                                                                           // reports an error
     }
-    if (!networks.empty())
-        static_cast<void>(e.job.launcher->put(rdma_key, transport::host_has_rdma() ? "yes" : "no"));
+    if (!networks.empty()) static_cast<void>(e.job.launcher->put(device_kinds_key, device_kinds_text()));
     if (!e.job.launcher->fence()) {
         why = no_network(e, "the launcher did not distribute addresses", no_launcher);
         return false;

@@ -4,8 +4,10 @@
 
 #include "base/param.hpp"
 #include "os/crypto_module.hpp"
+#include "transport/discovery/ofi_devices.hpp"
 #include "transport/discovery/probe.hpp"
 #include "transport/discovery/rdma_ports.hpp"
+#include "transport/ofi/ofi_module.hpp"
 #include "transport/tcp_engine/tcp_network.hpp"
 #include "transport/ucx/ucx_module.hpp"
 
@@ -15,9 +17,22 @@
 namespace zipmpi::transport {
 namespace {
 
-Param<std::string> wanted_engine{
-    "net.engine", "auto",          "auto|ucx|tcp",
-    Level::user,  Scope::job_wide, "network engine between hosts; auto: ucx with RDMA devices, else tcp"};
+Param<std::string> wanted_engine{"net.engine",
+                                 "auto",
+                                 "auto|ucx|tcp|ofi",
+                                 Level::user,
+                                 Scope::job_wide,
+                                 "network engine between hosts; auto: ofi (libfabric) with devices that only "
+                                 "it drives, ucx with other RDMA devices, else tcp"};
+
+Param<std::string> ofi_provider{
+    "net.ofi_provider",
+    "",
+    nullptr,
+    Level::tuner,
+    Scope::job_wide,
+    "provider of libfabric for the engine ofi, as fi_info names it; empty: by the "
+    "devices"};
 
 Param<std::string> seal{"net.seal",
                         "off",
@@ -27,14 +42,18 @@ Param<std::string> seal{"net.seal",
                         "protection of messages between hosts after the handshake; auth: altered ones are "
                         "detected, full: also encrypted; needs the engine tcp"};
 
-enum class DeviceKind { rdma, tcp };
+enum class DeviceKind { ofi, rdma, tcp };
+
+DeviceKind kind_of(std::string_view device) {
+    if (discovery::has_ofi_device(device)) return DeviceKind::ofi;
+    return discovery::has_rdma(device) ? DeviceKind::rdma : DeviceKind::tcp;
+}
 
 std::string devices_of_kind(DeviceKind kind, std::string_view devices) {
     std::string kept;
     for (size_t begin = 0; begin < devices.size();) {
         const std::string_view name = devices.substr(begin, devices.find(',', begin) - begin);
-        const DeviceKind of_name = discovery::has_rdma(name) ? DeviceKind::rdma : DeviceKind::tcp;
-        if (of_name == kind) kept.append(kept.empty() ? "" : ",").append(name);
+        if (kind_of(name) == kind) kept.append(kept.empty() ? "" : ",").append(name);
         begin += name.size() + 1;
     }
     return kept;
@@ -44,23 +63,43 @@ std::string devices_of_kind(DeviceKind kind, std::string_view devices) {
 
 Engine engine_for(const std::string& devices) {
     if (wanted_engine.get() == "ucx") return Engine::ucx;
-    const bool suits_ucx = discovery::has_rdma(devices) && seal.get() == "off";
-    return wanted_engine.get() == "auto" && suits_ucx ? Engine::ucx : Engine::tcp;
+    if (wanted_engine.get() == "ofi") return Engine::ofi;
+    if (wanted_engine.get() == "tcp" || seal.get() != "off") return Engine::tcp;
+    if (discovery::has_ofi_device(devices)) return Engine::ofi;
+    return discovery::has_rdma(devices) ? Engine::ucx : Engine::tcp;
 }
 
-bool host_has_rdma() {
+DeviceKinds device_kinds_of_host() {
     struct if_nameindex* const interfaces = if_nameindex();
-    bool found = false;
-    for (const struct if_nameindex* i = interfaces; i != nullptr && i->if_name != nullptr && !found; ++i)
-        found = std::ranges::any_of(discovery::rdma_ports_of(i->if_name),
-                                    [](const discovery::RdmaPort& port) { return port.error.empty(); });
+    DeviceKinds kinds;
+    for (const struct if_nameindex* i = interfaces; i != nullptr && i->if_name != nullptr && !kinds.rdma; ++i)
+        kinds.rdma = std::ranges::any_of(discovery::rdma_ports_of(i->if_name),
+                                         [](const discovery::RdmaPort& port) { return port.error.empty(); });
     if (interfaces != nullptr) if_freenameindex(interfaces);
-    return found;
+    const std::string of_ofi = discovery::ofi_devices();
+    kinds.ofi = !of_ofi.empty() && engine_for(of_ofi) == Engine::ofi &&
+                ofi::drives(of_ofi, ofi_provider.get().c_str());
+    return kinds;
+}
+
+std::string with_ofi_devices(const std::string& devices) {
+    const std::string added = discovery::ofi_devices();
+    return added.empty() || devices.empty() ? added + devices : added + "," + devices;
 }
 
 std::string without_rdma(const std::string& devices) { return devices_of_kind(DeviceKind::tcp, devices); }
 
-const char* name_of(Engine engine) { return engine == Engine::ucx ? "ucx" : "tcp"; }
+const char* name_of(Engine engine) {
+    switch (engine) {
+    case Engine::tcp:
+        return "tcp";
+    case Engine::ucx:
+        return "ucx";
+    case Engine::ofi:
+        return "ofi";
+    }
+    return "";
+}
 
 static std::unique_ptr<FrameNetwork> open_tcp(const NetworkConfig& settings, FrameConfig frames,
                                               std::string& why) {
@@ -76,17 +115,22 @@ static std::unique_ptr<FrameNetwork> open_tcp(const NetworkConfig& settings, Fra
 
 std::unique_ptr<FrameNetwork> open_network(const NetworkConfig& settings, const FrameConfig& frames,
                                            std::string& why) {
-    if (engine_for(settings.devices) == Engine::tcp) return open_tcp(settings, frames, why);
+    const Engine engine = engine_for(settings.devices);
+    if (engine == Engine::tcp) return open_tcp(settings, frames, why);
     if (seal.get() != "off") {
-        why = "net.seal needs the engine tcp, and net.engine is ucx";
+        why = std::string("net.seal needs the engine tcp, and net.engine is ") + name_of(engine);
         return nullptr;
     }
-    // UCX opens a TCP port, and reads what anyone sends there, only if it is given TCP interfaces.
+    // UCX and libfabric open a TCP port, and read what anyone sends there, only if they are given TCP
+    // interfaces.
     NetworkConfig of_engine = settings;
-    const std::string kept = wanted_engine.get() == "auto"
-                                 ? devices_of_kind(DeviceKind::rdma, settings.devices)
-                                 : settings.devices;
+    const DeviceKind own_kind = engine == Engine::ofi ? DeviceKind::ofi : DeviceKind::rdma;
+    const std::string kept =
+        wanted_engine.get() == "auto" ? devices_of_kind(own_kind, settings.devices) : settings.devices;
     of_engine.devices = kept.c_str();
+    if (engine == Engine::ofi)
+        return std::unique_ptr<FrameNetwork>(
+            ofi::open_for_frames(of_engine, frames, ofi_provider.get().c_str(), why));
     return std::unique_ptr<FrameNetwork>(ucx::open_for_frames(of_engine, frames, why));
 }
 

@@ -13,16 +13,22 @@ namespace zipmpi::transport {
 
 enum class Engine {
     tcp, // own authenticated connections
-    ucx  // RDMA, and TCP if the user asks for it
+    ucx, // RDMA, and TCP if the user asks for it
+    ofi  // libfabric
 };
 
 // The engine for these devices, by the parameter net.engine.
 Engine engine_for(const std::string& devices);
 const char* name_of(Engine engine);
 
-// Hosts of one cluster must choose the same engine, so RDMA is used only if all of them can.
-bool host_has_rdma();
+// Hosts of one cluster must choose the same engine, so a kind of device is used only if all of them have it.
+struct DeviceKinds {
+    bool rdma = false;
+    bool ofi = false; // only libfabric drives it, and is installed; false if net.engine does not use it
+};
+DeviceKinds device_kinds_of_host();
 std::string without_rdma(const std::string& devices);
+std::string with_ofi_devices(const std::string& devices); // of this host, which come first
 
 // Opens the network over the devices of the settings. Returns null on failure, with the reason in why.
 std::unique_ptr<FrameNetwork> open_network(const NetworkConfig& settings, const FrameConfig& frames,

@@ -3,7 +3,7 @@
 //
 // Interface between the protocols and a network engine, and the events that the engine reports. Calls never
 // block; one thread at a time calls (the progress engine's lock). Events are delivered to the NetworkListener
-// during progress() and during sends. Implementations: ucx/, tcp_engine/, interjob/, bridge/.
+// during progress() and during sends. Implementations: ucx/, ofi/, tcp_engine/, interjob/, bridge/.
 #pragma once
 
 #include "transport/auth/key.hpp"

@@ -10,6 +10,7 @@
 #include "launch/protocol/messages.hpp"
 #include "proto/p2p/progress_engine.hpp"
 #include "transport/auth/handshake.hpp"
+#include "transport/ofi/records.hpp"
 #include "transport/ucx/message_header.hpp"
 
 #include <algorithm>
@@ -231,6 +232,9 @@ class Rank {
         if (acceptor.feed(text) == launch::HandshakeState::authenticated) std::abort();
         launch::HandshakeConnector connector(key, {}, std::make_unique<NoExchange>(), 1);
         if (connector.feed(text) == launch::HandshakeState::authenticated) std::abort();
+        transport::ofi::Record record;
+        for (std::span<const std::byte> rest = bytes; transport::ofi::next_record(rest, record);)
+            if (record.payload.size() + record.data.size() > bytes.size()) std::abort();
     }
 
     std::unordered_map<Pending*, std::unique_ptr<Pending>> pending_; // outlives the engine

@@ -54,8 +54,8 @@ Json transport_facts() {
                               param_value("shm.cell_size"))}},
          {{"peers", "ranks on other hosts"},
           {"transport", "UCX"},
-          {"why",
-           "over RDMA or TCP; own TCP connections with net.engine=tcp; see `zipmpi info --network`"}}});
+          {"why", "over RDMA or TCP; own TCP connections with net.engine=tcp, libfabric with ofi; see "
+                  "`zipmpi info --network`"}}});
 }
 
 std::string overview_text(const Json& facts) {

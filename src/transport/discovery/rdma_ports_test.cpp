@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/discovery/rdma_ports.hpp"
 
+#include "transport/discovery/ofi_devices.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -80,6 +82,25 @@ TEST_F(Rdma, EmulatedDevicesHaveAParent) {
     EXPECT_FALSE(is_emulated("rxe0:1", paths_));
     write("sys/infiniband/rxe0/parent", "eth0");
     EXPECT_TRUE(is_emulated("rxe0:1", paths_));
+}
+
+TEST_F(Rdma, DevicesThatOnlyLibfabricDrives) {
+    EXPECT_EQ(ofi_devices(paths_), "");
+    add_device("mlx5_0", "uverbs0", "4: ACTIVE");
+    add_device("rdmap0s6", "uverbs1", "4: ACTIVE");
+    fs::create_directories(top_ + "/sys/infiniband/mlx5_0/device");
+    fs::create_directories(top_ + "/sys/infiniband/rdmap0s6/device");
+    fs::create_symlink("../../bus/pci/drivers/mlx5_core", top_ + "/sys/infiniband/mlx5_0/device/driver");
+    EXPECT_EQ(ofi_devices(paths_), "");
+    fs::create_symlink("../../bus/pci/drivers/efa", top_ + "/sys/infiniband/rdmap0s6/device/driver");
+    EXPECT_EQ(ofi_devices(paths_), "rdmap0s6");
+    write("sys/cxi/cxi1/device/properties/nid", "2");
+    write("sys/cxi/cxi0/device/properties/nid", "1");
+    EXPECT_EQ(ofi_devices(paths_), "cxi0,cxi1,rdmap0s6");
+    EXPECT_TRUE(has_ofi_device("eth0,cxi1", paths_));
+    EXPECT_TRUE(has_ofi_device("rdmap0s6", paths_));
+    EXPECT_FALSE(has_ofi_device("eth0,mlx5_0:1,cxi", paths_));
+    EXPECT_FALSE(has_ofi_device("", paths_));
 }
 
 } // namespace

@@ -3,14 +3,13 @@
 #include "transport/stream/connection_sweeper.hpp"
 
 #include "os/clock.hpp"
+#include "transport/failure_report.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace zipmpi::transport::stream {
 namespace {
-
-constexpr uint64_t failure_report_ns = 2'000'000'000; // the launcher needs less
 
 void add_unsent(const Connection& c, std::vector<NetworkOperation*>& unsent) {
     for (const QueuedFrame& out : c.out)

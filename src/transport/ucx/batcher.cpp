@@ -22,8 +22,8 @@ bool Batcher::may_batch(PeerState& to, const BufferRef& data) {
 bool Batcher::batch(PeerState& to, const wire::Envelope& envelope, const std::byte* payload,
                     const BufferRef& data) {
     if (!may_batch(to, data)) return false;
-    const wire::NetHeader h{to.tokens.sending, to.messages.sent + 1, envelope};
-    const size_t bytes = sizeof(wire::BatchEntry) + sizeof h + envelope.inline_bytes + data.bytes;
+    const size_t bytes =
+        sizeof(wire::BatchEntry) + sizeof(wire::NetHeader) + envelope.inline_bytes + data.bytes;
     if (to.batches.messages != nullptr && to.batches.messages->used + bytes > SendRequests::batch_bytes)
         send_batch(to);
     if (to.batches.messages == nullptr) {
@@ -31,6 +31,7 @@ bool Batcher::batch(PeerState& to, const wire::Envelope& envelope, const std::by
         waiting_.push_back(to.index);
     }
     SendRequest& batch = *to.batches.messages;
+    const wire::NetHeader h{to.tokens.sending, to.messages.new_number(), envelope};
     const wire::BatchEntry entry{static_cast<uint32_t>(data.bytes)};
     std::byte* at = batch.staging.packed.data() + batch.used;
     const auto append = [&at](const void* from, size_t n) {
@@ -44,7 +45,6 @@ bool Batcher::batch(PeerState& to, const wire::Envelope& envelope, const std::by
     if (data.bytes != 0 && data.at != nullptr) append(data.at, data.bytes);
     batch.used += bytes;
     batch.batched_ops.push_back(data.operation);
-    ++to.messages.sent;
     return true;
 }
 

@@ -28,7 +28,7 @@ PostStatus MessageChannel::post(PeerState& to, MessageKind kind, const wire::Env
     if (to.tokens.sending == 0) return PostStatus::would_block;
     if (to.batches.messages != nullptr) batcher_.send_batch(to); // keep the order
     SendRequest& s = requests_.acquire();
-    const wire::NetHeader h{to.tokens.sending, ++to.messages.sent, envelope};
+    const wire::NetHeader h{to.tokens.sending, to.messages.new_number(), envelope};
     std::memcpy(s.header, &h, sizeof h);
     if (envelope.inline_bytes != 0) std::memcpy(s.header + sizeof h, payload, envelope.inline_bytes);
     s.data = data;
@@ -94,20 +94,22 @@ ucs_status_t MessageChannel::receive(std::span<const std::byte> header, std::spa
         delete bytes;
         return UCS_OK; // UCX reports the drop to the sender of a rendezvous message
     }
-    MessageOrder& order = peer->messages;
-    if (h.number == order.delivered + 1) [[likely]] {
+    using Turn = MessageOrder<ReorderedMessage>::Turn;
+    const Turn turn = peer->messages.arrived(h.number);
+    if (turn == Turn::now) [[likely]] {
         deliver(*peer, header, data, bytes);
-        if (!order.reordered.empty()) deliver_reordered(*peer);
-    } else {
+        while (std::optional<ReorderedMessage> next = peer->messages.take_next())
+            deliver(*peer, std::as_bytes(std::span(next->header)), std::as_bytes(std::span(next->data)),
+                    next->bytes.release());
+    } else if (turn == Turn::later) {
         const auto text = [](std::span<const std::byte> s) {
             return std::string(reinterpret_cast<const char*>(s.data()), s.size());
         };
-        constexpr size_t max_reordered = 65536; // far more than lanes can differ by
-        if (h.number - order.delivered > max_reordered) {
-            delete bytes;
-            return UCS_OK;
-        }
-        order.reordered.push_back({h.number, text(header), text(data), bytes});
+        peer->messages.hold(h.number, {text(header), text(data), std::unique_ptr<UcxIncomingBulk>(bytes)});
+    } else {
+        ++counters_.rejected_messages;
+        delete bytes;
+        return UCS_OK;
     }
     return bytes != nullptr ? UCS_INPROGRESS : UCS_OK;
 }
@@ -117,7 +119,6 @@ void MessageChannel::deliver(PeerState& from, std::span<const std::byte> header,
     wire::NetHeader h{};
     std::span<const std::byte> payload;
     if (!read_header(header, h, payload)) return; // validated before
-    from.messages.delivered = h.number;
     if (bytes != nullptr) bytes->scatters = from.ep_info.has_rdma_read;
     const Arrival arrival{from.index, h.envelope, payload.data(), data.empty() ? nullptr : data.data(),
                           data.size()};
@@ -125,26 +126,6 @@ void MessageChannel::deliver(PeerState& from, std::span<const std::byte> header,
         listener_.message_arrived(arrival);
     else
         listener_.rts_arrived(arrival, *bytes, bytes->bytes);
-}
-
-void MessageChannel::deliver_reordered(PeerState& from) {
-    MessageOrder& order = from.messages;
-    for (bool found = true; found;) {
-        found = false;
-        for (size_t i = 0; i < order.reordered.size() && !found; ++i) {
-            if (order.reordered[i].number != order.delivered + 1) continue;
-            const ReorderedMessage next = std::move(order.reordered[i]);
-            order.reordered.erase(order.reordered.begin() + static_cast<ptrdiff_t>(i));
-            deliver(from, std::as_bytes(std::span(next.header)), std::as_bytes(std::span(next.data)),
-                    next.bytes);
-            found = true;
-        }
-    }
-}
-
-void MessageChannel::reset(PeerState& peer) {
-    for (const ReorderedMessage& early : peer.messages.reordered) delete early.bytes;
-    peer.messages = {};
 }
 
 void MessageChannel::fetch(IncomingBulk& message, const BufferRef& to) {

@@ -37,7 +37,6 @@ class MessageChannel {
     void flush_batches() { batcher_.flush(); }
     void fetch(IncomingBulk& bytes, const BufferRef& to);
     void drop(IncomingBulk& bytes);
-    static void reset(PeerState& peer); // forgets its messages
 
   private:
     struct MessageKind {
@@ -57,7 +56,6 @@ class MessageChannel {
                          UcxIncomingBulk* bytes);
     void deliver(PeerState& from, std::span<const std::byte> header, std::span<const std::byte> data,
                  UcxIncomingBulk* bytes);
-    void deliver_reordered(PeerState& from);
     void finish_fetch(FetchRequest& request, ucs_status_t status);
 
     static ucs_status_t on_message(void* self, const void* header, size_t header_length, void* data,

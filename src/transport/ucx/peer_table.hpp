@@ -7,7 +7,7 @@
 #include "transport/send_burst.hpp"
 #include "transport/token_peers.hpp"
 #include "transport/ucx/ep_info.hpp"
-#include "transport/ucx/message_order.hpp"
+#include "transport/ucx/incoming_bulk.hpp"
 
 #include <ucp/api/ucp.h>
 
@@ -36,7 +36,7 @@ struct PeerState : TokenPeer {
     SendBurst burst;
     OpenBatches batches;
     EpInfo ep_info; // valid once there is a token
-    MessageOrder messages;
+    MessageOrder<ReorderedMessage> messages;
     ConnectionState connection;
 
     [[nodiscard]] bool can_receive() const { return tokens.sending != 0 && !failed && endpoint != nullptr; }

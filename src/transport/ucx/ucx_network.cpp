@@ -23,7 +23,7 @@ void ConnectionEvents::peer_connected(PeerState& peer) {
 
 void ConnectionEvents::peer_reset(PeerState& peer) {
     streams_.reset(peer.index);
-    MessageChannel::reset(peer);
+    peer.messages = {};
     frames_.reset(peer);
 }
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Order of the messages of one peer. They are numbered, because UCX may deliver over several lanes; one that
-// overtakes others is held back.
+// Rendezvous messages that were announced, and messages that overtook others.
 #pragma once
 
+#include "transport/message_order.hpp"
 #include "transport/network.hpp"
 
-#include <vector>
+#include <memory>
 
 namespace zipmpi::transport::ucx {
 
@@ -19,16 +19,9 @@ struct UcxIncomingBulk : IncomingBulk {
 
 // A message that overtook one sent earlier.
 struct ReorderedMessage {
-    uint32_t number;
     std::string header;
     std::string data;
-    UcxIncomingBulk* bytes; // of a rendezvous message
-};
-
-struct MessageOrder {
-    uint32_t sent = 0; // so far
-    uint32_t delivered = 0;
-    std::vector<ReorderedMessage> reordered;
+    std::unique_ptr<UcxIncomingBulk> bytes; // of a rendezvous message
 };
 
 } // namespace zipmpi::transport::ucx
