@@ -3,17 +3,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # usage: ci/option_matrix.sh [PART...]
-# For each optional part (none, UCX, PMIX, HWLOC, SCOTCH, METIS, OTF2, FORTRAN): everything OFF except this one. Configures, builds
+# For each optional part (none, UCX, OFI, PMIX, HWLOC, SCOTCH, METIS, OTF2, FORTRAN): everything OFF except this one. Configures, builds
 # library, launcher, tools and unit tests, runs the unit tests, and checks that exactly its modules were built. Warnings are
 # errors. Uses ccache, and takes long without it, so it is not part of .ci/run. The last result is in docs/dev/testing.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-all=(UCX PMIX HWLOC SCOTCH METIS OTF2 FORTRAN)
+all=(UCX OFI PMIX HWLOC SCOTCH METIS OTF2 FORTRAN)
 parts=("$@")
 [ $# -gt 0 ] || parts=(none "${all[@]}")
 # shellcheck source=ci/use_ccache.sh
 . ci/use_ccache.sh
-declare -A modules=([none]="" [UCX]="zipmpi_ucx.so" [PMIX]="zipmpi_pmix_client.so" [HWLOC]="zipmpi_topology.so"
+declare -A modules=([none]="" [UCX]="zipmpi_ucx.so" [OFI]="zipmpi_ofi.so" [PMIX]="zipmpi_pmix_client.so" [HWLOC]="zipmpi_topology.so"
     [SCOTCH]="zipmpi_graphs.so" [METIS]="zipmpi_graphs.so" [OTF2]="zipmpi_otf2.so" [FORTRAN]="fortran")
 build=build/with # one folder for all: ccache hashes its path
 failed=0

@@ -86,6 +86,7 @@ for name in libpmix2 libhwloc15 libucx0 libscotch-7.0 libmetis5; do
     [[ $(field libzipmpi1 Recommends) == *$name* ]] || die "$name is not recommended"
     [[ $(field libzipmpi1 Depends) != *$name* ]] || die "$name is a hard dependency; its module is loaded on demand"
 done
+[[ $(field libzipmpi1 Suggests) == *libfabric1* && $(field libzipmpi1 Depends) != *libfabric1* ]] || die "libfabric1 is not only suggested"
 [[ $(field libzipmpi1 Depends) == *libc6* ]] || die "no dependencies found"
 lintian --allow-root --tag-display-limit 0 --fail-on error,warning "$scratch"/1/*.changes || die "lintian reports errors or warnings"
 

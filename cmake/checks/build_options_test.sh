@@ -18,10 +18,10 @@ says() {
 }
 
 off=
-for part in UCX PMIX HWLOC SCOTCH METIS OTF2 FORTRAN; do off="$off -DZIPMPI_WITH_$part=OFF"; done
+for part in UCX OFI PMIX HWLOC SCOTCH METIS OTF2 FORTRAN; do off="$off -DZIPMPI_WITH_$part=OFF"; done
 # shellcheck disable=SC2086
 cmake -S "$source" -B "$scratch/build" -G Ninja -DZIPMPI_TESTS=OFF $off >"$scratch/log" 2>&1 || failures=$((failures + 1))
-for part in UCX PMIX HWLOC SCOTCH METIS OTF2 FORTRAN; do says "$part off: no "; done
+for part in UCX OFI PMIX HWLOC SCOTCH METIS OTF2 FORTRAN; do says "$part off: no "; done
 says "warnings are errors OFF"
 
 missing() { cmake -S "$source" -B "$scratch/build" -DCMAKE_DISABLE_FIND_PACKAGE_METIS=ON "-DZIPMPI_WITH_METIS=$1" >"$scratch/log" 2>&1; }

@@ -14,6 +14,7 @@ class Zipmpi(CMakePackage):
     version("0.2.0", sha256="0" * 64)
 
     variant("ucx", default=True, description="Networks by UCX; without it jobs are limited to one host")
+    variant("ofi", default=False, description="Networks that only libfabric drives")
     variant("pmix", default=True, description="Start under Slurm and Open MPI by PMIx")
     variant("hwloc", default=True, description="Placement by caches and sockets")
     variant("graphs", default=False, description="Placement by SCOTCH and METIS")
@@ -38,6 +39,7 @@ class Zipmpi(CMakePackage):
     depends_on("fmt")
     depends_on("ucx", when="+ucx")
     depends_on("openssl", when="+ucx")
+    depends_on("libfabric", when="+ofi")
     depends_on("pmix", when="+pmix")
     depends_on("hwloc", when="+hwloc")
     depends_on("scotch", when="+graphs")
@@ -47,8 +49,8 @@ class Zipmpi(CMakePackage):
         def part(name, variant):
             return self.define("ZIPMPI_WITH_" + name, "ON" if self.spec.satisfies("+" + variant) else "OFF")
 
-        return [self.define("ZIPMPI_TESTS", False), part("UCX", "ucx"), part("PMIX", "pmix"), part("HWLOC", "hwloc"),
-                part("SCOTCH", "graphs"), part("METIS", "graphs"), part("FORTRAN", "fortran")]
+        return [self.define("ZIPMPI_TESTS", False), part("UCX", "ucx"), part("OFI", "ofi"), part("PMIX", "pmix"),
+                part("HWLOC", "hwloc"), part("SCOTCH", "graphs"), part("METIS", "graphs"), part("FORTRAN", "fortran")]
 
     def setup_dependent_package(self, module, dependent_spec):
         self.spec.mpicc = self.prefix.bin.mpicc
