@@ -1,158 +1,160 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Unauthenticated connections to all listening ports of a running job: ci/hostile_connections.py [COUNT] [SEED] [BUILD_DIR]
+"""Unauthenticated connections to all listening ports of a running job:
 
-A job of tests/multinode/message_audit runs over two hosts made of namespaces. Meanwhile COUNT connections (default 100000) are
-made to every listening port on either host: those of the launcher while daemons are expected, of ranks afterwards. They send
-nothing, random bytes, the magic number of UCX's TCP transport with a connection request, or handshakes of ranks that are cut at
-every byte, and some stay open for a while. Ranks may send nothing to them, the launcher no more than a nonce; none may be
-accepted, and the jobs must end successfully with every message in place. Root only; 77 where hosts cannot be created.
+  ci/hostile_connections.py [COUNT [SEED [BUILD_DIR]]]       default 100000, the time, build/release; root
+  ci/hostile_connections.py rate [PER_SECOND [PAIRS [BUILD_DIR]]]     default 1000, 6, build/release
+
+The first form: jobs of tests/multinode/message_audit run over two hosts made of namespaces. Meanwhile COUNT connections of
+tests/security/hostile_connections.py are made to every listening port on one host: those of the launcher while daemons are expected,
+of ranks afterwards. Ranks may send nothing to them, the launcher no more than a nonce; none may be accepted, the descriptors and the
+memory of ranks must stay bounded, and the jobs must end successfully with every message in place.
+
+The second form: messages per second of tests/bridge/sequenced between two hosts, without and with PER_SECOND connections to one of
+its two ranks, in turn. Both ranks share one CPU and the attacker has another one, so that the ranks' work for the connections
+counts in full. Fails if the job is slowed by more than 5 %. Needs two CPUs, otherwise idle.
+
+Exit status 77 where hosts cannot be created.
 """
-import ctypes
 import os
 import random
-import select
-import socket
-import struct
+import re
+import statistics
 import subprocess
 import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 100000
-SEED = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
-BUILD = os.path.abspath(sys.argv[3] if len(sys.argv) > 3 else os.path.join(ROOT, "build/release"))
+RATE = sys.argv[1:2] == ["rate"]
+NUMBERS = [int(a) for a in sys.argv[1:] if a.isdigit()]
+COUNT = NUMBERS[0] if NUMBERS else 1000 if RATE else 100000
+SEED = NUMBERS[1] if len(NUMBERS) > 1 else 6 if RATE else int(time.time())
+BUILD = os.path.abspath(next((a for a in sys.argv[1:] if a != "rate" and not a.isdigit()), os.path.join(ROOT, "build/release")))
 os.environ.setdefault("CLUSTER_TOOL", os.path.join(BUILD, "tests/multinode/host"))
 sys.path.insert(0, os.path.join(ROOT, "tests/multinode"))
+sys.path.insert(0, os.path.join(ROOT, "tests/security"))
 from cluster import SKIP, CannotRun, Cluster  # noqa: E402
+from hostile_connections import HostileConnections, enter_network, listening_ports, resources  # noqa: E402
 
-os.environ["ZIPMPI_NET_ENGINE"] = "tcp"  # UCX replies to connections
 MPIEXEC = os.path.join(BUILD, "bin/mpiexec")
 MESSAGE_AUDIT = os.path.join(BUILD, "tests/multinode/message_audit")
+SEQUENCED = os.path.join(BUILD, "tests/bridge/sequenced")
 MAX_REPLY_BYTES = 72  # the nonce and public key of a handshake, with their header
-MAX_OPEN = 200
-UCX_REQUEST = struct.pack("<QBIII", 0xCAFEBABE12345678, 31, 48, 1, 0)  # magic number, header, event
-HELLO = struct.pack("<4sIQQiiQii", b"MZW1", 1, 0, 0, 1, 0, 0, 0, 0) + bytes(48)  # of rank 1 to rank 0, with a wrong code
-PREFIXES = (b"", UCX_REQUEST, b"ZMPI", b"MZN1", b"\0\0\0\0", b"cmd=init pmi_version=1 pmi_subversion=1\n", b"GET / HTTP/1.0\r\n\r\n")
+MAX_DESCRIPTORS = 256 + 64  # unauthenticated connections of transport/stream/connection_setup.cpp, and the rank's own
+MAX_RESIDENT_KB = 128 * 1024
+SECONDS = 5  # of one job of the second form
+MAX_SLOWDOWN = 0.05
 
 
-def enter_network(pid):
-    """Moves this process, and those it starts, into the host's network."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    with open(f"/proc/{pid}/ns/net") as f:
-        if libc.setns(f.fileno(), 0) != 0:
-            raise CannotRun("setns: " + os.strerror(ctypes.get_errno()))
+class Maxima:
+    """Of descriptors and memory of the ranks."""
+    def __init__(self):
+        self.descriptors = self.resident_kb = 0
 
-
-def ports():
-    listed = subprocess.run(["ss", "-Htln"], capture_output=True, text=True, check=True).stdout
-    found = [line.split()[3].rsplit(":", 1) for line in listed.splitlines()]
-    return [(a.strip("[]"), int(p)) for a, p in found if "%" not in a and ":" not in a]
-
-
-class HostileConnections:
-    def __init__(self, rng):
-        self.rng = rng
-        self.open = {}  # socket: (bytes received, time at which it is closed)
-        self.made = self.refused = 0
-        self.max_reply_bytes = {}
-
-    def make(self, where):
-        s = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        s.setblocking(False)
-        try:
-            s.connect(where)
-        except BlockingIOError:
-            pass
-        except OSError:
-            self.refused += 1
-            s.close()
-            return
-        self.made += 1
-        silent = self.rng.random() < 0.05
-        self.open[s] = [0, time.monotonic() + (self.rng.uniform(0, 1) if silent else 0.05), silent, where]
-
-    def bytes(self):
-        if self.made % 2 == 0:
-            return HELLO[:self.made // 2 % (len(HELLO) + 1)]
-        begin = self.rng.choice(PREFIXES)
-        return begin + self.rng.randbytes(self.rng.choice((0, 1, 7, 111, 112, 500, 4000)))
-
-    def step(self):
-        now = time.monotonic()
-        readable, writable, _ = select.select(list(self.open), [s for s, o in self.open.items() if not o[2]], [], 0.01)
-        for s in writable:
-            self.open[s][2] = True
+    def add(self, pids):
+        for pid in pids:
             try:
-                s.send(self.bytes())
-            except OSError:
-                pass
-        for s in readable:
-            try:
-                got = len(s.recv(65536))
-            except OSError:
-                got = 0
-            self.open[s][0] += got
-            if got == 0:
-                self.open[s][1] = 0
-        for s in [s for s, o in self.open.items() if o[1] < now]:
-            received, _, _, where = self.open.pop(s)
-            kind = "launcher" if where[1] in self.launcher else "ranks"
-            self.max_reply_bytes[kind] = max(self.max_reply_bytes.get(kind, 0), received)
-            s.close()
-
-    launcher = frozenset()
+                descriptors, resident_kb = resources(pid)
+            except (OSError, StopIteration):
+                continue  # it has ended
+            self.descriptors = max(self.descriptors, descriptors)
+            self.resident_kb = max(self.resident_kb, resident_kb)
 
 
-def hostile_round(cluster, connections, number):
+def hostile_round(cluster, connections, maxima, number):
     """One job; the launcher's ports are open while its agent sleeps."""
     agent = f"sh -c 'sleep 1.5; exec {cluster.agent} \"$@\"' agent"
     job = cluster.start("n1", [MPIEXEC, "--launch-agent", agent, "-n", "4", "--host", "n1:2,n2:2", "--timeout", "120", MESSAGE_AUDIT,
                                SEED + number, 3], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    seen = set()
+    seen = False
     next_scan = 0
-    where = []
+    ports = []
     while job.poll() is None and connections.made < COUNT:
         if time.monotonic() >= next_scan:
-            where = ports()
-            seen.update(where)
+            ports = listening_ports()
+            seen = seen or bool(ports)
             next_scan = time.monotonic() + 0.2
-            if b"message_audit" not in subprocess.run(["ss", "-Htlnp"], capture_output=True, check=True).stdout:
-                connections.launcher = connections.launcher | {p for _, p in where}
-        while where and len(connections.open) < MAX_OPEN:
-            connections.make(connections.rng.choice(where))
+            if not listening_ports("message_audit"):
+                connections.launcher = connections.launcher | {p for _, p in ports}
+            maxima.add(cluster.named("n1", "message_audit"))
+        connections.make_many(ports)
         connections.step()
-    while connections.open:
-        connections.step()
+    connections.close_all()
     out, err = job.communicate(timeout=120)
     if job.returncode != 0 or err or out.count("over") != 4 or "WRONG" in out:
         print(f"the job failed: status {job.returncode}\n{out}\n{err}")
         return False
-    return bool(seen)
+    return seen
+
+
+def run_count(cluster):
+    print(f"seed {SEED}, {COUNT} connections", flush=True)
+    connections = HostileConnections(random.Random(SEED))
+    maxima = Maxima()
+    problems = []
+    begin = time.monotonic()
+    number = 0
+    while connections.made < COUNT and not problems:
+        number += 1
+        if not hostile_round(cluster, connections, maxima, number):
+            problems.append("a job failed")
+        print(f"{connections.made} connections, {connections.refused} refused, {number} jobs, {time.monotonic() - begin:.0f} s, "
+              f"longest reply: {connections.max_reply_bytes}, at most {maxima.descriptors} descriptors and "
+              f"{maxima.resident_kb} KB per rank", flush=True)
+    if connections.max_reply_bytes["launcher"] > MAX_REPLY_BYTES:
+        problems.append(f"the launcher sent {connections.max_reply_bytes['launcher']} bytes to an unauthenticated connection")
+    if connections.max_reply_bytes["ranks"] > 0:
+        problems.append(f"a rank sent {connections.max_reply_bytes['ranks']} bytes to an unauthenticated connection")
+    if maxima.descriptors > MAX_DESCRIPTORS or maxima.resident_kb > MAX_RESIDENT_KB:
+        problems.append("a rank used too many descriptors or too much memory")
+    print(f"hostile connections: {connections.made}, {'; '.join(problems) or 'none accepted'}")
+    return 1 if problems else 0
+
+
+def messages_per_second(cluster, connections):
+    """Of one job, with COUNT connections per second to the rank on n1; None: without."""
+    job = cluster.start("n1", ["taskset", "-c", "0", MPIEXEC, "--launch-agent", cluster.agent, "-n", "2", "--host", "n1:1,n2:1",
+                               SEQUENCED, 1, 4096, SECONDS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    ports = []
+    while connections and not ports and job.poll() is None:
+        ports = listening_ports("sequenced")
+    begin = time.monotonic()
+    made = 0
+    while ports and time.monotonic() - begin < SECONDS:
+        for _ in range(int((time.monotonic() - begin) * COUNT) - made):
+            connections.make(ports[0])
+            made += 1
+        connections.step(0.001)
+    if connections:
+        connections.close_all()
+    out, err = job.communicate(timeout=120)
+    if job.returncode != 0 or err:
+        sys.exit(f"the job failed with status {job.returncode}: {err}")
+    messages, seconds = map(float, re.search(r"messages (\S+) seconds (\S+)", out).groups())
+    return messages / seconds
+
+
+def run_rate(cluster):
+    os.sched_setaffinity(0, {1})
+    connections = HostileConnections(random.Random(1))
+    ratios = []
+    for _ in range(SEED):
+        without = messages_per_second(cluster, None)
+        under = messages_per_second(cluster, connections)
+        ratios.append(under / without)
+        print(f"messages per second: {without:.0f} without, {under:.0f} with connections; ratio {ratios[-1]:.3f}", flush=True)
+    slowdown = 1 - statistics.median(ratios)
+    print(f"{connections.made} connections, {COUNT} per second: slowed by {100 * slowdown:.1f} % (median of {SEED}), "
+          f"longest reply {connections.max_reply_bytes['ranks']} bytes")
+    return 0 if slowdown <= MAX_SLOWDOWN and connections.max_reply_bytes["ranks"] == 0 else 1
 
 
 def run():
-    print(f"seed {SEED}, {COUNT} connections", flush=True)
-    connections = HostileConnections(random.Random(SEED))
-    good = True
-    begin = time.monotonic()
     with Cluster(2) as cluster:
-        enter_network(cluster["n1"].pid)
-        number = 0
-        while connections.made < COUNT and good:
-            number += 1
-            good = hostile_round(cluster, connections, number)
-            print(f"{connections.made} connections, {connections.refused} refused, {number} jobs, {time.monotonic() - begin:.0f} s, "
-                  f"longest reply: {connections.max_reply_bytes}", flush=True)
-    if connections.max_reply_bytes.get("launcher", 0) > MAX_REPLY_BYTES:
-        print(f"the launcher sent {connections.max_reply_bytes['launcher']} bytes to an unauthenticated connection")
-        good = False
-    if connections.max_reply_bytes.get("ranks", 0) > 0:
-        print(f"a rank sent {connections.max_reply_bytes['ranks']} bytes to an unauthenticated connection")
-        good = False
-    print(f"hostile connections: {connections.made}, {'none accepted' if good else 'FAILED'}")
-    return 0 if good else 1
+        if not enter_network(cluster["n1"].pid):
+            raise CannotRun("the network of a host cannot be entered")
+        return run_rate(cluster) if RATE else run_count(cluster)
 
 
 if __name__ == "__main__":
