@@ -21,6 +21,7 @@ constexpr uint64_t authenticated_timeout_ns = 600 * second_ns; // an authenticat
 constexpr uint32_t max_rounds = 3;                             // over all addresses
 constexpr uint64_t patience_ns = 10 * second_ns;
 constexpr size_t max_unauthenticated = 256; // a process often may open 1024 descriptors
+constexpr size_t max_unconfirmed = 4;       // of one peer: its hello may have been recorded and sent again
 constexpr uint64_t check_interval_ns = second_ns / 20;
 constexpr uint64_t reply_timeout_ns = 20 * second_ns; // for a reply, before another address is tried
 
@@ -117,6 +118,23 @@ void ConnectionSetup::evict_unauthenticated() {
     table_.mark_broken(evicted);
 }
 
+// A peer that dials again has given up its earlier attempts.
+void ConnectionSetup::evict_unconfirmed(const ProcessName& from) {
+    size_t unconfirmed = 0;
+    Connection* oldest = nullptr;
+    for (const auto& [number, c] : table_.all()) {
+        const ProcessName& other = c->setup.hello.from;
+        if (c->is_broken() || c->state != Connection::State::reply_sent || other.job != from.job ||
+            other.rank != from.rank)
+            continue;
+        ++unconfirmed;
+        if (oldest == nullptr) oldest = c.get();
+    }
+    if (unconfirmed < max_unconfirmed) return;
+    oldest->fd.reset();
+    table_.mark_broken(*oldest);
+}
+
 size_t ConnectionSetup::expected_bytes(Connection::State state) {
     switch (state) {
     case Connection::State::hello_awaited:
@@ -154,6 +172,7 @@ bool ConnectionSetup::on_hello(Connection& c) {
 
 bool ConnectionSetup::reply_hello(Connection& c, std::string_view key) {
     if (!is_authentic(c.setup.hello, key) || peers_.find(c.setup.hello.from) == PeerSet::none) return false;
+    evict_unconfirmed(c.setup.hello.from);
     c.setup.hello_reply = make_hello_reply(c.setup.hello, key);
     c.state = Connection::State::reply_sent;
     c.setup.deadline_ns = os::now_ns() + authenticated_timeout_ns;

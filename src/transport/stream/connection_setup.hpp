@@ -43,6 +43,7 @@ class ConnectionSetup {
 
   private:
     void evict_unauthenticated();
+    void evict_unconfirmed(const ProcessName& from);
     bool dial_next(Connection& c);
     bool on_hello(Connection& c);
     bool reply_hello(Connection& c, std::string_view key);
