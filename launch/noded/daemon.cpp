@@ -167,7 +167,9 @@ void Daemon::on_frame(const ControlFrame& f) {
     }
     case ControlFrameType::fault_event: {
         JobEvent e;
-        if (decode(f.payload, e)) faults_.on_event(e);
+        if (!decode(f.payload, e)) return;
+        faults_.on_event(e);
+        if (e.kind == JobEvent::Kind::failed) pmi_.owner_failed(e.rank);
         return;
     }
     default:

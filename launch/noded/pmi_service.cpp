@@ -59,6 +59,7 @@ PmiServer::RemoteNodes PmiService::make_remote_nodes() {
         if (value != nullptr) reply.value = *value;
         relay_.send(reply);
     };
+    remote.absent = [this] { relay_.pmi_fence().forward_if_complete(); };
     return remote;
 }
 
@@ -123,6 +124,10 @@ void PmiService::deliver(const RoutedMessage& m) {
     if (!server_) return;
     if (m.kind == RoutedMessage::Kind::key_reply) return server_->on_remote_reply(m.key, m.found, m.value);
     server_->on_remote_get(m.from, m.key);
+}
+
+void PmiService::owner_failed(uint32_t rank) {
+    if (server_) server_->owner_failed(rank);
 }
 
 void PmiService::fence_done(std::string_view pairs) {

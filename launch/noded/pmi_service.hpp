@@ -30,6 +30,7 @@ class PmiService {
     void receive(uint32_t client); // what it has sent
     void deliver(const RoutedMessage& m);
     void fence_done(std::string_view pairs);
+    void owner_failed(uint32_t rank);                      // of any node
     [[nodiscard]] PmiServer& server() { return *server_; } // after begin()
 
   private:

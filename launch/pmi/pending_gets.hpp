@@ -23,6 +23,19 @@ class PendingGets {
     // Returns true if it is the first one for this key.
     bool add(const std::string& key, Get get);
     [[nodiscard]] std::vector<Get> take(const std::string& key);
+    template <class Matches> // of keys
+    [[nodiscard]] std::vector<Get> take_if(Matches matches) {
+        std::vector<Get> taken;
+        for (auto of_key = gets_.begin(); of_key != gets_.end();) {
+            if (!matches(of_key->first)) {
+                ++of_key;
+                continue;
+            }
+            taken.insert(taken.end(), of_key->second.begin(), of_key->second.end());
+            of_key = gets_.erase(of_key);
+        }
+        return taken;
+    }
     void drop_client(uint32_t client);
 
     void add_node(const std::string& key, uint32_t node) { nodes_[key].push_back(node); }

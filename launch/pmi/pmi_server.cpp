@@ -158,7 +158,8 @@ void PmiServer::get(uint32_t rank, const PmiMessage& m) {
     const int owner = owner_of(key);
     if (value != nullptr || !remote_.get || owner < 0 ||
         static_cast<uint32_t>(owner) >= job_.size + job_.gateways ||
-        static_cast<uint32_t>(owner) == job_.world_ranks[rank])
+        static_cast<uint32_t>(owner) == job_.world_ranks[rank] ||
+        failed_owners_.count(static_cast<uint32_t>(owner)) != 0)
         return reply_get(rank, m, value);
     if (!pending_gets_.add(key, {rank, m}) || is_local_gateway(owner) ||
         remote_.get(static_cast<uint32_t>(owner), key)) // may reply at once, for a node that has failed
@@ -179,6 +180,13 @@ void PmiServer::on_remote_reply(const std::string& key, bool found, std::string_
     if (found && owner_of(key) < static_cast<int>(job_.size))
         store_.put(Space::keys, key, value); // cached for later requests
     for (const PendingGets::Get& g : pending) reply_get(g.client, g.request, found ? &text : nullptr);
+}
+
+void PmiServer::owner_failed(uint32_t owner) {
+    failed_owners_.insert(owner);
+    for (const PendingGets::Get& g : pending_gets_.take_if(
+             [&](const std::string& key) { return owner_of(key) == static_cast<int>(owner); }))
+        reply_get(g.client, g.request, nullptr);
 }
 
 bool PmiServer::is_local_gateway(int owner) const {
@@ -237,7 +245,8 @@ void PmiServer::reset_client(uint32_t client) {
 void PmiServer::release_fence_if_complete() {
     if (!fence_.is_complete() || fence_.is_sent()) return;
     if (!remote_.fence) return fence_done({});
-    if (fence_.mark_sent()) remote_.fence(fence_.take_pairs());
+    if (fence_.mark_sent()) return remote_.fence(fence_.take_pairs());
+    if (remote_.absent) remote_.absent();
 }
 
 void PmiServer::fence_done(std::string_view pairs) {

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,8 @@ class PmiServer {
         std::function<bool(uint32_t owner, const std::string& key)> get;
         // Replies to a node's request; value is null if there is none.
         std::function<void(uint32_t node, const std::string& key, const std::string* value)> reply;
+        // All local ranks have exited, none in the fence: it must not wait for this node. May be empty.
+        std::function<void()> absent;
     };
 
     PmiServer(PmiJob job, Send send, Abort abort, RemoteNodes remote = {});
@@ -62,7 +65,10 @@ class PmiServer {
     void on_remote_get(uint32_t node, const std::string& key); // from another node
     // Value that the library or a gateway has put here under this name; null if none.
     [[nodiscard]] const std::string* find_put(uint32_t owner, std::string_view name) const;
-    void rank_ended(uint32_t rank);     // excluded from later barriers; its keys stay
+    void rank_ended(uint32_t rank); // excluded from later barriers; its keys stay
+    // A rank of the job has failed, perhaps with its node: requests for its keys might get no reply, so they
+    // fail here unless the keys are known.
+    void owner_failed(uint32_t owner);
     void reset_client(uint32_t client); // restarted gateway: drops its requests and state; keeps its keys
     // True between init and finalize.
     [[nodiscard]] bool is_initialized(uint32_t rank) const { return clients_[rank].initialized; }
@@ -109,6 +115,7 @@ class PmiServer {
     PmiStore store_;
     PmiFence fence_;
     PendingGets pending_gets_;
+    std::set<uint32_t> failed_owners_;
     std::vector<NodeAttrWait> node_attr_waits_;
 };
 

@@ -208,14 +208,15 @@ struct GatewayTestServer {
                [this](uint32_t node, const std::string& key, const std::string* value) {
                    remote_replies.push_back(std::to_string(node) + " " + key + " " +
                                             (value != nullptr ? *value : "-"));
-               }}) {}
+               },
+               [this] { ++absences; }}) {}
     std::string request(uint32_t client, std::string_view bytes) {
         replies[client].clear();
         server.feed(client, bytes);
         return replies[client];
     }
     std::string replies[2];
-    int fences = 0;
+    int fences = 0, absences = 0;
     std::vector<uint32_t> requested_owners;
     std::vector<std::string> remote_replies;
     PmiServer server;
@@ -261,6 +262,26 @@ TEST(PmiGateways, RestartedGatewayGetsNoOldReplies) {
     d.server.reset_client(1);
     d.server.on_remote_reply("zipmpi-1-net0", true, "x");
     EXPECT_EQ(d.replies[1], "");
+}
+
+TEST(PmiFailures, PendingGetOfFailedRankIsAnswered) {
+    GatewayTestServer d;
+    EXPECT_EQ(d.request(0, "cmd=get kvsname=job key=zipmpi-1-net0\n"), "");
+    d.server.owner_failed(0);
+    EXPECT_EQ(d.replies[0], "");
+    d.server.owner_failed(1);
+    EXPECT_EQ(d.replies[0], "cmd=get_result rc=-1 msg=failed value=unknown\n");
+    // Its node may fail later, without another event.
+    EXPECT_NE(d.request(0, "cmd=get kvsname=job key=zipmpi-1-net1\n").find("rc=-1"), std::string::npos);
+    EXPECT_EQ(d.requested_owners, std::vector<uint32_t>{1});
+}
+
+// Other nodes may have entered a fence before the last rank of this one exits.
+TEST(PmiFailures, NodeWithoutRanksIsReported) {
+    GatewayTestServer d;
+    d.server.rank_ended(0);
+    EXPECT_EQ(d.absences, 1);
+    EXPECT_EQ(d.fences, 0);
 }
 
 } // namespace
