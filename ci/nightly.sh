@@ -35,6 +35,7 @@ TARGETS="unit_tests mpi_tests" stage tsan ci/build_and_test.sh tsan -L 'unit|mpi
 stage soak ci/soak.sh build/release
 stage hostile_connections python3 -B ci/hostile_connections.py
 stage alterations ci/alterations.sh build/release
+stage simulation ci/simulation.sh 1000000 1 build/release
 stage bridge ci/bridge_programs.sh build/release
 
 echo

@@ -20,6 +20,23 @@ DEFECTS = {
     "waits_for_failed_peer": [("if (m.flow->failed && !m.chunks.complete()) {", "if (m.length == ~uint64_t{0}) {")],
     "never_disconnects": [("path.controls_confirmed = std::max(path.controls_confirmed, controls_confirmed);", ";")],
     "use_after_free": [("f.out.abandoned.push_back(std::move(m));", "m.reset();")],
+    # tests/simulation
+    "delivers_duplicates": [("if (f.in.has_seen(sequence)) {", "if (sequence > f.in.deliver_next && f.in.has_seen(sequence)) {"),
+                            ("if (sequence - in.deliver_next > wire::flow_window) {", "if (sequence > in.deliver_next + wire::flow_window) {"),
+                            ("if (sequence == in.deliver_next) {", "if (sequence <= in.deliver_next) {")],
+    "never_releases_buffer": [("    subtract(counters_.buffered_bytes, t.bytes);\n", "")],
+    "completes_batched_twice": [("protocols_.send_finished(operation, OpStatus::done);",
+                                 "protocols_.send_finished(operation, OpStatus::done), protocols_.send_finished(operation, OpStatus::done);")],
+    "sleeps_without_deadline": [("std::min(endpoint_.next_deadline_ns(), paths_.next_retry_ns())", "paths_.next_retry_ns()")],
+    "forgets_pending_gets": [("return owner_of(key) == static_cast<int>(owner); }", "return owner_of(key) == static_cast<int>(owner) && owner > job_.size; }")],
+    "forgets_absent_ranks": [("    if (remote_.absent) remote_.absent();\n", "")],
+    "requests_from_failed_rank": [("failed_owners_.insert(owner);", "")],
+    "leaves_fence_early": [("if (!fence_.is_complete() || fence_.is_sent()) return;", "if (fence_.is_sent()) return;")],
+    "loses_remote_value": [("g.request, found ? &text : nullptr);", "g.request, nullptr);")],
+    "waits_for_failed_member": [("        a->second.missing.erase(rank);\n        decide_if_complete(a);", "        decide_if_complete(a);")],
+    "decides_early": [("if (!a->second.missing.empty()) return;", "if (a->second.missing.size() > 1) return;")],
+    "loses_contribution": [("    a->second.flags &= e.flags;\n", "")],
+    "counts_other_failures": [("event.failed = failures();", "event.failed = failures() + (failures() > 1 ? 1 : 0);")],
     # schedules/
     "no_barrier": [("        os::global_membarrier();\n", "")],
     "no_final_poll": [("if (engine.progress_all() == 0 && engine.faults().poll() == 0 &&\n"
