@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tracing/analysis.hpp"
 
+#include "base/stable_sort.hpp"
+
 #include <algorithm>
 #include <tuple>
 
@@ -48,8 +50,8 @@ std::map<StreamKey, Stream> streams_of(const Trace& trace) {
 void match(const std::map<uint32_t, uint32_t>& index, const StreamKey& key, Stream& stream,
            TraceAnalysis& out) {
     const auto by_start = [](const End& a, const End& b) { return a.message->start < b.message->start; };
-    std::stable_sort(stream.sends.begin(), stream.sends.end(), by_start);
-    std::stable_sort(stream.receives.begin(), stream.receives.end(), by_start);
+    stable_sort(stream.sends, by_start);
+    stable_sort(stream.receives, by_start);
     const size_t n = std::min(stream.sends.size(), stream.receives.size());
     out.unmatched += stream.sends.size() + stream.receives.size() - 2 * n;
     for (size_t i = 0; i < n; ++i) {

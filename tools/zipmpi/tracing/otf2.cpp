@@ -6,6 +6,7 @@
 // members of other communicators.
 #include "tracing/otf2_module.hpp"
 
+#include "base/stable_sort.hpp"
 #include "names/function_table.hpp"
 
 #include <algorithm>
@@ -73,7 +74,7 @@ std::vector<Moment> moments_of(const RankTrace& rank) {
         if (e.is_send()) all.push_back({What::sent, e.start, &e});
         if (e.is_receive()) all.push_back({What::received, e.end, &e});
     }
-    std::stable_sort(all.begin(), all.end(), [](const Moment& a, const Moment& b) {
+    stable_sort(all, [](const Moment& a, const Moment& b) {
         return a.time != b.time ? a.time < b.time : a.what < b.what;
     });
     return all;
