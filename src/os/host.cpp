@@ -78,4 +78,10 @@ int usable_cpus() noexcept {
     return cpus.usable();
 }
 
+uint64_t physical_memory() noexcept {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page_bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_bytes > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes) : 0;
+}
+
 } // namespace zipmpi::os

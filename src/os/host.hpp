@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Host name and usable CPUs, without name resolution or device access.
+// Host name, usable CPUs and memory, without name resolution or device access.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,8 @@ namespace zipmpi::os {
 
 std::string host_name();    // from uname(2)
 int usable_cpus() noexcept; // CPUs this process may run on: affinity mask, capped by the cgroup CPU quota
+
+uint64_t physical_memory() noexcept; // bytes that the host has; 0: unknown
 
 // Union of the CPUs that several processes may use; each may be bound to a different one.
 class CpuUnion {

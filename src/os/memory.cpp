@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "os/memory.hpp"
 
+#include "os/host.hpp"
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -50,9 +52,8 @@ static bool is_overcommitted() noexcept {
 
 bool reserve_on_access(int fd, uint64_t offset, uint64_t length) noexcept {
     if (!is_overcommitted()) return reserve(fd, offset, length);
-    static const uint64_t pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
-    static const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    return length / page_bytes <= pages;
+    static const uint64_t all = physical_memory();
+    return length <= all;
 }
 
 void release_pages(int fd, uint64_t offset, uint64_t length) noexcept {

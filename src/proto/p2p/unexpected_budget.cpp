@@ -3,10 +3,10 @@
 #include "proto/p2p/unexpected_budget.hpp"
 
 #include "base/param.hpp"
+#include "os/host.hpp"
 
 #include <algorithm>
 #include <ctime>
-#include <unistd.h>
 #include <utility>
 
 namespace zipmpi::proto {
@@ -34,12 +34,6 @@ Param<int64_t> peer_limit{"p2p.unexpected_peer_limit",
 // Programs may rely on some buffering, although MPI does not promise it.
 constexpr uint64_t min_automatic = 64 * MiB;
 
-uint64_t host_memory() {
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long page_bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page_bytes > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes) : 0;
-}
-
 // Memory that a held peer may use until the receiver sleeps, or sleeps again.
 constexpr uint64_t min_step = 64 * KiB;
 // The time in which a peer fills its ring.
@@ -51,7 +45,7 @@ constexpr uint64_t max_bytes_per_poll = 4 * MiB;
 } // namespace
 
 UnexpectedBudget::Limits UnexpectedBudget::limits_of_rank(uint32_t local_ranks) {
-    const uint64_t share = host_memory() / 4 / std::max(local_ranks, 1U);
+    const uint64_t share = os::physical_memory() / 4 / std::max(local_ranks, 1U);
     const uint64_t total =
         total_limit == automatic ? std::max(share, min_automatic) : static_cast<uint64_t>(total_limit.get());
     const uint64_t peer = peer_limit == automatic ? total / 2 : static_cast<uint64_t>(peer_limit.get());
