@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Base of the launcher tests: starts mpiexec, and counts leftovers."""
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -10,6 +9,7 @@ import unittest
 import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from installed import needed  # noqa: E402
 from processes import children, ticks  # noqa: E402,F401 (re-exported)
 
 MPIEXEC = os.environ["TEST_MPIEXEC"]
@@ -112,8 +112,7 @@ def helper(name):
 
 
 def needs(program):
-    if shutil.which(program) is None:
-        raise unittest.SkipTest(f"{program} is not installed")
+    needed(program)
     return program
 
 

@@ -19,6 +19,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import installed  # noqa: E402
+
 SKIP = 77  # exit status of a test that cannot run here
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOL = os.environ.get("CLUSTER_TOOL", os.path.join(HERE, "../../build/release/tests/multinode/host"))
@@ -31,8 +34,8 @@ def hardware_address(address):
     return "02:00:" + ":".join(f"{int(byte):02x}" for byte in address.split("."))
 
 
-class CannotRun(Exception):
-    """Not root, or the kernel does not permit namespaces."""
+class CannotRun(BaseException):
+    """Not root, or the kernel does not permit namespaces. Not an Exception, which unittest would record as an error of setUpClass."""
 
 
 class Host:
@@ -55,7 +58,7 @@ class Cluster:
         """shared_network: no bridge and no interfaces; all hosts use the network of the caller."""
         if os.geteuid() != 0:
             raise CannotRun("only root can create network namespaces")
-        if shutil.which("ip") is None:
+        if installed.find("ip") is None:
             raise CannotRun("the program ip is not installed")
         self.views = not isinstance(hosts, int)
         self.plan = hosts if self.views else {f"n{i}": [("net", NETWORK + str(i))] for i in range(1, hosts + 1)}

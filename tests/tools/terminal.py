@@ -3,10 +3,12 @@
 """A terminal for tests (tmux): sends keys and reads the screen."""
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import installed  # noqa: E402
 
 SKIP = 77
 
@@ -17,7 +19,7 @@ class Terminal:
 
     @classmethod
     def setUpClass(cls):
-        if shutil.which("tmux") is None:
+        if installed.find("tmux") is None:
             print("tmux is not installed")
             sys.exit(SKIP)
         super().setUpClass()

@@ -15,6 +15,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import installed  # noqa: E402
+
 import test_top
 
 METRICS = [test_top.BIN + "/zipmpi", "metrics"]
@@ -104,9 +107,7 @@ class Metrics(test_top.Top):
         self.samples(text)
 
     def test_prometheus(self):
-        server = shutil.which("prometheus")
-        if server is None:
-            self.skipTest("Prometheus is not installed")
+        server = installed.needed("prometheus")
         port, own = free_port(), free_port()
         self.start(*METRICS, "--port", port)
         config = os.path.join(self.folder, "prometheus.yml")

@@ -10,6 +10,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import installed  # noqa: E402
+
 BIN = os.environ["TEST_BIN"]
 PROGRAM = os.environ["TEST_TRACED"]
 MESSAGES = 41
@@ -75,9 +78,7 @@ class Profile(Traced):
         self.assertIn("zipmpi_trace_standard.so", self.good(f"{BIN}/mpiexec", "-n", 1, "--profile", "cat", "/proc/self/maps"))
 
     def test_not_on_another_library(self):
-        mpicc = shutil.which("mpicc.openmpi")
-        if mpicc is None:
-            self.skipTest("there is no Open MPI")
+        mpicc = installed.needed("mpicc.openmpi")
         program = self.path("program")
         self.good(mpicc, "-w", os.path.join(os.path.dirname(os.path.abspath(__file__)), "traced.c"), "-o", program)
         p = run(f"{BIN}/mpiexec", "-n", 1, "--mpi", "own", "--profile", "--dry-run", program)
@@ -115,7 +116,7 @@ class Trace(Traced):
 
     def test_programs_of_other_libraries(self):
         for library in ("openmpi", "mpich"):
-            mpicc = shutil.which("mpicc." + library)
+            mpicc = installed.find("mpicc." + library)
             if mpicc is None:
                 continue
             with self.subTest(library=library):
@@ -183,17 +184,15 @@ class Formats(Trace):
             text = f.read()
         self.assertNotRegex(text, r"https?://|src=|href=")
         self.assertIn("late senders", text)
-        browser = shutil.which("chromium") or shutil.which("google-chrome")
-        if browser is None:
-            self.skipTest("there is no browser")
+        browser = installed.needed(*installed.BROWSERS)
         shown = run(browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder}/profile",
                     "--dump-dom", "file://" + page).stdout
         self.assertRegex(shown, r"<span><i style=\"background: [^>]*></i>MPI_Barrier</span>")
 
     def test_otf2(self):
-        reader = shutil.which("otf2-print")
-        if reader is None or not os.path.exists(f"{BIN}/../lib/zipmpi/zipmpi_otf2.so"):
-            self.skipTest("OTF2 is not installed")
+        reader = installed.needed("otf2-print")
+        if not os.path.exists(f"{BIN}/../lib/zipmpi/zipmpi_otf2.so"):
+            self.skipTest("this build has no OTF2")
         self.assertEqual(self.good(f"{BIN}/zipmpi", "trace", self.dir, "--otf2", self.path("otf2")), "")
         printed = self.good(reader, self.path("otf2/trace.otf2"))
         for name, count in (("MPI_SEND", MESSAGES), ("MPI_RECV", MESSAGES), ("ENTER", self.facts()["calls"]),

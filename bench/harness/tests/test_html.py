@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 import zlib
@@ -16,7 +17,9 @@ from harness.plots import chart
 
 from .test_output import comparison
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tests"))
+import installed  # noqa: E402
+
 ZIPMPI = (0xd5, 0x5e, 0x00)  # the color of ZipMPI's line
 
 
@@ -72,11 +75,11 @@ class Pages(unittest.TestCase):
         for part in ('<figure id="latency"><svg', "Half round trip", "1 Ki", "Open MPI", '<td class="number">', "open"):
             self.assertIn(part, text)
 
-    @unittest.skipIf(BROWSER is None, "no chromium")
     def test_browser_renders_it(self):
+        browser = installed.needed(*installed.BROWSERS)
         with tempfile.TemporaryDirectory() as folder:
             path, picture = write_page(folder, comparison()), os.path.join(folder, "page.png")
-            command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=600,900",
+            command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=600,900",
                        f"--user-data-dir={folder}/profile", f"--screenshot={picture}", "file://" + path]
             subprocess.run(command, check=True, capture_output=True, timeout=120)
             rows = pixels(picture)

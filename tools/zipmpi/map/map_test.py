@@ -13,8 +13,10 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 import zlib
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tests"))
+import installed  # noqa: E402
+
 ZIPMPI = sys.argv.pop()
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SEED_MACHINE = "package:2 l2:2 core:2 pu:1(indexes=0,4,2,6,1,5,3,7)"
 
 
@@ -56,12 +58,12 @@ class Map(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def draw(self, svg):
+    def draw(self, browser, svg):
         """Renders a figure with a browser and checks its size. Returns the SVG root and the set of colors."""
         root = ElementTree.parse(svg).getroot()
         size = root.get("width"), root.get("height")
         png = svg + ".png"
-        subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+        subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                         f"--user-data-dir={self.folder}/browser", f"--window-size={size[0]},{size[1]}",
                         f"--screenshot={png}", "file://" + svg], capture_output=True, timeout=60, check=True)
         width, height, rows = pixels(png)
@@ -146,18 +148,18 @@ class Map(unittest.TestCase):
         self.assertRegex(r.stdout, r"(?m)cpu 0 +ranks \d+-\d+( \d+-\d+)?$")
         self.assertRegex(r.stdout, r"best found +\d+ +1\.00 x")
 
-    @unittest.skipUnless(BROWSER, "no browser")
     def test_figures(self):
+        browser = installed.needed(*installed.BROWSERS)
         svg, heat = self.path("map.svg"), self.path("heat.svg")
         r = zipmpi_map("--pattern", "cg:16", "--map-by", "comm", "--machine", SEED_MACHINE, "--svg", svg, "--heatmap", heat)
         self.assertEqual(r.returncode, 0, r.stderr)
-        root, colors = self.draw(svg)
+        root, colors = self.draw(browser, svg)
         texts = self.texts(root)
         for text in ("16 ranks by comm", "socket 0", "socket 1", "L2 3", "cpu 7", "0 1 2 3", "12 13 14 15"):
             self.assertIn(text, texts)
         self.assertEqual(texts.count("4 5 6 7"), 2)
         self.assertTrue({bytes.fromhex("2f6db5"), bytes.fromhex("fdf3d8"), bytes.fromhex("dfe9f5")} <= colors)
-        root, colors = self.draw(heat)
+        root, colors = self.draw(browser, heat)
         texts = self.texts(root)
         for text in ("messages of cg:16", "round robin", "best found", "2.74 x", "15"):
             self.assertIn(text, texts)
@@ -169,4 +171,4 @@ class Map(unittest.TestCase):
 
 if __name__ == "__main__":
     result = unittest.main(exit=False).result
-    sys.exit(1 if not result.wasSuccessful() else 77 if result.skipped and not BROWSER else 0)
+    sys.exit(1 if not result.wasSuccessful() else 77 if result.skipped else 0)
