@@ -129,35 +129,42 @@ Fd accept_peer(int listener, int timeout_ms, PeerIdentity& who) noexcept {
     return fd;
 }
 
-bool send_fd(int socket, int fd) noexcept {
+namespace {
+
+// A message of one byte with room for a descriptor.
+struct FdMessage {
+    FdMessage() noexcept {
+        message.msg_iov = &io;
+        message.msg_iovlen = 1;
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+    }
+    FdMessage(const FdMessage&) = delete;
+    FdMessage& operator=(const FdMessage&) = delete;
+
     char byte = 'F';
     iovec io{&byte, 1};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
-    message.msg_iov = &io;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
+};
+
+} // namespace
+
+bool send_fd(int socket, int fd) noexcept {
+    FdMessage m;
+    cmsghdr* header = CMSG_FIRSTHDR(&m.message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
+    return sendmsg(socket, &m.message, MSG_NOSIGNAL) == 1;
 }
 
 Fd receive_fd(int socket, int timeout_ms) noexcept {
     if (!wait_readable(socket, timeout_ms)) return Fd();
-    char byte = 0;
-    iovec io{&byte, 1};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &io;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1) return Fd();
-    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    FdMessage m;
+    if (recvmsg(socket, &m.message, MSG_CMSG_CLOEXEC) != 1) return Fd();
+    const cmsghdr* header = CMSG_FIRSTHDR(&m.message);
     if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int)))
         return Fd();
     int fd = -1;

@@ -4,6 +4,7 @@
 
 #include "base/auth.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace zipmpi::transport::auth {
@@ -17,8 +18,14 @@ std::string mac_text(wire::HandshakeMessage message, std::string_view address) {
 
 } // namespace
 
-std::string sign(wire::HandshakeMessage message, std::string_view address, const HandshakeKeys& keys) {
+std::string sign(const Handshake& handshake, std::string_view address, const HandshakeKeys& keys) {
     if (address.size() > wire::net_address_max) return {};
+    wire::HandshakeMessage message{};
+    message.kind = handshake.kind;
+    message.from = handshake.from;
+    message.to = handshake.to;
+    message.token = handshake.token;
+    std::ranges::copy(handshake.nonce, message.nonce);
     message.magic = wire::net_magic;
     message.address_bytes = static_cast<uint16_t>(address.size());
     const Digest mac = mac_of(keys.between(message.from, message.to), mac_text(message, address));

@@ -9,6 +9,7 @@
 #include "transport/auth/key.hpp"
 #include "wire/net_layout.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,8 +18,18 @@
 
 namespace zipmpi::transport::auth {
 
-// Fills in magic and MAC and returns the bytes to send. address: of the sender, in a hello.
-std::string sign(wire::HandshakeMessage message, std::string_view address, const HandshakeKeys& keys);
+inline constexpr std::array<uint8_t, wire::nonce_bytes> no_nonce{};
+
+// What a handshake message says; see wire::HandshakeMessage.
+struct Handshake {
+    uint16_t kind;
+    int from, to;
+    uint64_t token = 0;
+    std::span<const uint8_t, wire::nonce_bytes> nonce{no_nonce};
+};
+
+// Returns the bytes to send. address: of the sender, in a hello.
+std::string sign(const Handshake& handshake, std::string_view address, const HandshakeKeys& keys);
 
 struct VerifiedMessage {
     wire::HandshakeMessage message{};

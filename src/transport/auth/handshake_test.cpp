@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/auth/handshake.hpp"
 
+#include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
+#include <numeric>
+#include <type_traits>
 
 namespace zipmpi::transport::auth {
 namespace {
@@ -12,12 +15,7 @@ constexpr std::array<uint8_t, wire::key_bytes> key{1, 2, 3};
 constexpr std::array<uint8_t, wire::key_bytes> other_key{1, 2, 4};
 
 std::string hello_to(int to, std::string_view address = "address") {
-    wire::HandshakeMessage g{};
-    g.kind = wire::net_hello;
-    g.from = 3;
-    g.to = to;
-    g.token = 77;
-    return sign(g, address, {key, other_key});
+    return sign({.kind = wire::net_hello, .from = 3, .to = to, .token = 77}, address, {key, other_key});
 }
 
 bool verifies(const std::string& bytes, unsigned kind, int own, Key with, VerifiedMessage& out) {
@@ -33,6 +31,22 @@ TEST(Handshake, RoundTrip) {
     EXPECT_EQ(out.address, "address");
     ASSERT_TRUE(verifies(hello_to(5, ""), wire::net_hello, 5, key, out));
     EXPECT_TRUE(hello_to(5, std::string(wire::net_address_max + 1, 'x')).empty());
+}
+
+// The signed bytes have the nonce of the caller, of its only possible length; without one it is zero.
+TEST(Handshake, CarriesTheNonce) {
+    static_assert(
+        !std::is_constructible_v<decltype(Handshake::nonce), std::array<uint8_t, wire::nonce_bytes - 1>&>);
+    std::array<uint8_t, wire::nonce_bytes> nonce;
+    std::iota(nonce.begin(), nonce.end(), uint8_t{1});
+    VerifiedMessage out;
+    const std::string bytes =
+        sign({.kind = wire::net_hello, .from = 3, .to = 5, .nonce = nonce}, "", {key, key});
+    ASSERT_TRUE(verifies(bytes, wire::net_hello, 5, key, out));
+    EXPECT_TRUE(std::ranges::equal(out.message.nonce, nonce));
+    const std::string without = hello_to(5);
+    ASSERT_TRUE(verifies(without, wire::net_hello, 5, key, out));
+    EXPECT_TRUE(std::ranges::equal(out.message.nonce, no_nonce));
 }
 
 TEST(Handshake, IsBoundToRankKindAndKey) {
@@ -59,10 +73,7 @@ TEST(Handshake, AnyChangedBitIsDetected) {
 
 // A process with only the key of gateways is not accepted as a rank.
 TEST(Handshake, RanksUseKeyThatGatewaysDoNotHave) {
-    wire::HandshakeMessage g{};
-    g.kind = wire::net_hello;
-    g.from = 3;
-    g.to = 5;
+    Handshake g{.kind = wire::net_hello, .from = 3, .to = 5};
     constexpr int job_size = 10;
     const HandshakeKeys of_rank{key, other_key, job_size};
     const HandshakeKeys of_gateway{other_key, other_key, job_size};

@@ -190,12 +190,9 @@ bool TcpDeviceProbe::on_request(ProbeConnection& connection) {
          std::ranges::count(replied_, question.message.from) == 0))
         return false;
     const int partner = question.message.from;
-    wire::HandshakeMessage g{};
-    g.kind = wire::net_probe_reply;
-    g.from = own_rank_;
-    g.to = partner;
-    std::memcpy(g.nonce, question.message.nonce, sizeof g.nonce);
-    const std::string reply = auth::sign(g, {}, keys_);
+    const std::string reply = auth::sign(
+        {.kind = wire::net_probe_reply, .from = own_rank_, .to = partner, .nonce = question.message.nonce},
+        {}, keys_);
     add_device_of(connection.fd, "is reached by rank " + std::to_string(partner));
     report_found(); // first: the partner may exit before this rank is queried for its devices
     if (send(connection.fd, reply.data(), reply.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(reply.size())) {
@@ -247,12 +244,8 @@ bool TcpDeviceProbe::run(const ProbeRequest& search) {
     request_ = &search;
     incoming_.assign(search.incoming.begin(), search.incoming.end());
     begin_connecting(search.addresses);
-    wire::HandshakeMessage g{};
-    g.kind = wire::net_probe;
-    g.from = own_rank_;
-    g.to = search.next;
-    std::memcpy(g.nonce, nonce_, sizeof nonce_);
-    const std::string question = auth::sign(g, {}, keys_);
+    const std::string question = auth::sign(
+        {.kind = wire::net_probe, .from = own_rank_, .to = search.next, .nonce = nonce_}, {}, keys_);
     const bool checks = search.listener != nullptr;
     uint64_t deadline = os::now_ns() + static_cast<uint64_t>(search.limit_ms) * ms;
     uint64_t next_check = checks ? os::now_ns() + check_interval : deadline;

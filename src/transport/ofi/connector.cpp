@@ -54,15 +54,14 @@ int Connector::connect_to(int world_rank) {
 
 void Connector::send_handshake(PeerState& peer, uint16_t kind,
                                std::span<const uint8_t, wire::nonce_bytes> nonce) {
-    wire::HandshakeMessage g{};
-    g.kind = kind;
-    g.from = config_.own_rank;
-    g.to = peer.world_rank;
-    g.token = peer.tokens.issued;
-    std::memcpy(g.nonce, nonce.data(), sizeof g.nonce);
     const std::string_view contact =
         kind == wire::net_hello ? std::string_view(endpoint_.address()) : std::string_view();
-    const std::string bytes = auth::sign(g, contact, config_.keys);
+    const std::string bytes = auth::sign({.kind = kind,
+                                          .from = config_.own_rank,
+                                          .to = peer.world_rank,
+                                          .token = peer.tokens.issued,
+                                          .nonce = nonce},
+                                         contact, config_.keys);
     SendRequest& s = requests_.acquire(peer);
     const wire::OfiHead head{wire::ofi_handshake, 0, 0};
     s.append(&head, sizeof head);

@@ -92,13 +92,9 @@ bool StreamAuthenticator::send_hello(uint64_t number, PendingStream& n) {
 
 std::string StreamAuthenticator::message_to(Peer peer, uint16_t kind,
                                             std::span<const uint8_t, wire::nonce_bytes> nonce) const {
-    wire::HandshakeMessage g{};
-    g.kind = kind;
-    g.from = own_id_;
-    g.to = peers_.id_of(peer);
-    g.token = tokens_[peer];
-    std::memcpy(g.nonce, nonce.data(), sizeof g.nonce);
-    return auth::sign(g, {}, keys_);
+    return auth::sign(
+        {.kind = kind, .from = own_id_, .to = peers_.id_of(peer), .token = tokens_[peer], .nonce = nonce}, {},
+        keys_);
 }
 
 bool StreamAuthenticator::on_handshake(PendingStream& n) {

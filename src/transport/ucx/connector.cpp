@@ -109,16 +109,15 @@ int Connector::connect_to(int world_rank) {
 
 void Connector::send_handshake(PeerState& peer, uint16_t kind,
                                std::span<const uint8_t, wire::nonce_bytes> nonce) {
-    wire::HandshakeMessage g{};
-    g.kind = kind;
-    g.from = config_.own_rank;
-    g.to = peer.world_rank;
-    g.token = peer.tokens.issued;
-    std::memcpy(g.nonce, nonce.data(), sizeof g.nonce);
     SendRequest& s = requests_.acquire();
     const std::string_view address =
         kind == wire::net_hello ? std::string_view(worker_.address()) : std::string_view();
-    s.handshake = auth::sign(g, address, config_.keys);
+    s.handshake = auth::sign({.kind = kind,
+                              .from = config_.own_rank,
+                              .to = peer.world_rank,
+                              .token = peer.tokens.issued,
+                              .nonce = nonce},
+                             address, config_.keys);
     const ucs_status_t status = requests_.send(s, peer.endpoint, kind, std::as_bytes(std::span(s.handshake)));
     if (status != UCS_OK) peers_.mark_failed(peer, ucs_status_string(status));
 }
