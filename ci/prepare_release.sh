@@ -14,6 +14,11 @@ complain() {
     failed=1
 }
 [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || complain "the version is not of the form x.y.z: $version"
+# Patch releases of a minor version can be mixed between hosts (src/base/job_protocol.hpp).
+first=v${version%.*}.0
+if [[ $version != *.0 ]] && git rev-parse -q --verify "refs/tags/$first" >/dev/null; then
+    git diff --quiet -G'job_protocol = ' "$first" -- src/base/job_protocol.hpp || complain "the job protocol is not that of $first"
+fi
 [ -z "$(git status --porcelain)" ] || complain "there are changes that are not committed"
 grep -qE "^project\(ZipMPI VERSION ${version//./\\.} " CMakeLists.txt || complain "CMakeLists.txt has another version"
 grep -qE "^## \[${version//./\\.}\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md ||

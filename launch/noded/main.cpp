@@ -69,11 +69,8 @@ int main(int argc, char** argv) {
     signal(SIGXFSZ, SIG_IGN); // output files of ranks: exceeding a file size limit is an error of write()
     Bootstrap b;
     Diagnostic why;
-    if (!read_bootstrap(STDIN_FILENO, bootstrap_ms, b)) {
-        report({"zipmpi-noded is not a command for users", "",
-                "its standard input has no bootstrap data of mpiexec",
-                "use mpiexec; install the same ZipMPI on all hosts"},
-               "zipmpi-noded");
+    if (!read_bootstrap(STDIN_FILENO, bootstrap_ms, b, why)) {
+        report(why, "zipmpi-noded");
         return 2;
     }
     ParentConnection parent = connect_to_parent(b, connect_ms, why);

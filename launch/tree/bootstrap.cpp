@@ -3,6 +3,8 @@
 #include "launch/tree/bootstrap.hpp"
 
 #include "launch/protocol/crypto.hpp"
+
+#include "base/job_protocol.hpp"
 #include "os/clock.hpp"
 #include "os/host.hpp"
 #include "os/random.hpp"
@@ -21,7 +23,7 @@ namespace {
 
 constexpr int retry_timeout_ms = 10'000; // while the parent closes connections
 constexpr useconds_t pause_us = 20'000;
-constexpr std::string_view format_name = "zipmpi-bootstrap-2";
+constexpr std::string_view format_name = "zipmpi-bootstrap"; // then version, which determines the rest
 constexpr uint32_t size_limit = 16U << 10;
 
 // One address that is being tried.
@@ -103,7 +105,7 @@ int first_authenticated(std::vector<Attempt>& attempts, int timeout_ms) {
 
 std::string encode(const Bootstrap& b) {
     PayloadWriter w;
-    w.text(format_name).u32(b.range.node).u32(b.range.end);
+    w.text(format_name).text(job_protocol_text()).u32(b.range.node).u32(b.range.end);
     encode(w, b.parent_addresses);
     const std::string rest = w.text(b.job_id).take();
     // One allocation, so that no copy of the secret is left in freed memory.
@@ -115,7 +117,10 @@ std::string encode(const Bootstrap& b) {
     return whole.append(rest);
 }
 
-bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out) {
+bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out, Diagnostic& why) {
+    why = {"zipmpi-noded is not a command for users", "",
+           "its standard input has no bootstrap data of mpiexec",
+           "use mpiexec; install the same ZipMPI on all hosts"};
     uint32_t size = 0;
     if (!os::read_all(fd, &size, sizeof size, timeout_ms) || size > size_limit) return false;
     std::string bytes(size, '\0');
@@ -124,12 +129,17 @@ bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out) {
     std::memcpy(out.secret.data(), bytes.data(), out.secret.size());
     explicit_bzero(bytes.data(), out.secret.size());
     PayloadReader r(std::string_view(bytes).substr(out.secret.size()));
-    const bool known = r.text() == format_name;
+    if (r.text() != format_name) return false;
+    if (const std::string parent = r.text(); !is_same_job_protocol(parent, job_protocol_text())) {
+        why = {"the hosts of this job have different versions of ZipMPI", "host " + os::host_name(),
+               job_protocol_reason("mpiexec", parent), job_protocol_fix};
+        return false;
+    }
     out.range.node = r.u32();
     out.range.end = r.u32();
     const bool listed = decode(r, out.parent_addresses);
     out.job_id = r.text();
-    return known && listed && r.is_finished() && out.job_id.find('/') == std::string::npos &&
+    return listed && r.is_finished() && out.job_id.find('/') == std::string::npos &&
            out.range.node < out.range.end;
 }
 

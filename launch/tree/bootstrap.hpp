@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Bootstrap data of a daemon, read from standard input: its node, the secret of the job and its parent's
-// addresses. The launch agent carries it and has authenticated the user; no secret is on a command line.
+// addresses. The launch agent carries it and has authenticated the user; no secret is on a command line. The
+// version of the parent comes first, so that a daemon of another version can say so.
 #pragma once
 
 #include "launch/protocol/frame_socket.hpp"
@@ -27,7 +28,7 @@ struct Bootstrap {
 };
 
 std::string encode(const Bootstrap& b); // length-prefixed
-bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out);
+bool read_bootstrap(int fd, int timeout_ms, Bootstrap& out, Diagnostic& why);
 
 // Tries all addresses concurrently; the first authenticated parent is taken. Without a socket on failure.
 ParentConnection connect_to_parent(const Bootstrap& b, int timeout_ms, Diagnostic& why);

@@ -108,6 +108,7 @@ void FakeLauncher::handle_init(int rank, const std::string& command) {
 }
 
 void FakeLauncher::handle_fence(int rank) {
+    ++fence_requests;
     waiting_.push_back(rank);
     if (waiting_.size() < servers_.size()) return;
     ++fences;
@@ -116,6 +117,12 @@ void FakeLauncher::handle_fence(int rank) {
         reply(c, c.frames ? "cmd=kvs-fence-response;rc=0;" : "cmd=barrier_out");
     }
     waiting_.clear();
+}
+
+void FakeLauncher::store(const std::string& key, std::string value) {
+    const size_t at = behavior_.replaced.empty() ? std::string::npos : value.find(behavior_.replaced);
+    if (at != std::string::npos) value.replace(at, behavior_.replaced.size(), behavior_.replacement);
+    values_[key] = value;
 }
 
 void FakeLauncher::handle_version_1(int rank, const std::string& command) {
@@ -134,7 +141,7 @@ void FakeLauncher::handle_version_1(int rank, const std::string& command) {
         aborted_with = std::atoi(value.c_str());
     }
     if (name == "put") {
-        values_[key] = value;
+        store(key, value);
         ++puts;
         reply(c, "cmd=put_result rc=0 msg=success");
     }
@@ -160,7 +167,7 @@ void FakeLauncher::handle_version_2(int rank, const std::string& command) {
     if (name == "finalize") reply(c, "cmd=finalize-response;rc=0;"), ++finalized;
     if (name == "abort") aborted_with = 1;
     if (name == "kvs-put") {
-        values_[key] = value;
+        store(key, value);
         ++puts;
         reply(c, "cmd=kvs-put-response;rc=0;");
     }

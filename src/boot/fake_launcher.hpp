@@ -19,6 +19,7 @@ struct FakeBehavior {
     bool version_2 = true; // false: rejects version 2
     bool mapping = true;   // offers PMI_process_mapping
     std::string mapping_text;
+    std::string replaced, replacement; // in every value that is put
 };
 
 class FakeLauncher {
@@ -37,7 +38,9 @@ class FakeLauncher {
     // Numbers of requests; valid after stop().
     void stop();
     int puts = 0, gets = 0, fences = 0, finalized = 0;
-    std::atomic<int> aborted_with = -1; // may be read while the server runs
+    // May be read while the server runs.
+    std::atomic<int> aborted_with = -1;
+    std::atomic<int> fence_requests = 0;
 
   private:
     struct FakeConnection {
@@ -51,6 +54,7 @@ class FakeLauncher {
     void handle(int rank, const std::string& command);
     void handle_init(int rank, const std::string& command);
     void handle_fence(int rank);
+    void store(const std::string& key, std::string value);
     void handle_version_1(int rank, const std::string& command);
     void handle_version_2(int rank, const std::string& command);
 

@@ -5,6 +5,7 @@
 // leader) creates it and listens on an abstract socket, whose name is published through the launcher. One put
 // per node, one fence, one get per further rank.
 #include "base/hex.hpp"
+#include "base/job_protocol.hpp"
 #include "boot/job.hpp"
 #include "boot/local_diagnostic.hpp"
 #include "boot/native_launcher.hpp"
@@ -43,6 +44,12 @@ Diagnostic join_diagnostic(const Job& job, const std::string& reason, const std:
     return rank_diagnostic(job.rank, job.size, "the ranks of this host cannot share memory", reason, fix);
 }
 
+Diagnostic not_published(const Job& job) {
+    return join_diagnostic(
+        job, "the launcher did not publish the name of the segment socket",
+        "see the output of the launcher for the cause; start the program with ZipMPI's mpiexec");
+}
+
 std::string format_ranks(const std::vector<int>& ranks) {
     std::string s;
     for (size_t i = 0; i < ranks.size() && i < 16; ++i) s += (i != 0 ? ", " : "") + std::to_string(ranks[i]);
@@ -52,19 +59,29 @@ std::string format_ranks(const std::vector<int>& ranks) {
 bool spans_hosts(const Job& job) { return static_cast<int>(job.node_ranks.size()) != job.size; }
 
 // The secret of a multi-host job: created by rank 0 and distributed by the launcher, which only the job can
-// query.
+// query. The version of rank 0 follows.
 bool publish_key(const Job& job) {
-    KeyBytes secret{};
-    return os::fill_random(secret.data(), secret.size()) &&
-           job.launcher->put(key_key, hex_of(secret.data(), secret.size()));
+    std::array<char, sizeof(KeyBytes)> secret{};
+    if (!os::fill_random(secret.data(), secret.size())) return false;
+    const std::string value = std::string(secret.data(), secret.size()).append(job_protocol_text());
+    return job.launcher->put(key_key, hex_of(value.data(), value.size()));
 }
 
-bool fetch_key(const Job& job, const segment::NodeSegment& segment) {
+bool fetch_key(const Job& job, const segment::NodeSegment& segment, Diagnostic& why) {
     std::string text;
     std::string bytes;
     KeyBytes secret{};
-    if (!job.launcher->get(0, key_key, text) || !from_hex(text, bytes) || bytes.size() != secret.size())
+    if (!job.launcher->get(0, key_key, text)) {
+        why = not_published(job);
         return false;
+    }
+    const std::string version =
+        from_hex(text, bytes) && bytes.size() > secret.size() ? bytes.substr(secret.size()) : std::string();
+    if (!is_same_job_protocol(version, job_protocol_text())) {
+        why = rank_diagnostic(job.rank, job.size, "the hosts of this job have different versions of ZipMPI",
+                              job_protocol_reason("rank 0", version), job_protocol_fix);
+        return false;
+    }
     std::memcpy(secret.data(), bytes.data(), secret.size());
     segment.network_info().set_keys(segment::keys_of_ranks(secret));
     wipe(secret);
@@ -123,15 +140,12 @@ bool create_and_share(Job& job, segment::NodeSegment& segment, Diagnostic& why) 
         }
     }
     if ((spread && job.rank == 0 && !publish_key(job)) ||
-        !job.launcher->put(socket_key, ready ? name : leader_failed) || !job.launcher->fence() ||
-        (ready && spread && !fetch_key(job, segment))) {
-        if (ready)
-            why = join_diagnostic(
-                job, "the launcher did not publish the name of the segment socket",
-                "see the output of the launcher for the cause; start the program with ZipMPI's mpiexec");
+        !job.launcher->put(socket_key, ready ? name : leader_failed) || !job.launcher->fence()) {
+        if (ready) why = not_published(job);
         return false;
     }
-    return ready && distribute_segment(job, listener.get(), segment, why);
+    return ready && (!spread || fetch_key(job, segment, why)) &&
+           distribute_segment(job, listener.get(), segment, why);
 }
 
 bool receive_segment(const Job& job, std::string_view name, os::Fd& fd, std::string& reason) {

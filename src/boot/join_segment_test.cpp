@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/hex.hpp"
+#include "base/job_protocol.hpp"
 #include "base/param.hpp"
 #include "boot/fake_launcher.hpp"
 #include "boot/job.hpp"
@@ -8,14 +10,20 @@
 #include "os/socket.hpp"
 
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <set>
+#include <sstream>
+#include <string_view>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 namespace zipmpi::boot {
 namespace {
+
+constexpr uint64_t join_limit_ns = 60'000'000'000; // longer than other load delays a join
 
 bool start_as(int fd, int rank, int size, bool version_2, Job& job, Diagnostic& why) {
     const std::string f = "PMI_FD=" + std::to_string(fd), r = "PMI_RANK=" + std::to_string(rank),
@@ -35,7 +43,7 @@ int run_rank(int fd, int rank, int size, bool version_2) {
     }
     if (segment.local_ranks() != static_cast<uint32_t>(size) || job.local_index != rank) return 2;
     segment.block(static_cast<uint32_t>(rank)).pid.store(getpid());
-    const uint64_t deadline = os::now_ns() + 20'000'000'000;
+    const uint64_t deadline = os::now_ns() + join_limit_ns;
     for (uint32_t i = 0; i < segment.local_ranks(); ++i)
         while (segment.block(i).pid.load() == 0)
             if (os::now_ns() > deadline) return 3;
@@ -81,6 +89,35 @@ TEST(JoinSegment, WithoutMappingHostNamesAreExchanged) {
     all_join(3, true, no_mapping, 3 + 1, 3 * 2 + 2);
 }
 
+// Joins on a node of its own; the diagnostic must name its version and that of rank 0.
+int run_refused_rank(int fd, int rank) {
+    Job job;
+    segment::NodeSegment segment;
+    Diagnostic why;
+    if (!start_as(fd, rank, 2, false, job, why)) return 1;
+    if (join_segment(job, segment, why)) return 2;
+    const std::string own(job_protocol_text());
+    const std::string other = own.substr(0, own.size() - 1) + '0';
+    return why.why.find(own) != std::string::npos && why.why.find(other) != std::string::npos ? 0 : 3;
+}
+
+TEST(JoinSegment, OtherJobProtocolsAreRefused) {
+    const std::string before = "protocol ";
+    const std::string one = before + std::to_string(job_protocol);
+    const std::string none = before + '0';
+    FakeBehavior of_rank_0{true, true, "(vector,(0,2,1))", hex_of(one.data(), one.size()),
+                           hex_of(none.data(), none.size())};
+    FakeLauncher fake(2, of_rank_0, FakeLauncher::later);
+    std::vector<pid_t> children;
+    for (int r = 0; r < 2; ++r) {
+        const pid_t pid = fork();
+        if (pid == 0) _exit(run_refused_rank(fake.client_fd(r), r));
+        children.push_back(pid);
+    }
+    fake.begin();
+    EXPECT_EQ(failures_of(children), 0);
+}
+
 // Joins bound to one CPU, and waits until the segment counts both CPUs.
 int join_bound(int fd, int rank, int cpu) {
     cpu_set_t one;
@@ -91,7 +128,7 @@ int join_bound(int fd, int rank, int cpu) {
     segment::NodeSegment segment;
     Diagnostic why;
     if (!start_as(fd, rank, 2, false, job, why) || !join_segment(job, segment, why)) return 1;
-    const uint64_t deadline = os::now_ns() + 20'000'000'000;
+    const uint64_t deadline = os::now_ns() + join_limit_ns;
     while (segment.header().usable_cpus.load() != 2)
         if (os::now_ns() > deadline) return 3;
     job.launcher->finalize();
@@ -116,24 +153,45 @@ TEST(JoinSegment, CpusOfBoundRanksAddUp) {
     EXPECT_EQ(failures_of(children), 0);
 }
 
-// Names of segment sockets can be read by every user of the host.
-std::vector<std::string> leader_sockets() {
+// Inodes of the sockets of a process.
+std::set<std::string> sockets_of(pid_t process) {
+    std::set<std::string> inodes;
+    std::error_code ended; // the process may end meanwhile
+    std::filesystem::directory_iterator fd("/proc/" + std::to_string(process) + "/fd", ended);
+    for (; !ended && fd != std::filesystem::directory_iterator(); fd.increment(ended)) {
+        std::error_code closed; // or close the descriptor
+        const std::string target = std::filesystem::read_symlink(fd->path(), closed).string();
+        const std::string_view kind = "socket:[";
+        if (!closed && target.starts_with(kind))
+            inodes.insert(target.substr(kind.size(), target.size() - kind.size() - 1));
+    }
+    return inodes;
+}
+
+// Names of the segment sockets of a process. Every user of the host can read names.
+std::vector<std::string> leader_sockets(pid_t process) {
+    const std::set<std::string> own = sockets_of(process);
     std::ifstream sockets("/proc/net/unix");
     std::vector<std::string> names;
     for (std::string line; std::getline(sockets, line);) {
+        std::istringstream words(line);
+        std::string inode;
+        for (int column = 0; column < 7; ++column) words >> inode;
         const size_t at = line.find("@zipmpi-");
-        if (at != std::string::npos) names.push_back(line.substr(at + 1));
+        const bool wakes = line.find("@zipmpi-wake-") != std::string::npos; // a socket of every rank
+        if (at != std::string::npos && !wakes && own.contains(inode)) names.push_back(line.substr(at + 1));
     }
     return names;
 }
 
-// As another user: pretends to be rank 1 at every segment socket, then writes to the pipe. Returns 0 if it
-// connected and received nothing.
-int impersonate_rank_1(int pipe) {
+// As another user: pretends to be rank 1 at the segment socket of the leader, then writes to the pipe.
+// Returns 0 if it connected and received nothing.
+int impersonate_rank_1(pid_t leader_process, int pipe) {
     constexpr uid_t other_uid = 65534;
+    const std::vector<std::string> names = leader_sockets(leader_process);
     if (setuid(other_uid) != 0) return 4;
     std::vector<os::Fd> leaders;
-    for (const auto& name : leader_sockets()) {
+    for (const auto& name : names) {
         os::Fd leader = os::connect_abstract(name);
         const uint32_t rank = 1;
         if (leader && os::write_all(leader.get(), &rank, sizeof rank)) leaders.push_back(std::move(leader));
@@ -163,11 +221,11 @@ TEST(JoinSegment, RejectsAnotherUser) {
     run(2, [&] { return run_rank(fake.client_fd(1), 1, 2, false); });
     int connected[2];
     ASSERT_EQ(pipe(connected), 0);
-    run(1, [&] { return impersonate_rank_1(connected[1]); });
+    run(1, [&] { return impersonate_rank_1(children[0], connected[1]); });
     fake.begin();
     open_gate(0);
-    for (int i = 0; i < 5000 && leader_sockets().empty(); ++i) usleep(1000);
-    ASSERT_FALSE(leader_sockets().empty());
+    for (int i = 0; i < 60'000 && leader_sockets(children[0]).empty(); ++i) usleep(1000);
+    ASSERT_FALSE(leader_sockets(children[0]).empty());
     open_gate(1);
     close(connected[1]);
     char byte = 0;
@@ -200,11 +258,12 @@ TEST(JoinSegment, LauncherExitInFenceIsReported) {
     Diagnostic why;
     ASSERT_TRUE(start_as(fake.client_fd(1), 1, 2, false, job, why));
     std::thread end([&] {
-        usleep(100'000);
+        for (int i = 0; fake.fence_requests == 0 && i < 30'000; ++i) usleep(1000);
         shutdown(fake.client_fd(1), SHUT_RDWR);
     });
     EXPECT_FALSE(join_segment(job, segment, why));
     end.join();
+    EXPECT_EQ(fake.fence_requests, 1);
     for (const auto& part : {why.what, why.where, why.why, why.fix}) EXPECT_FALSE(part.empty());
 }
 

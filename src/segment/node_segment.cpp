@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "segment/node_segment.hpp"
 
+#include "base/job_protocol.hpp"
 #include "base/param.hpp"
 #include "os/host.hpp"
 
@@ -27,6 +28,13 @@ Param<int64_t> cells{"shm.cells_per_rank",
                      Level::tuner,
                      Scope::job_wide,
                      "maximum number of cells per rank; allocated on demand"};
+
+// Daemon and library of a host: of the same layout, and of the job protocol by which the daemon was accepted.
+constexpr uint32_t version = job_protocol << 16 | wire::segment_version;
+
+std::string version_text(uint32_t number) {
+    return "layout " + std::to_string(number & 0xffff) + " and job protocol " + std::to_string(number >> 16);
+}
 
 Diagnostic segment_diagnostic(const char* what, const std::string& why, const char* fix) {
     return {what, "host " + os::host_name(), why, fix};
@@ -83,7 +91,7 @@ bool NodeSegment::make(std::string_view job_id, const std::vector<int>& world_ra
     }
     out.geometry_ = g;
     auto& h = *out.at<wire::SegmentHeader>(0);
-    h.version = wire::segment_version;
+    h.version = version;
     h.local_ranks = g.local_ranks;
     h.world_size = static_cast<uint32_t>(world_size);
     h.cell_bytes = g.cell_bytes;
@@ -122,9 +130,8 @@ bool NodeSegment::attach(os::Fd fd, NodeSegment& out, Diagnostic& why, os::Acces
         return refuse(std::string("the descriptor passed to this process is not a memory file: ") +
                       std::strerror(errno));
     if (h.magic != wire::segment_magic) return refuse("it does not start with the ZipMPI magic number");
-    if (h.version != wire::segment_version)
-        return refuse("it has layout version " + std::to_string(h.version) + ", this library uses version " +
-                      std::to_string(wire::segment_version));
+    if (h.version != version)
+        return refuse("it has " + version_text(h.version) + ", this library uses " + version_text(version));
     wire::Geometry g{h.local_ranks, h.cell_bytes, h.cells_per_rank, h.multi_node_size};
     if (!g.valid() || (h.multi_node_size != 0 && h.multi_node_size != h.world_size) ||
         h.total_bytes != g.total_bytes() || h.world_ranks_offset != g.world_ranks_offset() ||

@@ -31,8 +31,10 @@ class Bootstrap:
 
     def __init__(self, data):
         self.secret, self.rest, self.at = data[:SECRET], data[SECRET:], 0
-        (name,) = self.take("<I")
-        self.at += name + 8  # and the nodes
+        for _ in ("name", "version"):
+            (size,) = self.take("<I")
+            self.at += size
+        self.at += 8  # the nodes
         self.before = self.rest[:self.at]
         (count,) = self.take("<I")
         self.addresses = []

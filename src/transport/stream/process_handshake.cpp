@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/stream/process_handshake.hpp"
 
+#include "base/job_protocol.hpp"
 #include "os/random.hpp"
 
 #include <cstdio>
@@ -12,7 +13,6 @@ namespace zipmpi::transport::stream {
 namespace {
 
 constexpr uint32_t magic = 0x31575a4d; // "MZW1"
-constexpr uint32_t version = 1;
 
 std::string transcript(const char* what, const Hello& hello) {
     Hello text = hello;
@@ -45,7 +45,7 @@ std::string random_bytes(size_t n) {
 Hello make_hello(std::string_view key, const ProcessName& from, const ProcessName& to, HelloOptions options) {
     Hello h{};
     h.magic = magic;
-    h.version = version | static_cast<uint32_t>(options);
+    h.version = job_protocol | static_cast<uint32_t>(options);
     h.key = key_id(key);
     h.from = from;
     h.to = to;
@@ -55,7 +55,7 @@ Hello make_hello(std::string_view key, const ProcessName& from, const ProcessNam
 }
 
 bool is_hello(const Hello& hello, HelloOptions options) {
-    return hello.magic == magic && hello.version == (version | static_cast<uint32_t>(options));
+    return hello.magic == magic && hello.version == (job_protocol | static_cast<uint32_t>(options));
 }
 
 bool is_authentic(const Hello& hello, std::string_view key) {

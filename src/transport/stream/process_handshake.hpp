@@ -25,7 +25,7 @@ enum class HelloOptions : uint32_t { plain = 0, authenticated = 1U << 8, encrypt
 
 struct Hello {
     uint32_t magic;
-    uint32_t version; // and options
+    uint32_t version; // of the job protocol, and options
     uint64_t key;
     ProcessName from, to;
     uint8_t nonce[nonce_bytes];

@@ -59,19 +59,21 @@ Finding not_installed_finding(const std::string& host, const CommandResult& ran)
             "install the same version at the same path on all hosts, or use a shared folder"};
 }
 
+std::string_view minor_version(std::string_view version) { return version.substr(0, version.rfind('.')); }
+
 void compare_host(const std::string& host, const Json& facts, const CommandResult& ran, Findings& found) {
     const auto version = facts.at("zipmpi").get<std::string>();
     const auto daemon = facts.at("daemon").get<std::string>();
     const std::string fix = "install version " ZIPMPI_VERSION " in " + own_folder() + " on " + host;
-    if (version != ZIPMPI_VERSION)
+    if (minor_version(version) != minor_version(ZIPMPI_VERSION))
         found.push_back({"version",
                          fmt::format("host {} has ZipMPI {}, this one {}", host, version, ZIPMPI_VERSION),
-                         "daemons and ranks of a job must have the same version", fix});
-    else if (!daemon.empty() && daemon != ZIPMPI_VERSION)
+                         "only patch releases of one minor version can be mixed in a job", fix});
+    else if (!daemon.empty() && daemon != version)
         found.push_back(
             {"version",
-             fmt::format("zipmpi-noded on host {} has version {}, this one {}", host, daemon, ZIPMPI_VERSION),
-             "daemons and ranks of a job must have the same version", fix});
+             fmt::format("zipmpi-noded on host {} has version {}, zipmpi there {}", host, daemon, version),
+             "daemons and ranks of a host must have the same version", fix});
     const double middle = (ran.start_time + ran.end_time) / 2;
     const double clock_skew = facts.at("clock").get<double>() - middle;
     if (std::abs(clock_skew) > max_clock_skew + (ran.end_time - ran.start_time) / 2)
