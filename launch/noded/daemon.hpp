@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The node daemon: connects its services and serves them. One thread, one loop; every descriptor is
-// nonblocking, and every wait has a deadline or ends with its peer.
+// The node daemon: connects its services and serves them. One thread, one loop (the other thread of
+// SecondTable runs only while this one waits for it); every descriptor is nonblocking, and every wait has a
+// deadline or ends with its peer.
 #pragma once
 
 #include "launch/noded/exit_monitor.hpp"

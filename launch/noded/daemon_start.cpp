@@ -83,19 +83,22 @@ bool Daemon::prepare(SpawnDefaults& defaults, Diagnostic& why) {
         for (std::vector<std::string>& environment : defaults.app_env) add_huge_pages(environment);
     gateways_.begin();
     if (!outputs_.begin(gateways_.size(), why)) return false;
+    if (!suffices_for(descriptors_needed())) outputs_.hold_pipes_apart();
     if (!check_descriptor_limit(descriptors_needed(), ranks_.size(), job_.host(), why)) return false;
     pmi_.begin(ranks_, gateways_.numbers());
     return true;
 }
 
-// For pipes and sockets of ranks and gateways; output files are already open.
+// For pipes and sockets of ranks and gateways; output files are already open. The limit applies to each of
+// two tables if the pipes are held apart.
 uint64_t Daemon::descriptors_needed() const {
-    const uint64_t each = outputs_.pipes_per_rank() + 1;
+    const uint64_t clients = uint64_t{ranks_.size()} + gateways_.size();
+    const uint64_t pipes = clients * outputs_.pipes_per_rank();
     const auto readers =
         static_cast<uint64_t>(std::count_if(ranks_.begin(), ranks_.end(), [this](const RankProcess& r) {
             return input_.reads_stdin(r.world_rank);
         }));
-    return (uint64_t{ranks_.size()} + gateways_.size()) * each + readers;
+    return outputs_.holds_pipes_apart() ? std::max(clients + readers, pipes) : clients + readers + pipes;
 }
 
 void Daemon::start_ranks(SpawnDefaults& defaults) {

@@ -30,6 +30,8 @@ std::vector<int> open_descriptors() {
     return open;
 }
 
+uint64_t needed_for(uint64_t more) { return open_descriptors().size() + more + reserve; }
+
 } // namespace
 
 rlimit raise_open_files() {
@@ -41,12 +43,17 @@ rlimit raise_open_files() {
     return before;
 }
 
-bool check_descriptor_limit(uint64_t more, size_t ranks, const std::string& host, Diagnostic& why) {
+bool suffices_for(uint64_t more) {
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
-    const uint64_t needed = open_descriptors().size() + more + reserve;
-    if (needed <= limit.rlim_cur) return true;
-    const std::string number = std::to_string(needed);
+    return needed_for(more) <= limit.rlim_cur;
+}
+
+bool check_descriptor_limit(uint64_t more, size_t ranks, const std::string& host, Diagnostic& why) {
+    if (suffices_for(more)) return true;
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const std::string number = std::to_string(needed_for(more));
     why = {"the limit of open files is too low", "host " + host,
            "the daemon needs " + number + " descriptors for " + std::to_string(ranks) +
                " ranks on this host, and the limit (ulimit -Hn) is " + std::to_string(limit.rlim_cur),

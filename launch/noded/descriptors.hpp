@@ -15,6 +15,9 @@ namespace zipmpi::launch {
 // Raises the limit of open files to the hard limit. Returns the previous limit, which the ranks get.
 rlimit raise_open_files();
 
+// Whether this process can open `more` descriptors in addition to its open ones.
+bool suffices_for(uint64_t more);
+
 // Returns false and the reason if this process cannot open `more` descriptors in addition to its open ones.
 // ranks: number of ranks that they serve.
 bool check_descriptor_limit(uint64_t more, size_t ranks, const std::string& host, Diagnostic& why);

@@ -72,10 +72,30 @@ bool OutputForwarder::make_pipe(os::Fd& read_end, os::Fd& write_end) {
 
 void OutputForwarder::add_pipe(uint32_t client, OutputStream stream, os::Fd read_end) {
     const auto s = static_cast<size_t>(stream);
-    os::Fd& pipe = clients_[client].pipe[s];
-    if (!pipe) ++open_pipes_; // else a process outside the job holds the earlier pipe
-    pipe = std::move(read_end);
-    pipe_loop_.watch(pipe.get(), EPOLLIN, pipe_sources_[s], client);
+    Pipe& pipe = clients_[client].pipe[s];
+    if (pipe) // a process outside the job holds the earlier one
+        close_pipe(pipe);
+    else
+        ++open_pipes_;
+    const auto watch = [&](int fd) -> ssize_t {
+        pipe_loop_.watch(fd, EPOLLIN, pipe_sources_[s], client);
+        return fd;
+    };
+    if (second_.exists()) pipe.apart = static_cast<int>(second_.run(watch, read_end.get()));
+    if (pipe.apart >= 0) return;
+    watch(read_end.get());
+    pipe.own = std::move(read_end);
+}
+
+ssize_t OutputForwarder::read_pipe(const Pipe& pipe, char* buffer, size_t size) {
+    if (pipe.apart < 0) return read(pipe.own.get(), buffer, size);
+    return second_.run([&](int) { return read(pipe.apart, buffer, size); });
+}
+
+void OutputForwarder::close_pipe(Pipe& pipe) {
+    if (pipe.apart >= 0) second_.run([&](int) { return close(pipe.apart); });
+    pipe.apart = -1;
+    pipe.own.reset();
 }
 
 void OutputForwarder::add_gateway_pipe(uint32_t client, os::Fd read_end) {
@@ -93,11 +113,11 @@ bool OutputForwarder::read_once(uint32_t client, size_t stream) {
     static char buffer[read_at_once];
     ClientOutput& c = clients_[client];
     if (!c.pipe[stream]) return false;
-    const ssize_t n = read(c.pipe[stream].get(), buffer, sizeof buffer);
+    const ssize_t n = read_pipe(c.pipe[stream], buffer, sizeof buffer);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
     if (n <= 0) {
         send(stream, client, c.lines[stream].flush());
-        c.pipe[stream].reset();
+        close_pipe(c.pipe[stream]);
         --open_pipes_;
         return false;
     }
@@ -154,7 +174,7 @@ void OutputForwarder::close_pipes() {
         for (size_t s = 0; s < streams; ++s) {
             if (!clients_[i].pipe[s]) continue;
             send(s, i, clients_[i].lines[s].flush());
-            clients_[i].pipe[s].reset();
+            close_pipe(clients_[i].pipe[s]);
         }
     open_pipes_ = 0;
 }

@@ -116,6 +116,16 @@ class Descriptors(Case):
         self.quiet(self.start(int(needed[1]), int(needed[1])))
         self.assertEqual(self.start(int(needed[1]) - 1, int(needed[1]) - 1).code, 1)
 
+    def test_pipes_in_a_second_table(self):
+        """A socket and two pipes per rank need more than this limit."""
+        r = self.start(128, 128, "seq 3000; echo $PMI_RANK >&2")
+        self.assertEqual(r.code, 0, r)
+        self.assertEqual(sorted(r.err.split(), key=int), [str(rank) for rank in range(self.RANKS)])
+        self.assertEqual(sorted(r.out.split(), key=int), [str(n) for n in range(1, 3001) for _ in range(self.RANKS)])
+        failed = self.start(128, 128, "echo before; test $PMI_RANK != 7 || exit 3; sleep 60")
+        self.assertEqual(failed.code, 3, failed)
+        self.four_parts(failed.err)
+
     def test_soft_limit_is_raised_for_mpiexec_only(self):
         r = self.start(64, 4096, "ulimit -Sn; ulimit -Hn")
         self.quiet(r)
