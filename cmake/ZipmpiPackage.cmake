@@ -25,7 +25,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/torch/ DESTINATION ${CMAKE_INSTALL_DATADIR
 # The product without tests and manual.
 add_custom_target(zipmpi_product)
 foreach(target mpi_abi mpiexec zipmpi zipmpi-noded zipmpi-gateway mpi_abi_static mpifort_abi mpifort_abi_static zipmpi_fortran_modules zipmpi_ucx zipmpi_ofi zipmpi_pmix_client zipmpi_pmix_server
-        zipmpi_topology zipmpi_graphs zipmpi_trace_standard zipmpi_trace_openmpi zipmpi_trace_mpich zipmpi_otf2)
+        zipmpi_topology zipmpi_graphs zipmpi_trace_standard zipmpi_trace_openmpi zipmpi_trace_mpich zipmpi_otf2 zipmpi_msgq)
     if(TARGET ${target})
         add_dependencies(zipmpi_product ${target})
     endif()

@@ -9,10 +9,18 @@ def symbol_names(spec):
     return sorted(names + [o.name for o in spec.abi.objects] + list(spec.abi.symbols))
 
 
+# Read by debuggers: src/abi/debugger_symbols.cpp.
+DEBUGGER_SYMBOLS = ["MPIR_dll_name", "zipmpi_message_queues"]
+
+
+def exported_names(spec):
+    return sorted(symbol_names(spec) + DEBUGGER_SYMBOLS)
+
+
 def symbol_list(spec):
-    return "".join(name + "\n" for name in symbol_names(spec))
+    return "".join(name + "\n" for name in exported_names(spec))
 
 
 def version_script(spec):
-    names = "".join(f"    {name};\n" for name in symbol_names(spec))
+    names = "".join(f"    {name};\n" for name in exported_names(spec))
     return "{\n  global:\n" + names + "  local:\n    *;\n};\n"

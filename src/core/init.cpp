@@ -18,6 +18,7 @@
 #include "core/runtime_state.hpp"
 #include "core/tool/events.hpp"
 #include "core/tool/matrix.hpp"
+#include "core/tool/message_queues.hpp"
 #include "os/host.hpp"
 #include "os/memory_checker.hpp"
 #include "proto/coll/coll.hpp"
@@ -177,6 +178,7 @@ Runtime& start_runtime(ThreadLevel level) {
         the_runtime = e;
         the_progress_engine = e->progress_engine.get();
         tool::listen_to_events();
+        show_message_queues();
         static_cast<void>(pthread_atfork(nullptr, nullptr, refuse_mpi_in_child));
         e->segment.node_info().notify(); // this rank has joined: core/comm/locality.cpp
     }

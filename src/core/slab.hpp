@@ -65,8 +65,11 @@ class Slab {
             if (at(i)->cls != ObjectKind::none) visit(*at(i));
     }
 
-  private:
     static constexpr uint32_t chunk_objects = 64;
+    // For debuggers: {begin, end} of an array of pointers to chunks.
+    [[nodiscard]] const void* chunks() const { return &chunks_; }
+
+  private:
     // In the memory of an object that is not in use; its kind is none.
     struct FreeObject : Object {
         FreeObject* next = nullptr;

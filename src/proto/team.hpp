@@ -34,6 +34,14 @@ class RankMap {
                (table_ != nullptr || (first_ == other.first_ && stride_ == other.stride_));
     }
 
+    // Where its members are, for debuggers (core/tool/message_queues.hpp).
+    struct Places {
+        const int* first;
+        const int* stride;
+        const void* table;
+    };
+    [[nodiscard]] Places places() const { return {&first_, &stride_, &table_}; }
+
   private:
     int first_ = 0;
     int stride_ = 1;

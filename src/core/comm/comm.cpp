@@ -88,6 +88,7 @@ void release(Comm& comm) {
     slab().destroy(comm);
 }
 
+const void* comm_chunks() { return slab().chunks(); }
 void for_each_comm(void (*visit)(Comm& comm)) { slab().for_each(visit); }
 
 Comm* comm_by_index(uint32_t index) { return slab().find(index); }

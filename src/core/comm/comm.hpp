@@ -60,5 +60,6 @@ Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler);
 Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhandler& handler);
 void release(Comm& comm);
 void for_each_comm(void (*visit)(Comm& comm));
+const void* comm_chunks(); // Slab::chunks()
 
 } // namespace zipmpi::core

@@ -25,7 +25,7 @@ class IntrusiveList {
     }
 
   private:
-    T* first_ = nullptr;
+    T* first_ = nullptr; // the first member, which debuggers read
     T* last_ = nullptr;
 };
 

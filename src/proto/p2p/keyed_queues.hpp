@@ -97,6 +97,9 @@ class KeyedQueues {
             Traits::link(*find(Traits::key(element), link.hash)).last = link.previous;
     }
 
+    // The hash table, for debuggers.
+    [[nodiscard]] const std::vector<T*>& buckets() const { return buckets_; }
+
   private:
     static constexpr size_t first_buckets = 64;
 

@@ -119,6 +119,12 @@ class Matcher {
     // to a new receive without a search.
     [[nodiscard]] bool empty() const { return unexpected_count_ == 0 && posted_.empty(); }
     [[nodiscard]] uint64_t unexpected_count() const { return unexpected_count_; }
+    // Where the queues are, for debuggers (core/tool/message_queues.hpp).
+    struct Places {
+        const std::vector<Operation*>* posted;
+        const IntrusiveList<UnexpectedMessage>* unexpected;
+    };
+    [[nodiscard]] Places places() const { return {&posted_.buckets(), &unexpected_}; }
     // Counters in which unexpected_count() is published.
     void set_counters(Counters& counters) { counters_ = &counters; }
     // Counts the memory of unexpected messages.

@@ -66,6 +66,7 @@ class MessageSender {
     [[nodiscard]] RemoteSender& remote() { return remote_; }
     // True if no outgoing message is queued, sent in fragments, or a copy in the skew buffer.
     [[nodiscard]] bool idle() const { return control_.queue().empty() && rendezvous_.idle(); }
+    [[nodiscard]] const OperationTable& operations() const { return table_; } // that peers name in messages
 
   private:
     [[gnu::cold]] [[nodiscard]] bool connect(Operation& op);

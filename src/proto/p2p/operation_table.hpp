@@ -60,12 +60,17 @@ class OperationTable {
         expected_peers_.count_reply(op.transport_peer, -1);
     }
 
+    // For debuggers: {begin, end} of the slots, which begin with a pointer to the operation.
+    [[nodiscard]] const void* slots() const { return &slots_; }
+    static constexpr uint32_t slot_bytes = 2 * sizeof(void*);
+
   private:
     static constexpr uint32_t max_generation = (1U << (32 - index_bits)) - 1;
     struct Slot {
         Operation* op = nullptr;
         uint32_t generation = 1; // never 0: id 0 is invalid
     };
+    static_assert(sizeof(Slot) == slot_bytes);
     ExpectedPeers expected_peers_;
     std::vector<Slot> slots_;
     std::vector<uint32_t> free_;
