@@ -10,10 +10,18 @@
 namespace zipmpi::launch {
 namespace {
 
-// A tmux pane whose terminal the rank gets; the rank stays a child of the daemon, with its descriptors.
-constexpr const char* in_tmux =
-    "t=$(tmux new-window -d -P -F '#{pane_tty}' -n \"rank $PMI_RANK\" \"tail --pid=$$ -f /dev/null\") && "
-    "set -- sh -c 'exec \"$@\" <\"$0\" >\"$0\" 2>&1' \"$t\" \"$@\"";
+// A pane in the window of mpiexec, whose terminal the rank gets; the rank stays a child of the daemon, with
+// its descriptors. The window shows titles of panes until the last rank's pane closes. A window without space
+// for another pane: a window of its own.
+constexpr const char* in_tmux = "p=\"tail --pid=$$ -f /dev/null; tmux if-shell -F '#{==:#{window_panes},2}' "
+                                "'set-option -wu pane-border-status' \\\\; kill-pane -t \\$TMUX_PANE\" && "
+                                "t=$(tmux select-layout -t \"$TMUX_PANE\" tiled \\; split-window -d -P -F "
+                                "'#{pane_tty}' -t \"$TMUX_PANE\" \"$p\" \\; "
+                                "select-layout -t \"$TMUX_PANE\" tiled \\; set-option -w -t \"$TMUX_PANE\" "
+                                "pane-border-status top 2>/dev/null || "
+                                "tmux new-window -d -P -F '#{pane_tty}' -n \"rank $PMI_RANK\" \"$p\") && "
+                                "printf '\\033]2;rank %s\\033\\\\' \"$PMI_RANK\" >\"$t\" && "
+                                "set -- sh -c 'exec \"$@\" <\"$0\" >\"$0\" 2>&1' \"$t\" \"$@\"";
 constexpr const char* in_xterm = "set -- xterm -T \"rank $PMI_RANK\" -e \"$@\"";
 
 // A shell pattern for `case`: 0-3,7 -> 0|1|2|3|7

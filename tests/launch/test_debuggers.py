@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The process table of mpiexec for parallel debuggers (MPIR), read by gdb."""
+"""The process table of mpiexec for parallel debuggers (MPIR), read by gdb; ranks under gdb in panes of tmux (--gdb)."""
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import harness
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tools"))
+import terminal  # noqa: E402
 
 RING = os.path.join(harness.HELPERS, "mpi_ring")
 LOCAL_AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../multinode/local_agent.sh")
@@ -49,9 +53,9 @@ quit
 """
 
 
-@unittest.skipUnless(shutil.which("gdb"), "there is no gdb")
 class Debuggers(unittest.TestCase):
     def setUp(self):
+        harness.needs("gdb")
         self.folder = tempfile.mkdtemp(prefix="zipmpi-mpir-")
         self.addCleanup(shutil.rmtree, self.folder)
 
@@ -105,6 +109,49 @@ class Debuggers(unittest.TestCase):
         if "ptrace: Operation not permitted" in text:
             self.skipTest("attaching is not permitted")
         self.assertEqual(sorted(r[2] for r in self.rows(text)), pids, text)
+
+
+class Panes(terminal.Terminal, unittest.TestCase):
+    """A tmux server of its own, in which mpiexec starts ranks under gdb."""
+    MAX_POLLS = 600
+
+    def panes(self):
+        """Ids of the panes by title."""
+        lines = self.tmux("list-panes", "-F", "#{pane_id} #{pane_title}").splitlines()
+        return {title: pane for pane, _, title in (line.partition(" ") for line in lines)}
+
+    def start(self, columns, rows, ranks):
+        harness.needs("gdb")
+        command = f"env -u DISPLAY -u DEBUGINFOD_URLS {harness.MPIEXEC} -n 6 --gdb={ranks} {RING}; echo ended with $?; sleep 60"
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-s", self.id(), "-x", str(columns), "-y", str(rows), command)
+        self.addCleanup(self.tmux, "kill-session", fails=True)
+
+    def ask(self, pane, rank):
+        """gdb in this pane has run the rank, and ends when told to."""
+        self.screen_with(r"Inferior 1 \(process \d+\) exited", pane)
+        self.tmux("send-keys", "-t", pane, "show environment PMI_RANK", "Enter")
+        self.screen_with(f"^PMI_RANK = {rank}$", pane)
+        self.tmux("send-keys", "-t", pane, "quit", "Enter")
+
+    def test_chosen_ranks(self):
+        self.start(120, 40, "0,2,4-5")
+        self.assertTrue(harness.wait_until(lambda: len(self.panes()) == 5, 20), self.panes())
+        titles = {f"rank {rank}": rank for rank in (0, 2, 4, 5)}
+        self.assertTrue(harness.wait_until(lambda: set(titles) <= set(self.panes()), 20), self.panes())
+        layout = self.tmux("list-panes", "-F", "#{pane_left} #{pane_top}").split("\n")
+        self.assertEqual(len({line.split()[0] for line in layout if line}), 2, layout)
+        panes = self.panes()
+        for title, rank in titles.items():
+            self.ask(panes[title], rank)
+        self.screen_with("ended with 0")
+        self.assertTrue(harness.wait_until(lambda: len(self.panes()) == 1, 10), self.panes())
+        self.assertNotIn("pane-border-status", self.tmux("show-options", "-w"))
+
+    def test_window_without_space(self):
+        self.start(20, 4, "0-5")
+        self.assertTrue(harness.wait_until(lambda: len(self.tmux("list-panes", "-s").splitlines()) == 7, 20))
+        self.assertGreater(len(self.tmux("list-windows").splitlines()), 1)
+        self.tmux("send-keys", "C-c")
 
 
 if __name__ == "__main__":

@@ -33,9 +33,10 @@ class Terminal:
             raise AssertionError(p.stderr)
         return p.stdout
 
-    def screen_with(self, pattern):
+    def screen_with(self, pattern, pane=None):
+        """The text of a pane, of the current one if none is named, once it matches."""
         for _ in range(self.MAX_POLLS):
-            screen = self.tmux("capture-pane", "-p")
+            screen = self.tmux("capture-pane", "-p", *(["-t", pane] if pane else []))
             if re.search(pattern, screen, re.M):
                 return screen
             time.sleep(0.05)
