@@ -12,11 +12,10 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 
-from harness import MPIEXEC, environment
+from harness import LOCAL_AGENT, MPIEXEC, environment
 
 HERE = pathlib.Path(__file__).resolve().parent
 PATH = HERE / "command_lines.txt"
-AGENT = str(HERE.parent / "multinode" / "local_agent.sh")
 SECONDS = 30
 
 
@@ -81,7 +80,7 @@ class Place:
             env.pop(name, None)
         env.update(NOT_LISTED="set", HOME="/nowhere")
         env.update(e.split("=", 1) for e in block.env)
-        words = [AGENT if w == "$AGENT" else w for w in shlex.split(block.command)]
+        words = [LOCAL_AGENT if w == "$AGENT" else w for w in shlex.split(block.command)]
         return subprocess.run([MPIEXEC, *first, *words], cwd=self.directory.name, env=env, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=SECONDS)
 
@@ -93,7 +92,9 @@ class Place:
         else:
             parts = dict(line.strip().split(":", 1) for line in done.stderr.splitlines() if ":" in line)
             lines = [f"! {parts.get(key, '').strip()}" for key in ("mpiexec", "why", "fix")]
-        return [line.replace(AGENT, "$AGENT") for line in lines] + (["stderr " + done.stderr] if done.returncode == 0 and done.stderr else [])
+        if done.returncode == 0 and done.stderr:
+            lines.append("stderr " + done.stderr)
+        return [line.replace(LOCAL_AGENT, "$AGENT") for line in lines]
 
 
 def update():

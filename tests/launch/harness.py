@@ -14,6 +14,8 @@ from processes import children, ticks  # noqa: E402,F401 (re-exported)
 
 MPIEXEC = os.environ["TEST_MPIEXEC"]
 HELPERS = os.environ.get("TEST_HELPERS", "")
+# Starts the daemons of other hosts on this one: --launch-agent.
+LOCAL_AGENT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "multinode", "local_agent.sh")
 SECONDS = 20
 
 

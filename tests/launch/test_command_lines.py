@@ -13,7 +13,8 @@ from collections import Counter
 import command_lines
 from harness import MPIEXEC, Case, environment, needs, run
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "gen"))
 
 from zipmpi_gen import command_line  # noqa: E402
@@ -98,6 +99,15 @@ class Options(Case):
 
 
 class Completion(Case):
+    def complete_in_zsh(self, text):
+        """In an interactive zsh, by its completion system."""
+        with tempfile.TemporaryDirectory(prefix="completion-") as folder:
+            command_line.main(ROOT / "launch/mpiexec/options.toml", folder)
+            done = subprocess.run(["zsh", "-f", HERE / "complete.zsh", f"{folder}/completion", text], capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL, cwd="/", timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
     def complete(self, *words):
         with tempfile.TemporaryDirectory(prefix="completion-") as folder:
             command_line.main(ROOT / "launch/mpiexec/options.toml", folder)
@@ -118,10 +128,13 @@ class Completion(Case):
 
     def test_zsh(self):
         needs("zsh")
-        with tempfile.TemporaryDirectory(prefix="completion-") as folder:
-            command_line.main(ROOT / "launch/mpiexec/options.toml", folder)
-            done = subprocess.run(["zsh", "-n", f"{folder}/completion/_mpiexec"], capture_output=True, text=True, timeout=20)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.complete_in_zsh("mpiexec --report-b"), ["--report-bindings"])
+        self.assertEqual(self.complete_in_zsh("mpirun -n 4 --bind-to l"), ["l1cache", "l2cache", "l3cache"])
+        self.assertIn("usr", self.complete_in_zsh("mpiexec --wdir us"))
+        self.assertEqual(self.complete_in_zsh("mpiexec -n "), [])
+        self.assertEqual(self.complete_in_zsh("mpiexec --mca btl self --lab"), ["--label"])
+        self.assertIn("true", self.complete_in_zsh("mpiexec -n 2 tru"))
+        self.assertNotIn("--label", self.complete_in_zsh("mpiexec -n 2 true --lab"))
 
 
 class Tools(Case):
