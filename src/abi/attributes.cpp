@@ -7,7 +7,7 @@
 #include "abi/errors.hpp"
 #include "abi/results.hpp"
 #include "abi/user_errors.hpp"
-#include "binding/attribute_calls.hpp"
+#include "binding/callback_calls.hpp"
 #include "core/api/comm.hpp"
 #include "core/api/rma.hpp"
 #include "core/attr/keyval.hpp"

@@ -5,6 +5,7 @@
 #include "abi/abi_values.hpp"
 #include "abi/handles.hpp"
 #include "abi/user_errors.hpp"
+#include "binding/callback_calls.hpp"
 #include "core/errhandler/error_comm.hpp"
 #include "names/function_table.hpp"
 
@@ -21,7 +22,7 @@ thread_local LastError last;
 template <class Function, class T>
 int call_user_handler(void* user_function, T* object, int code) noexcept {
     auto handle = handle_of(object);
-    reinterpret_cast<Function*>(user_function)(&handle, &code);
+    call_error_handler(reinterpret_cast<Function*>(user_function), &handle, &code);
     return code;
 }
 

@@ -3,8 +3,9 @@
 //
 // Functions that the Fortran and C++ libraries of MPICH call (libmpichfort.so.12, libmpichcxx.so.12).
 #include "abi/custom.hpp"
-#include "binding/attribute_calls.hpp"
+#include "binding/callback_calls.hpp"
 #include "core/api/coll.hpp"
+#include "core/runtime.hpp"
 
 #include <map>
 #include <mutex>
@@ -15,6 +16,12 @@ namespace {
 std::mutex proxies_mutex;
 std::map<int, KeyvalProxies>& proxies() {
     static std::map<int, KeyvalProxies> all;
+    return all;
+}
+
+// Error handlers of C++ by the user's function: the last user of a handler may be an object.
+std::map<void (*)(), HandlerProxy*>& handler_proxies() {
+    static std::map<void (*)(), HandlerProxy*> all;
     return all;
 }
 
@@ -67,6 +74,12 @@ KeyvalProxies proxies_of(int keyval) noexcept {
     return at != proxies().end() ? at->second : KeyvalProxies{};
 }
 
+HandlerProxy* proxy_of(void (*function)()) noexcept {
+    const std::lock_guard<std::mutex> guard(proxies_mutex);
+    const auto at = handler_proxies().find(function);
+    return at != handler_proxies().end() ? at->second : nullptr;
+}
+
 } // namespace zipmpi::abi
 
 using namespace zipmpi;
@@ -100,8 +113,15 @@ void MPII_Op_set_cxx(MPI_Op handle, void (*call)()) {
     core::set_user_function(*op, record, call_cxx);
 }
 
-// Error handlers of C++ and generalized requests of Fortran are called as those of C.
-void MPII_Errhandler_set_cxx(MPI_Errhandler, void (*)()) {}
+void MPII_Errhandler_set_cxx(MPI_Errhandler handle, void (*call)()) {
+    const core::Errhandler* const handler = find<core::Errhandler>(handle);
+    if (handler == nullptr) return;
+    auto* const function = reinterpret_cast<void (*)()>(core::action_of(*handler).user_function);
+    const std::lock_guard<std::mutex> guard(proxies_mutex);
+    handler_proxies()[function] = reinterpret_cast<HandlerProxy*>(call);
+}
+
+// Generalized requests of Fortran are called as those of C.
 void MPII_Grequest_set_lang_f77(MPI_Request) {}
 
 } // extern "C"
