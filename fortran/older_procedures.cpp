@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Procedures that MPI 3.0 removed, with INTEGER addresses, for the ABI of Open MPI. An address that does not
-// fit is an error.
+// Procedures that only the ABI of Open MPI has: those that MPI 3.0 removed, with INTEGER addresses (one that
+// does not fit is an error), and conversions between statuses, which are equal in modules mpi and mpi_f08.
 #include "fortran/convert.hpp"
 
+#include <cstring>
 #include <limits.h>
 
 using namespace zipmpi::fortran;
@@ -87,42 +88,60 @@ void make_struct(const int* count, const int* lengths, const int* displacements,
     store_ierror(ierror, err);
 }
 
+void copy_status(const int* from, int* to, int* ierror) {
+    std::memcpy(to, from, sizeof(MPI_Status));
+    store_ierror(ierror, MPI_SUCCESS);
+}
+
 } // namespace
 
 extern "C" {
 
-#define ZIPMPI_OLDER(lower, upper, parameters, call)                                                         \
-    void mpi_##lower##_ parameters { call; }                                                                 \
-    FUNCTION_ALIAS(mpi_##lower##_, mpi_##lower)                                                              \
-    FUNCTION_ALIAS(mpi_##lower##_, mpi_##lower##__)                                                          \
-    FUNCTION_ALIAS(mpi_##lower##_, MPI_##upper)                                                              \
-    FUNCTION_ALIAS(mpi_##lower##_, pmpi_##lower)                                                             \
-    FUNCTION_ALIAS(mpi_##lower##_, pmpi_##lower##_)                                                          \
-    FUNCTION_ALIAS(mpi_##lower##_, pmpi_##lower##__)                                                         \
-    FUNCTION_ALIAS(mpi_##lower##_, PMPI_##upper)
+#define ZIPMPI_FORMS(of, lower, upper, mixed)                                                                \
+    FUNCTION_ALIAS(of, mpi_##lower)                                                                          \
+    FUNCTION_ALIAS(of, mpi_##lower##__)                                                                      \
+    FUNCTION_ALIAS(of, MPI_##upper)                                                                          \
+    FUNCTION_ALIAS(of, MPI_##mixed##_f)                                                                      \
+    FUNCTION_ALIAS(of, MPI_##mixed##_f08)                                                                    \
+    FUNCTION_ALIAS(of, pmpi_##lower)                                                                         \
+    FUNCTION_ALIAS(of, pmpi_##lower##__)                                                                     \
+    FUNCTION_ALIAS(of, PMPI_##upper)                                                                         \
+    FUNCTION_ALIAS(of, PMPI_##mixed##_f)                                                                     \
+    FUNCTION_ALIAS(of, PMPI_##mixed##_f08)
 
-ZIPMPI_OLDER(address, ADDRESS, (void* location, int* address, int* ierror),
-             get_address(location, address, ierror))
-ZIPMPI_OLDER(type_extent, TYPE_EXTENT, (const int* type, int* extent, int* ierror),
-             get_extent(type, extent, ierror))
-ZIPMPI_OLDER(type_lb, TYPE_LB, (const int* type, int* bound, int* ierror),
-             get_lower_bound(type, bound, ierror))
-ZIPMPI_OLDER(type_ub, TYPE_UB, (const int* type, int* bound, int* ierror),
-             get_upper_bound(type, bound, ierror))
-ZIPMPI_OLDER(type_hvector, TYPE_HVECTOR,
-             (const int* count, const int* length, const int* stride, const int* type, int* made,
-              int* ierror),
-             make_vector(count, length, stride, type, made, ierror))
-ZIPMPI_OLDER(type_hindexed, TYPE_HINDEXED,
-             (const int* count, const int* lengths, const int* displacements, const int* type, int* made,
-              int* ierror),
-             make_indexed(count, lengths, displacements, type, made, ierror))
-ZIPMPI_OLDER(type_struct, TYPE_STRUCT,
-             (const int* count, const int* lengths, const int* displacements, const int* types, int* made,
-              int* ierror),
-             make_struct(count, lengths, displacements, types, made, ierror))
+#define ZIPMPI_PROCEDURE(lower, upper, mixed, parameters, call)                                              \
+    void mpi_##lower##_ parameters { call; }                                                                 \
+    FUNCTION_ALIAS(mpi_##lower##_, pmpi_##lower##_)                                                          \
+    FUNCTION_ALIAS(mpi_##lower##_, ompi_##lower##_f)                                                         \
+    ZIPMPI_FORMS(mpi_##lower##_, lower, upper, mixed)
+
+ZIPMPI_PROCEDURE(address, ADDRESS, Address, (void* location, int* address, int* ierror),
+                 get_address(location, address, ierror))
+ZIPMPI_PROCEDURE(type_extent, TYPE_EXTENT, Type_extent, (const int* type, int* extent, int* ierror),
+                 get_extent(type, extent, ierror))
+ZIPMPI_PROCEDURE(type_lb, TYPE_LB, Type_lb, (const int* type, int* bound, int* ierror),
+                 get_lower_bound(type, bound, ierror))
+ZIPMPI_PROCEDURE(type_ub, TYPE_UB, Type_ub, (const int* type, int* bound, int* ierror),
+                 get_upper_bound(type, bound, ierror))
+ZIPMPI_PROCEDURE(type_hvector, TYPE_HVECTOR, Type_hvector,
+                 (const int* count, const int* length, const int* stride, const int* type, int* made,
+                  int* ierror),
+                 make_vector(count, length, stride, type, made, ierror))
+ZIPMPI_PROCEDURE(type_hindexed, TYPE_HINDEXED, Type_hindexed,
+                 (const int* count, const int* lengths, const int* displacements, const int* type, int* made,
+                  int* ierror),
+                 make_indexed(count, lengths, displacements, type, made, ierror))
+ZIPMPI_PROCEDURE(type_struct, TYPE_STRUCT, Type_struct,
+                 (const int* count, const int* lengths, const int* displacements, const int* types, int* made,
+                  int* ierror),
+                 make_struct(count, lengths, displacements, types, made, ierror))
+ZIPMPI_PROCEDURE(status_f082f, STATUS_F082F, Status_f082f, (const int* from, int* to, int* ierror),
+                 copy_status(from, to, ierror))
+ZIPMPI_PROCEDURE(status_f2f08, STATUS_F2F08, Status_f2f08, (const int* from, int* to, int* ierror),
+                 copy_status(from, to, ierror))
 
 void ompi_f_sync_reg_f(void*) {}
+ZIPMPI_FORMS(ompi_f_sync_reg_f, f_sync_reg, F_SYNC_REG, F_sync_reg)
 int mpi_fortran_buffer_automatic_; // not in this ABI
 
 } // extern "C"

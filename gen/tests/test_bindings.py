@@ -81,7 +81,7 @@ class NamesTest(unittest.TestCase):
     def test_manglings_of_fortran(self):
         script = fortran_binding.version_script(OPENMPI)
         for name in ("mpi_send_", "mpi_send", "mpi_send__", "MPI_SEND", "MPI_Send_f", "MPI_Send_f08", "ompi_send_f", "pmpi_send_",
-                     "ompix_bcast_init_f", "mpi_alloc_mem_cptr_"):
+                     "ompix_bcast_init_f", "mpi_alloc_mem_cptr_", "MPI_Alloc_mem_cptr_f08", "ompi_alloc_mem_cptr_f"):
             self.assertIn(f"    {name};\n", script)
 
 

@@ -18,10 +18,9 @@ def manglings(name, prefix, suffix=""):
     """All symbols of a procedure, as Fortran compilers and the modules of the library write them."""
     lower = f"{prefix}{name}{suffix}".lower()
     names = [lower + "_", lower, lower + "__", lower.upper()]
-    if not suffix:
-        names += [f"{prefix}{name}_f", f"{prefix}{name}_f08"]
-        if prefix:
-            names.append(f"o{name.lower()}_f")
+    names += [f"{prefix}{name}{suffix}_f", f"{prefix}{name}{suffix}_f08"]
+    if prefix:
+        names.append(f"o{name.lower()}{suffix}_f")
     return names
 
 

@@ -121,7 +121,7 @@ static void representations(const char* path) {
 
 /* Looked up by name: Open MPI 4 does not declare them. */
 static void sessions(void) {
-#ifdef OPEN_MPI
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
     typedef struct ompi_instance_t* MPI_Session;
 #endif
     int (*init)(MPI_Info, MPI_Errhandler, MPI_Session*) = dlsym(RTLD_DEFAULT, "MPI_Session_init");
@@ -143,6 +143,14 @@ static void sessions(void) {
     MPI_Allreduce(&size, &sum, 1, MPI_INT, MPI_SUM, comm);
     CHECK(sum == 4);
     MPI_Comm_free(&comm);
+#ifdef OPEN_MPI
+    int (*set_info)(MPI_Session, MPI_Info) = dlsym(RTLD_DEFAULT, "MPI_Session_set_info"); /* of version 5 */
+    MPI_Info info;
+    MPI_Info_create(&info);
+    CHECK(set_info != NULL && set_info(session, info) == MPI_SUCCESS);
+    MPI_Info_free(&info);
+    CHECK(set_info(session, info) == MPI_ERR_INFO);
+#endif
     MPI_Group_free(&group);
     CHECK(group == MPI_GROUP_NULL && finalize(&session) == MPI_SUCCESS);
 }

@@ -8,7 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
-MPIEXEC, LIBRARIES, PROGRAMS, MPICC = (os.environ["TEST_" + name] for name in ("MPIEXEC", "LIBRARIES", "PROGRAMS", "MPICC"))
+MPIEXEC, LIBRARIES, PROGRAMS, MPICC, MPICC_MPICH = (
+    os.environ["TEST_" + name] for name in ("MPIEXEC", "LIBRARIES", "PROGRAMS", "MPICC", "MPICC_MPICH"))
 SONAMES = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
 STANDARD = os.path.join(os.path.dirname(LIBRARIES), "libmpi_abi.so.1")
 SECONDS = 30
@@ -89,6 +90,30 @@ class Mixes(unittest.TestCase):
         link = self.link("libmpi.so.40", self.link("libmpi.so.40.30.4", library("openmpi")))
         r = self.run_words(program("mixes_openmpi"), "none", path=os.path.dirname(link))
         self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "ok\n", ""))
+
+    def upstream_program(self):
+        """Linked as on hosts where MPICH's library is libmpi.so.12: with a copy of Debian's name changed to that."""
+        with open(library("mpich"), "rb") as f:
+            content = f.read().replace(b"\0libmpich.so.12\0", b"\0libmpi.so.12\0\0\0")
+        copy = os.path.join(tempfile.mkdtemp(dir=self.folder), "libmpi.so.12")
+        with open(copy, "wb") as f:
+            f.write(content)
+        built, source = os.path.join(self.folder, "upstream"), os.path.join(os.path.dirname(__file__), "mixes.c")
+        subprocess.run([MPICC_MPICH, "-w", "-c", "-o", built + ".o", source], check=True)
+        subprocess.run(["cc", "-o", built, built + ".o", copy], check=True)
+        shutil.rmtree(os.path.dirname(copy))
+        needed = subprocess.run(["readelf", "-d", built], check=True, capture_output=True, text=True).stdout
+        self.assertIn("[libmpi.so.12]", needed)
+        self.assertNotIn("libmpich.so.12", needed)
+        return built
+
+    def test_upstream_name_of_mpich(self):
+        """libmpi.so.12 and libmpich.so.12, which the module needs, are one library, with and without mpiexec's choice."""
+        words = MPIEXEC, "-n", "2", self.upstream_program(), "module", program("module_mpich.so")
+        for path in (LIBRARIES + "/mpich", ""):
+            with self.subTest(path):
+                r = self.run_words(*words, path=path)
+                self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "ok\n", ""))
 
     def test_function_of_the_other_library(self):
         source = os.path.join(self.folder, "internal.c")

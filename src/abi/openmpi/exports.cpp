@@ -51,6 +51,13 @@ char mpi_fortran_argvs_null_;
 MPI_Fint* MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_;
 MPI_Fint* MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
 
+// Declared by Open MPI 5. All keys are hints, and none is known.
+int PMPI_Session_set_info(MPI_Session session, MPI_Info info) {
+    if (find<core::Session>(session) == nullptr) return MPI_ERR_SESSION;
+    return find<core::Info>(info) != nullptr ? MPI_SUCCESS : MPI_ERR_INFO;
+}
+int MPI_Session_set_info(MPI_Session, MPI_Info) __attribute__((weak, alias("PMPI_Session_set_info")));
+
 #define ZIPMPI_ATTRIBUTE_CALLBACKS(prefix, Handle)                                                           \
     int OMPI_C_MPI_##prefix##NULL_COPY_FN(Handle, int, void*, void*, void*, int* flag) {                     \
         *flag = 0;                                                                                           \
