@@ -114,8 +114,17 @@ class ClusterFileReader {
         return node != nullptr && *node->value<bool>();
     }
 
+    [[nodiscard]] double read_speed(const toml::table& t) const {
+        const toml::node* node = t.get("speed");
+        if (node == nullptr) return 1;
+        const auto value = node->value<double>();
+        if (!node->is_number() || !value || !is_speed(*value))
+            fail(*node, "speed is not a relative speed from 0.001 to 1000", "write speed = 1.5");
+        return *value;
+    }
+
     void read_cluster(const toml::table& t) {
-        check_keys(t, "a cluster", {"name", "hosts", "hostfile", "slurm", "agent", "started_by"});
+        check_keys(t, "a cluster", {"name", "hosts", "hostfile", "slurm", "agent", "started_by", "speed"});
         ClusterFile::ClusterEntry c;
         c.name = read_text(t, "name");
         if (c.name.empty() || c.name.find_first_of(" \t-") == 0 || c.name.find(' ') != std::string::npos)
@@ -124,6 +133,7 @@ class ClusterFileReader {
             if (other.name == c.name)
                 fail(t, "two clusters are named " + c.name, "give each cluster its own name");
         read_hosts(t, c);
+        for (Host& h : c.hosts) h.speed *= read_speed(t);
         c.agent = read_text(t, "agent");
         if (const std::string job = read_text(t, "slurm"); !job.empty() && c.agent.empty())
             c.agent = "srun --jobid=" + job + " --overlap --nodes=1 --ntasks=1 --nodelist={host}";
@@ -166,7 +176,8 @@ class ClusterFileReader {
     }
 
     void read_gateway(const toml::table& t) {
-        check_keys(t, "a gateway", {"host", "cluster", "clusters", "slots", "agent", "devices", "link"});
+        check_keys(t, "a gateway",
+                   {"host", "cluster", "clusters", "slots", "speed", "agent", "devices", "link"});
         ClusterFile::GatewayEntry g;
         g.host = read_text(t, "host");
         HostList one;
@@ -186,6 +197,7 @@ class ClusterFileReader {
                 fail(*slots, "slots is not a number of ranks", "write slots = 4, or leave it out for none");
             g.slots = static_cast<uint32_t>(*value);
         }
+        g.speed = read_speed(t);
         g.agent = read_text(t, "agent");
         for (const auto& a : g.attached)
             for (const Host& h : out_.clusters[a.cluster].hosts)

@@ -34,6 +34,7 @@ struct ClusterFile {
         std::vector<LinkSpec> links;
         uint32_t slots = 0; // maximum number of ranks on this host
         std::string agent;
+        double speed = 1; // relative, as of hosts
     };
     std::vector<ClusterEntry> clusters;
     std::vector<GatewayEntry> gateways;

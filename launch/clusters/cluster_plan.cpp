@@ -36,6 +36,7 @@ class Planner {
 
     bool plan() {
         if (!collect_hosts() || !build_cluster_map()) return false;
+        share_ranks_by_speed();
         if (options_.graph != nullptr)
             place_ranks_by_traffic();
         else
@@ -48,6 +49,7 @@ class Planner {
   private:
     bool collect_hosts();
     bool build_cluster_map();
+    void share_ranks_by_speed();
     void place_ranks();
     void place_ranks_by_traffic();
     [[nodiscard]] std::vector<uint32_t> count_gateways_between() const;
@@ -120,7 +122,7 @@ bool Planner::collect_hosts() {
         gateway_slots_.push_back(at);
         if (g.slots == 0 || g.attached.empty()) continue;
         by_cluster_[g.attached[0].cluster].push_back(at);
-        slots_[g.attached[0].cluster].push_back({g.host, g.slots});
+        slots_[g.attached[0].cluster].push_back({g.host, g.slots, g.speed});
     }
     return true;
 }
@@ -163,6 +165,26 @@ bool Planner::build_cluster_map() {
         return false;
     }
     return true;
+}
+
+// Over all clusters; hosts without a share are left out.
+void Planner::share_ranks_by_speed() {
+    HostList all;
+    for (const HostList& hosts : slots_) all.insert(all.end(), hosts.begin(), hosts.end());
+    const uint32_t ranks = options_.graph != nullptr ? options_.graph->size() : options_.ranks;
+    share_by_speed(all, ranks);
+    size_t next = 0;
+    for (size_t c = 0; c < slots_.size(); ++c) {
+        HostList hosts;
+        std::vector<uint32_t> indices;
+        for (size_t i = 0; i < slots_[c].size(); ++i, ++next)
+            if (all[next].slots > 0) {
+                hosts.push_back({all[next].name, all[next].slots});
+                indices.push_back(by_cluster_[c][i]);
+            }
+        slots_[c] = std::move(hosts);
+        by_cluster_[c] = std::move(indices);
+    }
 }
 
 void Planner::place_ranks() {

@@ -4,6 +4,8 @@
 
 #include "launch/clusters/reachability.hpp"
 
+#include "mapping/patterns.hpp"
+
 #include <gtest/gtest.h>
 
 namespace zipmpi::launch {
@@ -77,6 +79,28 @@ TEST(ClusterPlan, OversubscribedAndRoundRobin) {
     const StartRequest r = make_plan(one_gateway(), 12, MapBy::node);
     EXPECT_EQ(r.map.ranks_of(1), (std::vector<uint32_t>{0, 2, 4, 6}));
     EXPECT_EQ(r.map.ranks_of(3), (std::vector<uint32_t>{8, 10}));
+}
+
+std::vector<size_t> ranks_per_host(const StartRequest& r) {
+    std::vector<size_t> count;
+    for (const uint32_t node : r.map.nodes()) count.push_back(r.map.ranks_of(node).size());
+    return count;
+}
+
+TEST(ClusterPlan, FasterClusterGetsMoreRanks) {
+    ClusterFile f = two_clusters();
+    f.gateways = {{"z", {{0, ""}, {1, "eth1"}}, {}, 4, "", 0.5}};
+    for (auto& c : f.clusters)
+        for (Host& h : c.hosts) h = {h.name, 4, c.name == "b" ? 3.0 : 1.0};
+    EXPECT_EQ(ranks_per_host(make_plan(f, 10)), (std::vector<size_t>{1, 1, 4, 4})); // z has none
+    EXPECT_EQ(ranks_per_host(make_plan(f, 0)), (std::vector<size_t>{4, 4, 4, 4, 4}));
+    mapping::Matrix line;
+    ASSERT_TRUE(mapping::parse_pattern("halo:10", line));
+    const mapping::Graph graph = mapping::graph_of(line);
+    StartRequest r;
+    Diagnostic why;
+    ASSERT_TRUE(plan_clusters(f, {0, MapBy::slot, 32, "ssh", &graph}, r, why)) << why.why;
+    EXPECT_EQ(ranks_per_host(r), (std::vector<size_t>{1, 1, 4, 4}));
 }
 
 TEST(ClusterPlan, HostsWithoutRanksAreRemoved) {

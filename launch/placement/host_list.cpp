@@ -19,6 +19,11 @@ bool parse_number(std::string_view text, uint32_t& value) {
     return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
+bool parse_speed(std::string_view text, double& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() && is_speed(value);
+}
+
 // Rejects names that an agent takes for an option or that a shell would split.
 bool is_host_name(std::string_view name) {
     const auto fits = [](unsigned char c) {
@@ -34,30 +39,31 @@ class Collector {
         : out_(out) {
         out.clear();
     }
-    bool add(std::string_view name, uint32_t slots) {
+    bool add(std::string_view name, uint32_t slots, double speed = 0) { // speed 0: not given
         if (!is_host_name(name) || slots == 0 || slots > max_slots || out_.size() == max_hosts) return false;
         const auto [it, added] = index_.emplace(name, out_.size());
         if (added)
             out_.push_back({std::string(name), slots});
         else
             out_[it->second].slots += slots;
+        if (speed > 0) out_[it->second].speed = speed;
         return true;
     }
     // "name" or "name:slots". An IPv6 address with slots needs brackets: "[::1]:2".
-    bool add_entry(std::string_view entry, uint32_t slots = 1) {
+    bool add_entry(std::string_view entry, uint32_t slots = 1, double speed = 0) {
         if (!entry.empty() && entry[0] == '[') {
             const size_t close = entry.find(']');
             if (close == std::string_view::npos) return false;
             const std::string_view rest = entry.substr(close + 1);
             return (rest.empty() || (rest[0] == ':' && parse_number(rest.substr(1), slots))) &&
-                   add(entry.substr(1, close - 1), slots);
+                   add(entry.substr(1, close - 1), slots, speed);
         }
         const size_t colon = entry.find(':');
         if (colon != std::string_view::npos && entry.rfind(':') == colon) {
             if (!parse_number(entry.substr(colon + 1), slots)) return false;
             entry = entry.substr(0, colon);
         }
-        return add(entry, slots);
+        return add(entry, slots, speed);
     }
 
   private:
@@ -87,15 +93,17 @@ bool add_line(Collector& hosts, std::string_view line) {
     const std::string_view name = line.substr(0, name_end);
     std::string_view rest = trimmed(line.substr(name_end));
     uint32_t slots = 1;
+    double speed = 0;
     bool second = true;
     while (!rest.empty()) { // other words (max_slots, cpu=..., a queue) belong to other launchers
         const size_t end = std::min(rest.find_first_of(" \t"), rest.size());
         const std::string_view word = rest.substr(0, end);
         rest = trimmed(rest.substr(end));
         if (word.starts_with("slots=") && !parse_number(word.substr(6), slots)) return false;
+        if (word.starts_with("speed=") && !parse_speed(word.substr(6), speed)) return false;
         if (uint32_t number = 0; std::exchange(second, false) && parse_number(word, number)) slots = number;
     }
-    return hosts.add_entry(name, slots);
+    return hosts.add_entry(name, slots, speed);
 }
 
 // "a[1-3]b[0,2]": every combination, in order; leading zeros are kept.
@@ -148,6 +156,8 @@ bool expand_counts(std::string_view text, size_t hosts, std::vector<uint32_t>& o
 }
 
 } // namespace
+
+bool is_speed(double value) { return value >= least_speed && value <= 1 / least_speed; }
 
 bool parse_host_option(std::string_view text, HostList& out, std::string& wrong) {
     Collector hosts(out);

@@ -57,6 +57,18 @@ TEST(Hosts, File) {
     EXPECT_EQ(file("# nothing\n"), "wrong: ");
 }
 
+TEST(Hosts, Speeds) {
+    HostList hosts;
+    std::string wrong;
+    ASSERT_TRUE(parse_host_file("n1 slots=4 speed=1.5\nn2\nn1 slots=2\n", hosts, wrong));
+    EXPECT_EQ(hosts[0].slots, 6U);
+    EXPECT_EQ(hosts[0].speed, 1.5);
+    EXPECT_EQ(hosts[1].speed, 1);
+    for (const char* bad :
+         {"n1 speed=0", "n1 speed=-1", "n1 speed=fast", "n1 speed=", "n1 speed=nan", "n1 speed=1e9"})
+        EXPECT_EQ(file(bad), std::string("wrong: ") + bad);
+}
+
 // The form of the documentation of each batch system.
 TEST(Hosts, FilesOfBatchSystems) {
     EXPECT_EQ(file("node5\nnode5\nnode6\nnode6\n"), "node5=2 node6=2 "); // PBS, OAR, LSF

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/placement/node_map.hpp"
 
+#include "mapping/shares.hpp"
+
 #include <algorithm>
 
 namespace zipmpi::launch {
@@ -106,7 +108,19 @@ std::string NodeMap::pmi_text() const {
     return text + ")";
 }
 
+bool share_by_speed(std::vector<Host>& hosts, uint32_t ranks) {
+    const auto like_first = [&](const Host& h) { return h.speed == hosts[0].speed; };
+    if (ranks == 0 || std::ranges::all_of(hosts, like_first)) return false;
+    std::vector<mapping::SpeedTarget> targets;
+    targets.reserve(hosts.size());
+    for (const Host& h : hosts) targets.push_back({h.slots, h.speed});
+    const std::vector<uint32_t> share = mapping::shares_by_speed(targets, ranks);
+    for (size_t i = 0; i < hosts.size(); ++i) hosts[i].slots = share[i];
+    return true;
+}
+
 NodeMap map_ranks(std::vector<Host>& hosts, uint32_t ranks, MapBy by) {
+    if (share_by_speed(hosts, ranks)) std::erase_if(hosts, [](const Host& h) { return h.slots == 0; });
     uint64_t slots = 0;
     for (Host& h : hosts) slots += h.slots = std::max(h.slots, 1U);
     const auto times = static_cast<uint32_t>((ranks + slots - 1) / slots);

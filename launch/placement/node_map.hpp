@@ -16,6 +16,7 @@ namespace zipmpi::launch {
 struct Host {
     std::string name; // as written by the user or the batch system; used only for the launch agent
     uint32_t slots = 1;
+    double speed = 1; // of a slot, relative to other hosts
 };
 
 struct NodeRun { // consecutive ranks on one node
@@ -46,8 +47,13 @@ class NodeMap {
 
 enum class MapBy : uint32_t { slot, node };
 
+// If there are ranks and the hosts differ in speed, sets the slots of the hosts to shares of the ranks, which
+// may be 0. Returns whether it did.
+bool share_by_speed(std::vector<Host>& hosts, uint32_t ranks);
+
 // slot: fill a host before the next one; node: round robin over the hosts. Nodes are numbered like the hosts.
-// If there are more ranks than slots, each slot takes several. Hosts without ranks are removed from the list.
+// If there are more ranks than slots, each slot takes several. Hosts of different speeds get shares by speed.
+// Hosts without ranks are removed from the list.
 NodeMap map_ranks(std::vector<Host>& hosts, uint32_t ranks, MapBy by);
 
 // Maps ranks by a placement policy. Returns false if the ranks do not fit.

@@ -42,6 +42,27 @@ TEST(NodeMap, OneHost) {
     EXPECT_EQ(map_ranks(hosts, 7, MapBy::slot).pmi_text(), "(vector,(0,1,7))");
 }
 
+TEST(NodeMap, HostsOfDifferentSpeeds) {
+    std::vector<Host> hosts = {{"slow", 8, 1}, {"idle", 1, 0.01}, {"fast", 8, 3}};
+    const NodeMap m = map_ranks(hosts, 8, MapBy::slot);
+    ASSERT_EQ(hosts.size(), 2U);
+    EXPECT_EQ(hosts[1].name, "fast");
+    EXPECT_EQ(m.ranks_of(0), (Ranks{0, 1}));
+    EXPECT_EQ(m.ranks_of(1).size(), 6U);
+    hosts = {{"a", 8, 2}, {"b", 8, 2}}; // equal speeds: the first is filled
+    EXPECT_EQ(map_ranks(hosts, 8, MapBy::slot).ranks_of(0).size(), 8U);
+}
+
+TEST(NodeMap, NoRanks) {
+    for (const double speed : {1.0, 3.0}) {
+        std::vector<Host> hosts = {{"a", 8, 1}, {"b", 8, speed}};
+        EXPECT_FALSE(share_by_speed(hosts, 0));
+        EXPECT_EQ(hosts[1].slots, 8U);
+        EXPECT_EQ(map_ranks(hosts, 0, MapBy::slot).size(), 0U);
+        EXPECT_TRUE(hosts.empty());
+    }
+}
+
 TEST(NodeMap, LibraryParsesPmiText) {
     for (const MapBy by : {MapBy::slot, MapBy::node})
         for (uint32_t n = 1; n < 40; ++n) {

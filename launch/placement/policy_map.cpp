@@ -33,7 +33,8 @@ bool map_per_host(std::vector<Host>& hosts, uint32_t ranks, uint64_t each, NodeM
                "start fewer ranks, add hosts, or raise the number per host"};
         return false;
     }
-    for (Host& h : hosts) h.slots = static_cast<uint32_t>(std::min<uint64_t>(each, ranks));
+    const auto slots = static_cast<uint32_t>(std::min<uint64_t>(each, ranks));
+    for (Host& h : hosts) h = {h.name, slots}; // exactly as many, whatever the speed
     out = map_ranks(hosts, ranks, MapBy::slot);
     return true;
 }

@@ -24,6 +24,8 @@ WRONG = [  # text, line, parts of the message
     (A + B + '[[gateway]]\nhost = "z"\nclusters = ["a", "c"]\n', 9, ["no cluster named 'c'"]),
     (A + B + '[[gateway]]\nhost = "a1"\nclusters = ["a", "b"]\n', 7, ["also listed in the hosts of cluster a", "slots = N"]),
     (A + B + Z + 'slots = -1\n', 10, ["slots is not a number"]),
+    (A + 'speed = 0\n', 4, ["speed is not a relative speed"]),
+    (A + B + Z + 'speed = "2"\n', 10, ["speed is not a relative speed"]),
     (A + B + Z + 'devices = "eth0"\n', 10, ["does not name the cluster that they belong to"]),
     (A + B + GA, None, ["from cluster a to b", "[[gateway]]"]),
     (A + B + GA + 'link = { to = "gb", listen = "192.0.2.1:0" }\n', 10, ["no gateway on host 'gb'"]),
