@@ -72,6 +72,24 @@ struct GroupInfo {
     char key[transport::stream::key_bytes] = {};
 };
 
+// Gateways do not relay messages between jobs. All members return the same; with ranks of other jobs, which
+// do not know the clusters, the attempt is made.
+Err require_one_cluster(const proto::Team& team) {
+    const proto::PeerDirectory& peers = runtime()->progress_engine->peers();
+    int other = 0;
+    for (int r = 0; r < team.size; ++r) {
+        if (wire::is_external(team.map.world(r))) return Err::success;
+        if (peers.cluster_of(team.map.world(r)) != peers.cluster_of(team.map.world(0))) other = r;
+    }
+    if (other == 0) return Err::success;
+    return fail(Err::unsupported_operation,
+                "use a communicator of one cluster (MPI_Comm_split_type with mpi_hw_resource_type "
+                "zipmpi://cluster)",
+                "ranks 0 and %d of the communicator are in different clusters, and gateways do not relay "
+                "messages between jobs",
+                other);
+}
+
 } // namespace
 
 bool precedes(int world_rank, int other) {
@@ -131,6 +149,7 @@ Err connect_groups(Comm& comm, int root, const RootExchange& exchange, Comm*& re
     result = nullptr;
     if (comm.inter()) return intracomm_required(comm);
     proto::Team& own = comm.team;
+    if (const Err e = require_one_cluster(own); e != Err::success) return e;
     Contacts contacts;
     if (const Err e = gather_contacts(own, contacts); e != Err::success) return e;
     ConnectInfo connect_info;
