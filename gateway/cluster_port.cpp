@@ -80,10 +80,13 @@ void ClusterPort::grant_credit(int id, uint64_t& due, uint64_t bytes) {
     send_control(id, frame, {});
 }
 
-bool ClusterPort::reset_failed_peers() {
-    const std::vector<Peer> failed = std::exchange(to_reset_, {});
-    for (const Peer peer : failed) network_->reset_peer(peer);
-    return !failed.empty();
+std::vector<int> ClusterPort::reset_failed_peers() {
+    std::vector<int> ids;
+    for (const Peer peer : std::exchange(to_reset_, {})) {
+        network_->reset_peer(peer);
+        ids.push_back(network_->rank_of(peer));
+    }
+    return ids;
 }
 
 bool ClusterPort::arm() {

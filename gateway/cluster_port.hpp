@@ -41,7 +41,7 @@ class ClusterPort {
     // done: sent; in_flight: the network has it and frame_sent() follows, or it is queued until
     // take_waiting(); failed: not reachable.
     PostStatus send(int id, InTransitFrame& transit);
-    // Frames that were queued for a peer.
+    // Frames that were queued for a peer, which is connected now or has failed.
     [[nodiscard]] std::deque<InTransitFrame*> take_waiting(int id);
     // Control frames are short and go to adjacent processes only.
     void send_control(int id, wire::Frame frame, std::span<const std::byte> content);
@@ -51,7 +51,7 @@ class ClusterPort {
 
     void on_peer_failed(Peer peer) { to_reset_.push_back(peer); } // reset by reset_failed_peers()
     void on_peer_connected(Peer peer) { std::erase(to_reset_, peer); }
-    bool reset_failed_peers(); // false: none
+    [[nodiscard]] std::vector<int> reset_failed_peers(); // their ids
     bool arm();
     // Its descriptor is readable, or it has other work.
     void set_ready() { ready_ = true; }

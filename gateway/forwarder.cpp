@@ -162,13 +162,21 @@ bool Forwarder::send(ClusterPort& to, int id, InTransitFrame& t) {
 }
 
 void Forwarder::on_peer_connected(ClusterPort& port, int id) {
-    for (InTransitFrame* t : port.take_waiting(id)) {
-        if (send(port, id, *t)) continue;
-        add(counters_.dropped);
-        add(port.counters().dropped);
-        on_frame_sent(*t);
-    }
+    for (InTransitFrame* t : port.take_waiting(id))
+        if (!send(port, id, *t)) drop(port, *t);
     if (!config_.links().empty()) send_route_update(port, id);
+}
+
+// The endpoints retransmit what waits for it, perhaps on another path; its senders get their credit back.
+void Forwarder::on_peer_reset(ClusterPort& port, int id) {
+    cached_route_ = {}; // the next frame connects again
+    for (InTransitFrame* t : port.take_waiting(id)) drop(port, *t);
+}
+
+void Forwarder::drop(ClusterPort& port, InTransitFrame& t) {
+    add(counters_.dropped);
+    add(port.counters().dropped);
+    on_frame_sent(t);
 }
 
 void Forwarder::release(const InTransitFrame& t) {
@@ -239,7 +247,7 @@ int Forwarder::progress(PollScope scope) {
     uint64_t rejected = 0;
     for (ClusterPort& port : ports_) {
         if (port.take_ready() || scope == PollScope::all) happened += port.network().progress();
-        if (port.reset_failed_peers()) cached_route_ = {}; // the next frame connects again
+        for (const int id : port.reset_failed_peers()) on_peer_reset(port, id);
         rejected += port.network().rejected_messages();
     }
     for (ClusterPort& port : ports_) port.network().flush_batches();

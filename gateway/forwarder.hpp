@@ -59,6 +59,8 @@ class Forwarder {
     bool forward(InTransitFrame& transit, const wire::Frame& frame);
     void count(const wire::Frame& frame, uint64_t bytes);
     bool send(ClusterPort& to, int id, InTransitFrame& transit);
+    void on_peer_reset(ClusterPort& port, int id);
+    void drop(ClusterPort& port, InTransitFrame& transit);
     void release(const InTransitFrame& transit);
     [[nodiscard]] ClusterPort& port_at(int network) { return ports_[static_cast<size_t>(network)]; }
     ClusterPort* port_in(int cluster);
