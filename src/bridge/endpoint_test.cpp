@@ -187,6 +187,41 @@ TEST(Endpoint, PartitionedPathIsNotUsedForReplies) {
     EXPECT_EQ(world.sides[1]->endpoint().counters().paths_lost, 2U);
 }
 
+// The clusters are separated for good; the peer has its message.
+TEST(Endpoint, AcknowledgmentThatCannotBeSentDelaysShutdownForLimitedTime) {
+    Simulation world(1, {});
+    Endpoint& leaves = world.sides[0]->endpoint();
+    world.sides[1]->begin(8);
+    while (world.sides[0]->arrived < 1) world.step();
+    for (int path = 0; path < paths; ++path) leaves.path_down(path);
+    leaves.begin_shutdown();
+    leaves.flush_before_sleep();
+    EXPECT_FALSE(leaves.idle());
+    EXPECT_GE(leaves.next_deadline_ns(), clock_ns + Side::limits().heartbeat_ns); // it sleeps meanwhile
+    const uint64_t timeout = Side::limits().partition_timeout_ns;
+    clock_ns += timeout - 1000 * us;
+    leaves.advance();
+    EXPECT_FALSE(leaves.idle());
+    clock_ns += 10'000 * us;
+    leaves.advance();
+    leaves.flush_before_sleep();
+    EXPECT_TRUE(leaves.idle());
+}
+
+// The only path fails and returns at once, before anyone waits for a partition to end.
+TEST(Endpoint, AcknowledgmentWithoutPathIsSentWhenOneReturns) {
+    Simulation world(1, {});
+    Endpoint& receives = world.sides[0]->endpoint();
+    world.sides[1]->begin(8);
+    while (world.sides[0]->arrived < 1) world.step();
+    for (int path = 0; path < paths; ++path) receives.path_down(path);
+    receives.flush_before_sleep();
+    for (auto& wire : world.wires[0]) wire.frames.clear();
+    clock_ns += 1000 * us;
+    receives.path_up(0);
+    EXPECT_FALSE(world.wires[0][0].frames.empty());
+}
+
 TEST(Endpoint, BestEffortFramesDoNotDelayShutdown) {
     Simulation world(1, {});
     ASSERT_TRUE(world.shut_down());

@@ -279,20 +279,23 @@ void FlowReceiver::send_state(Flow& f) {
 
 void FlowReceiver::send_due(const FlowTable& flows, uint64_t acks_until, uint64_t grants_until) {
     next_due_ns_ = never;
-    const uint64_t retry = io_.now_ns() + limits_.ack_ns;
+    const uint64_t now = io_.now_ns();
+    const auto retry = [&](const Flow& f) { // without a path, a rank should sleep
+        return now + (transmitter_.has_path(f) ? limits_.ack_ns : limits_.heartbeat_ns);
+    };
     for (const auto& f : flows) {
         if (f->due_ack.ns == 0 || f->failed) continue;
         if (f->due_ack.ns > acks_until)
             set_due(f->due_ack.ns);
         else if (!send_ack(*f))
-            set_due(retry);
+            set_due(retry(*f));
     }
     for (const auto& [key, m] : receives_) {
         if (m->grant_due_ns == 0) continue;
         if (m->posted && m->grant_due_ns > grants_until)
             set_due(m->grant_due_ns);
         else if (!send_grant(*m))
-            set_due(retry);
+            set_due(retry(*m->flow));
     }
 }
 

@@ -11,6 +11,8 @@ void FlowRecovery::path_up(int path) {
     if (!paths_.set_up(path)) return;
     for (const auto& f : flows_)
         if (std::exchange(f->route.partitioned_since_ns, 0) != 0) send_state(*f);
+    const uint64_t now = io_.now_ns();
+    receiver_.send_due(flows_, now, now); // those that had no path
     sender_.drain();
 }
 
@@ -133,7 +135,9 @@ int FlowRecovery::check_shutdown(uint64_t now) {
         return happened;                         // peers may have exited
     for (size_t i = 0; i < flows_.size(); ++i) { // events may add flows
         Flow& f = flows_[static_cast<Peer>(i)];
-        if (f.failed || (f.out.window.empty() && f.out.chunked_sends.empty())) continue;
+        if (f.failed) continue;
+        if (!paths_.has_path(f.route)) f.due_ack = {}; // it cannot be sent
+        if (f.out.window.empty() && f.out.chunked_sends.empty()) continue;
         fail(f);
         ++happened;
     }

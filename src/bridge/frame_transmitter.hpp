@@ -27,6 +27,8 @@ class FrameTransmitter {
         codec_.release_sealed(unacked.sealed, 0, unacked.data.size());
     }
 
+    [[nodiscard]] bool has_path(const Flow& flow) const { return paths_.has_path(flow.route); }
+
   private:
     FrameCodec& codec_;
     PathSet& paths_;
