@@ -19,12 +19,15 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Folder: (objects in which the sources are compiled, executable, arguments), cheapest first.
 EXPLORERS = [("explored.dir", f"explore_{subject}", []) for subject in ("cells", "sleep", "lock")]
+SEEDS = ["bridge", "1", "300"]
 TESTS = {
     "src/transport/shm": [("zipmpi_transport.dir", "transport_test", []), ("zipmpi_transport.dir", "proto_test", [])] + EXPLORERS[:2],
     "src/proto/p2p": [("zipmpi_proto.dir", "proto_test", [])],
     "src/proto/rma": [("zipmpi_proto.dir", "proto_test", []), EXPLORERS[2]],
     "src/proto/progress": [("zipmpi_proto.dir", "proto_test", [])],
-    "src/bridge": [("zipmpi_bridge.dir", "bridge_test", []), ("zipmpi_bridge.dir", "explore_endpoints", ["1"])],
+    "src/bridge": [("zipmpi_bridge.dir", "bridge_test", []), ("zipmpi_bridge.dir", "simulate_job", SEEDS),
+                   ("zipmpi_bridge.dir", "explore_endpoints", ["1"])],
+    "gateway": [("zipmpi_gateway.dir", "gateway_test", []), ("zipmpi_gateway.dir", "simulate_job", SEEDS)],
     "launch/protocol": [("zipmpi_launch.dir", "launch_test", [])],
 }
 RULES = [(" == ", " != "), (" != ", " == "), (" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "),

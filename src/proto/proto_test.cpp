@@ -6,6 +6,7 @@
 #include "proto/progress/wait.hpp"
 #include "proto/team.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -234,35 +235,66 @@ void gather_and_scatter(Team& t, int64_t n, int root) {
     EXPECT_TRUE(own == block_of(all)) << n << " to each of " << t.size << " from " << root;
 }
 
+// Values of a rank: those of two ranks, and those of two positions, differ.
+std::vector<int64_t> values(int64_t n, int rank) {
+    std::vector<int64_t> v(static_cast<size_t>(n));
+    std::iota(v.begin(), v.end(), (rank + 1) * 100000);
+    return v;
+}
+
+// The sum of the values of all ranks.
+std::vector<int64_t> total(int64_t n, int ranks) {
+    std::vector<int64_t> v(static_cast<size_t>(n));
+    for (int r = 0; r < ranks; ++r) {
+        const std::vector<int64_t> term = values(n, r);
+        sum(term.data(), v.data(), n);
+    }
+    return v;
+}
+
+void broadcast_and_reduce(Team& t, int64_t n, int root) {
+    const size_t bytes = static_cast<size_t>(n) * sizeof(int64_t);
+    std::vector<int64_t> v =
+        t.rank == root ? values(n, root) : std::vector<int64_t>(static_cast<size_t>(n), -1);
+    EXPECT_EQ(coll::broadcast(t, v.data(), bytes, root), Err::success);
+    EXPECT_TRUE(v == values(n, root)) << n << " from " << root << " to " << t.rank << " of " << t.size;
+    v = values(n, t.rank);
+    EXPECT_EQ(coll::reduce(t, v.data(), {sum, n, sizeof(int64_t)}, root), Err::success);
+    if (t.rank == root) {
+        EXPECT_TRUE(v == total(n, t.size)) << n << " from " << t.size << " to " << root;
+    }
+}
+
+// Allgather, then alltoall: block r of rank s becomes block s of rank r.
+void exchange_blocks(Team& t, int64_t n) {
+    const size_t bytes = static_cast<size_t>(n) * sizeof(int64_t);
+    const std::vector<int64_t> expected = blocks(t.size, n, 3);
+    std::vector<int64_t> all(expected.size(), -1);
+    std::copy_n(expected.begin() + t.rank * n, n, all.begin() + t.rank * n); // in place
+    EXPECT_EQ(coll::allgather(t, all.data(), bytes), Err::success);
+    EXPECT_TRUE(all == expected) << n << " of each of " << t.size << " at " << t.rank;
+
+    const std::vector<int64_t> out = blocks(t.size, n, t.rank + 1);
+    EXPECT_EQ(coll::alltoall(t, out.data(), all.data(), bytes), Err::success);
+    for (int from = 0; from < t.size; ++from) {
+        const std::vector<int64_t> sent = blocks(t.size, n, from + 1);
+        EXPECT_TRUE(
+            std::equal(all.begin() + from * n, all.begin() + (from + 1) * n, sent.begin() + t.rank * n))
+            << n << " from " << from << " to " << t.rank << " of " << t.size;
+    }
+}
+
 class CollTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(CollTest, ResultsAreCorrect) {
     run_ranks(GetParam(), [](Team& t) {
         for (const int64_t n : {1, 7, 20000}) {
-            const auto bytes = static_cast<size_t>(n) * sizeof(int64_t);
-            const coll::ReduceOp op{sum, n, sizeof(int64_t)};
             EXPECT_EQ(coll::barrier(t), Err::success);
-            for (int root = 0; root < t.size; ++root) {
-                std::vector<int64_t> v(static_cast<size_t>(n), t.rank == root ? 17 + root : -1);
-                EXPECT_EQ(coll::broadcast(t, v.data(), bytes, root), Err::success);
-                EXPECT_EQ(v.back(), 17 + root);
-                v.assign(static_cast<size_t>(n), t.rank + 1);
-                EXPECT_EQ(coll::reduce(t, v.data(), op, root), Err::success);
-                if (t.rank == root) {
-                    EXPECT_EQ(v.front(), t.size * (t.size + 1) / 2);
-                }
-            }
-            std::vector<int64_t> v(static_cast<size_t>(n), t.rank + 1);
-            EXPECT_EQ(coll::allreduce(t, v.data(), op), Err::success);
-            EXPECT_EQ(v.back(), t.size * (t.size + 1) / 2);
-            std::vector<int64_t> all(static_cast<size_t>(n * t.size), -1);
-            std::vector<int64_t> back(static_cast<size_t>(n * t.size), -1);
-            for (int64_t i = 0; i < n; ++i) all[static_cast<size_t>(t.rank * n + i)] = t.rank;
-            EXPECT_EQ(coll::allgather(t, all.data(), bytes), Err::success);
-            for (int r = 0; r < t.size; ++r) EXPECT_EQ(all[static_cast<size_t>(r * n + n - 1)], r);
-            for (auto& x : all) x = x * 1000 + t.rank;
-            EXPECT_EQ(coll::alltoall(t, all.data(), back.data(), bytes), Err::success);
-            for (int r = 0; r < t.size; ++r) EXPECT_EQ(back[static_cast<size_t>(r * n)], t.rank * 1000 + r);
+            for (int root = 0; root < t.size; ++root) broadcast_and_reduce(t, n, root);
+            std::vector<int64_t> v = values(n, t.rank);
+            EXPECT_EQ(coll::allreduce(t, v.data(), {sum, n, sizeof(int64_t)}), Err::success);
+            EXPECT_TRUE(v == total(n, t.size)) << n << " at " << t.rank << " of " << t.size;
+            exchange_blocks(t, n);
             for (const int root : {0, t.size - 1}) gather_and_scatter(t, n, root);
         }
     });

@@ -21,6 +21,10 @@ DEFECTS = {
     "never_disconnects": [("path.controls_confirmed = std::max(path.controls_confirmed, controls_confirmed);", ";")],
     "use_after_free": [("f.out.abandoned.push_back(std::move(m));", "m.reset();")],
     # tests/simulation
+    "never_reconnects": [("        static_cast<void>(network_->connect_to(gateway_id(locator_.job_size, path)));\n", "")],
+    "ignores_credit": [("if (!path.up || (path.unacked_bytes != 0 && path.unacked_bytes + bytes > limits_.path_bytes))", "if (!path.up)")],
+    "no_route_updates": [("if (id >= config_.job_size) return;", "if (id >= 0) return;")],
+    "keeps_unsendable_ack": [("        if (!paths_.has_path(f.route)) f.due_ack = {}; // it cannot be sent\n", "")],
     "delivers_duplicates": [("if (f.in.has_seen(sequence)) {", "if (sequence > f.in.deliver_next && f.in.has_seen(sequence)) {"),
                             ("if (sequence - in.deliver_next > wire::flow_window) {", "if (sequence > in.deliver_next + wire::flow_window) {"),
                             ("if (sequence == in.deliver_next) {", "if (sequence <= in.deliver_next) {")],

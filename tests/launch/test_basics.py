@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from harness import Case, MPIEXEC, children, environment, expand, run, shell, start, ticks, wait_until
+from harness import Case, LOCAL_AGENT, MPIEXEC, children, environment, expand, run, shell, start, ticks, wait_until
 
 
 class Starting(Case):
@@ -108,9 +108,12 @@ def full(pipe):
 
 class Output(Case):
     def test_variables_of_other_launchers(self):
+        """Two hosts of unequal numbers of ranks, dealt out in turn: rank in the job and on the host, and both sizes, differ."""
         names = ["RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "NODE_RANK"]
         script = "echo $PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS " + " ".join(f"$OMPI_COMM_WORLD_{n}" for n in names)
-        self.assertEqual(sorted(shell(2, script).out.splitlines()), ["0 2 0 2 0 2 0 2 0", "1 2 1 2 1 2 1 2 1"])
+        r = shell(4, script, "--host", "a:3,b:1", "--map-by", "node", "--launch-agent", LOCAL_AGENT)
+        self.quiet(r)
+        self.assertEqual(sorted(r.out.splitlines()), ["0 4 0 3 0 4 0 3 0", "1 4 0 1 1 4 0 1 0", "2 4 1 3 2 4 1 3 1", "3 4 2 3 3 4 2 3 2"])
 
     def test_nested_job_has_its_own_variables(self):
         r = shell(3, f'"{MPIEXEC}" -n 1 sh -c "echo \\$OMPI_COMM_WORLD_SIZE \\$MPI_LOCALNRANKS"')

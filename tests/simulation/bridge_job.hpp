@@ -9,7 +9,9 @@
 //   - every send and every receive completes once, and with success unless its peer was killed;
 //   - a rank that sleeps is woken in time: everything completes within bounded virtual time, and each rank
 //     can end afterwards;
-//   - gateways buffer no more than the credit of the ranks and their own limit.
+//   - gateways buffer no more than the credit of the ranks and their own limit, and no rank sends more than
+//     its credit;
+//   - operations of clusters that nothing connects any longer end with failure.
 #pragma once
 
 #include "carrier.hpp"
@@ -127,8 +129,9 @@ class BridgeJob {
     Simulator simulator;
     Carrier carrier;
     bridge::ClusterLocator locator;
-    [[nodiscard]] uint64_t number() const;               // of the job, in frames
-    [[nodiscard]] int killed() const { return killed_; } // a rank; -1: none
+    [[nodiscard]] uint64_t number() const; // of the job, in frames
+    // Operations with it may fail: it was killed, or nothing connects the clusters any longer.
+    [[nodiscard]] bool may_fail(int rank, int other) const;
     [[nodiscard]] int ranks() const { return locator.job_size; }
     [[nodiscard]] const bridge::ClusterMap& map() const { return *locator.cluster_map; }
     void forward(int from_gateway, int to_gateway, Item item);
@@ -136,12 +139,17 @@ class BridgeJob {
   private:
     void make_map();
     void make_traffic();
+    void send(int from, int to, uint64_t bytes, uint64_t when);
+    [[nodiscard]] int other_cluster(int rank); // one of the ranks there
+    void kill_under_load(uint64_t when);
     void make_faults();
     void place_fault();
     void kill_rank(int rank);
     void kill_gateway(size_t g);
     void start_gateway(size_t g);
     void cut_link(size_t g, uint64_t until);
+    void separate_clusters();
+    [[nodiscard]] size_t other_end(size_t g) const { return (g + gateways_.size() / 2) % gateways_.size(); }
     bool run_until(const std::function<bool()>& finished, uint64_t time_limit, const char* what);
 
     std::vector<std::unique_ptr<BridgeRank>> ranks_;
@@ -149,6 +157,7 @@ class BridgeJob {
     std::vector<int> gateway_starts_;
     int killed_ = -1;
     bool linked_ = false;                              // gateways are in one cluster each
+    bool separated_ = false;                           // their only link is down for good
     std::map<std::pair<int, int>, uint64_t> link_due_; // of the latest frame, by gateways
     uint64_t faults_end_ = 0;
 };

@@ -66,7 +66,7 @@ void BridgeRank::add_send(int to, uint64_t bytes, uint64_t when) {
     ++open_sends_;
 }
 
-bool BridgeRank::is_failed(int rank) const { return job_.killed() == rank; }
+bool BridgeRank::is_failed(int rank) const { return job_.may_fail(rank_, rank); }
 
 void BridgeRank::on_failed(int rank) {
     failed_.push_back(rank);
@@ -106,7 +106,9 @@ uint64_t BridgeRank::poll() {
     }
     if (happened != 0) return simulator().now() + simulator().between(us, 10 * us);
     virtual_clock::clear_timer();
-    if (!network_->arm()) return simulator().now() + simulator().between(us, 10 * us);
+    // Arming sends acknowledgments, which may be the last ones, as in proto/progress/wait.cpp.
+    if (!network_->arm() || (ending_ && network_->idle()))
+        return simulator().now() + simulator().between(us, 10 * us);
     static_cast<void>(virtual_clock::read_timer(timer_));
     return std::min(timer_, next_due());
 }

@@ -11,7 +11,6 @@
 namespace zipmpi::simulation {
 namespace {
 
-constexpr uint64_t window_bytes = 512 << 10;  // that a connection accepts and its receiver has not read
 constexpr uint64_t keepalive_ns = 7 * second; // until the kernel notices a silent connection
 constexpr uint64_t late_ns = 1300 * ms;       // longer than a retransmission takes
 
@@ -61,15 +60,15 @@ void Carrier::abandon(const Process& process) {
         if (network->belongs_to(process)) network->abandon();
 }
 
-uint64_t Carrier::dial(int from, int to, int cluster) {
+uint64_t Carrier::dial(int from, int to, int cluster, uint64_t session) {
     connections_.emplace(next_connection_, Connection{{from, to}, cluster});
-    transmit({Item::Kind::hello, next_connection_, from, {}, {}}, to);
+    transmit({Item::Kind::hello, next_connection_, from, {}, {}, session}, to);
     return next_connection_++;
 }
 
 bool Carrier::can_transmit(uint64_t connection, int from) const {
     const auto found = connections_.find(connection);
-    return found != connections_.end() && found->second.unread[found->second.side(from)] < window_bytes;
+    return found != connections_.end() && found->second.unread[found->second.side(from)] < limits.window;
 }
 
 bool Carrier::apply_faults(Item& item, uint64_t& delay, int to) {

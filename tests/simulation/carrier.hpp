@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The networks between simulated processes: connections with handshake and flow control, as the engine `tcp`
-// provides them, and their faults. A SimulatedNetwork is what transport::open_network() returns in the
-// simulation; a Carrier moves items between them.
+// provides them (two processes that dial each other at once have two connections), and their faults. A
+// SimulatedNetwork is what transport::open_network() returns in the simulation; a Carrier moves items between
+// them.
 #pragma once
 
 #include "simulator.hpp"
@@ -31,6 +32,7 @@ struct Item {
     uint64_t connection = 0;
     int from = 0;
     std::vector<std::byte> head, data;
+    uint64_t session = 0; // of a hello
     [[nodiscard]] size_t bytes() const { return head.size() + data.size(); }
 };
 
@@ -75,7 +77,7 @@ class SimulatedNetwork final : public transport::FrameNetwork {
     void release_frame(void* /*descriptor*/) override {} // none is passed on
     void reset_peer(Peer peer) override;
     void revoke_buffer(std::span<const std::byte> /*memory*/) override {}
-    [[nodiscard]] bool path_ready(Peer gateway) const override { return links_[gateway].open; }
+    [[nodiscard]] bool path_ready(Peer gateway) const override { return links_[gateway].is_open(); }
 
   private:
     struct Outgoing {                      // waits for the network
@@ -83,11 +85,24 @@ class SimulatedNetwork final : public transport::FrameNetwork {
         std::span<const std::byte> data;   // where the sender has it
         FrameTicket* ticket = nullptr;
     };
+    struct Connection {
+        enum class State { dialed, accepted, open } state = State::dialed;
+        uint64_t session = 0; // of the peer that has dialed it
+    };
     struct Link {
         int id;
-        uint64_t connection = 0; // 0: none
-        bool open = false, failed = false, pumping = false;
+        uint64_t connection = 0;                      // for frames to it; 0: none
+        std::map<uint64_t, Connection> connections{}; // also those that it has dialed
+        uint64_t session = 0;                         // another one: the peer has reset its connections
+        uint64_t resets = 0;                          // by this process
+        bool failed = false, pumping = false;
+        uint64_t uncredited = 0; // bytes of messages since the last credit of a gateway
         std::deque<Outgoing> queue{};
+        [[nodiscard]] bool is_open(uint64_t number) const {
+            const auto found = connections.find(number);
+            return found != connections.end() && found->second.state == Connection::State::open;
+        }
+        [[nodiscard]] bool is_open() const { return is_open(connection); }
     };
     struct Batched {
         Peer peer;
@@ -95,10 +110,12 @@ class SimulatedNetwork final : public transport::FrameNetwork {
     };
     Peer number_of(int id);
     void handle(Item& item);
-    void on_hello(Link& link, const Item& item);
-    void on_closed(Link& link);
+    void on_reply(Link& link, uint64_t connection);
+    void on_confirm(Link& link, uint64_t connection);
+    void on_closed(Link& link, uint64_t connection);
     void opened(Link& link);
-    void post(Link& link, Item::Kind kind);
+    void check_credit(Link& link, std::span<const std::byte> head, uint64_t data_bytes);
+    void on_credit(Link& link, std::span<const std::byte> head);
     void pump(Link& link);
     void report_sent(Link& link);
     void disconnect(Link& link);
@@ -106,6 +123,7 @@ class SimulatedNetwork final : public transport::FrameNetwork {
     Carrier& carrier_;
     Process& process_;
     int id_, cluster_;
+    uint64_t session_;
     transport::NetworkListener& listener_;
     transport::FrameListener& frames_;
     std::string address_;
@@ -117,6 +135,12 @@ class SimulatedNetwork final : public transport::FrameNetwork {
     std::vector<Batched> batched_;
     size_t outgoing_ = 0; // frames in all queues
     bool abandoned_ = false;
+};
+
+// What connections and gateways provide.
+struct NetworkLimits {
+    uint64_t window = 512 << 10;  // bytes that a connection accepts and its receiver has not read
+    uint64_t credit = UINT64_MAX; // bytes of messages at a gateway that it has not forwarded
 };
 
 // What gateways may do with frames of endpoints; probabilities per frame, in 1/1000.
@@ -140,7 +164,8 @@ class Carrier {
     void remove(SimulatedNetwork& network);
     void abandon(const Process& process); // it is killed: its networks no longer report to it
 
-    uint64_t dial(int from, int to, int cluster); // the connection
+    uint64_t new_session() { return next_session_ += 1U << 20; }
+    uint64_t dial(int from, int to, int cluster, uint64_t session); // the connection
     void transmit(Item item, int to);
     void transmit_later(int from, int to, int cluster);                   // the next frame of a network
     void consumed(const Item& item);                                      // its receiver has read it
@@ -148,6 +173,9 @@ class Carrier {
     void close(uint64_t connection, int by);
 
     void print(const std::string& event) const { simulator_.print(event); }
+
+    NetworkLimits limits;
+    void fail(const std::string& what) { simulator_.fail(what); }
 
     // --- faults
     void set_frame_faults(const FrameFaults& faults, uint64_t until) {
@@ -178,7 +206,7 @@ class Carrier {
     std::vector<SimulatedNetwork*> networks_;
     std::unordered_map<uint64_t, Connection> connections_;
     std::map<std::pair<int, int>, uint64_t> cuts_;
-    uint64_t next_connection_ = 1, faults_until_ = 0;
+    uint64_t next_connection_ = 1, next_session_ = 0, faults_until_ = 0;
     FrameFaults faults_;
 };
 

@@ -3,8 +3,8 @@
 //
 // Runs a simulated job once for each of COUNT seeds:
 //
-//   simulate SCENARIO FIRST COUNT
-//   simulate SCENARIO replay SEED      one seed, with its faults
+//   simulate SCENARIO FIRST COUNT [VIOLATIONS]   ends after this number of violations, by default 3
+//   simulate SCENARIO replay SEED                one seed, with its faults
 //
 // Prints the number of runs and each violation with the command that repeats it. Exit status 1 if there was
 // one.
@@ -16,17 +16,12 @@
 
 using namespace zipmpi::simulation;
 
-namespace {
-
-constexpr int enough_violations = 3;
-
-} // namespace
-
 int main(int argc, char** argv) {
-    const Scenario* const scenario = argc == 4 ? find_scenario(argv[1]) : nullptr;
+    const Scenario* const scenario = argc == 4 || argc == 5 ? find_scenario(argv[1]) : nullptr;
     if (scenario == nullptr) {
-        std::fprintf(stderr,
-                     "usage: simulate SCENARIO FIRST COUNT | simulate SCENARIO replay SEED\nscenarios:");
+        std::fprintf(
+            stderr,
+            "usage: simulate SCENARIO FIRST COUNT [VIOLATIONS] | simulate SCENARIO replay SEED\nscenarios:");
         for (const Scenario& s : scenarios()) std::fprintf(stderr, " %s", s.name);
         std::fprintf(stderr, "\n");
         return 2;
@@ -34,9 +29,10 @@ int main(int argc, char** argv) {
     const bool replay = std::strcmp(argv[2], "replay") == 0;
     const uint64_t first = std::strtoull(argv[replay ? 3 : 2], nullptr, 10);
     const uint64_t count = replay ? 1 : std::strtoull(argv[3], nullptr, 10);
+    const int enough = argc == 5 ? std::atoi(argv[4]) : 3;
     int violations = 0;
     uint64_t seed = first;
-    for (; seed < first + count && violations < enough_violations; ++seed) {
+    for (; seed < first + count && violations < enough; ++seed) {
         const std::string violation = scenario->run(seed, replay ? Trace::printed : Trace::off);
         if (violation.empty()) continue;
         ++violations;
