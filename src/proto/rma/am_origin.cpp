@@ -37,17 +37,15 @@ AmOrigin::AmOrigin(const TargetTable& targets, AmMessenger& messenger, WindowWai
     , messenger_(messenger)
     , waiter_(waiter)
     , failure_(failure)
-    , target_queues_(static_cast<size_t>(targets.team().size))
+    , target_queues_(targets.team().size)
     , replies_(targets.team(), AmMessenger::reply_tag, *this) {}
 
 TargetQueue& AmOrigin::queue_to(int rank) {
-    auto& l = target_queues_[static_cast<size_t>(rank)];
-    if (l == nullptr) {
-        l = std::make_unique<TargetQueue>();
-        l->rank = rank;
-        l->max_batch_bytes = targets_.peek(rank).remote ? network_batch_bytes : node_batch_bytes;
-    }
-    return *l;
+    if (TargetQueue* const found = target_queues_.find(rank); found != nullptr) return *found;
+    auto l = std::make_unique<TargetQueue>();
+    l->rank = rank;
+    l->max_batch_bytes = targets_.is_remote(rank) ? network_batch_bytes : node_batch_bytes;
+    return target_queues_.add(rank, std::move(l));
 }
 
 uint32_t AmOrigin::add_pending_reply(const PendingReply& w) {
@@ -128,8 +126,7 @@ void AmOrigin::send_batch(TargetQueue& l, Ack ack) {
 }
 
 void AmOrigin::send_all_batches() {
-    for (const auto& l : target_queues_)
-        if (l != nullptr) send_batch(*l, Ack::none);
+    target_queues_.for_each([this](TargetQueue& l) { send_batch(l, Ack::none); });
 }
 
 void AmOrigin::request_ack(TargetQueue& l) {
@@ -154,28 +151,27 @@ void AmOrigin::limit_bytes(const TargetQueue& l) {
 }
 
 void AmOrigin::flush(int rank) {
-    TargetQueue* const l = find_queue(rank);
+    TargetQueue* const l = target_queues_.find(rank);
     if (l == nullptr) return;
     request_ack(*l);
     await_answer([l] { return l->is_flushed(); }, rank);
 }
 
 void AmOrigin::flush_all() {
-    for (const auto& l : target_queues_)
-        if (l != nullptr) request_ack(*l);
-    for (const auto& l : target_queues_)
-        if (l != nullptr) await_answer([&l = *l] { return l.is_flushed(); }, l->rank);
+    target_queues_.for_each([this](TargetQueue& l) { request_ack(l); });
+    target_queues_.for_each(
+        [this](TargetQueue& l) { await_answer([&l] { return l.is_flushed(); }, l.rank); });
 }
 
 uint32_t AmOrigin::begin_flush(int rank) {
-    TargetQueue* const l = find_queue(rank);
+    TargetQueue* const l = target_queues_.find(rank);
     if (l == nullptr) return 0;
     request_ack(*l);
     return l->sent;
 }
 
 bool AmOrigin::is_flushed(int rank, uint32_t batch) const {
-    const TargetQueue* const l = find_queue(rank);
+    const TargetQueue* const l = target_queues_.find(rank);
     if (l == nullptr || static_cast<int32_t>(l->done - batch) >= 0) return true;
     const Err failure = waiter_.failure_of(-1);
     if (failure != Err::success) failure_.set(failure);
@@ -183,7 +179,7 @@ bool AmOrigin::is_flushed(int rank, uint32_t batch) const {
 }
 
 void AmOrigin::await_fetches(int rank) {
-    TargetQueue* const l = find_queue(rank);
+    TargetQueue* const l = target_queues_.find(rank);
     if (l == nullptr || l->fetches == 0) return;
     send_batch(*l, Ack::none);
     await_answer([l] { return l->fetches == 0; }, rank);
@@ -191,16 +187,15 @@ void AmOrigin::await_fetches(int rank) {
 
 void AmOrigin::await_all_fetches() {
     if (fetches_ != 0) send_all_batches();
-    for (const auto& l : target_queues_)
-        if (l != nullptr) await_answer([&l = *l] { return l.fetches == 0; }, l->rank);
+    target_queues_.for_each(
+        [this](TargetQueue& l) { await_answer([&l] { return l.fetches == 0; }, l.rank); });
 }
 
 void AmOrigin::count_batches(uint32_t* counts) {
-    for (const auto& l : target_queues_) {
-        if (l == nullptr) continue;
-        counts[l->rank] = l->sent - l->counted;
-        l->counted = l->sent;
-    }
+    target_queues_.for_each([counts](TargetQueue& l) {
+        counts[l.rank] = l.sent - l.counted;
+        l.counted = l.sent;
+    });
 }
 
 bool AmOrigin::on_reply(TargetQueue& l, const wire::RmaReply& reply, const std::byte* data) {
@@ -265,7 +260,7 @@ void AmOrigin::on_message(int from, const std::byte* message, size_t bytes) {
             connections_->on_answer(from, {reinterpret_cast<const char*>(rest), bytes - sizeof head});
         return;
     }
-    TargetQueue* const l = find_queue(from);
+    TargetQueue* const l = target_queues_.find(from);
     if (l == nullptr || !on_replies(*l, rest, bytes - sizeof head)) return;
     if (head.refused != 0) failure_.set(refusal_error(wire::RmaRefusal::out_of_window, from));
     if ((head.flags & wire::rma_lock_refused) != 0)

@@ -12,10 +12,10 @@
 #include "proto/rma/am_receiver.hpp"
 #include "proto/rma/deferred_error.hpp"
 #include "proto/rma/fetch_op.hpp"
+#include "proto/rma/queue_table.hpp"
 #include "proto/rma/target_table.hpp"
 
 #include <deque>
-#include <memory>
 #include <vector>
 
 namespace zipmpi::proto::rma {
@@ -107,9 +107,6 @@ class AmOrigin final : private AmHandler {
         uint64_t bytes = 0;
     };
 
-    [[nodiscard]] TargetQueue* find_queue(int rank) const {
-        return target_queues_[static_cast<size_t>(rank)].get();
-    }
     [[nodiscard]] uint32_t add_pending_reply(const PendingReply& w);
     void append_request(TargetQueue& queue, const AmRequest& request);
     template <class Condition>
@@ -125,9 +122,9 @@ class AmOrigin final : private AmHandler {
     AmMessenger& messenger_;
     WindowWaiter& waiter_;
     DeferredError& failure_;
-    RdmaConnections* connections_ = nullptr;                  // null: RDMA is not used
-    std::vector<std::unique_ptr<TargetQueue>> target_queues_; // by rank
-    std::vector<PendingReply> pending_replies_;               // by id
+    RdmaConnections* connections_ = nullptr; // null: RDMA is not used
+    QueueTable<TargetQueue> target_queues_;
+    std::vector<PendingReply> pending_replies_; // by id
     std::vector<uint32_t> free_ids_;
     uint32_t fetches_ = 0;
     AmReceiver replies_; // last: receives from its construction on

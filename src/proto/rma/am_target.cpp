@@ -25,8 +25,8 @@ AmTarget::AmTarget(TargetTable& targets, AmMessenger& messenger, const AttachedR
     , messenger_(messenger)
     , locks_(targets)
     , executor_(targets, attached, decoder)
-    , origin_queues_(static_cast<size_t>(targets.team().size))
-    , out_of_band_queues_(origin_queues_.size())
+    , origin_queues_(targets.team().size)
+    , out_of_band_queues_(targets.team().size)
     , batches_(targets.team(), AmMessenger::batch_tag, *this) {
     hook_.owner = this;
     hook_.poll = [](ProgressHook& hook) { return static_cast<BlockedHook&>(hook).owner->resume_blocked(); };
@@ -35,9 +35,8 @@ AmTarget::AmTarget(TargetTable& targets, AmMessenger& messenger, const AttachedR
 AmTarget::~AmTarget() { targets_.team().engine->hooks().remove(hook_); }
 
 AmTarget::OriginQueue& AmTarget::queue_from(OriginQueues& queues, int rank) {
-    auto& s = queues[static_cast<size_t>(rank)];
-    if (s == nullptr) s.reset(new OriginQueue{.reply = {messenger_, rank}});
-    return *s;
+    if (OriginQueue* const found = queues.find(rank); found != nullptr) return *found;
+    return queues.add(rank, std::unique_ptr<OriginQueue>(new OriginQueue{.reply = {messenger_, rank}}));
 }
 
 void AmTarget::on_message(int from, const std::byte* message, size_t bytes) {

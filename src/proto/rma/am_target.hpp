@@ -11,10 +11,10 @@
 #include "proto/rma/am_receiver.hpp"
 #include "proto/rma/batch_reply.hpp"
 #include "proto/rma/lock_service.hpp"
+#include "proto/rma/queue_table.hpp"
 #include "proto/rma/request_executor.hpp"
 
 #include <deque>
-#include <memory>
 #include <vector>
 
 namespace zipmpi::proto::rma {
@@ -37,7 +37,7 @@ class AmTarget final : private AmHandler {
     void next_epoch(uint32_t served_before);
     // Fences of neighbors that this origin has entered and this rank has not left yet.
     [[nodiscard]] bool is_notified_by(int origin) const {
-        const auto& s = origin_queues_[static_cast<size_t>(origin)];
+        const OriginQueue* const s = origin_queues_.find(origin);
         return s != nullptr && s->notifications > 0;
     }
     void consume_notification(int origin) { --queue_from(origin_queues_, origin).notifications; }
@@ -55,7 +55,7 @@ class AmTarget final : private AmHandler {
         AmTarget* owner = nullptr;
     };
     enum class ServeResult : uint8_t { done, blocked, invalid };
-    using OriginQueues = std::vector<std::unique_ptr<OriginQueue>>;
+    using OriginQueues = QueueTable<OriginQueue>;
 
     [[nodiscard]] OriginQueue& queue_from(OriginQueues& queues, int rank);
     void on_message(int from, const std::byte* message, size_t bytes) override;
@@ -78,7 +78,7 @@ class AmTarget final : private AmHandler {
     RdmaConnections* connections_ = nullptr; // null: RDMA is not used
     LockService locks_;
     RequestExecutor executor_;
-    OriginQueues origin_queues_;               // by rank
+    OriginQueues origin_queues_;
     OriginQueues out_of_band_queues_;          // of unnumbered requests
     std::vector<OriginQueue*> blocked_queues_; // queues that cannot proceed
     BlockedHook hook_;

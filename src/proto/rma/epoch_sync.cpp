@@ -67,7 +67,7 @@ uint32_t EpochSync::pass_fence(uint32_t expected) {
     am_->target().next_epoch(expected);
     targets_.own_member().fenced.store(++fences_, std::memory_order_seq_cst);
     for (int r = 0; r < team.size; ++r)
-        if (r != team.rank && !targets_.peek(r).remote) targets_.wake(r);
+        if (r != team.rank && !targets_.is_remote(r)) targets_.wake(r);
     return fences_;
 }
 
@@ -85,13 +85,13 @@ Err EpochSync::fence_by_counts() {
 bool EpochSync::is_node_fenced(uint32_t fences) const {
     for (int r = 0; r < targets_.team().size; ++r) {
         const uint32_t there = targets_.member(r).fenced.load(std::memory_order_seq_cst);
-        if (!targets_.peek(r).remote && static_cast<int32_t>(there - fences) < 0) return false;
+        if (!targets_.is_remote(r) && static_cast<int32_t>(there - fences) < 0) return false;
     }
     return true;
 }
 
 void EpochSync::post_to(int origin) {
-    if (targets_.peek(origin).remote) return am_->messenger().send_post(origin);
+    if (targets_.is_remote(origin)) return am_->messenger().send_post(origin);
     const int own_rank = targets_.team().rank;
     PostFlags(targets_, origin).set(own_rank);
     if (origin != own_rank) targets_.wake(origin);
@@ -105,7 +105,7 @@ bool EpochSync::await_post(int target) {
 }
 
 void EpochSync::complete_to(int target) {
-    if (targets_.peek(target).remote) {
+    if (targets_.is_remote(target)) {
         pending_.flush_rdma(target);
         TargetQueue& queue = am_->origin().queue_to(target);
         am_->origin().add(queue, {wire::RmaKind::complete});

@@ -25,7 +25,7 @@ void LockManager::use_rdma(const RdmaModes& modes, RdmaConnections& connections,
 }
 
 bool LockManager::lock_not_by_cpu(int rank, LockMode mode) {
-    if (!targets_.peek(rank).remote) return rdma_->lock_local(rank, mode);
+    if (!targets_.is_remote(rank)) return rdma_->lock_local(rank, mode);
     if (acquires_immediately_) return lock_remote(rank, mode);
     am_->origin().queue_to(rank).lock_state = mode == LockMode::exclusive
                                                   ? TargetQueue::LockState::wanted_exclusive
@@ -44,11 +44,11 @@ bool LockManager::lock_remote(int rank, LockMode mode) {
 
 void LockManager::unlock(int rank, LockMode mode) {
     begin_unlock(rank, mode);
-    if (targets_.peek(rank).remote) pending_.flush(rank);
+    if (targets_.is_remote(rank)) pending_.flush(rank);
 }
 
 void LockManager::begin_unlock(int rank, LockMode mode) {
-    if (targets_.peek(rank).remote) return begin_unlock_remote(rank, mode);
+    if (targets_.is_remote(rank)) return begin_unlock_remote(rank, mode);
     pending_.flush(rank);
     if (rdma_ != nullptr) return rdma_->unlock_local(rank, mode);
     cpu_.unlock(rank, mode);

@@ -36,7 +36,7 @@ class LockManager {
 
     // Returns false if the target, or a member that may hold the lock, has failed.
     bool lock(int rank, LockMode mode) {
-        if (targets_.peek(rank).remote || rdma_ != nullptr) [[unlikely]]
+        if (targets_.is_remote(rank) || rdma_ != nullptr) [[unlikely]]
             return lock_not_by_cpu(rank, mode);
         return cpu_.lock(rank, mode);
     }

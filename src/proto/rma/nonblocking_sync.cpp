@@ -53,7 +53,7 @@ UnlockSync::UnlockSync(const TargetTable& targets, LockManager& locks, PendingOp
     , locks_(locks)
     , pending_(pending)
     , mode_(mode) {
-    for (const int rank : ranks) (targets.peek(rank).remote ? remote_ : local_).push_back(rank);
+    for (const int rank : ranks) (targets.is_remote(rank) ? remote_ : local_).push_back(rank);
 }
 
 void UnlockSync::begin() {

@@ -152,7 +152,7 @@ bool RdmaLocks::lock_by_network(int rank, LockMode mode) {
 bool RdmaLocks::await_turn(int rank, int endpoint, LockMode mode, RemoteLockState state) {
     RdmaContext& context = connections_.context();
     const transport::RemoteAddress words = connections_.keys().lock_word(rank);
-    const bool is_local = !targets_.peek(rank).remote;
+    const bool is_local = !targets_.is_remote(rank);
     const uint64_t& ticket = member(rank).ticket;
     bool requested = is_local || !hybrid_;
     while (!state.can_enter(ticket, mode)) {

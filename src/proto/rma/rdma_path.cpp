@@ -131,14 +131,14 @@ bool RdmaPath::can_accumulate(int rank, const AccumulateOp& c, const TypedBuffer
     if (atomics_ == RdmaModes::Atomics::cpu) return false;
     if (!c.cpu_atomic || c.element_bytes != word_bytes || c.layout != nullptr) return false;
     if (atomics_ == RdmaModes::Atomics::mixed &&
-        (!targets_.peek(rank).remote || there.bytes > max_rdma_elements * word_bytes))
+        (!targets_.is_remote(rank) || there.bytes > max_rdma_elements * word_bytes))
         return false;
     return is_aligned(rank, there);
 }
 
 bool RdmaPath::can_swap(int rank, const CompareSwapOp& s, const std::byte* there) const {
     if (atomics_ == RdmaModes::Atomics::cpu) return false;
-    if (atomics_ == RdmaModes::Atomics::mixed && !targets_.peek(rank).remote) return false;
+    if (atomics_ == RdmaModes::Atomics::mixed && !targets_.is_remote(rank)) return false;
     return s.cpu_atomic && s.bytes == word_bytes && remote(rank, there).address % word_bytes == 0;
 }
 
@@ -233,7 +233,7 @@ Err RdmaPath::accumulate(int rank, const AccumulateOp& c, const TypedBuffer& her
     }
     const Err e = fetch_add(rank, endpoint, c, here, result, there, factory);
     // operations within the node are complete on return
-    if (!targets_.peek(rank).remote) connections_.flush(rank);
+    if (!targets_.is_remote(rank)) connections_.flush(rank);
     return e;
 }
 
@@ -254,7 +254,7 @@ Err RdmaPath::compare_and_swap(int rank, const void* compare, const void* value,
     device().compare_swap(endpoint, expected, wanted, reinterpret_cast<uint64_t*>(found),
                           remote(rank, there));
     fetch->complete_part();
-    if (!targets_.peek(rank).remote) connections_.flush(rank);
+    if (!targets_.is_remote(rank)) connections_.flush(rank);
     return Err::success;
 }
 

@@ -47,9 +47,7 @@ struct Target {
     int64_t disp_unit = 0;    // like base and size, valid after resolve_path()
     bool cpu_atomics = false; // all origins map the memory, so CPU atomics are allowed
     bool exclusive = false;   // set by core: no other origin has access
-    bool remote = false;      // on another host: shares no memory with this rank
     transport::Peer peer = 0;
-    std::byte* mapped = nullptr; // mapping to release, `size` bytes; or null
 
     // pairs with set_path()
     [[nodiscard]] AccessPath path() const { return resolved_path.load(std::memory_order_acquire); }

@@ -16,14 +16,14 @@ TargetTable::TargetTable(Team& team, uint64_t control, const std::vector<Region>
     , targets_(static_cast<size_t>(team.size)) {
     for (int r = 0; r < team.size; ++r) {
         if (team.engine->peers().on_this_node(team.map.world(r))) continue;
-        peek(r).remote = true;
+        if (!spans_hosts_) remote_.resize(static_cast<size_t>(team.size));
         spans_hosts_ = true;
+        remote_[static_cast<size_t>(r)] = true;
     }
 }
 
 TargetTable::~TargetTable() {
-    for (int r = 0; r < team_.size; ++r)
-        if (const Target& t = peek(r); t.mapped != nullptr) transport::shm::Arena::unmap(t.mapped, t.size);
+    for (const std::span<std::byte> m : mappings_) transport::shm::Arena::unmap(m.data(), m.size());
 }
 
 bool TargetTable::has_private_memory() const { return std::ranges::any_of(regions_, &Region::is_private); }
@@ -40,7 +40,7 @@ void TargetTable::resolve_path(int rank, Target& t) {
     ProgressEngine& engine = *team_.engine;
     t.size = r.size;
     t.disp_unit = r.disp_unit;
-    if (t.remote) return t.set_path(remote_path_);
+    if (is_remote(rank)) return t.set_path(remote_path_);
     t.peer = peer_of(rank);
     const bool in_file = r.arena_offset != 0;
     t.cpu_atomics = (in_file || regions_mapped_) && cpu_atomics_allowed_;
@@ -49,9 +49,11 @@ void TargetTable::resolve_path(int rank, Target& t) {
     if (rank == team_.rank || r.size == 0 || regions_mapped_) {
         t.set_path(AccessPath::shared);
     } else if (in_file) {
-        t.mapped = engine.arena().map(peer_of(r.owner), r.arena_offset, r.size);
-        t.base = t.mapped;
-        if (t.mapped == nullptr) t.size = 0; // mapping failed: any access is out of range
+        t.base = engine.arena().map(peer_of(r.owner), r.arena_offset, r.size);
+        if (t.base != nullptr)
+            mappings_.emplace_back(t.base, r.size);
+        else
+            t.size = 0; // mapping failed: any access is out of range
         t.set_path(AccessPath::shared);
     } else {
         t.set_path(engine.cma().can_read_and_write(t.peer) ? AccessPath::cma : AccessPath::am);

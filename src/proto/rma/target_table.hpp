@@ -13,6 +13,7 @@
 #include "proto/team.hpp"
 #include "wire/window_layout.hpp"
 
+#include <span>
 #include <vector>
 
 namespace zipmpi::proto::rma {
@@ -27,6 +28,10 @@ class TargetTable {
 
     [[nodiscard]] Team& team() const { return team_; }
     [[nodiscard]] bool spans_hosts() const { return spans_hosts_; }
+    // On another host: shares no memory with this rank.
+    [[nodiscard]] bool is_remote(int rank) const {
+        return spans_hosts_ && remote_[static_cast<size_t>(rank)];
+    }
     [[nodiscard]] bool has_private_memory() const;
     [[nodiscard]] bool is_dynamic() const;
     [[nodiscard]] const Region& own_region() const { return regions_[static_cast<size_t>(team_.rank)]; }
@@ -71,8 +76,10 @@ class TargetTable {
     const std::vector<Region>& regions_;
     wire::WindowMember* members_;
     SpinGuard::Holder holder_;
-    os::LazyTable<Target> targets_;
-    bool spans_hosts_ = false; // members on several hosts
+    os::LazyTable<Target> targets_;              // written for targets that are used
+    std::vector<bool> remote_;                   // by rank; empty if all members are on this host
+    std::vector<std::span<std::byte>> mappings_; // to release
+    bool spans_hosts_ = false;                   // members on several hosts
     bool regions_mapped_ = false;
     AccessPath remote_path_ = AccessPath::am;
     bool cpu_atomics_allowed_ = true;
