@@ -111,7 +111,7 @@ def message_lines(shape):
         elif request:
             lines.append(f"call.{'prepare_receive' if persistent else 'post'}({request}, {comm});")
         elif shape.status:
-            lines.append(f"call.receive({comm}, statuses);")
+            lines.append(f"call.{'also_receive' if lines else 'receive'}({comm}, statuses);")
     return lines
 
 

@@ -143,6 +143,8 @@ void begin_recording() noexcept {
     initialized(&world);
     recording.begin();
     if (world != 0) query_thread(&level);
+    if (recording.is_tracing() && recording.bytes_in_status() == SIZE_MAX)
+        recording.set_bytes_in_status(find_bytes_in_status());
     recording.set_threads(level == MPI_THREAD_MULTIPLE);
     if (!recording.is_active() || world == 0 || helpers.valid) return;
     make_helpers();

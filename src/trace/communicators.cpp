@@ -110,11 +110,7 @@ CommRecord* store(MPI_Comm comm, MPI_Comm with_group_of) noexcept {
 
 } // namespace
 
-CommRecord* comm_record(MPI_Comm comm) noexcept {
-    const Recording::Guard guard(recording);
-    CommRecord* const known = recording.comms().find(key_of(comm));
-    return known != nullptr ? known : store(comm, comm);
-}
+[[gnu::cold]] CommRecord* add_comm_record(MPI_Comm comm) noexcept { return store(comm, comm); }
 
 void remember(MPI_Comm made) noexcept { remember(made, made); }
 

@@ -20,6 +20,11 @@ struct CommRecord {
     uint32_t id;          // equal in all members
     int32_t size;         // of the group that the ranks of peers refer to
     int32_t* world_ranks; // by rank in that group; null: equal
+
+    [[nodiscard]] int32_t world_rank(int rank) const noexcept {
+        if (rank < 0 || rank >= size) return wire::trace_no_peer; // MPI_PROC_NULL, MPI_ROOT
+        return world_ranks != nullptr ? world_ranks[rank] : rank;
+    }
 };
 
 enum class MessageKind : uint8_t { send, receive, matched_probe };
@@ -56,12 +61,11 @@ class Recording {
     [[nodiscard]] bool is_profiling() const noexcept { return profiling_; }
     void set_threads(bool concurrent) noexcept { concurrent_ = concurrent; }
 
-    void add_call(uint32_t function, uint64_t start, uint64_t end, uint64_t bytes, int depth) noexcept {
-        FunctionUse& use = uses_[function];
-        ++use.calls;
-        use.ticks += end - start;
-        use.bytes += bytes;
-        if (depth == 1) mpi_ticks_ += end - start;
+    // A call that has returned; depth 1: not inside another call.
+    void add(const wire::TraceRecord& call, int depth) noexcept {
+        const Guard guard(*this);
+        if (profiling_ && active_) add_to_profile(call, depth);
+        if (is_tracing()) file_.add(call);
     }
     // This rank's part of the profile.
     void fill(ProfileSums& sums, ProfileMaxima& maxima) const noexcept;
@@ -72,6 +76,14 @@ class Recording {
 
     // Size of a predefined datatype with a small handle; 0: not known yet.
     [[nodiscard]] std::atomic<uint8_t>& size_of_type(uintptr_t key) noexcept { return type_sizes_[key]; }
+
+    // Offset of the number of bytes in a status of the library.
+    [[nodiscard]] size_t bytes_in_status() const noexcept {
+        return bytes_in_status_.load(std::memory_order_relaxed);
+    }
+    void set_bytes_in_status(size_t offset) noexcept {
+        bytes_in_status_.store(offset, std::memory_order_relaxed);
+    }
 
     [[nodiscard]] TraceFile& file() noexcept { return file_; }
     [[nodiscard]] HandleTable<CommRecord, max_comms>& comms() noexcept { return comms_; }
@@ -94,6 +106,15 @@ class Recording {
     };
 
   private:
+    void add_to_profile(const wire::TraceRecord& call, int depth) noexcept {
+        const uint64_t elapsed = call.end - call.start;
+        FunctionUse& use = uses_[call.function];
+        ++use.calls;
+        use.ticks += elapsed;
+        use.bytes += call.bytes;
+        if (depth == 1) mpi_ticks_ += elapsed;
+    }
+
     bool active_ = false, profiling_ = false, concurrent_ = false;
     Identity self_;
     std::atomic_flag lock_;
@@ -103,6 +124,7 @@ class Recording {
     HandleTable<CommRecord, max_comms> comms_;
     HandleTable<PendingMessage, max_pending> pending_;
     std::atomic<uint8_t> type_sizes_[small_handles] = {};
+    std::atomic<size_t> bytes_in_status_ = SIZE_MAX;
     TraceFile file_;
 };
 

@@ -9,7 +9,7 @@ import tempfile
 from callgrind import profile_of_rank_0
 
 CALLS = 16
-LIMITS = {"profile": {"send": 166, "recv": 165}, "trace": {"send": 210, "recv": 266}}
+LIMITS = {"profile": {"send": 124, "recv": 118}, "trace": {"send": 168, "recv": 208}}
 
 
 def counts(mpiexec, program, *launch):
