@@ -18,6 +18,9 @@
 /* Nonblocking synchronization of windows, and fences of neighbors: MPIX_Win_ifence and others */
 #define ZIPMPI_HAVE_NONBLOCKING_RMA_SYNC 1
 
+/* MPIX_Remap */
+#define ZIPMPI_HAVE_REMAP 1
+
 /* Buffers in device memory. The macros tell what the library can do, the functions whether this process can use it:
  * MPIX_Query_cuda_support, MPIX_Query_hip_support, MPIX_Query_ze_support */
 #define OMPI_HAVE_MPI_EXT_CUDA 1

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // LU factorization of a dense matrix, without pivoting, in square blocks distributed over a grid of ranks. A
-// rank fetches the blocks it needs from the memory of their owners, under shared locks on all of them; owners
-// compute meanwhile outside MPI. Result: lu, seconds of one factorization. Options: n= size of the matrix,
-// block= size of a block; n must be a multiple of it. The factors are multiplied and compared with the
-// matrix, unless check=0.
+// rank fetches the blocks it needs from the memory of their owners; owners compute meanwhile outside MPI.
+// Results: lu, seconds of one factorization under shared locks on all ranks, with a flush for each block;
+// lu_exclusive: with an exclusive lock for each block. Parts of these times, means over the ranks: lu_get,
+// lu_flush, lu_barrier, lu_compute; lu_exclusive_lock, _get, _unlock, _barrier, _compute. Options: n= size of
+// the matrix, block= size of a block; n must be a multiple of it. The factors are multiplied and compared
+// with the matrix, unless check=0.
 #include "bench.h"
 
 #include <math.h>
@@ -14,6 +16,20 @@ static int n, block, across, down, blocks, own_rank;
 static double* local_blocks; // blocks of this rank, contiguous
 static double* panel;        // fetched: those of one column, then those of one row
 static MPI_Win win;
+
+enum part { locking, getting, ending, waiting, part_count }; // ending: a flush or an unlock
+static const char* const shared_parts[] = {NULL, "lu_get", "lu_flush", "lu_barrier"};
+static const char* const exclusive_parts[] = {"lu_exclusive_lock", "lu_exclusive_get", "lu_exclusive_unlock",
+                                              "lu_exclusive_barrier"};
+static double spent[part_count];
+static int exclusive;
+
+// Adds the time since `since` to a part; returns the current time.
+static double add_time(enum part part, double since) {
+    const double now = host_time();
+    spent[part] += now - since;
+    return now;
+}
 
 static int owner(int i, int j) { return i % down * across + j % across; }
 static int block_index(int i, int j) { return i / down * ((blocks + across - 1) / across) + j / across; }
@@ -70,15 +86,34 @@ static const double* fetch_block(int i, int j, double* to) {
     const int from = owner(i, j);
     if (from == own_rank) return local_block(i, j);
     const MPI_Aint at = (MPI_Aint)(words() * (size_t)block_index(i, j));
+    double now = host_time();
+    if (exclusive) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, from, 0, win);
+        now = add_time(locking, now);
+    }
     MPI_Get(to, (int)words(), MPI_DOUBLE, from, at, (int)words(), MPI_DOUBLE, win);
-    MPI_Win_flush(from, win);
+    now = add_time(getting, now);
+    if (exclusive)
+        MPI_Win_unlock(from, win);
+    else
+        MPI_Win_flush(from, win);
+    add_time(ending, now);
     return to;
 }
 
+// Orders loads and stores of the local window; MPI_Win_sync needs an epoch.
+static void sync_own(void) {
+    if (exclusive) MPI_Win_lock(MPI_LOCK_SHARED, own_rank, 0, win);
+    MPI_Win_sync(win);
+    if (exclusive) MPI_Win_unlock(own_rank, win);
+}
+
 static void sync_windows(void) {
-    MPI_Win_sync(win);
+    const double begin = host_time();
+    sync_own();
     MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_sync(win);
+    sync_own();
+    add_time(waiting, begin);
 }
 
 // Blocks of column k or of row k that belong to this rank.
@@ -109,9 +144,10 @@ static void do_interior(int k) {
             if (owner(i, j) == own_rank) subtract_product(local_block(i, j), column[i], row[j]);
 }
 
-static double factor_once(void) {
+static double factor_once(double* computing) {
     fill();
     sync_windows();
+    for (int i = 0; i < part_count; ++i) spent[i] = 0;
     const double begin = host_time();
     for (int k = 0; k < blocks; ++k) {
         if (owner(k, k) == own_rank) factor(local_block(k, k));
@@ -121,7 +157,10 @@ static double factor_once(void) {
         do_interior(k);
         sync_windows();
     }
-    return elapsed_over_ranks(begin, host_time());
+    const double end = host_time();
+    *computing = end - begin;
+    for (int i = 0; i < part_count; ++i) *computing -= spent[i];
+    return elapsed_over_ranks(begin, end);
 }
 
 // On rank 0: checks that L times U is the matrix.
@@ -156,6 +195,33 @@ static void distribute(int ranks) {
     panel = (double*)(void*)touched_memory(2 * (size_t)blocks * words() * sizeof *panel);
 }
 
+static void report_mean(int ranks, const char* name, double seconds) {
+    double sum = 0;
+    MPI_Reduce(&seconds, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (own_rank == 0) report(name, (size_t)n, sum / ranks, "s");
+}
+
+// Factors with one kind of locks; the parts are medians of each rank.
+static void run(const struct bench* bench, int with_exclusive, int checks) {
+    const char* const* names = with_exclusive ? exclusive_parts : shared_parts;
+    double took[max_sweeps], computing[max_sweeps], parts[part_count][max_sweeps];
+    exclusive = with_exclusive;
+    if (!exclusive) MPI_Win_lock_all(0, win);
+    for (int i = 0; i < bench->sweeps; ++i) {
+        took[i] = factor_once(&computing[i]);
+        for (int part = 0; part < part_count; ++part) parts[part][i] = spent[part];
+    }
+    sync_windows();
+    if (checks) check_factors();
+    if (own_rank == 0) report(exclusive ? "lu_exclusive" : "lu", (size_t)n, median(took, bench->sweeps), "s");
+    for (int part = 0; part < part_count; ++part)
+        if (names[part]) report_mean(bench->ranks, names[part], median(parts[part], bench->sweeps));
+    report_mean(bench->ranks, exclusive ? "lu_exclusive_compute" : "lu_compute",
+                median(computing, bench->sweeps));
+    if (!exclusive) MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char** argv) {
     struct bench bench = begin_bench(&argc, &argv);
     n = (int)number_option(argc, argv, "n", 512);
@@ -164,13 +230,7 @@ int main(int argc, char** argv) {
     blocks = n / block;
     own_rank = bench.rank;
     distribute(bench.ranks);
-    MPI_Win_lock_all(0, win);
-    double took[max_sweeps];
-    for (int i = 0; i < bench.sweeps; ++i) took[i] = factor_once();
-    sync_windows();
-    if (number_option(argc, argv, "check", 1) > 0) check_factors();
-    if (own_rank == 0) report("lu", (size_t)n, median(took, bench.sweeps), "s");
-    MPI_Win_unlock_all(win);
+    for (int e = 0; e < 2; ++e) run(&bench, e, number_option(argc, argv, "check", 1) > 0);
     MPI_Win_free(&win);
     free(panel);
     MPI_Finalize();
