@@ -4,8 +4,8 @@
 """usage: ci/scale.py [BUILD_DIR [PART...]]
 
 Large jobs on this machine, as tables for docs/performance/scale.md: up to 10,000 ranks on one host (part ranks), kill -9 of
-mpiexec (part kill), 200 hosts made of namespaces with 5 ranks each (part hosts), simulated jobs of up to 10^6 ranks (part
-simulation). Some minutes on two cores, 8 GiB, as root.
+mpiexec and of a tenth of the ranks (part kill), 200 hosts made of namespaces with 5 ranks each (part hosts), simulated jobs of
+up to 10^6 ranks (part simulation). Some minutes on two cores, 8 GiB, as root.
 """
 import os
 import platform
@@ -17,10 +17,10 @@ RANKS = (100, 1000, 2000, 4000, 10000)  # or as many as the limit of open files 
 HOSTS = (20, 40, 200)
 RANKS_PER_HOST = 5
 KILLED_RANKS = 10000
+JOBS_OF_KILLED_RANKS = (200, 1000, 4000, 10000)
 SECONDS = 150  # limit of one job
 SIMULATED_RANKS = (10, 100, 1000, 10000, 100000, 1000000)
 SIMULATED_PER_NODE = 100
-MOST_OF_LARGE = 100000  # ranks of operations with more than 10^8 messages
 
 
 def describe_machine():
@@ -43,6 +43,14 @@ def measure_kill(mpiexec, program):
     ranks = large_jobs.most_ranks(KILLED_RANKS)
     seconds = large_jobs.kill_launcher(mpiexec, program, ranks, seconds=SECONDS)
     print(f"kill -9 of mpiexec with {ranks} ranks: nothing left after {seconds:.1f} s\n", flush=True)
+    print("| ranks | killed | ended s | nothing left s | --keep-going: agreed s | of it agreement ms | shrink ms | nothing left s |\n"
+          "|---|---|---|---|---|---|---|---|")
+    survivors = os.path.join(os.path.dirname(program), "survivors")
+    for ranks in map(large_jobs.most_ranks, JOBS_OF_KILLED_RANKS):
+        end, go = (large_jobs.kill_ranks(mpiexec, survivors, ranks, keep_going, SECONDS) for keep_going in (False, True))
+        print(f"| {ranks} | {end['killed']} | {end['ended']:.2f} | {end['clean']:.2f} | {go['agreed']:.2f} | {go['agree_ms']:.0f} "
+              f"| {go['shrink_ms']:.0f} | {go['clean']:.2f} |", flush=True)
+    print()
 
 
 def measure_hosts(mpiexec, program):
@@ -70,14 +78,14 @@ def measure_simulation(mpiexec, _):
         found = {}
         for name, flat in (("barrier", []), ("barrier", ["flat"]), ("allreduce:8", []), ("allreduce:8", ["flat"]),
                            ("allreduce:1048576", []), ("alltoall:8", [])):
-            if name not in ("allreduce:1048576", "alltoall:8") or ranks <= MOST_OF_LARGE:
-                found[name, bool(flat)] = simulate(build, name, ranks, SIMULATED_PER_NODE, *flat)
-        times = [f"{found[key]['us'] / 1e3:.3g}" if key in found else "" for key in (
-            ("barrier", False), ("barrier", True), ("allreduce:8", False), ("allreduce:8", True), ("allreduce:1048576", False),
-            ("alltoall:8", False))]
+            found[name, bool(flat)] = simulate(build, name, ranks, SIMULATED_PER_NODE, *flat)
+        times = [f"{f['us'] / 1e3:.3g}" for f in found.values()]
         memory = max(f["hierarchy_bytes"] + f["schedule_bytes"] for (name, flat), f in found.items() if name == "allreduce:8" and not flat)
         print(f"| {ranks} | {start['nodes']:.0f} | {start['fence_ms'] / 1e3:.3g} | " + " | ".join(times) + f" | {memory / 1024:.3g} |",
               flush=True)
+    print("\n| operation, most ranks | messages | CPU s of the simulation | peak MiB |\n|---|---|---|---|")
+    for (name, flat), f in (("start", False), start), *found.items():
+        print(f"| {name}{', flat' if flat else ''} | {f.get('messages', f.get('frames')):.2g} | {f['cpu_s']:.1f} | {f['peak_mib']:.0f} |")
     print()
 
 

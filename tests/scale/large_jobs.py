@@ -1,19 +1,21 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starts large_job with many ranks or on many hosts, and reads its figures. Used by test_scale.py and ci/scale.py."""
+"""Starts large_job with many ranks or on many hosts and reads its figures; kills ranks and mpiexec. Used by test_scale.py and
+ci/scale.py."""
 import os
 import resource
 import signal
 import subprocess
 import sys
 import time
+import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../multinode"))
 from cluster import SKIP, CannotRun, Cluster  # noqa: E402,F401 (re-exported)
 
 OPTIONS = ("--merge-stderr-to-stdout",)  # saves a descriptor per rank
-DESCRIPTORS_PER_RANK = 2  # of the daemon: a pipe and a socket
+DESCRIPTORS_PER_RANK = 1  # of each of the daemon's two tables: a pipe or a socket
 OTHER_DESCRIPTORS = 100
 
 
@@ -57,33 +59,93 @@ def run_hosts(mpiexec, program, cluster, hosts, ranks_per_host, barriers=10, sec
                                env={"ZIPMPI_NET_ENGINE": "tcp"}), begin)
 
 
-def processes_of(program):
-    """Number of processes that run a program."""
-    count = 0
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            count += os.readlink(f"/proc/{pid}/exe") == program
-        except OSError:
-            pass
-    return count
+SHARE = 10  # every tenth rank is killed
+JOB_MARK = "SCALE_TEST_MARK"
+PLACES = ("/dev/shm", "/tmp", "/run")
+
+
+def environment_of(pid):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as f:
+            return f.read().split(b"\0")
+    except OSError:
+        return []
+
+
+def marked(mark):
+    """Processes of the job whose mpiexec has this mark, and their environments: ranks, daemon and mpiexec."""
+    found = {int(pid): environment_of(pid) for pid in os.listdir("/proc") if pid.isdigit()}
+    return {pid: env for pid, env in found.items() if f"{JOB_MARK}={mark}".encode() in env}
+
+
+def files():
+    """Files of jobs, except the claims of CPUs, which all jobs of a user share."""
+    return {os.path.join(place, name) for place in PLACES for name in os.listdir(place)
+            if name.startswith("zipmpi-") and not name.startswith("zipmpi-cpus-")}
+
+
+class RunningJob:
+    """A job whose rank 0 prints its size when all ranks run. With its processes and files, those of the daemon too."""
+
+    def __init__(self, mpiexec, options, ranks, words):
+        self.mark = uuid.uuid4().hex
+        self.files = files()
+        self.job = subprocess.Popen([mpiexec, *OPTIONS, *options, "-n", str(ranks), *map(str, words)], stdout=subprocess.PIPE, text=True,
+                                    stdin=subprocess.DEVNULL, env=dict(os.environ, **{JOB_MARK: self.mark}))
+        line = self.job.stdout.readline()
+        if figures(line).get("ranks") != ranks:
+            self.job.kill()
+            raise RuntimeError(f"the job did not start: {line}")
+
+    def ranks(self):
+        """Process ids by rank."""
+        found = {}
+        for pid, env in marked(self.mark).items():
+            found |= {int(word[9:]): pid for word in env if word.startswith(b"PMI_RANK=")}
+        return found
+
+    def kill(self, ranks):
+        """Kills ranks at once: mpiexec and the daemon, which would end the others after the first, are stopped meanwhile."""
+        by_rank = self.ranks()
+        launcher = sorted(set(marked(self.mark)) - set(by_rank.values()))
+        for pid in launcher:
+            os.kill(pid, signal.SIGSTOP)
+        for rank in ranks:
+            os.kill(by_rank[rank], signal.SIGKILL)
+        for pid in launcher:
+            os.kill(pid, signal.SIGCONT)
+
+    def left(self):
+        return sorted(marked(self.mark)) + sorted(files() - self.files)
+
+    def seconds_until_nothing_is_left(self, begin, seconds):
+        while self.left():
+            if time.monotonic() - begin > seconds:
+                raise RuntimeError(f"left after {seconds} s: {self.left()[:20]}")
+            time.sleep(0.05)
+        return time.monotonic() - begin
 
 
 def kill_launcher(mpiexec, program, ranks, seconds=120):
-    """Kills mpiexec (SIGKILL) while all ranks run. Returns the seconds until no process of the job is left."""
-    program = os.path.realpath(program)
-    job = subprocess.Popen([mpiexec, *OPTIONS, "-n", str(ranks), program, "1", str(seconds)], stdout=subprocess.PIPE, text=True,
-                           stdin=subprocess.DEVNULL)
-    try:
-        line = job.stdout.readline()
-        if figures(line).get("ranks") != ranks:
-            raise RuntimeError(f"the job did not start: {line}")
-    finally:
-        job.send_signal(signal.SIGKILL)
+    """Kills mpiexec (SIGKILL) while all ranks run. Returns the seconds until nothing of the job is left."""
+    running = RunningJob(mpiexec, (), ranks, [program, 1, seconds])
+    running.job.send_signal(signal.SIGKILL)
     begin = time.monotonic()
-    job.wait()
-    job.stdout.close()
-    while processes_of(program) > 0:
-        if time.monotonic() - begin > seconds:
-            raise RuntimeError(f"{processes_of(program)} processes are left")
-        time.sleep(0.05)
-    return time.monotonic() - begin
+    running.job.wait()
+    running.job.stdout.close()
+    return running.seconds_until_nothing_is_left(begin, seconds)
+
+
+def kill_ranks(mpiexec, program, ranks, keep_going, seconds=120):
+    """Kills every tenth rank at once. Seconds until mpiexec has ended and until nothing is left; with keep_going also what the
+    survivors measured, and the seconds until they had agreed."""
+    running = RunningJob(mpiexec, ["--keep-going"] if keep_going else [], ranks, [program, SHARE, seconds])
+    victims = range(SHARE - 1, ranks, SHARE)
+    begin = time.monotonic()
+    running.kill(victims)
+    found = {"killed": len(victims)}
+    if keep_going:
+        found |= figures(running.job.stdout.readline()) | {"agreed": time.monotonic() - begin}
+    running.job.communicate(timeout=seconds)
+    found |= {"status": running.job.returncode, "ended": time.monotonic() - begin}
+    return found | {"clean": running.seconds_until_nothing_is_left(begin, seconds)}

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs with many ranks on one host, and on many hosts: what a rank costs does not depend on their number."""
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from large_jobs import SKIP, CannotRun, Cluster, figures, kill_launcher, run_hosts, run_ranks
+from large_jobs import SKIP, CannotRun, Cluster, figures, kill_launcher, kill_ranks, run_hosts, run_ranks
 
 MPIEXEC = os.environ["TEST_MPIEXEC"]
 PROGRAM = os.environ["TEST_LARGE_JOB"]
@@ -26,7 +27,22 @@ class ManyRanks(unittest.TestCase):
         self.assertLess(many["switches"], 3 * few["switches"])
 
     def test_killed_launcher(self):
-        self.assertLess(kill_launcher(MPIEXEC, PROGRAM, 500), 5)
+        self.assertLess(kill_launcher(MPIEXEC, PROGRAM, 500), 5)  # processes of ranks and daemons, files
+
+    def kill_a_tenth(self, keep_going):
+        found = kill_ranks(MPIEXEC, os.environ["TEST_SURVIVORS"], FEW, keep_going, 60)
+        print(found)
+        self.assertEqual(found["killed"], FEW // 10)
+        self.assertLess(found["clean"], 10)
+        return found
+
+    def test_killed_tenth(self):
+        self.assertEqual(self.kill_a_tenth(False)["status"], 128 + signal.SIGKILL)
+
+    def test_killed_tenth_without_end(self):
+        found = self.kill_a_tenth(True)
+        self.assertEqual(found["survivors"], FEW - FEW // 10)
+        self.assertLess(found["agreed"], 10)
 
 
 class ManyHosts(unittest.TestCase):

@@ -14,7 +14,7 @@ CoreResult CoreSimulation::run(const VirtualJob::Call& call) {
         RankMemory memory;
         RankState& state = ranks_[static_cast<size_t>(r)];
         state.program = job_.record(r, call, memory);
-        state.program.push_back({}); // a call ends when its messages are complete
+        state.program.push_back(Action()); // a call ends when its messages are complete
         state.calls_left = model_.calls;
         state.yields_left = model_.yields;
         host_of(r).ready.push_back(r);

@@ -15,7 +15,7 @@ SimulationResult NetworkSimulation::run(const VirtualJob::Call& call) {
     for (size_t r = 0; r < n; ++r) {
         RankMemory memory;
         ranks_[r].program = job_.record(static_cast<int>(r), call, memory);
-        ranks_[r].program.push_back({}); // a schedule ends when its messages are complete
+        ranks_[r].program.push_back(Action()); // a schedule ends when its messages are complete
         result_.memory.hierarchy = std::max(result_.memory.hierarchy, memory.hierarchy);
         result_.memory.schedule = std::max(result_.memory.schedule, memory.schedule);
     }

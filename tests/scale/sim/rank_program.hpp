@@ -9,12 +9,14 @@
 
 namespace zipmpi::sim {
 
+// All actions of all ranks are in memory at once: up to 10^9.
 struct Action {
     enum class Kind : uint8_t { send, recv, copy, combine, wait };
-    Kind kind = Kind::wait;
-    int32_t peer = -1; // of messages: rank
-    uint64_t bytes = 0;
+    Kind kind : 4 = Kind::wait;
+    int32_t peer : 28 = -1; // of messages: rank
+    uint32_t bytes = 0;
 };
+static_assert(sizeof(Action) == 8);
 
 using RankProgram = std::vector<Action>;
 

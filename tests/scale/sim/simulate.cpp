@@ -4,8 +4,9 @@
 // usage: simulate OPERATION RANKS RANKS_PER_NODE [flat] [SEED [NOISE]]
 //        simulate OPERATION RANKS RANKS_PER_NODE --cores N [NAME=NS]...
 // OPERATION: start, barrier, broadcast:BYTES, allreduce:BYTES, alltoall:BYTES. Prints one line of "name
-// value" pairs. NOISE: share of the latency that is added at random. --cores: the ranks of a node share N
-// cores; NAME: call, message, change, wakeup (CoreModel).
+// value" pairs; cpu_s and peak_mib are what the simulation itself needed. NOISE: share of the latency that is
+// added at random. --cores: the ranks of a node share N cores; NAME: call, message, change, wakeup
+// (CoreModel).
 #include "core_simulation.hpp"
 #include "network_simulation.hpp"
 #include "virtual_launch.hpp"
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <sys/resource.h>
 
 using namespace zipmpi::sim;
 
@@ -28,14 +30,25 @@ VirtualJob::Call call_named(const std::string& name, size_t bytes) {
     return {};
 }
 
+void print_own_cost() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
+    std::printf(" cpu_s %.2f peak_mib %.0f\n", seconds(used.ru_utime) + seconds(used.ru_stime),
+                static_cast<double>(used.ru_maxrss) / 1024);
+}
+
 int simulate_start(const JobShape& shape, const NetworkModel& model) {
     const LaunchResult r = simulate_launch(shape, {}, model);
     std::printf(
         "ranks %d nodes %d ranks_ms %.3f fence_ms %.3f depth %u children %u request_bytes %llu frames "
-        "%llu frame_bytes %llu pmi_replies %llu\n",
+        "%llu frame_bytes %llu pmi_replies %llu",
         shape.ranks, shape.nodes(), r.ranks_ns / 1e6, r.fence_ns / 1e6, r.depth, r.most_children,
         static_cast<unsigned long long>(r.request_bytes), static_cast<unsigned long long>(r.frames),
         static_cast<unsigned long long>(r.frame_bytes), static_cast<unsigned long long>(r.pmi_replies));
+    print_own_cost();
     return 0;
 }
 
@@ -54,9 +67,9 @@ int simulate_cores(const JobShape& shape, const VirtualJob::Call& call, char** w
     VirtualJob job(shape);
     const NetworkModel network = NetworkModel::from_parameters();
     const CoreResult r = CoreSimulation(model, network, job).run(call);
-    std::printf("ranks %d nodes %d cores %d us %.3f changes %.1f unfinished %llu\n", shape.ranks,
-                shape.nodes(), model.cores, r.ns / 1e3, r.changes,
-                static_cast<unsigned long long>(r.unfinished));
+    std::printf("ranks %d nodes %d cores %d us %.3f changes %.1f unfinished %llu", shape.ranks, shape.nodes(),
+                model.cores, r.ns / 1e3, r.changes, static_cast<unsigned long long>(r.unfinished));
+    print_own_cost();
     return r.unfinished == 0 ? 0 : 1;
 }
 
@@ -86,11 +99,12 @@ int main(int argc, char** argv) {
     VirtualJob job(shape);
     const SimulationResult r = NetworkSimulation(model, job).run(call);
     std::printf("ranks %d nodes %d us %.3f messages %llu between_nodes %llu bytes %llu hierarchy_bytes %llu "
-                "schedule_bytes %llu unfinished %llu\n",
+                "schedule_bytes %llu unfinished %llu",
                 shape.ranks, shape.nodes(), r.ns / 1e3, static_cast<unsigned long long>(r.messages),
                 static_cast<unsigned long long>(r.messages_between_nodes),
                 static_cast<unsigned long long>(r.bytes), static_cast<unsigned long long>(r.memory.hierarchy),
                 static_cast<unsigned long long>(r.memory.schedule),
                 static_cast<unsigned long long>(r.unfinished));
+    print_own_cost();
     return r.unfinished == 0 ? 0 : 1;
 }

@@ -38,6 +38,16 @@ Action::Kind kind_of(const Step& step) {
     }
 }
 
+Action action(Action::Kind kind, int peer, uint64_t bytes) {
+    Action a;
+    a.kind = kind;
+    if (peer >= 0) a.peer = peer & ((1 << 27) - 1);
+    a.bytes = static_cast<uint32_t>(bytes);
+    if (bytes == a.bytes && peer < (1 << 27)) return a;
+    std::fputs("simulate: more than 4 GiB in a message or 2^27 ranks\n", stderr);
+    std::exit(1);
+}
+
 } // namespace
 
 VirtualJob::VirtualJob(const JobShape& shape)
@@ -87,14 +97,18 @@ RankProgram VirtualJob::record(int rank, const Call& call, RankMemory& memory) {
     call(collective, world_);
     proto::coll::Schedule& s = collective.schedule();
     RankProgram program;
-    program.reserve(s.step_count());
+    program.reserve(s.step_count() + 1); // and the wait that ends it
     for (uint32_t i = 0; i < s.step_count(); ++i) {
         const Step& step = s.step(i);
-        Action a{kind_of(step), -1, static_cast<uint64_t>(std::max<int64_t>(step.amount, 0))};
-        if (a.kind == Action::Kind::send || a.kind == Action::Kind::recv)
-            a = {a.kind, s.message(step.message).world_peer, s.message(step.message).bytes};
-        if (a.kind == Action::Kind::combine) a.bytes *= s.op().element_bytes;
-        program.push_back(a);
+        const Action::Kind kind = kind_of(step);
+        auto bytes = static_cast<uint64_t>(std::max<int64_t>(step.amount, 0));
+        int peer = -1;
+        if (kind == Action::Kind::send || kind == Action::Kind::recv) {
+            peer = s.message(step.message).world_peer;
+            bytes = s.message(step.message).bytes;
+        }
+        if (kind == Action::Kind::combine) bytes *= s.op().element_bytes;
+        program.push_back(action(kind, peer, bytes));
     }
     memory.schedule = uint64_t{s.step_count()} * sizeof(Step) +
                       uint64_t{s.message_count()} * sizeof(proto::coll::ScheduledMessage);
