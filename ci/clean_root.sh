@@ -52,12 +52,17 @@ cp debian/tests/hello "$root/hello"
 inside sh /hello
 inside sh -c 'command -v mpirun && [ "$(readlink -f /usr/bin/mpirun)" = /usr/lib/zipmpi/bin/mpiexec ]' ||
     { echo "clean root: mpirun is not an alternative"; exit 1; }
-# Open MPI keeps mpicc and mpirun where both are installed. Debian's mpi4py is built for it, and runs on zipmpi-bindings.
-inside apt-get -q -y install openmpi-bin python3-mpi4py
+# Open MPI keeps mpicc and mpirun where both are installed. Debian's mpi4py is built for it, and runs on zipmpi-bindings, as does
+# NetPIPE, which is built for MPICH.
+inside apt-get -q -y install openmpi-bin python3-mpi4py netpipe-mpich2
 inside sh -c '[ "$(readlink /etc/alternatives/mpirun)" = /usr/bin/mpirun.openmpi ]' || { echo "clean root: Open MPI is not the default"; exit 1; }
 sum='from mpi4py import MPI; c = MPI.COMM_WORLD; s = c.allreduce(c.rank); c.rank or print("ZipMPI" in MPI.Get_library_version(), s)'
 [ "$(inside mpiexec.zipmpi -n 4 python3 -c "$sum")" = "True 6" ] || { echo "clean root: mpi4py"; exit 1; }
-inside sh -c 'apt-get -q -y purge openmpi-bin python3-mpi4py libzipmpi1 libzipmpi-dev zipmpi zipmpi-bindings zipmpi-doc && apt-get -q -y autoremove --purge'
+inside zipmpi doctor /usr/bin/NPmpich2 | grep -q 'loads .*/zipmpi/mpich/libmpich.so.12' ||
+    { echo "clean root: NetPIPE would not load ZipMPI's library"; exit 1; }
+inside sh -c 'cd /opt && mpiexec.zipmpi -n 2 NPmpich2 -i -u 4096 -o netpipe.out 2>&1 | grep -q "Integrity check passed"' ||
+    { echo "clean root: NetPIPE"; exit 1; }
+inside sh -c 'apt-get -q -y purge openmpi-bin python3-mpi4py netpipe-mpich2 libzipmpi1 libzipmpi-dev zipmpi zipmpi-bindings zipmpi-doc && apt-get -q -y autoremove --purge'
 inside sh -c 'find /usr /etc -xdev | sort' >"$scratch/after"
 if comm -13 "$scratch/before" "$scratch/after" | grep -i -e zipmpi -e 'bin/mpi' -e 'alternatives/mpi'; then
     echo "clean root: files are left after the removal"

@@ -75,6 +75,11 @@ usr/lib/zipmpi/share/man/man7/zipmpi-parameters\.7
 usr/lib/zipmpi/share/zipmpi/bench/compare
 usr/lib/zipmpi/share/zipmpi/torch/build\.sh
 usr/lib/zipmpi/lib/zipmpi/openmpi/libmpi\.so\.40
+usr/lib/zipmpi/lib/zipmpi/openmpi/libmpi_mpifh\.so\.40
+usr/lib/zipmpi/lib/zipmpi/openmpi/libmpi_cxx\.so\.40
+usr/lib/zipmpi/lib/zipmpi/openmpi/runtime/libopen-pal\.so\.40
+usr/lib/zipmpi/lib/zipmpi/mpich/libmpich\.so\.12
+usr/lib/zipmpi/lib/zipmpi/mpich/libmpi\.so\.12
 PATHS
 if awk '{print $6}' "$scratch/contents" | grep -vE '^\./(usr/(bin/[a-z]*(\.zipmpi)?|lib/(zipmpi/.*)?|share/((doc|lintian|man)/.*)?)?)?$'; then
     die "files outside /usr/lib/zipmpi and the folders that Debian's policy requires"

@@ -37,7 +37,9 @@ std::string module_path(const char* file) {
     if (!module_folder.get().empty()) return module_folder.get() + name;
     const std::string here = own_folder();
     // Only programs in the build directory use modules of the build directory.
-    if (here.starts_with(ZIPMPI_BUILD_FOLDER "/")) return ZIPMPI_BUILD_MODULE_FOLDER + name;
+    constexpr std::string_view build_folder = ZIPMPI_BUILD_FOLDER;
+    if (!build_folder.empty() && here.starts_with(build_folder))
+        return std::string(build_folder) + "lib/zipmpi" + name;
     std::string beside_library = here + "/zipmpi" + name;
     if (access(beside_library.c_str(), F_OK) == 0) return beside_library;
     std::string above_binding = here + "/.." + name; // for a library of another ABI, in a folder below

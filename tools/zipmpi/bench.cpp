@@ -12,7 +12,7 @@
 namespace zipmpi::tool {
 namespace {
 
-// In an installation, or in the sources of a build folder.
+// In an installation, or in the sources of a build folder with tests.
 std::string compare_script() {
     for (std::string path :
          {own_folder() + "/../" ZIPMPI_DATA_DIR "/zipmpi/bench/compare", std::string(ZIPMPI_BENCH_SOURCE)})
