@@ -3,6 +3,9 @@
 """The programs of tests/mpi between two hosts with RDMA devices, and evidence that these carried the messages.
 
 Run by ci/softroce.sh inside its virtual machine. The hosts share a network with two devices, so packets are counted on both.
+
+  test_rdma.py          all
+  test_rdma.py brief    messages, collectives, windows and locks, within 240 s on an emulated machine
 """
 import glob
 import os
@@ -120,5 +123,18 @@ def add_programs():
 
 add_programs()
 
+# Messages (eager, rendezvous), collectives, one-sided operations, fences and locks. RUNS of tests/multinode/test_mpi.py numbers
+# the programs, so they are named.
+BRIEF_PROGRAMS = ("requests", "collectives", "windows")
+BRIEF_TESTS = ("Rdma.test_devices_are_found", "Rdma.test_named_devices_win", "DeviceAccess.test_stopped_target",
+               "IdleTarget.test_stopped_network", "IdleTarget.test_stopped_hybrid")
+
+
+def brief():
+    found = [f"Rdma.test_{number:02}_{run[0]}" for number, run in enumerate(RUNS) if run[0] in BRIEF_PROGRAMS and not run[2]]
+    assert len(found) == len(BRIEF_PROGRAMS), found
+    return [*BRIEF_TESTS, *found]
+
+
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    unittest.main(argv=[sys.argv[0], *(brief() if sys.argv[1:] == ["brief"] else sys.argv[1:])], verbosity=2)
