@@ -5,7 +5,8 @@
 # Runs a program under a real Slurm: munged, slurmctld and one slurmd on this host, all state in a private
 # folder, on free ports. A Slurm already on the host is not touched.
 #
-#   ci/slurm.sh                       boot_probe and exchange of the build, their output checked
+#   ci/slurm.sh                       boot_probe and exchange of the build, their output checked, and programs built for
+#                                     other MPIs
 #   ci/slurm.sh PROGRAM [ARGUMENT..]  any MPI program; it must exit with 0 and write nothing to stderr
 #
 # The build is build/release, or the folder named by BUILD. Debian packages: slurm-wlm munge. Exits with 0 if every
@@ -63,6 +64,22 @@ refused_without_pmi() { # PROGRAM...
     echo "ok: $name is rejected with the fix"
 }
 
+# A program that was compiled for another MPI, after `zipmpi env`.
+foreign_step() { # BINDING
+    local program=$build/tests/bindings/interface_$1
+    [ -x "$program" ] || { echo "not built: a program for $1"; return; }
+    ldd "$program" | grep -q "=> $build/lib/bindings/$1/" || { complain "${program##*/} would not load ZipMPI's library"; return; }
+    step pmix 2 "$program" "$state/data" || return
+    [ "$(cat "$state/out")" = ok ] || complain "srun ${program##*/}: wrong output"
+}
+
+foreign_programs() {
+    local -x LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
+    eval "$("$build/bin/zipmpi" env)"
+    foreign_step openmpi
+    foreign_step mpich
+}
+
 own_programs() {
     local n mpi
     for n in 1 2 3 4; do
@@ -75,6 +92,7 @@ own_programs() {
     singleton_in_allocation
     refused_without_pmi "$probe"
     refused_without_pmi "${exchange[@]}"
+    foreign_programs
 }
 
 given_program() {
