@@ -61,6 +61,18 @@ class MultiClusterCase(Case):
     def named(self, host, name):
         return self.clusters.named(host, name)
 
+    def traffic(self, host):
+        """Bytes that a host has received in all networks."""
+        with open(f"/proc/{self.clusters[host].pid}/net/dev") as f:
+            return sum(int(line.split(":")[1].split()[0]) for line in f if "eth" in line)
+
+    def gateway(self, host, received):
+        """Waits until the gateway of a host runs, and until the host has received this many bytes more. Returns its pid."""
+        self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 30), f"no gateway on {host}")
+        least = self.traffic(host) + received
+        self.assertTrue(wait_until(lambda: self.traffic(host) >= least, 60), f"no traffic on {host}")
+        return self.named(host, "zipmpi-gateway")[0]
+
     def left(self):
         return self.clusters.left()
 

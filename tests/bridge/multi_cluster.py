@@ -107,9 +107,10 @@ class MultiCluster(Cluster):
                 text += f'agent = "{self.agent}"\n\n'
                 continue
             one, two = f"g{2 * i + 1}", f"g{2 * i + 2}"
-            text += f'[[gateway]]\nhost = "{one}"\ncluster = "a"\nagent = "{self.agent}"\n'
+            slots = f"slots = {self.multihomed_slots}\n"
+            text += f'[[gateway]]\nhost = "{one}"\ncluster = "a"\nagent = "{self.agent}"\n{slots}'
             text += f'link = {{ to = "{two}", listen = "{MIDDLE}{1 + 2 * i}:0"{self.trust} }}\n\n'
-            text += f'[[gateway]]\nhost = "{two}"\ncluster = "b"\nagent = "{self.agent}"\n\n'
+            text += f'[[gateway]]\nhost = "{two}"\ncluster = "b"\nagent = "{self.agent}"\n{slots}\n'
         return text
 
     def environment(self, extra=None):

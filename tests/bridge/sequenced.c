@@ -1,17 +1,18 @@
 /* SPDX-FileCopyrightText: 2026 the ZipMPI authors */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sequenced MESSAGES [LONGEST [SECONDS]]: each rank of the first half exchanges messages with its partner in
- * the second half, in both directions at once. Every message has a number; its length follows from the
- * number, its bytes from both. A lost, duplicated, reordered or damaged message ends the program with
- * status 1. Runs for at least SECONDS. Rank 0 prints the number of messages and the longest gaps between two
- * of them, in milliseconds.
+ * sequenced MESSAGES [LONGEST [SECONDS [FILE]]]: each rank of the first half exchanges messages with its
+ * partner in the second half, in both directions at once. Every message has a number; its length follows
+ * from the number, its bytes from both. A lost, duplicated, reordered or damaged message ends the program
+ * with status 1. Runs for at least SECONDS, and until FILE exists. Rank 0 prints the number of messages and
+ * the longest gaps between two of them, in milliseconds.
  */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { window = 16, gaps = 256 };
 
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
     const uint64_t messages = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
     const size_t longest = argc > 2 ? strtoull(argv[2], NULL, 10) : 1 << 20;
     const double seconds = argc > 3 ? atof(argv[3]) : 0;
+    const char* file = argc > 4 ? argv[4] : NULL;
     const int partner = (rank + size / 2) % size;
     unsigned char* out[window];
     MPI_Request sends[window];
@@ -73,7 +75,8 @@ int main(int argc, char** argv) {
         const int slot = (int)(number % window);
         MPI_Wait(&sends[slot], MPI_STATUS_IGNORE);
         /* The lower rank decides when to stop, and signals it by the tag. */
-        int last_one = number + 1 >= messages && MPI_Wtime() - begin >= seconds;
+        int last_one = number + 1 >= messages && MPI_Wtime() - begin >= seconds &&
+                       (file == NULL || access(file, F_OK) == 0);
         const size_t length = length_of(number, longest);
         fill(out[slot], number, length);
         MPI_Isend(out[slot], (int)length, MPI_BYTE, partner, rank < partner && last_one, MPI_COMM_WORLD,

@@ -27,5 +27,25 @@ class KeepGoing(MultiClusterCase):
                 self.survives("windows", seed)
 
 
+class KeepGoingLinked(KeepGoing):
+    SHAPE = "z2"
+
+    def test_windows(self):
+        self.survives("windows", 2)
+
+
+class KeepGoingChain(MultiClusterCase):
+    """Ranks of a chain of clusters, some of them on the hosts of the gateways."""
+    SHAPE = "c3"
+    HOSTS = 1
+    MULTIHOMED_SLOTS = 1
+    survives = KeepGoing.survives
+
+    def test_messages(self):
+        for case in ("point_to_point", "revoke", "collectives", "agree"):
+            with self.subTest(case=case):
+                self.survives(case, 1)
+
+
 if __name__ == "__main__":
     main()

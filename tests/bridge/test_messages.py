@@ -5,7 +5,9 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
+import unittest
 
 import limits
 import failover
@@ -13,6 +15,7 @@ from harness import HELPERS, MultiClusterCase, main, wait_until
 
 SEQUENCED = os.path.join(HELPERS, "sequenced")
 MPI = os.environ.get("TEST_MPI_FOLDER", "")
+HAS_LIBFABRIC = os.environ.get("TEST_LIBFABRIC") == "1"
 
 
 # On a gateway's host: counts packets until stdin is closed, and those that contain the text of the program.
@@ -40,6 +43,17 @@ class MessageCase(MultiClusterCase):
         self.quiet(r)
         self.assertIn("messages ", r.out)
 
+    def begin_sequenced(self, *options):
+        """The running program, and a function that lets it end."""
+        folder = tempfile.mkdtemp(dir=self.clusters.folder)
+        end = os.path.join(folder, "end")
+        p = self.begin(*options, "-n", 4, SEQUENCED, 100, 300000, 0, end)
+        return p, lambda: open(end, "w").close()
+
+    def forwarding_gateway(self, host):
+        """Waits until messages go through the gateway of a host: ranks are connected to it. Returns its pid."""
+        return self.gateway(host, 100_000)
+
 
 class MultihomedGateway(MessageCase):
     def test_all_lengths(self):
@@ -50,6 +64,17 @@ class MultihomedGateway(MessageCase):
         r = self.mpiexec("-n", 4, os.path.join(MPI, "collectives"))
         self.quiet(r)
         self.assertIn("collectives: ok", r.out)
+
+    @unittest.skipUnless(HAS_LIBFABRIC, "this build has no libfabric")
+    def test_libfabric(self):
+        """Ranks and gateways of a cluster use the same engine."""
+        engine = ("-genv", "ZIPMPI_NET_ENGINE", "ofi")
+        r = self.mpiexec("-n", 4, *engine, SEQUENCED, 200, 300000)
+        self.quiet(r)
+        self.assertIn("messages ", r.out)
+        r = self.mpiexec("-n", 4, *engine, "-genv", "ZIPMPI_NET_OFI_PROVIDER", "none_such", SEQUENCED, 200, 300000)
+        self.assertNotEqual(r.code, 0)
+        self.assertIn("libfabric has no provider none_such", r.err)
 
 
 class MoreGatewaysThanHosts(MessageCase):
@@ -87,11 +112,13 @@ class KilledGateway(MessageCase):
     SHAPE = "z1x2"
 
     def test_killed_gateways_lose_nothing(self):
-        p = self.begin("-n", 4, SEQUENCED, 100, 300000, 3)
+        p, end = self.begin_sequenced()
         for host in ("z", "y", "z"):
-            time.sleep(0.6)  # 0.2 s until the restart, the rest to reconnect
-            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 30))
-            os.kill(self.named(host, "zipmpi-gateway")[0], signal.SIGKILL)
+            killed = self.forwarding_gateway(host)
+            os.kill(killed, signal.SIGKILL)
+            self.assertTrue(wait_until(lambda: killed not in self.named(host, "zipmpi-gateway"), 30))
+            self.forwarding_gateway(host)
+        end()
         out, err = p.communicate(timeout=60)
         self.assertEqual(p.returncode, 0, err)
         self.assertIn("messages ", out)
@@ -109,14 +136,62 @@ class RanksOnGatewayHosts(MessageCase):
     """Ranks on a gateway's host reach both clusters without it."""
     HOSTS = 1
     MULTIHOMED_SLOTS = 2
+    RANKS = 4
 
     def test_messages_of_all_lengths(self):
-        self.sequenced(200, 1000000)
+        self.sequenced(200, 1000000, ranks=self.RANKS)
+        self.nothing_left()
 
     def test_all_pairs(self):
-        r = self.mpiexec("-n", 4, os.path.join(MPI, "collectives"))
+        r = self.mpiexec("-n", self.RANKS, os.path.join(MPI, "collectives"))
         self.quiet(r)
         self.assertIn("collectives: ok", r.out)
+
+    def test_ranks_are_on_all_hosts(self):
+        r = self.mpiexec("-n", self.RANKS, "hostname")
+        self.quiet(r)
+        gateways = [h.name for h in self.clusters.hosts if h.name in r.out.split()]
+        self.assertEqual(len(gateways), len(self.clusters.sides) + self.gateway_hosts(), r.out)
+
+    def gateway_hosts(self):
+        return len(self.clusters.edges) * (2 if self.clusters.joined else 1)
+
+
+class RanksOnLinkedGateways(RanksOnGatewayHosts):
+    """Over the link to the other cluster."""
+    SHAPE = "z2"
+    MULTIHOMED_SLOTS = 1
+
+
+class RanksOnEncryptedGateways(RanksOnLinkedGateways):
+    SHAPE = "z2u"
+
+
+class RanksOnLinkedGatewaysOverlapping(RanksOnLinkedGateways):
+    SHAPE = "z2o"
+
+
+class RanksOnSeveralGateways(RanksOnGatewayHosts):
+    SHAPE = "z1x2"
+    MULTIHOMED_SLOTS = 1
+
+
+class RanksOnGatewaysOfAChain(RanksOnGatewayHosts):
+    SHAPE = "c3"
+    SLOTS = 2
+    MULTIHOMED_SLOTS = 1
+    RANKS = 8
+
+
+class RanksOnGatewaysOfAStar(RanksOnGatewayHosts):
+    SHAPE = "s4"
+    MULTIHOMED_SLOTS = 2
+    RANKS = 10
+
+
+class RanksOnGatewayOfThree(RanksOnGatewayHosts):
+    SHAPE = "m3"
+    MULTIHOMED_SLOTS = 1
 
 
 class PlacedHalo(MultiClusterCase):
@@ -152,7 +227,7 @@ class KilledGatewayEarly(MessageCase):
             os.remove(flag)
         wait = f"while [ ! -e {flag} ]; do sleep 0.01; done; exec {SEQUENCED} 50 300000 0.3"
         p = self.begin("-n", 4, "sh", "-c", wait)
-        self.assertTrue(wait_until(lambda: self.named("z", "zipmpi-gateway"), 10))
+        self.gateway("z", 20_000)  # it has published its address, and reads again and again what ranks will publish
         return p, lambda: open(flag, "w").close()
 
     def kill(self):
@@ -165,7 +240,6 @@ class KilledGatewayEarly(MessageCase):
 
     def test_after_it_published_its_address(self):
         p, go = self.job()
-        time.sleep(0.3)
         self.kill()
         go()
         self.ended(p)
@@ -173,9 +247,8 @@ class KilledGatewayEarly(MessageCase):
     def test_while_ranks_probe(self):
         for seconds in (0.0, 0.02, 0.04, 0.08):
             p, go = self.job()
-            time.sleep(0.3)
             go()
-            time.sleep(seconds)
+            time.sleep(seconds)  # the moment of the failure
             self.kill()
             self.ended(p)
 
@@ -188,25 +261,24 @@ class HungGateway(MessageCase):
     """A gateway that hangs for a while, and then continues."""
     SHAPE = "z1x2"
 
-    def sequenced_for(self, seconds):
-        return self.begin("--env", f"ZIPMPI_GATEWAY_HEARTBEAT_TIMEOUT_MS={SILENCE_MS}", "-n", 4, SEQUENCED, 100, 300000, seconds)
+    OPTIONS = ("--env", f"ZIPMPI_GATEWAY_HEARTBEAT_TIMEOUT_MS={SILENCE_MS}")
 
     def test_stopped_gateways_delay_messages_briefly(self):
-        p = self.sequenced_for(3.5)
+        p, end = self.begin_sequenced(*self.OPTIONS)
         for host in ("z", "y"):
-            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 30))
-            time.sleep(0.7)
-            failover.stop(self.clusters, host, self.named(host, "zipmpi-gateway")[0], 1.5 * SILENCE_MS / 1000)
+            failover.stop(self.clusters, host, self.forwarding_gateway(host), 1.5 * SILENCE_MS / 1000)
+            self.forwarding_gateway(host)
+        end()
         out, err = p.communicate(timeout=60)
         self.assertEqual((p.returncode, err), (0, ""))
         self.assertLess(float(out.split("gaps")[1].split()[0]), MOST_MS)
 
     def test_reset_connections(self):
-        p = self.sequenced_for(3)
+        p, end = self.begin_sequenced(*self.OPTIONS)
         for host in ("z", "y", "z", "y"):
-            self.assertTrue(wait_until(lambda: self.named(host, "zipmpi-gateway"), 30))
-            time.sleep(0.5)
-            failover.reset(self.clusters, host, self.named(host, "zipmpi-gateway")[0], rounds=1)
+            failover.reset(self.clusters, host, self.forwarding_gateway(host), rounds=1)
+            self.forwarding_gateway(host)
+        end()
         out, err = p.communicate(timeout=60)
         self.assertEqual((p.returncode, err), (0, ""))
         self.assertLess(float(out.split("gaps")[1].split()[0]), MOST_MS)

@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The programs of tests/mpi across hosts: network between them, shared memory on each.
 
-  test_mpi.py HOSTSxRANKS    HOSTS hosts with RANKS ranks each
+  TEST_SHAPE=2x4 HOSTSxRANKS    HOSTS hosts with RANKS ranks each
+  TEST_ENGINE=ucx               net.engine; without it, that of the library
+  TEST_PROGRAMS="a b"           only these programs, each once
 """
 import os
 import sys
 import unittest
 
 from cluster import SKIP, CannotRun
-from harness import ClusterCase
+from harness import MPIEXEC, ClusterCase
 
 FOLDER = os.environ["TEST_MPI_FOLDER"]
 ROUNDS = int(os.environ.get("TEST_ROUNDS", "40"))
 SHAPE = os.environ.get("TEST_SHAPE", "2x1")
+ENGINE = os.environ.get("TEST_ENGINE", "")
 # program, arguments, settings
 PLAIN = ("attributes", "buffered", "bursts", "cancel", "communicators", "datatypes", "error_codes", "files", "files_errors", "generalized", "groups", "infos",
          "intercommunicators", "matched_probe", "matrix", "partitioned", "persistent", "requests", "sessions", "tool_interface", "topologies", "aliased_buffers",
@@ -40,18 +43,36 @@ RUNS = [(name, (), {}) for name in PLAIN] + [
 ]
 
 
+def selected():
+    """The runs of TEST_PROGRAMS."""
+    names = os.environ.get("TEST_PROGRAMS", "").split()
+    return [next(run for run in RUNS if run[0] == name) for name in names] or RUNS
+
+
+def with_engine():
+    """Variables of mpiexec: also daemons and gateways read them."""
+    return {"ZIPMPI_NET_ENGINE": ENGINE} if ENGINE else {}
+
+
 class Programs(ClusterCase):
     HOSTS, RANKS = map(int, SHAPE.split("x"))
 
+    def job(self, *words):
+        r = self.mpiexec("-n", str(self.HOSTS * self.RANKS), "--host", self.all_hosts(self.RANKS), "env", *words, env=with_engine())
+        self.quiet(r)
+        return r.out
+
+    def test_engine(self):
+        if ENGINE:
+            out = self.job(os.path.join(os.path.dirname(MPIEXEC), "zipmpi"), "info", "--network")
+            self.assertEqual(out.count(f"  engine  {ENGINE}\n"), self.HOSTS * self.RANKS, out)
+
     def test_all(self):
-        hosts = ",".join(f"n{i + 1}:{self.RANKS}" for i in range(self.HOSTS))
-        for program, arguments, settings in RUNS:
+        for program, arguments, settings in selected():
             with self.subTest(program=program, arguments=arguments, **settings):
                 words = [f"{name}={value}" for name, value in settings.items()]
-                r = self.mpiexec("-n", str(self.HOSTS * self.RANKS), "--host", hosts, "env", *words,
-                                 os.path.join(FOLDER, program), *arguments)
-                self.quiet(r)
-                self.assertIn(f"{program}: ok", r.out)
+                out = self.job(*words, os.path.join(FOLDER, program), *arguments)
+                self.assertIn(f"{program}: ok", out)
 
 
 if __name__ == "__main__":
