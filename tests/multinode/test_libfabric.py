@@ -131,6 +131,20 @@ class Libfabric(ClusterCase):
             self.show_device(host, "cxi0")
         self.assertEqual(self.engine(), "tcp")
 
+    def doctor(self, **settings):
+        words = [f"{name}={value}" for name, value in settings.items()]
+        return self.cluster.run("n1", ["env", *words, ZIPMPI, "doctor"], capture_output=True, text=True).stdout
+
+    def test_doctor_names_devices_that_are_not_used(self):
+        finding = "libfabric is not used for cxi0"
+        self.assertNotIn(finding, self.doctor())
+        self.show_device("n1", "cxi0")
+        self.assertIn(finding, self.doctor())
+        self.rename("n1", "eth0", "cxi0-0")
+        self.addCleanup(self.rename, "n1", "cxi0-0", "eth0")
+        self.assertNotIn(finding, self.doctor())
+        self.assertIn(finding, self.doctor(ZIPMPI_NET_OFI_PROVIDER="none_such"))
+
     def test_sealed_messages_are_refused(self):
         r = self.job("cancel", ZIPMPI_NET_ENGINE="ofi", ZIPMPI_NET_SEAL="auth")
         self.assertNotEqual(r.code, 0, r)

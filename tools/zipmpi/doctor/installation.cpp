@@ -8,7 +8,10 @@
 #include "boot/pmix/module.hpp"
 #include "hwtopo/topology_module.hpp"
 #include "os/module_folder.hpp"
+#include "transport/discovery/ofi_devices.hpp"
+#include "transport/engine.hpp"
 #include "transport/network.hpp"
+#include "transport/ofi/ofi_module.hpp"
 #include "transport/ucx/ucx_module.hpp"
 
 #include <cstring>
@@ -53,25 +56,44 @@ std::string load_error(const std::string& file) {
     return text.empty() && status != 0 ? "the process ended while loading it" : text;
 }
 
+// Whether the module is there and can be loaded.
+bool check_module(const Module& m, Findings& found) {
+    std::string file = os::module_path(m.file);
+    if (const std::string beside = own_folder() + "/" + m.file; access(beside.c_str(), R_OK) == 0)
+        file = beside; // as in a build folder
+    if (access(file.c_str(), R_OK) != 0) {
+        found.push_back({"module", std::string("the module ") + m.file + " is missing", m.missing_effect,
+                         std::string("reinstall ZipMPI, built with the development files of ") + m.package +
+                             "; expected at " + file});
+        return false;
+    }
+    const std::string fault = load_error(file);
+    if (!fault.empty())
+        found.push_back({"library", std::string("the module ") + m.file + " cannot be loaded",
+                         std::string(m.missing_effect) + ": " + fault,
+                         std::string("apt install ") + m.package +
+                             ", or remove the directory that hides it from LD_LIBRARY_PATH"});
+    return fault.empty();
+}
+
+// Only hosts with certain devices need libfabric.
+void check_libfabric(Findings& found) {
+    const std::string devices = transport::discovery::ofi_devices();
+    if (devices.empty()) return;
+    const std::string effect = "jobs over several hosts do not use " + devices;
+    if (check_module({transport::ofi::module_file, effect.c_str(), "libfabric1"}, found) &&
+        !transport::device_kinds_of_host().ofi)
+        found.push_back(
+            {"fabric-provider", "libfabric is not used for " + devices, effect,
+             "fi_info -l lists the providers of libfabric: install the one of the device's vendor, and "
+             "unset net.engine, net.seal and net.ofi_provider"});
+}
+
 } // namespace
 
 void check_modules(Findings& found) {
-    for (const Module& m : modules) {
-        std::string file = os::module_path(m.file);
-        if (const std::string beside = own_folder() + "/" + m.file; access(beside.c_str(), R_OK) == 0)
-            file = beside; // as in a build folder
-        if (access(file.c_str(), R_OK) != 0) {
-            found.push_back({"module", std::string("the module ") + m.file + " is missing", m.missing_effect,
-                             std::string("reinstall ZipMPI, built with the development files of ") +
-                                 m.package + "; expected at " + file});
-            continue;
-        }
-        if (const std::string fault = load_error(file); !fault.empty())
-            found.push_back({"library", std::string("the module ") + m.file + " cannot be loaded",
-                             std::string(m.missing_effect) + ": " + fault,
-                             std::string("apt install ") + m.package +
-                                 ", or remove the directory that hides it from LD_LIBRARY_PATH"});
-    }
+    for (const Module& m : modules) check_module(m, found);
+    check_libfabric(found);
 }
 
 std::string version_of_daemon() {
