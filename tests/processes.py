@@ -11,6 +11,15 @@ def children(pid):
         return []
 
 
+def state(pid):
+    """State of the first thread, such as "S" for sleeping; empty if there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
+
+
 def ticks(pid):
     """CPU time used so far, in clock ticks."""
     try:

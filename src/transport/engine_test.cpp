@@ -5,6 +5,7 @@
 #include "transport/engine_pair.hpp"
 #include "transport/message_order.hpp"
 
+#include <atomic>
 #include <poll.h>
 #include <thread>
 
@@ -136,16 +137,20 @@ TEST_P(EnginePair, LongMessageIsFetched) {
 
 TEST_P(EnginePair, SleepingProcessIsWoken) {
     start({}, {});
-    std::thread sender([this] {
+    std::atomic<bool> armed = false; // the receiver sleeps, or is about to: only its descriptor can wake it
+    std::thread sender([&] {
         for (int i = 0; a.connections == 0 && i < 20000; ++i, usleep(100)) a.network->progress();
-        usleep(20000); // meanwhile the receiver falls asleep
+        for (int i = 0; !armed && i < 20000; ++i) usleep(100);
         static_cast<void>(a.network->send(0, envelope_of(9), nullptr, {}));
         for (int i = 0; !a.network->idle() && i < 20000; ++i, usleep(100)) a.network->progress();
     });
     bool woken = true;
     while (b.tags.empty() && woken) {
         pollfd descriptor{b.network->descriptor(), POLLIN, 0};
-        if (b.network->progress() == 0 && b.network->arm()) woken = poll(&descriptor, 1, 3000) == 1;
+        if (b.network->progress() != 0 || !b.network->arm()) continue;
+        armed = true;
+        woken = poll(&descriptor, 1, 10000) == 1;
+        armed = false;
     }
     sender.join();
     EXPECT_TRUE(woken);

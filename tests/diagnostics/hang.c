@@ -90,7 +90,7 @@ static void peer_exited(void) {
 }
 
 static void peer_computes(void) {
-    if (rank == 1) sleep(60);
+    if (rank == 1) sleep(600);
     MPI_Barrier(world);
 }
 

@@ -8,7 +8,8 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from processes import children  # noqa: E402,F401 (re-exported)
+from installed import needed  # noqa: E402,F401 (re-exported)
+from processes import children, state  # noqa: E402,F401 (re-exported)
 
 BIN = os.environ["TEST_BIN"]
 PROGRAMS = os.environ["TEST_DIAGNOSTICS"]

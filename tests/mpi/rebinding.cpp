@@ -127,7 +127,7 @@ void remap_phase(int partner) {
     while (all == 0 && MPI_Wtime() < until) {
         int mine = shares_cpus_with(partner) ? 1 : 0;
         MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-        usleep(1000);
+        usleep(20'000); // few messages: they count in the pattern of the next phase
     }
     CHECK(all == 1);
 }

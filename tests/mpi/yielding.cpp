@@ -68,8 +68,8 @@ void while_others_sleep() {
         return;
     }
     int counted = polls;
-    for (int attempt = 0; attempt < 100 && counted > seldom; ++attempt) {
-        usleep(100000);
+    for (int attempt = 0; attempt < 1000 && counted > seldom; ++attempt) {
+        usleep(10000); // until the others sleep, of which there is no event
         counted = yields_of_polls();
     }
     CHECK(counted <= seldom);
@@ -82,7 +82,7 @@ void between_nodes() {
     CHECK(most > 0 && most <= seldom);
 }
 
-// The launcher may tell the rank after its start.
+// The launcher may tell the rank after its start: it polls again until then.
 void on_shared_cpu() {
     int counted = 0;
     for (int attempt = 0; attempt < 200 && counted < often; ++attempt) {
@@ -100,7 +100,7 @@ int yields_of_wait() {
     MPI_Barrier(MPI_COMM_WORLD);
     yields = 0;
     if (rank_ == 0) {
-        usleep(20000);
+        usleep(20000); // the wait that is measured
         for (int to = 1; to < size_; ++to) MPI_Send(&value, 1, MPI_INT, to, 2, MPI_COMM_WORLD);
         return 0;
     }

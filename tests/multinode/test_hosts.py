@@ -46,19 +46,23 @@ class Hosts(ClusterCase):
         self.assertEqual(r.out.split(), ["hush,1,3,"] * 2)
 
     # Each host has a separate registry of claims: only mpiexec can detect that the hosts are one machine.
-    WAIT = """for i in $(seq 100); do
+    # A rank that ends returns its cores, so each waits until all have printed theirs.
+    WAIT = """for i in $(seq 300); do
         mask=$(grep Cpus_allowed_list /proc/self/status | cut -f2)
         [ "$(echo $mask | grep -c [-,])" = $0 ] && break
         sleep 0.05
-    done; echo $mask; sleep 0.3"""
+    done; echo $mask; touch $1/$PMI_RANK
+    for i in $(seq 300); do [ $(ls $1 | wc -l) = $PMI_SIZE ] && break; sleep 0.05; done"""
 
     def test_hosts_on_one_machine_divide_its_cores(self):
         cpus = sorted(os.sched_getaffinity(0))
         if len(cpus) != 2:
             self.skipTest("not two CPUs")
         for ranks, wide in ((2, 0), (4, 1)):
+            printed = os.path.join(self.cluster.folder, f"printed{ranks}")
+            os.mkdir(printed)
             r = self.mpiexec("-n", ranks, "--env", "ZIPMPI_LAUNCH_AVOID_BUSY_CPUS=no", "--host", f"n1:{ranks // 2},n2:{ranks // 2}",
-                             "bash", "-c", self.WAIT, wide)
+                             "bash", "-c", self.WAIT, wide, printed)
             self.quiet(r)
             self.assertEqual(sorted(r.out.split()), [f"{cpus[0]}-{cpus[1]}"] * 4 if wide else [str(cpu) for cpu in cpus], r)
         self.nothing_left()

@@ -11,7 +11,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "multinode"))
 
-from harness import ClusterCase, main, wait_until  # noqa: E402
+from harness import ClusterCase, main  # noqa: E402
 from hostile_connections import RANKS, HostileConnections, enter_network, listening_ports, resources  # noqa: E402
 
 MESSAGE_AUDIT = os.environ["TEST_MESSAGE_AUDIT"]
@@ -28,10 +28,15 @@ class HostileConnectionsToRanks(ClusterCase):
     def attack(self, body):
         """Runs body in the network of n1 while a job runs; returns its result."""
         job = self.begin("-n", RANKS, "--host", "n1:2,n2:2", "--timeout", "60", MESSAGE_AUDIT, 1, 4)
+        self.addCleanup(job.stderr.close)
+        self.addCleanup(job.stdout.close)
+        for _ in range(RANKS):  # before, ports of the search for devices are open, too
+            line = job.stdout.readline()
+            self.assertEqual(line, "here\n", "" if line else job.stderr.read())
         results = []
 
         def attack_from_host():
-            if enter_network(self.cluster["n1"].pid) and wait_until(lambda: len(listening_ports("message_audit")) >= 2, 20):
+            if enter_network(self.cluster["n1"].pid):
                 results.append(body(listening_ports("message_audit"), self.cluster.named("n1", "message_audit")))
 
         attacker = threading.Thread(target=attack_from_host)  # a network namespace belongs to a thread

@@ -25,7 +25,7 @@ LOCAL_AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../multi
 class Job:
     """Four ranks: one computes, one waits for it, two exchange messages."""
 
-    def __init__(self, *options, ranks=4, seconds=40):
+    def __init__(self, *options, ranks=4, seconds=600):
         self.process = subprocess.Popen([BIN + "/mpiexec", "-n", str(ranks), "--bind-to", "none", *options, BUSY, str(seconds)],
                                         stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **PATIENT})
 
@@ -36,8 +36,18 @@ class Job:
         p = subprocess.run([*TOP, "--once", *self.choose(), *arguments], capture_output=True, text=True, timeout=60)
         return p
 
+    def settled_table(self, *arguments):
+        """A table with the replies of all hosts, which other load may delay beyond the limit of mpiexec, and with ranks 2 and 3
+        in MPI: it may find them between two calls."""
+        for _ in range(20):
+            p = self.table(*arguments)
+            if "without reply" not in p.stdout and " 4 ranks: 1 computing, " in p.stdout:
+                break
+        return p
+
     def wait(self, *arguments):
-        for _ in range(100):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
             p = self.table("--interval", "0.1", *arguments)
             if p.returncode == 0 and "waiting" in p.stdout and re.search(r"(?m)^ +0 computing +- +- +- +3 ", p.stdout):
                 return
@@ -59,7 +69,7 @@ class Top(unittest.TestCase):
 
 class Once(Top):
     def rows(self, *arguments):
-        p = self.job.table(*arguments)
+        p = self.job.settled_table(*arguments)
         self.assertEqual((p.returncode, p.stderr), (0, ""))
         self.assertTrue(all(len(line) <= 80 for line in p.stdout.splitlines()[1:]), p.stdout)
         return p.stdout.splitlines()
@@ -82,7 +92,7 @@ class Once(Top):
 
     def test_links(self):
         lines = self.rows("--links")
-        self.assertRegex(lines[1], r"^2 of \d+ links are busy: [0-9.]+[kM]B/s within this node$")
+        self.assertRegex(lines[1], r"^2 of \d+ links are busy: [0-9.]+[kM]?B/s within this node$")
         self.assertRegex(lines[2], r"from +to +msg/s +coll/s +byte/s +where")
         self.assertEqual(sorted(line.split()[:2] for line in lines[3:]), [["2", "3"], ["3", "2"]])
         self.assertRegex(lines[3], r" [0-9.]+[kM]? +- +[0-9.]+[kM]? +node +#{20}$")
@@ -110,7 +120,7 @@ class AllHosts(unittest.TestCase):
         return ["n1", "n2", "n2", "n3"] if self.options else [one] * 4
 
     def test_table(self):
-        p = self.job.table("--all-hosts")
+        p = self.job.settled_table("--all-hosts")
         self.assertEqual((p.returncode, p.stderr), (0, ""))
         lines = p.stdout.splitlines()
         self.assertRegex(lines[0], r"^job zipmpi-\w+  %d hosts?  4 ranks: 1 computing, " % len(set(self.hosts(""))))
@@ -120,9 +130,12 @@ class AllHosts(unittest.TestCase):
         self.assertEqual([line.split()[-1] for line in lines[2:]], self.hosts(lines[2].split()[-1]))
 
     def test_json(self):
-        p = self.job.table("--all-hosts", "--json")
-        self.assertEqual((p.returncode, p.stderr), (0, ""))
-        facts = json.loads(p.stdout)
+        for _ in range(5):  # other load may delay a reply
+            p = self.job.table("--all-hosts", "--json")
+            self.assertEqual((p.returncode, p.stderr), (0, ""))
+            facts = json.loads(p.stdout)
+            if not facts["missing_nodes"]:
+                break
         self.assertEqual([r["host"] for r in facts["ranks"]], self.hosts(facts["ranks"][0]["host"]))
         self.assertEqual([r["state"] for r in facts["ranks"]][:2], ["computing", "waiting"])
         self.assertGreater(facts["ranks"][2]["messages_per_second"], 0)
@@ -151,7 +164,10 @@ class AllHosts(unittest.TestCase):
         daemon = self.last_daemon()
         os.kill(daemon, signal.SIGSTOP)
         try:
-            p = self.job.table("--all-hosts", "--interval", "0.05")
+            for _ in range(5):  # other load may delay the reply of another host, too
+                p = self.job.table("--all-hosts", "--interval", "0.05")
+                if ", 1 without reply" in p.stdout:
+                    break
         finally:
             os.kill(daemon, signal.SIGCONT)
         self.assertEqual((p.returncode, p.stderr), (0, ""))
