@@ -92,7 +92,9 @@ ssize_t SecondTable::run(const Function& function, int passed) {
     Message message(&call, passed);
     char answer = refused;
     call.posted.store(true, std::memory_order_release);
-    if (sendmsg(caller_end_.get(), &message.header, MSG_NOSIGNAL) < 0) return -1;
+    while (sendmsg(caller_end_.get(), &message.header, MSG_NOSIGNAL) < 0) {
+        if (errno != EINTR) return -1;
+    }
     while (recv(caller_end_.get(), &answer, 1, 0) < 0 && errno == EINTR) {
     }
     if (!call.done.load(std::memory_order_acquire)) return -1;

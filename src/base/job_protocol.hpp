@@ -15,6 +15,7 @@ namespace zipmpi {
 // handshakes, published values, messages, frames of gateways. Patch releases of a minor version have the same
 // number.
 inline constexpr uint32_t job_protocol = 1;
+static_assert(job_protocol < 0x100, "handshakes keep their options in the bits above");
 
 // Version and protocol of this process: "ZipMPI 0.2.0, job protocol 1".
 std::string_view job_protocol_text();

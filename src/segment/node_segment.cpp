@@ -31,6 +31,7 @@ Param<int64_t> cells{"shm.cells_per_rank",
 
 // Daemon and library of a host: of the same layout, and of the job protocol by which the daemon was accepted.
 constexpr uint32_t version = job_protocol << 16 | wire::segment_version;
+static_assert(wire::segment_version < 0x10000);
 
 std::string version_text(uint32_t number) {
     return "layout " + std::to_string(number & 0xffff) + " and job protocol " + std::to_string(number >> 16);

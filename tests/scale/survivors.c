@@ -5,7 +5,7 @@
 // A tenth of the ranks (SHARE 10: those with rank % 10 == 9) waits to be killed, the others wait in a
 // barrier. Rank 0 prints "ranks N" when all run. If the job goes on without the killed ranks (mpiexec
 // --keep-going), the others revoke the communicator, agree and shrink it, check an allreduce, and rank 0
-// prints what that took, from the first error on. ranks that are not killed end after SECONDS.
+// prints what that took, from the first error on. Ranks that are not killed end after SECONDS.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
