@@ -53,6 +53,9 @@ function(zipmpi_precompile target group)
     endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         target_compile_options(${target} PRIVATE -fpch-preprocess) # needed by ccache
+    elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+        # With the time of its header in the precompiled file, ccache finds nothing in a new clone or build folder.
+        target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
     endif()
 endfunction()
 
