@@ -70,6 +70,7 @@ class Sshd(ClusterCase):
         p = self.cluster.start(host, [SSHD, "-D", "-e", "-f", self.path("sshd_config." + host)], stderr=log)
         self.addCleanup(p.wait)
         self.addCleanup(lambda: [os.kill(pid, 9) for pid in self.cluster.pids(host)])
+        self.assertTrue(wait_until(lambda: "listening" in self.log(host), 10), self.log(host))
 
     def log(self, host):
         with open(self.path("log." + host)) as f:
@@ -105,7 +106,6 @@ class Sshd(ClusterCase):
         for host in ("n2", "n3"):
             self.start_sshd(host)
         self.write("hostfile.operator", "n2 slots=2\nn3 slots=2\n")
-        self.assertTrue(wait_until(lambda: all("listening" in self.log(h) for h in ("n2", "n3")), 5))
         p = self.job(os.path.join(FOLDER, "collectives"), K_MPI_JOB_ROLE="launcher",
                      OMPI_MCA_orte_keep_fqdn_hostnames="true", OMPI_MCA_orte_set_default_slots="2",
                      OMPI_MCA_orte_default_hostfile=self.path("hostfile.operator"),
