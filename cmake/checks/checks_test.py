@@ -47,15 +47,22 @@ class Repository:
                 (root / name).write_text(text, encoding="utf-8")
         self.root = root
 
+    def commit(self):
+        """Commits all files and returns the abbreviated id."""
+        for words in (["add", "--all"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--message=all: test"]):
+            subprocess.run(["git", "-C", self.root, *words], check=True)
+        return subprocess.run(["git", "-C", self.root, "rev-parse", "--short=8", "HEAD"], check=True, capture_output=True,
+                              text=True).stdout.strip()
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.folder.cleanup()
 
-    def check(self, name):
+    def check(self, name, root=None):
         done = subprocess.run([sys.executable, "-B", CHECKS / f"{name}.py"], capture_output=True, text=True, check=False,
-                              env=os.environ | {"CHECKED_ROOT": str(self.root)})
+                              env=os.environ | {"CHECKED_ROOT": str(root or self.root)})
         assert done.stderr == "", done.stderr
         return done.returncode, done.stdout.splitlines()[:-1]
 
@@ -152,6 +159,21 @@ class Checks(unittest.TestCase):
                 self.assertEqual(status, 1)
                 self.assertEqual(len(found), 1, found)
                 self.assertTrue(found[0].startswith(said), found[0])
+
+    def test_commits_of_pages_are_in_the_history(self):
+        unknown = "1a2b3c4d"
+        with Repository({}) as repository:
+            known = repository.commit()
+            (repository.root / "README.md").write_text(GOOD["README.md"] + f"Measured at commit {known}, `a1-{unknown}`.\n")
+            self.assertEqual(repository.check("references"), (0, []))
+            (repository.root / "README.md").write_text(GOOD["README.md"] + f"After\n{unknown}: 3 s.\nCommit 12345678 was slow.\n")
+            self.assertEqual(repository.check("references"),
+                             (1, [f"README.md:9: {unknown} is not a commit of this history",
+                                  "README.md:10: 12345678 is not a commit of this history"]))
+            repository.commit()
+            shallow = repository.root / "clone"
+            subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{repository.root}", shallow], check=True)
+            self.assertEqual(repository.check("references", shallow), (0, []))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Names in pages and comments exist: parameters (x.y and ZIPMPI_X_Y), options of mpiexec, of zipmpi and of scripts, files and
-folders of the repository. In pages only code is checked, inline or in a block; paths also in plain text. Tables of claims
-(CLAIMS) name a path in each row, and the classes named there are defined in one of its files."""
+folders of the repository, commits in its history. In pages only code is checked, inline or in a block; paths and commits also
+in plain text. Tables of claims (CLAIMS) name a path in each row, and the classes named there are defined in one of its files."""
 import fnmatch
 import re
 import shlex
+import subprocess
 import sys
 
 import catalog
@@ -21,11 +22,15 @@ STEM = re.compile(r"(?:[\w-]+/)*[\w-]+\.\*")
 COMMENTS = {"//": re.compile(r"//(?P<text>.*)|/\*(?P<block>.*)"), "#": re.compile(r"(?<![$\w])#(?P<text>.*)(?P<block>)")}
 MPIEXEC = re.compile(r"(?<![\w./-])(?:mpiexec|mpirun)(?= |$)")
 ZIPMPI = re.compile(r"(?<![\w./-])zipmpi(?: (?P<command>[a-z]+))?(?= |$)")
+# Abbreviated or not, with letters and digits; after "commit" also of digits only.
+COMMIT = re.compile(r"(?<![\w./#-])(?:(?=[0-9]*[a-f])(?=[a-f]*[0-9])|(?<=[Cc]ommit ))(?P<id>[0-9a-f]{7,40})(?![\w/-]|\.\w)")
 ENDS_COMMAND = re.compile(r"\s#|[|;&<>()`]|\\$")
 
 # Foreign names that look like ZipMPI's: files that readers create, or of other projects.
 EXTERNAL_FILES = {"report.md", "test_io.py", "test_file.py", "demo/futures/test_futures.py", "src/mpi/romio/test"}
 EXTERNAL_OPTIONS = {"--enable-strictmpi", "--enable-new-dtags", "--cap-add", "--static", "--target"}
+# Commits of programs that pages report on.
+EXTERNAL_COMMITS = {"019aa2f", "5fcf0ba", "6a79bf6575", "8b0cdf1", "d25ce45", "d2b9a19", "f89d643"}
 PLACEHOLDERS = {"ZIPMPI_NAME", "ZIPMPI_X_Y"}
 # Names in checks_test.py are in the repository that it creates; the changelog names what was replaced.
 MADE_UP = {"cmake/checks/checks_test.py", "CHANGELOG.md"}
@@ -37,8 +42,17 @@ CLAIMS = {"docs/design/seeds.md"}
 CLASS = re.compile(r"`([A-Z]\w*[a-z]\w*)`")
 
 
+def history():
+    """The ids of HEAD and its ancestors, one per line; empty if they are not all known: a shallow clone, or no commit yet."""
+    def git(*words):
+        return subprocess.run(["git", "-C", str(ROOT), *words], check=False, capture_output=True, text=True).stdout
+
+    return "" if git("rev-parse", "--is-shallow-repository").strip() != "false" else git("rev-list", "HEAD", "--")
+
+
 class Names:
     def __init__(self):
+        self.commits = "\n" + history()
         self.params = catalog.params()
         self.groups = {k.split(".")[0] for k in self.params}
         self.variables = catalog.variables()
@@ -101,6 +115,13 @@ def check_params(findings, names, path, number, text):
             findings.error(path, number, f"{match.group()} is not a parameter")
 
 
+def check_commits(findings, names, path, number, text):
+    if names.commits.strip():
+        for commit in sorted({m["id"] for m in COMMIT.finditer(text)} - EXTERNAL_COMMITS):
+            if "\n" + commit not in names.commits:
+                findings.error(path, number, f"{commit} is not a commit of this history")
+
+
 def words_of(text):
     text = ENDS_COMMAND.split(text, maxsplit=1)[0]
     try:
@@ -149,6 +170,7 @@ def check_page(findings, names, path, text):
     for number, line, _ in markdown.lines(text):
         check_paths(findings, names, path, number, line)
         check_variables(findings, names, path, number, line)
+        check_commits(findings, names, path, number, line)
     for number, piece in markdown.code(own_columns(path, text)):
         if path.name == "README.md" and STEM.fullmatch(piece) and not is_file(names, piece, path.parent):
             findings.error(path, number, f"there are no files {piece}")
