@@ -148,9 +148,11 @@ function(zipmpi_python_tests file)
     endforeach()
 endfunction()
 
-# Dependencies of the tests of a label, for builds that run no others: `unit_tests` here, `mpi_tests` and `mpi_thread_tests` in tests/mpi.
+# Dependencies of the tests of a label, for builds that run no others: `unit_tests` and `defect_tests` here, `mpi_tests` and
+# `mpi_thread_tests` in tests/mpi.
 if(ZIPMPI_TESTS)
     add_custom_target(unit_tests)
+    add_custom_target(defect_tests)
 endif()
 
 # A GoogleTest executable whose cases are separate ctest tests. LABELS: besides `unit`.
