@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-# libFuzzer on every parser of received bytes: ci/fuzz.sh [SECONDS], on two cores.
+# libFuzzer on the readers of received bytes of tests/fuzz: ci/fuzz.sh [SECONDS], on two cores.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-600}
