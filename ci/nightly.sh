@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CI=true # a test whose program is missing fails (tests/installed.py)
-may_be_skipped=" gridengine softroce arm64 clean_root torch "
+may_be_skipped=" gridengine softroce arm64 clean_root container torch "
 rows=()
 failed=0
 
@@ -52,6 +52,7 @@ stage package ci/package.sh build/release
 stage reproducible ci/reproducible.sh
 stage rpm ci/rpm.sh build/release
 stage clean_root ci/clean_root.sh build/release/package
+stage container ci/container.sh build/release/package
 stage torch ci/torch.sh build/release/package
 
 echo

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""usage: ci/readme_commands.py build|test|install
+"""usage: ci/readme_commands.py build|test|install|program
 
 Prints the commands of README.md's first section verbatim: those up to the build, the tests, or the installation with the
-first program. Exits with 1 if the section has a command that belongs to none of them.
+first program; or only that program. Exits with 1 if the section has a command that belongs to none of them.
 """
 import pathlib
 import re
@@ -43,8 +43,10 @@ def main():
     for part, beginnings in PARTS.items():
         if len(found[part]) != len(beginnings):
             sys.exit(f"README.md: for '{part}' it has {found[part]}, not the {len(beginnings)} commands {beginnings}")
-    if len(sys.argv) == 2 and sys.argv[1] in PARTS:
-        program = [text for language, text in blocks if language == "c"]
+    program = [text for language, text in blocks if language == "c"]
+    if sys.argv[1:] == ["program"]:
+        print(program[0], end="")
+    elif len(sys.argv) == 2 and sys.argv[1] in PARTS:
         if sys.argv[1] == "install":
             found["install"].insert(-1, f"cd \"$(mktemp -d)\"\ncat >hello.c <<'END_OF_FILE'\n{program[0]}END_OF_FILE")
         print("\n".join(found[sys.argv[1]]))
