@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 the ZipMPI authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Concurrent jobs on this host. Other load must not affect the result: launch.avoid_busy_cpus is off."""
+"""Concurrent jobs on this host: other load must not affect the result, so launch.avoid_busy_cpus is off. A job beside other
+work: with the default."""
 import ctypes
 import itertools
 import os
+import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -198,6 +201,53 @@ class ConcurrentJobs(Case):
         self.assertRegex(r.err, r"^(mpiexec: rank [01] on host \S+: not bound: as requested\n){2}$")
         r = run("-n", len(CPUS) + 1, "--report-bindings", "true", env=QUIET)
         self.assertEqual(r.err.count("not bound: "), len(CPUS) + 1, r)
+
+
+@unittest.skipIf(len(CPUS) < 2, "one CPU")
+class OtherWork(Case):
+    SECONDS = 15  # to find a moment in which another CPU is free
+
+    def spin_on(self, cpu):
+        """A process that keeps one CPU busy and has begun to."""
+        program = f"import os; os.sched_setaffinity(0, [{cpu}]); print(flush=True)\nwhile True: pass"
+        spinner = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.addCleanup(spinner.stdout.close)
+        self.addCleanup(spinner.wait, SOON_SECONDS)
+        self.addCleanup(spinner.kill)
+        spinner.stdout.readline()
+        return spinner
+
+    def job_beside(self, cpu):
+        """"avoided": the rank had another CPU. "named": no other was free, because more work than the test's runs here. "missed":
+        the CPU did not count as busy, as when the host of a virtual machine suspends it during the sample."""
+        r = run("-n", 1, "--report-bindings", "sh", "-c", MASK)
+        self.assertEqual(r.code, 0, r)
+        busy = re.search(r"; CPUs ([0-9,-]+) are busy with other work\n$", r.err)
+        if not busy or cpu not in expand(busy[1]):
+            return "missed"
+        bound = re.match(r"mpiexec: rank 0 on host \S+: CPUs ([0-9,-]+): its share of", r.err)
+        if not bound:
+            self.assertRegex(r.err, r": not bound: 0 of \d+ cores are free; ", r)
+            self.assertEqual(expand(r.out.strip()), set(CPUS), r)
+            return "named"
+        self.assertNotIn(cpu, expand(bound[1]), r)
+        self.assertEqual(expand(r.out.strip()), expand(bound[1]), r)
+        return "avoided"
+
+    def test_a_busy_cpu_is_avoided_and_named(self):
+        for cpu in (CPUS[0], CPUS[-1]):
+            with self.subTest(cpu=cpu):
+                spinner = self.spin_on(cpu)
+                end = time.monotonic() + self.SECONDS
+                found = [self.job_beside(cpu)]
+                while found[-1] != "avoided" and time.monotonic() < end:
+                    found.append(self.job_beside(cpu))
+                spinner.kill()
+                spinner.wait(SOON_SECONDS)
+                self.assertLess(found[:-1].count("missed"), max(len(found) / 10, 2), found)
+                if found[-1] != "avoided":
+                    self.assertIn("named", found)
+                    self.skipTest("other work keeps all CPUs busy")
 
 
 if __name__ == "__main__":
