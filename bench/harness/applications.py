@@ -18,14 +18,24 @@ from .targets import ZIPMPI
 
 WITHIN = {"openmpi_ucx": "openmpi"}  # libraries that run the executables of another one
 WALL = ", wall time"
-UNITS = ("s", "us", "rate", "MB/s", "M/s", "k/s")
+UNITS = ("s", "us", "rate", "MB/s", "GB/s", "M/s", "k/s", "GUP/s", "Gflop/s", "Tflop/s")
 OUTPUT_SHOWN = 300  # characters of the output that a message quotes
-KNOWN = {"group", "name", "ranks", "command", "figure", "unit", "verified", "wall", "limit", "files", "output"}
+KNOWN = {"group", "name", "ranks", "command", "figure", "unit", "verified", "wall", "limit", "files", "output",
+         "figures"}
+KNOWN_FIGURE = {"name", "figure", "unit", "group"}
 KNOWN_LIBRARY = {"folder", "launcher", "most_ranks"}
 
 
 class BadFile(Exception):
     """What is wrong, and where."""
+
+
+class Figure(NamedTuple):
+    """One of the numbers that a run prints."""
+    name: str
+    pattern: str  # with one group
+    unit: str = "s"
+    group: str = ""
 
 
 class Application(NamedTuple):
@@ -38,13 +48,19 @@ class Application(NamedTuple):
     verified: Optional[str] = None
     wall: bool = False
     limit: int = 300  # seconds
-    files: Tuple[str, ...] = ()  # copied into the folder of each run
+    files: Tuple[Tuple[str, str], ...] = ()  # name in the folder of each run, path of what is copied there
     output: str = ""  # files that the program writes there, as a pattern of names; read like its output
     group: str = ""
+    further: Tuple[Figure, ...] = ()  # figures besides the first one
     program: str = ""
     max_rounds: int = 1000
     hosts: int = 1
     at_once: bool = False
+
+    @property
+    def figures(self):
+        first = (Figure(self.name, self.figure, self.unit, self.group),) if self.figure else ()
+        return first + self.further
 
     @property
     def only(self):
@@ -61,8 +77,8 @@ class Application(NamedTuple):
     def work_folder(self):
         """A new folder for each run: programs read and write files in the current one."""
         with tempfile.TemporaryDirectory(prefix="application-") as folder:
-            for file in self.files:
-                shutil.copy(file, folder)
+            for name, file in self.files:
+                shutil.copy(file, os.path.join(folder, name))
             yield folder
 
     def written(self, folder):
@@ -77,18 +93,18 @@ class Application(NamedTuple):
         if self.verified and not re.search(self.verified, output):
             raise RunFailed(f"the output lacks {self.verified}: {output.strip()[-OUTPUT_SHOWN:]}")
         lines = []
-        if self.figure:
-            found = re.search(self.figure, output)
+        for figure in self.figures:
+            found = re.search(figure.pattern, output)
             if not found:
-                raise RunFailed(f"the output lacks {self.figure}: {output.strip()[-OUTPUT_SHOWN:]}")
-            lines.append(Line(self.name, 0, float(found[1]), self.unit))
+                raise RunFailed(f"the output lacks {figure.pattern}: {output.strip()[-OUTPUT_SHOWN:]}")
+            lines.append(Line(figure.name, 0, float(found[1]), figure.unit))
         if self.wall:
             lines.append(Line(self.name + WALL, 0, (end - begin) / 1e9, "s"))
         return lines
 
     def keys(self):
         """By group."""
-        found = [(self.group, Key(self.name, self.ranks, 0))] if self.figure else []
+        found = [(figure.group, Key(figure.name, self.ranks, 0)) for figure in self.figures]
         return found + ([(self.group + WALL, Key(self.name + WALL, self.ranks, 0))] if self.wall else [])
 
     def title(self):
@@ -128,32 +144,53 @@ def commands_by_ranks(where, entry):
     return {number: command for number in ([ranks] if isinstance(ranks, int) else ranks)}
 
 
+def figures_of(where, entry):
+    """The figures of the list `figures`, named after the program and themselves."""
+    made = []
+    for item in entry.get("figures", ()):
+        if set(item) - KNOWN_FIGURE or not {"name", "figure"} <= set(item):
+            raise BadFile(f"{where}: figures: unknown words {sorted(set(item) - KNOWN_FIGURE)}, or name or figure is missing")
+        made.append(Figure(f"{entry['name']} {item['name']}", item["figure"], item.get("unit", entry.get("unit", "s")),
+                           item.get("group", entry.get("group", "applications"))))
+    if len({figure.name for figure in made}) < len(made):
+        raise BadFile(f"{where}: two figures have the same name")
+    return tuple(made)
+
+
+def files_of(entry, ranks, base):
+    """`files` is a list, or a table from names in the folder of a run to files; {ranks} in them is replaced."""
+    files = entry.get("files", ())
+    named = files.items() if isinstance(files, dict) else ((os.path.basename(file), file) for file in files)
+    return tuple((name, os.path.join(base, file.replace("{ranks}", str(ranks)))) for name, file in named)
+
+
 def applications_of(where, entry, folders, most_ranks, base):
     unknown = set(entry) - KNOWN
     if unknown or not {"name", "command"} <= set(entry):
         raise BadFile(f"{where}: unknown words {sorted(unknown)}, or name or command is missing")
-    if not entry.get("figure") and not entry.get("wall"):
+    further = figures_of(where, entry)
+    if not entry.get("figure") and not further and not entry.get("wall"):
         raise BadFile(f"{where}: figure or wall is wanted")
-    for pattern, groups in ((entry.get("figure"), 1), (entry.get("verified"), 0)):
+    for pattern, groups in ((entry.get("figure"), 1), (entry.get("verified"), 0), *((figure.pattern, 1) for figure in further)):
         if pattern:
             check_pattern(where, pattern, groups)
-    if entry.get("unit", "s") not in UNITS:
+    if not {entry.get("unit", "s"), *(figure.unit for figure in further)} <= set(UNITS):
         raise BadFile(f"{where}: unit is one of {', '.join(UNITS)}")
     for ranks, command in commands_by_ranks(where, entry).items():
         commands = tuple((library, command.replace("{folder}", shlex.quote(folder)).replace("{ranks}", str(ranks)))
                          for library, folder in folders.items() if ranks <= most_ranks.get(library, ranks))
         yield Application(entry["name"], ranks, commands, entry.get("figure"), entry.get("unit", "s"), entry.get("verified"),
                           entry.get("wall", False), entry.get("limit", 300),
-                          tuple(os.path.join(base, file) for file in entry.get("files", ())),
-                          entry.get("output", ""), entry.get("group", "applications"))
+                          files_of(entry, ranks, base), entry.get("output", ""), entry.get("group", "applications"), further)
 
 
 def check_units(where, runs):
     """A geometric mean of times and rates has no meaning."""
     direction = {}
-    for run in runs:
-        if run.figure and direction.setdefault(run.group, run.unit in HIGHER_IS_BETTER) != (run.unit in HIGHER_IS_BETTER):
-            raise BadFile(f"{where}: the group {run.group} has times and rates: use two groups")
+    for figure in (figure for run in runs for figure in run.figures):
+        more = figure.unit in HIGHER_IS_BETTER
+        if direction.setdefault(figure.group, more) != more:
+            raise BadFile(f"{where}: the group {figure.group} has times and rates: use two groups")
 
 
 def with_shared_folders(folders):
@@ -200,6 +237,16 @@ def from_options(commands, ranks, figure, unit, verified):
     everything = tuple(with_shared_folders(commands).items())
     return Suite([Application(name, number, everything, figure, unit, verified, not figure, group="applications")
                   for number in ranks], {}, [])
+
+
+def varied(suite, variants):
+    """Each variant of zipmpi runs its executables; no peers, so no targets."""
+    runs = []
+    for run in suite.runs:
+        command = dict(run.commands).get(ZIPMPI)
+        if command is not None:
+            runs.append(run._replace(commands=tuple((library.key, command) for library in variants)))
+    return suite._replace(runs=runs, targets=[])
 
 
 def libraries(suite, known):

@@ -101,9 +101,16 @@ def zipmpi_library(bin_folder, key=ZIPMPI, title="ZipMPI", settings=()):
 
 
 def variants_of(bin_folder, name, values):
-    """ZipMPI with its defaults, and with each value of an environment variable."""
-    return [zipmpi_library(bin_folder, title="default")] + [
-        zipmpi_library(bin_folder, value, value, ((name, value),)) for value in values]
+    """ZipMPI with its defaults, and with each value of an environment variable or, if the name begins with --, of an option of
+    mpiexec."""
+    made = [zipmpi_library(bin_folder, title="default")]
+    for value in values:
+        option = name.startswith("--")
+        library = zipmpi_library(bin_folder, value, value, () if option else ((name, value),))
+        if option:
+            library.launcher = [*library.launcher, name, value]
+        made.append(library)
+    return made
 
 
 def peers():

@@ -7,7 +7,7 @@ import statistics
 from typing import NamedTuple
 
 LINE = re.compile(r"^(?P<name>[a-z][a-z0-9_]*) (?P<size>\d+) (?P<value>[-+0-9.e]+) (?P<unit>\S+)$")
-HIGHER_IS_BETTER = {"MB/s", "M/s", "k/s", "rate", "%hidden"}
+HIGHER_IS_BETTER = {"MB/s", "GB/s", "M/s", "k/s", "GUP/s", "Gflop/s", "Tflop/s", "rate", "%hidden"}
 MIN_ROUNDS = 3  # minimum for a spread
 
 

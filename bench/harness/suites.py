@@ -194,6 +194,11 @@ def runs_of(name):
             "cluster": cluster()}[name]
 
 
+def chosen(runs, programs=(), ranks=()):
+    """Those of these programs with these numbers of ranks; empty: all."""
+    return [run for run in runs if (not programs or run.program in programs) and (not ranks or run.ranks in ranks)]
+
+
 def suites_of_targets(name):
     """The suites whose targets are evaluated after a suite."""
     return {"quick": ("default",), "all": COMPARED_IN_ALL}.get(name, (name,))

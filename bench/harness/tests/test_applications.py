@@ -91,8 +91,68 @@ class Files(unittest.TestCase):
             table = {"groups": suite.groups(), "peers": []}
             for target in suite.targets:
                 self.assertTrue(targets.keys_of(target, table), target["number"])
-            for file in {file for run in suite.runs for file in run.files}:
+            for file in {file for run in suite.runs for _, file in run.files}:
                 self.assertTrue(os.path.exists(file), file)
+
+    def test_figures_and_named_files(self):
+        suite = loaded(FILE + """
+[[application]]
+name = "many"
+command = "{folder}/many"
+ranks = [2, 4]
+files = {"in.txt" = "in.{ranks}.txt"}
+[[application.figures]]
+name = "rate"
+figure = 'a=(.*)'
+unit = "GB/s"
+group = "rates"
+[[application.figures]]
+name = "latency"
+figure = 'b=(.*)'
+unit = "us"
+""", names=("many",))
+        self.assertEqual(suite.groups(), {"rates": [Key("many rate", 2, 0), Key("many rate", 4, 0)],
+                                          "applications": [Key("many latency", 2, 0), Key("many latency", 4, 0)]})
+        self.assertEqual([(name, os.path.basename(path)) for name, path in suite.runs[1].files], [("in.txt", "in.4.txt")])
+        self.assertEqual(suite.runs[0].lines("a=1.5\nb=2e-1\n", 0, 1), [Line("many rate", 0, 1.5, "GB/s"), Line("many latency", 0, 0.2, "us")])
+
+    def test_mistakes_in_figures_are_named(self):
+        application = '[library.zipmpi]\nfolder = "z"\n[[application]]\nname = "a"\ncommand = "a"\nranks = [2]\n'
+        rate = "[[application.figures]]\nname = 'b'\nfigure = '(b)'\nunit = 'rate'\n"
+        for text, reason in (("[[application.figures]]\nname = 'b'\n", "figure is missing"), (rate + "speed = 1\n", "speed"),
+                             (rate.replace("(b)", "b"), "one group"), (rate.replace("'rate'", "'m'"), "unit is one of"),
+                             (rate + rate, "same name"), (rate + rate.replace("'b'", "'c'").replace("rate", "us"), "times and rates")):
+            with self.assertRaisesRegex(BadFile, reason):
+                loaded(application + text, {})
+
+    def test_summary_of_hpcc(self):
+        """The output is abridged; each line of the summary is a name, an equals sign and a number."""
+        path = os.path.join(libraries.BENCH, "applications", "hpcc.toml")
+        run = applications.load(path, {"zipmpi": "/z"}).runs[0]
+        values = {"HPL_Tflops": "0.0125", "PTRANS_GBs": "1.5", "MPIRandomAccess_LCG_GUPs": "7", "MPIRandomAccess_GUPs": "0.02",
+                  "MPIFFT_Gflops": "0.75", "AvgPingPongBandwidth_GBytes": "9", "NaturallyOrderedRingBandwidth_GBytes": "3",
+                  "RandomlyOrderedRingBandwidth_GBytes": "2.5", "AvgPingPongLatency_usec": "0.3",
+                  "NaturallyOrderedRingLatency_usec": "0.4", "RandomlyOrderedRingLatency_usec": "0.5"}
+        text = ("HPL 0.0125 of another section\nBegin of Summary section.\nSuccess=1\n" +
+                "".join(f"{name}={value}\n" for name, value in values.items()) + "End of Summary section.\n")
+        found = {line.name.removeprefix("hpcc "): (line.value, line.unit) for line in run.lines(text, 0, 1)}
+        self.assertEqual(found, {
+            "HPL": (0.0125, "Tflop/s"), "PTRANS": (1.5, "GB/s"), "RandomAccess": (0.02, "GUP/s"), "FFT": (0.75, "Gflop/s"),
+            "ping-pong bandwidth": (9, "GB/s"), "natural ring bandwidth": (3, "GB/s"), "random ring bandwidth": (2.5, "GB/s"),
+            "ping-pong latency": (0.3, "us"), "natural ring latency": (0.4, "us"), "random ring latency": (0.5, "us")})
+        for broken in (text.replace("Success=1", "Success=0"), text.replace("PTRANS_GBs=1.5\n", "")):
+            with self.assertRaises(RunFailed):
+                run.lines(broken, 0, 1)
+
+    def test_variants_run_the_executables_of_zipmpi(self):
+        for name, added in (("ZIPMPI_CMA_ENABLE", []), ("--bind-to", ["--bind-to", "no"])):
+            variants = libraries.variants_of("/bin", name, ["yes", "no"])
+            suite = applications.varied(loaded(FILE), variants)
+            self.assertEqual(suite.targets, [])
+            self.assertEqual(suite.runs[0].only, ("zipmpi", "yes", "no"))
+            self.assertEqual(variants[2].command(suite.runs[1], 2)[:-4], ["/bin/mpiexec"] + added)
+            self.assertEqual(variants[2].command(suite.runs[1], 2)[-1], "4")
+            self.assertEqual(variants[2].settings, () if added else ((name, "no"),))
 
     def test_one_program_by_options(self):
         suite = applications.from_options({"zipmpi": "/z/a.x -n 3", "openmpi": "/o/a.x"}, [2, 4], None, "s", None)
@@ -129,7 +189,7 @@ class OutputOfPrograms(unittest.TestCase):
             given = os.path.join(folder, "in.txt")
             with open(given, "w", encoding="utf-8") as file:
                 file.write("Time = 7 SUCCESSFUL")
-            run = self.RUN._replace(commands=(("zipmpi", "sh -c 'cp in.txt result.out; pwd'"),), files=(given,), output="*.out")
+            run = self.RUN._replace(commands=(("zipmpi", "sh -c 'cp in.txt result.out; pwd'"),), files=(("in.txt", given),), output="*.out")
             self.assertEqual(runner.execute(Launcher("zipmpi"), run, 2)[0].value, 7)
             self.assertEqual(os.listdir(folder), ["in.txt"])
 

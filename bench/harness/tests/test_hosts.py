@@ -152,6 +152,15 @@ class Points(unittest.TestCase):
         for name in set(suites.SUITES) - {suites.APPLICATIONS}:
             self.assertLessEqual({run.program for run in suites.runs_of(name)}, built, name)
 
+    def test_runs_are_chosen_by_program_and_ranks(self):
+        for name in ("collectives", "default"):
+            runs = suites.runs_of(name)
+            self.assertEqual(suites.chosen(runs), runs)
+            self.assertEqual({run.ranks for run in suites.chosen(runs, (), [2, 4])}, {2, 4})
+        self.assertEqual({(run.program, run.ranks) for run in suites.chosen(suites.runs_of("onesided"), ("lu", "gups"), [4])},
+                         {("lu", 4), ("gups", 4)})
+        self.assertEqual(suites.chosen(suites.runs_of("collectives"), (), [3]), [])
+
     def test_targets_are_in_suite(self):
         table, planned = targets.load(), self.planned()
         for entry in table["target"]:
