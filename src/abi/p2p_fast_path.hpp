@@ -17,7 +17,9 @@ template <class Count>
 [[gnu::always_inline]] inline uint64_t bytes_of_buffer(const void* buf, Count count,
                                                        MPI_Datatype type) noexcept {
     const unsigned size = predefined_size(type);
-    const bool covered = size != 0 && is_memory(buf) && static_cast<uint64_t>(count) < UINT32_MAX;
+    // An int needs no upper limit: the product has 64 bits.
+    const bool small = sizeof count == sizeof(int) ? count >= 0 : static_cast<uint64_t>(count) < UINT32_MAX;
+    const bool covered = size != 0 && is_memory(buf) && small;
     return covered ? static_cast<uint64_t>(count) * size : UINT64_MAX;
 }
 
@@ -42,9 +44,9 @@ template <class Count>
 [[gnu::always_inline]] inline bool send(uint32_t function, const void* buf, Count count, MPI_Datatype type,
                                         int dest, int tag, MPI_Comm comm) noexcept {
     const core::Comm* const c = find_comm(comm, dest);
-    const uint64_t bytes = bytes_of_buffer(buf, count, type);
     if (c == nullptr || tag < 0) [[unlikely]]
         return false;
+    const uint64_t bytes = bytes_of_buffer(buf, count, type);
     if (bytes <= core::plain::max_bytes) [[likely]]
         return core::plain::send(function, buf, bytes, dest, tag, *c);
     return bytes <= core::plain::max_longer_bytes &&
@@ -66,10 +68,12 @@ template <class Count>
 [[gnu::always_inline]] inline bool recv(uint32_t function, void* buf, Count count, MPI_Datatype type,
                                         int source, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
     const core::Comm* const c = find_comm(comm, source);
+    if (c == nullptr || !convert_tag(tag)) [[unlikely]]
+        return false;
     const uint64_t capacity = bytes_of_buffer(buf, count, type);
     uint64_t bytes = 0;
-    if (c == nullptr || capacity == UINT64_MAX || !convert_tag(tag) ||
-        !core::plain::recv(function, buf, capacity, source, tag, *c, bytes)) [[unlikely]]
+    if (capacity == UINT64_MAX || !core::plain::recv(function, buf, capacity, source, tag, *c, bytes))
+        [[unlikely]]
         return false;
     if (status != MPI_STATUS_IGNORE)
         put_status({source, tag, Err::success, false, static_cast<int64_t>(bytes)}, *status);
@@ -80,13 +84,80 @@ template <class Count>
 [[gnu::always_inline]] inline bool irecv(uint32_t function, void* buf, Count count, MPI_Datatype type,
                                          int source, int tag, MPI_Comm comm, MPI_Request* request) noexcept {
     core::Comm* const c = find_comm(comm, source);
-    const uint64_t capacity = bytes_of_buffer(buf, count, type);
-    if (c == nullptr || capacity == UINT64_MAX || !convert_tag(tag) || request == nullptr) [[unlikely]]
+    if (c == nullptr || request == nullptr) [[unlikely]]
         return false;
+    const uint64_t capacity = bytes_of_buffer(buf, count, type);
+    if (capacity == UINT64_MAX) [[unlikely]]
+        return false;
+    if (tag >= 0) [[likely]] {
+        core::Request* const made = core::plain::try_irecv(function, buf, capacity, source, tag, *c);
+        if (made != nullptr) [[likely]] {
+            *request = handle_of(made);
+            return true;
+        }
+    } else if (!convert_tag(tag)) {
+        return false;
+    }
     core::Request* const made = core::plain::irecv(function, buf, capacity, source, tag, *c);
     if (made == nullptr) [[unlikely]]
         return false;
     *request = handle_of(made);
+    return true;
+}
+
+// The request if it is plain and complete, or can be completed by the message that waits for it, or null.
+[[gnu::always_inline]] inline core::Request* find_completed(MPI_Request handle) noexcept {
+    core::Request* const r = find<core::Request>(handle);
+    return r != nullptr && core::plain::try_complete(*r) ? r : nullptr;
+}
+
+// Whether the completion call may take the fast path.
+[[gnu::always_inline]] inline bool may_complete() noexcept {
+    return core::plain::is_possible() && !core::plain::is_progress_due();
+}
+
+[[gnu::always_inline]] inline bool wait(uint32_t function, MPI_Request* request,
+                                        MPI_Status* status) noexcept {
+    if (request == nullptr || !may_complete()) [[unlikely]]
+        return false;
+    core::Request* const r = find_completed(*request);
+    if (r == nullptr) return false;
+    if (status != MPI_STATUS_IGNORE) put_status(core::plain::status_of_completed(*r), *status);
+    core::plain::free_completed(*r);
+    *request = MPI_REQUEST_NULL;
+    record_call(recorder(), function, recorder_none, recorder_none, 0);
+    return true;
+}
+
+[[gnu::always_inline]] inline bool test(uint32_t function, MPI_Request* request, int* flag,
+                                        MPI_Status* status) noexcept {
+    if (flag == nullptr || !wait(function, request, status)) return false;
+    *flag = 1;
+    return true;
+}
+
+// Two passes: the first one completes receives without the user noticing, and may stop anywhere.
+[[gnu::always_inline]] inline bool waitall(uint32_t function, int count, MPI_Request requests[],
+                                           MPI_Status* statuses) noexcept {
+    constexpr unsigned most = 64;
+    if (static_cast<unsigned>(count) > most || requests == nullptr || !may_complete()) [[unlikely]]
+        return false;
+    core::Request* completed[most];
+    for (int i = 0; i < count; ++i) {
+        completed[i] = nullptr;
+        if (requests[i] == MPI_REQUEST_NULL) continue;
+        completed[i] = find_completed(requests[i]);
+        if (completed[i] == nullptr) return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        core::Request* const r = completed[i];
+        if (statuses != MPI_STATUSES_IGNORE)
+            put_status(r != nullptr ? core::plain::status_of_completed(*r) : core::Status{}, statuses[i]);
+        if (r == nullptr) continue;
+        core::plain::free_completed(*r);
+        requests[i] = MPI_REQUEST_NULL;
+    }
+    record_call(recorder(), function, recorder_none, recorder_none, 0);
     return true;
 }
 

@@ -135,6 +135,18 @@ inline void set_send(Operation& op, const Team& t, const void* buffer, uint64_t 
     set_send_args(op, t, buffer, bytes, to, tag);
 }
 
+// The arguments of a receive that is not from any_source.
+[[gnu::always_inline]] inline void set_recv_from_rank(Operation& op, const Team& t, void* buffer,
+                                                      uint64_t bytes, int from, int tag) {
+    op.context = t.context;
+    op.source = from;
+    op.tag = tag;
+    op.peer = from;
+    op.world_peer = t.map.world(from);
+    op.buffer = static_cast<std::byte*>(buffer);
+    op.bytes = bytes;
+}
+
 inline void set_recv(Operation& op, const Team& t, void* buffer, uint64_t bytes, int from, int tag) {
     op.kind = Operation::Kind::recv;
     op.context = t.context;

@@ -10,7 +10,7 @@
 
 namespace zipmpi::wire {
 
-inline constexpr char queue_layout_version[16] = "zipmpi queues 1";
+inline constexpr char queue_layout_version[16] = "zipmpi queues 2";
 
 // Of the symbol MPIR_dll_name, which names the library that reads the queues.
 inline constexpr unsigned queue_reader_path_bytes = 4096;
@@ -18,14 +18,16 @@ inline constexpr unsigned queue_reader_path_bytes = 4096;
 struct QueueLayout {
     char version[16];
     // Addresses; all 0 before MPI is initialized.
-    uint64_t posted;     // begin and end of an array of pointers to posted receives
+    uint64_t exact;      // begin and end of an array of pointers to posted receives, without chains
+    uint64_t posted;     // as before, with chains
     uint64_t unexpected; // pointer to the first unexpected message
     uint64_t in_flight;  // begin and end of an array of slots that begin with a pointer to an operation
     uint64_t comms;      // begin and end of an array of pointers to chunks of communicators
     struct {             // sends and receives
         uint32_t bytes;  // size of one
-        uint32_t next, chain, order; // of a posted receive: links, position among all
-        uint32_t kind;               // one byte
+        uint32_t next, chain,
+            order;     // of a posted receive: links, position among all (several may have the same)
+        uint32_t kind; // one byte
         uint32_t context, source, tag, peer, world_peer;
         uint32_t buffer, length;
         uint32_t matched_source, matched_tag;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <map>
 
 namespace zipmpi::msgq {
 namespace {
@@ -120,24 +119,31 @@ mqs_pending_operation ProcessQueues::describe_receive(const Comm& comm, const By
     return o;
 }
 
-std::vector<mqs_pending_operation> ProcessQueues::posted_receives(const Comm& comm) const {
+// `heads`: address of begin and end of an array of pointers to the first receives of queues.
+void ProcessQueues::read_posted(const Comm& comm, uint64_t heads, Chained chained,
+                                std::multimap<uint64_t, mqs_pending_operation>& by_order) const {
     const auto& at = layout_.operation;
-    std::map<uint64_t, mqs_pending_operation> by_order;
     Bytes buckets, op;
     size_t seen = 0;
-    if (!read_array(layout_.posted, buckets)) return {};
+    if (!read_array(heads, buckets)) return;
     for (size_t b = 0; b + sizeof(uint64_t) <= buckets.size(); b += sizeof(uint64_t))
         for (auto head = value_at<uint64_t>(buckets, b), chain = uint64_t{0}; head != 0; head = chain) {
             chain = 0;
             for (uint64_t next = head; next != 0 && ++seen < most_elements;) {
                 if (!read_bytes(next, at.bytes, op)) break;
-                if (next == head) chain = value_at<uint64_t>(op, at.chain);
+                if (next == head && chained == Chained::yes) chain = value_at<uint64_t>(op, at.chain);
                 if (is_of(comm, value_at<uint32_t>(op, at.context)))
-                    by_order[value_at<uint64_t>(op, at.order)] = describe_receive(comm, op);
+                    by_order.emplace(value_at<uint64_t>(op, at.order), describe_receive(comm, op));
                 next = value_at<uint64_t>(op, at.next);
             }
             if (seen >= most_elements) break;
         }
+}
+
+std::vector<mqs_pending_operation> ProcessQueues::posted_receives(const Comm& comm) const {
+    std::multimap<uint64_t, mqs_pending_operation> by_order;
+    read_posted(comm, layout_.posted, Chained::yes, by_order); // older than exact ones of the same order
+    read_posted(comm, layout_.exact, Chained::no, by_order);
     std::vector<mqs_pending_operation> list;
     list.reserve(by_order.size());
     for (const auto& [order, operation] : by_order) list.push_back(operation);

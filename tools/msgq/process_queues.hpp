@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <vector>
 
 namespace zipmpi::msgq {
@@ -52,6 +53,9 @@ class ProcessQueues {
     [[nodiscard]] int world_rank(const Comm& comm, int rank) const;
     [[nodiscard]] bool is_of(const Comm& comm, uint32_t context) const;
 
+    enum class Chained { no, yes }; // whether a first receive points to that of another queue
+    void read_posted(const Comm& comm, uint64_t heads, Chained chained,
+                     std::multimap<uint64_t, mqs_pending_operation>& by_order) const;
     [[nodiscard]] std::vector<mqs_pending_operation> posted_receives(const Comm& comm) const;
     [[nodiscard]] std::vector<mqs_pending_operation> in_flight(const Comm& comm, uint8_t kind) const;
     [[nodiscard]] std::vector<mqs_pending_operation> unexpected(const Comm& comm) const;

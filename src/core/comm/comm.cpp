@@ -72,8 +72,7 @@ Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhan
     return comm;
 }
 
-void release(Comm& comm) {
-    if (!release_ref(comm)) return;
+void destroy_unreferenced(Comm& comm) {
     record_comm_freed(recorder(), comm.team.context);
     progress_engine().drop_unexpected(comm.team.context);
     if (clear_comm_faults(comm)) {

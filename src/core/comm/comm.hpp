@@ -58,7 +58,11 @@ struct Comm : CommHeader {
 // if memory is exhausted.
 Comm* make_comm(const proto::Team& team, std::string name, Errhandler& handler);
 Comm* make_intercomm(const proto::Team& across, const proto::Team& local, Errhandler& handler);
-void release(Comm& comm);
+void destroy_unreferenced(Comm& comm);
+inline void release(Comm& comm) {
+    if (release_ref(comm)) [[unlikely]]
+        destroy_unreferenced(comm);
+}
 void for_each_comm(void (*visit)(Comm& comm));
 const void* comm_chunks(); // Slab::chunks()
 

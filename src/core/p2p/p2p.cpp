@@ -189,7 +189,7 @@ Err irecv(void* buf, int64_t count, Datatype& type, int source, int tag, Comm& c
 }
 
 Request* plain::irecv(uint32_t function, void* buf, uint64_t capacity, int source, int tag, Comm& comm) {
-    Request* const request = make_request(comm);
+    Request* const request = make_plain_request(comm);
     if (request == nullptr) return nullptr;
     proto::set_recv(*request, comm.team, buf, capacity, source, tag);
     record_call(recorder(), function, source == any_source ? recorder_any : source,

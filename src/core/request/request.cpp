@@ -145,10 +145,15 @@ Err return_inactive(Status* status) {
 } // namespace
 
 constinit std::atomic<Request*> plain::completed_send = nullptr;
+constinit plain::SpareRequests plain::spare_requests;
+constinit uint32_t plain::completion_calls = 0;
 
-Request* make_request(Comm& comm) {
+Request* make_plain_request(Comm& comm) {
+    if (!plain::spare_requests.empty()) return plain::spare_requests.take_first(comm);
     Request* const r = slab.make(&comm, nullptr);
-    if (r != nullptr) add_ref(comm);
+    if (r == nullptr) return nullptr;
+    add_ref(comm);
+    r->plain = true;
     return r;
 }
 
@@ -173,13 +178,14 @@ Request* completed_send_request() {
     Request* const made = make_request(nullptr, builtin_type(TypeId::BYTE));
     if (made == nullptr) return nullptr;
     made->kind = proto::Operation::Kind::send;
-    made->complete = made->shared = true;
+    made->complete = made->shared = made->plain = true;
     plain::completed_send.store(made, std::memory_order_release);
     return made;
 }
 
 void destroy(Request& request) {
     if (request.shared) return;
+    if (request.plain && request.on_done == nullptr) return plain::spare_requests.keep(request);
     Comm* comm = request.comm;
     Datatype* type = request.type;
     slab.destroy(request);

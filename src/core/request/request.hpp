@@ -57,6 +57,7 @@ struct Request : Object, proto::Operation {
     bool persistent = false;   // created by an _init function: completion makes it inactive
     bool active = true;        // persistent: between start and completion call
     bool shared = false;       // the single request shared by all sends that completed at once
+    bool plain = false;        // made by core/p2p/plain.hpp: a contiguous receive, or the shared request
     std::unique_ptr<CompoundRequest> compound;
 };
 
@@ -67,7 +68,7 @@ struct SubOperation : proto::Operation {
 
 // Null if memory is exhausted. The first two leave the operation to be set; a request without a datatype is
 // for predefined ones, which the application cannot free.
-Request* make_request(Comm& comm);
+Request* make_plain_request(Comm& comm); // for plain::irecv()
 Request* make_request(Comm* comm, Datatype& type);
 Request* make_request(const proto::Operation& op, Comm* comm, Datatype& type);
 // The shared request of sends that complete at once; allocated on first use. Null if that fails.

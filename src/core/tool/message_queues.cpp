@@ -91,6 +91,7 @@ void show_message_queues() {
     describe_comm(q);
     proto::ProgressEngine& engine = progress_engine();
     const proto::Matcher::Places queues = engine.receiver().matcher().places();
+    q.exact = address(queues.exact);
     q.posted = address(queues.posted);
     q.unexpected = address(queues.unexpected);
     q.in_flight = address(engine.sender().operations().slots());

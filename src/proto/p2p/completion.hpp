@@ -19,10 +19,14 @@ class Completion {
     // The operation may be destroyed by its callback.
     void finish(Operation& op) {
         op.complete = true;
-        auto& ticks = node_.recorder().progress;
-        ticks.store(ticks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        count(1);
         if (op.on_done != nullptr) op.on_done(op);
         lock_.wake_waiters(); // another thread may wait for it
+    }
+    // Operations that ended without finish(): they have no callback, and no other thread waits for them.
+    void count(uint32_t operations) {
+        auto& ticks = node_.recorder().progress;
+        ticks.store(ticks.load(std::memory_order_relaxed) + operations, std::memory_order_relaxed);
     }
     void finish_with_error(Operation& op, Err why) {
         op.error = why;

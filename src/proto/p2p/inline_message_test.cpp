@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Messages without an operation: try_send_inline(), try_send_multislot() and try_recv_inline().
+// Messages without an operation: try_send_inline(), try_send_multislot() and try_recv_inline(); and those of
+// posted receives without progress: receive_ready().
 #include "proto/p2p/test_engine_pair.hpp"
 
 #include <cstring>
@@ -136,6 +137,90 @@ TEST_F(InlineMessages, LongerMessagesAreSentInSeveralSlots) {
             ASSERT_TRUE(recv_by_operation(3));
             ASSERT_EQ(received, text);
         }
+}
+
+class ReadyMessages : public InlineMessages {
+  protected:
+    struct Posted : Operation {
+        char text[16] = {};
+        Posted(EnginePair& pair, int tag, size_t capacity = sizeof text) {
+            set_recv(*this, pair.teams[1], text, capacity, 0, tag);
+            pair.engines[1]->start_recv(*this);
+        }
+    };
+    void receive_ready() { pair.engines[1]->receiver().receive_ready(0); }
+};
+
+TEST_F(ReadyMessages, CompletePostedReceivesInOrder) {
+    Posted one(pair, 1);
+    Posted two(pair, 2);
+    Posted other(pair, 1);
+    for (const char* text : {"a", "b"}) ASSERT_TRUE(send(0, 1, text));
+    ASSERT_TRUE(send(0, 2, "c"));
+    receive_ready();
+    EXPECT_STREQ(one.text, "a");
+    EXPECT_STREQ(other.text, "b");
+    EXPECT_STREQ(two.text, "c");
+    EXPECT_TRUE(one.done() && two.done() && other.done());
+    EXPECT_EQ(two.matched_source, 0);
+    EXPECT_EQ(two.matched_tag, 2);
+    EXPECT_EQ(two.received, 2U);
+    EXPECT_TRUE(pair.engines[1]->receiver().matcher().empty());
+}
+
+// What follows is left to progress(), so that the order of messages is kept.
+TEST_F(ReadyMessages, StopAtTheFirstThatNeedsMore) {
+    Posted short_one(pair, 1, 2);
+    Posted next(pair, 2);
+    ASSERT_TRUE(send(0, 1, "long"));
+    ASSERT_TRUE(send(0, 2, "x"));
+    receive_ready();
+    EXPECT_FALSE(short_one.done() || next.done());
+    pair.progress_until_idle();
+    EXPECT_EQ(short_one.error, Err::truncate);
+    EXPECT_STREQ(next.text, "x");
+
+    Posted third(pair, 3);
+    ASSERT_TRUE(send(0, 4, "without a receive"));
+    ASSERT_TRUE(send(0, 3, "y"));
+    receive_ready();
+    EXPECT_FALSE(third.done());
+    pair.progress_until_idle();
+    EXPECT_STREQ(third.text, "y");
+    EXPECT_TRUE(recv_by_operation(4));
+
+    Posted matched(pair, 5);
+    Operation synchronous;
+    start_send(5, "z", true, synchronous);
+    receive_ready();
+    EXPECT_FALSE(matched.done());
+    pair.progress_until_idle();
+    EXPECT_TRUE(matched.done() && synchronous.done());
+}
+
+TEST_F(ReadyMessages, DoNotOvertakeReceivesWithWildcards) {
+    Posted wildcard(pair, any_tag);
+    Posted exact(pair, 1);
+    ASSERT_TRUE(send(0, 1, "a"));
+    receive_ready();
+    EXPECT_FALSE(wildcard.done() || exact.done());
+    pair.progress_until_idle();
+    EXPECT_STREQ(wildcard.text, "a");
+    ASSERT_TRUE(send(0, 1, "b"));
+    pair.progress_until_idle();
+    EXPECT_STREQ(exact.text, "b");
+}
+
+// It would run within the call of the user.
+TEST_F(ReadyMessages, LeaveReceivesWithACallback) {
+    Posted posted(pair, 1);
+    static int calls = 0;
+    posted.on_done = [](Operation&) { ++calls; };
+    ASSERT_TRUE(send(0, 1, "a"));
+    receive_ready();
+    EXPECT_FALSE(posted.done());
+    pair.progress_until_idle();
+    EXPECT_EQ(calls, 1);
 }
 
 // A program that only receives waiting messages must nevertheless poll everything else now and then.

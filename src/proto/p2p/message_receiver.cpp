@@ -80,6 +80,38 @@ void MessageReceiver::start(Operation& recv) {
     }
 }
 
+void MessageReceiver::receive_ready(int world_peer) {
+    const int local = node_.shm.peer_of(world_peer);
+    if (local < 0 || !matcher_.has_only_exact()) return;
+    uint64_t bytes = 0;
+    const auto take = [&](const wire::Envelope& sent, const std::byte* payload)
+        __attribute__((always_inline)) {
+        const wire::Envelope e = sent; // private copy: as in try_recv_inline()
+        if (e.kind != wire::MessageKind::eager || (e.flags & wire::flag_synchronous) != 0 ||
+            e.inline_bytes > wire::inline_max) [[unlikely]]
+            return false;
+        Operation* const recv = matcher_.take_exact_if(e, [&](const Operation& op) {
+            return e.inline_bytes <= op.bytes && op.layout == nullptr && op.on_done == nullptr;
+        });
+        if (recv == nullptr) [[unlikely]]
+            return false;
+        copy_short(recv->buffer, payload, e.inline_bytes);
+        recv->matched_source = e.source;
+        recv->matched_tag = e.tag;
+        recv->received = e.inline_bytes;
+        recv->complete = true;
+        bytes += e.inline_bytes;
+        return true;
+    };
+    const uint32_t messages =
+        node_.shm.receive_rings().take_inline(static_cast<transport::Peer>(local), wire::ring_slots, take);
+    if (messages == 0) return;
+    Counters& counters = node_.counters();
+    counters.add_owner(Counter::receives, messages);
+    counters.add_owner(Counter::receive_bytes, bytes);
+    completion_.count(messages);
+}
+
 void MessageReceiver::on_eager(const transport::Arrival& a) {
     const bool in_slot = a.bulk == nullptr;
     const uint64_t bytes = in_slot ? a.envelope.inline_bytes : a.bulk_bytes;

@@ -43,12 +43,16 @@ class MessageReceiver {
             pattern.inline_bytes = bytes;
             return true;
         };
-        if (!node_.shm.receive_rings().take_inline(static_cast<transport::Peer>(local), take)) return false;
+        if (!node_.shm.receive_rings().take_inline(static_cast<transport::Peer>(local), 1, take))
+            return false;
         Counters& counters = node_.counters();
         counters.add_owner(Counter::receives);
         counters.add_owner(Counter::receive_bytes, pattern.inline_bytes);
         return true;
     }
+    // Completes posted receives with the inline messages that wait in the ring of this rank of the node, up
+    // to the first message that needs more than that. Unlike progress(), looks at nothing else.
+    void receive_ready(int world_peer);
     // A message has arrived with all its bytes, or another one: delivers or stores it.
     void on_eager(const transport::Arrival& a);
     void on_message(const IncomingMessage& message);

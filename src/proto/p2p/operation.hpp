@@ -79,7 +79,8 @@ struct Operation : transport::NetworkOperation, MessageArgs {
     bool network_owned = false; // receive: the network writes to its buffer
     bool complete = false;      // read and written under the engine's lock
     struct Posted {
-        uint64_t order = 0; // position among all posts
+        uint64_t order = 0; // position among the posts in keyed queues
+        bool keyed = false; // in the keyed queues of the matcher, not in its exact queues
         QueueLink<Operation> link;
     } posted; // of a posted receive
 

@@ -22,10 +22,11 @@ class ReceiveRings {
 
     template <class Sink>
     int poll(Sink& sink);
-    // Offers the next message of this peer to take(envelope, payload) if it has arrived, is inline in one
-    // slot, and its ring is polled directly. Consumes it if `take` returns true. Returns whether it did.
+    // If the ring of this peer is polled directly: offers up to `most` messages that have arrived and are
+    // inline in one slot to take(envelope, payload), and consumes them until it returns false. Returns their
+    // number.
     template <class Take>
-    [[gnu::always_inline]] bool take_inline(Peer from, const Take& take);
+    [[gnu::always_inline]] uint32_t take_inline(Peer from, uint32_t most, const Take& take);
     // Poll mode expected: reads all rings. Within poll() this is left to the next poll().
     template <class Sink>
     void poll_all(Sink& sink);
@@ -210,24 +211,27 @@ int ReceiveRings::poll_rings(const std::vector<Peer>& rings, Sink& sink) {
 }
 
 template <class Take>
-inline bool ReceiveRings::take_inline(Peer from, const Take& take) {
+inline uint32_t ReceiveRings::take_inline(Peer from, uint32_t most, const Take& take) {
     ConsumerRing& in = in_[from];
     if (!in.polled) [[unlikely]] // polled rings are connected, and only in poll mode hybrid
-        return false;
+        return 0;
     wire::Ring& ring = *in.ring;
-    const wire::RingSlot& slot = ring.slot[in.slot];
-    // Pairs with the store of seq in SendRings::store_seq().
-    if (slot.seq.load(std::memory_order_acquire) != in.consumed + 1 ||
-        (slot.envelope.flags & (wire::flag_multislot | wire::flag_cell)) != 0)
-        return false;
-    const uint32_t next = advance_slot(in.slot, 1);
-    __builtin_prefetch(&ring.slot[next]);
-    if (!take(slot.envelope, slot.payload)) return false;
-    ++in.consumed;
-    in.slot = next;
+    uint32_t taken = 0;
+    do {
+        const wire::RingSlot& slot = ring.slot[in.slot];
+        // Pairs with the store of seq in SendRings::store_seq().
+        if (slot.seq.load(std::memory_order_acquire) != in.consumed + 1 ||
+            (slot.envelope.flags & (wire::flag_multislot | wire::flag_cell)) != 0)
+            break;
+        const uint32_t next = advance_slot(in.slot, 1);
+        __builtin_prefetch(&ring.slot[next]);
+        if (!take(slot.envelope, slot.payload)) break;
+        ++in.consumed;
+        in.slot = next;
+    } while (++taken < most);
     if (in.consumed - in.published >= publish_interval) [[unlikely]]
         publish_taken(from, in);
-    return true;
+    return taken;
 }
 
 template <class Sink>
