@@ -8,10 +8,12 @@ seconds=${1:-600}
 # shellcheck source=ci/use_ccache.sh
 . ci/use_ccache.sh
 cmake --preset fuzz >/dev/null
-cmake --build build/fuzz --target hostile_peer hostile_frame hostile_endpoint hostile_control hostile_rank
+others="hostile_frame hostile_endpoint hostile_control hostile_rank hostile_stream hostile_frame_stream hostile_forwarder"
+# shellcheck disable=SC2086
+cmake --build build/fuzz --target hostile_peer $others
 cd build/fuzz
 kept=../../tests/fuzz/corpus
-for target in hostile_frame hostile_endpoint hostile_control hostile_rank; do
+for target in $others; do
     mkdir -p "corpus/$target"
     ./tests/fuzz/$target -max_total_time=$((seconds / 10 + 1)) -max_len=2048 -timeout=20 -print_final_stats=1 "corpus/$target" "$kept/$target" \
         >"fuzz-$target.log" 2>&1 || { tail -n 60 "fuzz-$target.log"; exit 1; }

@@ -70,7 +70,7 @@ bool Forwarder::on_frame(const IncomingFrame& incoming) {
     }
     if (frame.type == wire::FrameType::heartbeat) return reply_heartbeat(incoming, frame);
     if (frame.type >= wire::FrameType::credit) return false;
-    if (frame.to >= config_.job_size || frame.hops == 0) {
+    if (frame.from >= config_.job_size || frame.to >= config_.job_size || frame.hops == 0) {
         add(counters_.dropped);
         return false;
     }

@@ -207,6 +207,18 @@ TEST_F(ForwarderTest, FramesWithoutHopsOrReceiverAreDropped) {
     EXPECT_TRUE(networks[1]->sent.empty());
 }
 
+// A gateway may state any sender, also one whose number overflows in the choice of the next hop.
+TEST_F(ForwarderTest, FramesOfNoRankAreDropped) {
+    networks[1]->connect(1);
+    wire::Frame forged = chunk();
+    for (const int from : {ranks, INT32_MAX}) {
+        forged.from = from;
+        networks[0]->arrive(ranks + 1, forged, 100);
+    }
+    EXPECT_EQ(stats.totals.dropped.load(), 2U);
+    EXPECT_TRUE(networks[1]->sent.empty());
+}
+
 TEST_F(ForwarderTest, HeartbeatsAreReturned) {
     wire::Frame heartbeat = chunk();
     heartbeat.type = wire::FrameType::heartbeat;
