@@ -3,9 +3,10 @@
 //
 // Shared state of an RMA window in the node segment: one block of the collective buffer memory.
 //
-//   one WindowMember per member | posted, one bit per pair of members
+//   one WindowMember per member on the node | posted: of each of them, one bit per member of the window |
+//   one WindowRegion per member of the window
 //
-// A zeroed block is ready for use.
+// A zeroed block is ready for use; the regions are written before the creation of the window ends.
 #pragma once
 
 #include "wire/ring_layout.hpp"
@@ -42,8 +43,7 @@ struct NetworkLock {
 static_assert(sizeof(NetworkLock) == cache_line && offsetof(NetworkLock, node_ticket) == 24 &&
               offsetof(NetworkLock, readers) == offsetof(NetworkLock, writers) + 8);
 
-// Shared state of one window member. In a multi-host window each host has a block, with only its own members
-// filled in.
+// Shared state of one window member, in the block of its host.
 struct WindowMember {
     WindowLock lock; // MPI_Win_lock with this member as target
     // 1 + local index of the rank that executes a nonatomic accumulate on the member's memory; 0: none
@@ -78,16 +78,36 @@ struct AssistRequest {
 };
 static_assert(sizeof(AssistRequest) == uint64_t{64} << 10 && offsetof(AssistRequest, run) == 24);
 
+// A member's memory region, as exchanged between members.
+struct WindowRegion {
+    static constexpr uint64_t dynamic_size = UINT64_MAX; // the size of a dynamic window
+
+    uint64_t base; // address in the member's memory; in a block of its node: offset in the block
+    uint64_t size;
+    int64_t disp_unit;     // bytes per unit of displacement
+    uint64_t arena_offset; // in the arena of `owner`, plus 1; 0: private memory
+    int32_t owner;         // member
+    uint32_t reserved;
+
+    [[nodiscard]] bool is_dynamic() const { return size == dynamic_size; }
+    [[nodiscard]] bool is_private() const { return arena_offset == 0 && size != 0; }
+};
+static_assert(sizeof(WindowRegion) == 40);
+
 struct WindowGeometry {
-    uint32_t members = 0;
+    uint32_t local_members = 0; // on the node
+    uint32_t members = 0;       // of the window
 
     [[nodiscard]] constexpr uint32_t posted_words() const { return (members + 63) / 64; }
-    // std::atomic<uint64_t>[posted_words()] of a member: ranks that have posted to it
-    [[nodiscard]] constexpr uint64_t posted_offset(uint32_t member) const {
-        return uint64_t{members} * sizeof(WindowMember) +
-               uint64_t{member} * posted_words() * sizeof(uint64_t);
+    // std::atomic<uint64_t>[posted_words()] of a member on the node: ranks that have posted to it
+    [[nodiscard]] constexpr uint64_t posted_offset(uint32_t local_member) const {
+        return uint64_t{local_members} * sizeof(WindowMember) +
+               uint64_t{local_member} * posted_words() * sizeof(uint64_t);
     }
-    [[nodiscard]] constexpr uint64_t total_bytes() const { return posted_offset(members); }
+    [[nodiscard]] constexpr uint64_t regions_offset() const { return posted_offset(local_members); }
+    [[nodiscard]] constexpr uint64_t total_bytes() const {
+        return regions_offset() + uint64_t{members} * sizeof(WindowRegion);
+    }
 };
 
 } // namespace zipmpi::wire

@@ -196,7 +196,7 @@ class WindowVictim {
         engine_ = std::make_unique<proto::ProgressEngine>(segment_, 0, 0);
         engine_->network_port().use(std::make_unique<NoNetwork>());
         team_ = {engine_.get(), context, 0, 2, proto::RankMap(0), 0};
-        const uint64_t bytes = wire::WindowGeometry{2}.total_bytes();
+        const uint64_t bytes = wire::WindowGeometry{2, 2}.total_bytes();
         const uint64_t control = proto::coll::allocate_coll_memory(segment_, bytes);
         std::memset(segment_.coll_memory(control), 0, bytes);
         regions_ = {{reinterpret_cast<uint64_t>(memory_.data()), memory_.size(), 1, 0, 0, 0},

@@ -41,21 +41,21 @@ def checked(process, begin):
     return figures(process.stdout) | {"seconds": time.monotonic() - begin}
 
 
-def run_ranks(mpiexec, program, ranks, barriers=10, seconds=120):
+def run_ranks(mpiexec, program, ranks, calls=10, windows=0, seconds=120):
     """One host. Adds the memory that the machine lacks while the job runs, per rank."""
     before = available_kib()
     begin = time.monotonic()
-    found = checked(subprocess.run([mpiexec, *OPTIONS, "-n", str(ranks), program, str(barriers)], capture_output=True, text=True,
+    found = checked(subprocess.run([mpiexec, *OPTIONS, "-n", str(ranks), program, str(calls), "0", str(windows)], capture_output=True, text=True,
                                    stdin=subprocess.DEVNULL, timeout=seconds), begin)
     return found | {"machine_kib": (before - found["available_kib"]) / ranks}
 
 
-def run_hosts(mpiexec, program, cluster, hosts, ranks_per_host, barriers=10, seconds=120):
+def run_hosts(mpiexec, program, cluster, hosts, ranks_per_host, calls=10, seconds=120):
     """Namespaces as hosts."""
     names = ",".join(f"n{i + 1}:{ranks_per_host}" for i in range(hosts))
     begin = time.monotonic()
     return checked(cluster.run("n1", [mpiexec, "--launch-agent", cluster.agent, "-n", hosts * ranks_per_host, "--host", names,
-                                      program, barriers], capture_output=True, text=True, timeout=seconds,
+                                      program, calls], capture_output=True, text=True, timeout=seconds,
                                env={"ZIPMPI_NET_ENGINE": "tcp"}), begin)
 
 

@@ -7,6 +7,7 @@
 #include "core/win/target_cache.hpp"
 #include "os/lazy_table.hpp"
 #include "proto/coll/hierarchy.hpp"
+#include "proto/coll/shm/coll_memory.hpp"
 #include "proto/p2p/progress_engine.hpp"
 #include "proto/rma/am_origin.hpp"
 #include "proto/rma/queue_table.hpp"
@@ -18,6 +19,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -57,16 +59,15 @@ struct Rank {
         team.engine = engine.get();
         team.context = 2;
         team.size = ranks;
-    }
-    [[nodiscard]] uint64_t shared_bytes() const {
         struct stat file {};
         fstat(segment.fd(), &file);
-        return static_cast<uint64_t>(file.st_blocks) * 512;
+        shared_bytes = static_cast<uint64_t>(file.st_blocks) * 512;
     }
 
     segment::NodeSegment segment;
     std::unique_ptr<proto::ProgressEngine> engine;
     proto::Team team;
+    uint64_t shared_bytes = 0; // of the node segment, without windows
 };
 
 Rank& rank_of(int ranks) {
@@ -74,10 +75,25 @@ Rank& rank_of(int ranks) {
     return ranks == few ? small : large;
 }
 
-// A window of all ranks, whose regions are counted separately.
+// What a rank keeps of a window of all ranks after its creation: the regions are in the control block.
 struct Targets {
-    Targets(Rank& rank, const std::vector<proto::rma::Region>& regions)
-        : table(rank.team, 0, regions) {}
+    explicit Targets(Rank& rank)
+        : table(rank.team, control_of(rank), regions_of(rank.team.size)) {
+        table.use_shared_regions();
+    }
+    static std::vector<proto::rma::Region>& regions_of(int ranks) {
+        static std::vector<proto::rma::Region> small(few), large(many);
+        return ranks == few ? small : large;
+    }
+    static wire::WindowGeometry geometry(int ranks) { return {per_node, static_cast<uint32_t>(ranks)}; }
+    static uint64_t control_of(Rank& rank) {
+        static std::map<int, uint64_t> offsets;
+        uint64_t& offset = offsets[rank.team.size];
+        if (offset == 0)
+            offset = proto::coll::allocate_coll_memory(rank.segment, geometry(rank.team.size).total_bytes());
+        EXPECT_NE(offset, 0U);
+        return offset;
+    }
     proto::rma::TargetTable table;
 };
 
@@ -113,14 +129,8 @@ const Table tables[] = {
          return copy;
      },
      0.1},
-    {"regions of a window",
-     [](int n) { return std::make_shared<std::vector<proto::rma::Region>>(static_cast<size_t>(n)); }, 40.01},
-    {"targets of a window",
-     [](int n) {
-         static const std::vector<proto::rma::Region> none;
-         return std::make_shared<Targets>(rank_of(n), none);
-     },
-     0.2},
+    {"targets of a window and their regions", [](int n) { return std::make_shared<Targets>(rank_of(n)); },
+     0.01},
     {"cached targets of a window",
      [](int n) { return std::make_shared<os::LazyTable<core::TargetCache>>(static_cast<size_t>(n)); }, 0.01},
     {"queues of active messages of a window, per direction",
@@ -148,7 +158,9 @@ double bytes_per_rank(const Table& table, int ranks) {
 
 class Tables : public testing::Test {
   protected:
-    static void SetUpTestSuite() { rank_of(few); }
+    static void SetUpTestSuite() {
+        for (const int ranks : {few, many}) const Targets made_by_creation(rank_of(ranks));
+    }
 };
 
 TEST_F(Tables, BytesPerRankOfTheJob) {
@@ -173,10 +185,21 @@ TEST_F(Tables, ProgressEngine) {
     EXPECT_LE(bytes[1], bytes[0] + 65536);
 }
 
+// Control block of a window, shared by the ranks of a node: regions of all members, and a bit per pair of a
+// member on the node and any member.
+TEST_F(Tables, ControlBlockOfAWindow) {
+    const auto per_rank = [](int ranks) {
+        return static_cast<double>(Targets::geometry(ranks).total_bytes()) / ranks;
+    };
+    std::printf("control block of a window, per node: %.1f and %.1f bytes per rank of the job\n",
+                per_rank(few), per_rank(many));
+    EXPECT_LE(per_rank(many), 40 + per_node / 8.0 + 0.1);
+}
+
 // Shared by the ranks of a node.
 TEST_F(Tables, NodeSegment) {
     const double more =
-        static_cast<double>(rank_of(many).shared_bytes()) - static_cast<double>(rank_of(few).shared_bytes());
+        static_cast<double>(rank_of(many).shared_bytes) - static_cast<double>(rank_of(few).shared_bytes);
     std::printf("node segment: %.1f bytes per rank of the job\n", more / (many - few));
     EXPECT_LE(more / (many - few), 8.1);
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Creation and destruction of windows. All members exchange their parameters; the first member on each node
-// allocates shared memory for the members there and distributes its offset.
+// allocates shared memory for the members there, which also keeps the regions of all members, and distributes
+// its offset.
 #include "core/comm/comm_util.hpp"
 #include "core/info/launch_keys.hpp"
 #include "core/progress_thread.hpp"
@@ -100,9 +101,8 @@ uint64_t assign_offsets(const proto::Team& team, std::vector<Region>& regions, b
 
 void allocate_memory(Win& win, WinInfo& a) {
     const auto& segment = progress_engine().shm().segment();
-    const wire::WindowGeometry geometry{static_cast<uint32_t>(win.regions.size())};
-    a.control = coll::allocate_coll_memory(segment, geometry.total_bytes());
-    if (a.control != 0) std::memset(segment.coll_memory(a.control), 0, geometry.total_bytes());
+    a.control = coll::allocate_coll_memory(segment, win.memory.control_bytes);
+    if (a.control != 0) std::memset(segment.coll_memory(a.control), 0, win.memory.control_bytes);
     if (a.block_bytes == 0) return;
     win.memory.block = static_cast<std::byte*>(progress_engine().arena().allocate_unreserved(a.block_bytes));
     if (win.memory.block != nullptr)
@@ -142,9 +142,8 @@ void release_window(Win& win) {
         progress_engine().arena().free(win.memory.block);
     std::free(win.memory.private_memory);
     const auto& segment = progress_engine().shm().segment();
-    const wire::WindowGeometry geometry{static_cast<uint32_t>(win.regions.size())};
     if (win.memory.control != 0 && win.team().rank == win.memory.leader)
-        coll::free_coll_memory(segment, win.memory.control, geometry.total_bytes());
+        coll::free_coll_memory(segment, win.memory.control, win.memory.control_bytes);
     if (win.comm != nullptr) release(*win.comm);
     if (win.errhandler != nullptr) release(win.errhandler);
     destroy(win);
@@ -186,14 +185,18 @@ Err agree_on_progress_thread(Win& win) {
 
 // Regions in the block are already mapped; others are mapped on first access.
 void init_regions(Win& win, bool in_block) {
-    for (int r = 0; in_block && r < win.team().size; ++r) {
-        Region& region = win.regions[static_cast<size_t>(r)];
-        region.arena_offset = 1; // not private
-        if (on_this_node(win.team(), r)) region.base += reinterpret_cast<uint64_t>(win.memory.block);
-    }
+    for (Region& region : win.regions)
+        if (in_block) region.arena_offset = 1; // not private
     win.window =
         std::make_unique<Window>(win.team(), win.memory.control, win.regions, window_op_decoder, win.policy);
-    if (in_block) win.window->use_mapped_regions();
+    if (in_block) win.window->use_mapped_block(win.memory.block);
+    if (win.team().rank == win.memory.leader) win.window->share_regions();
+}
+
+// After an exchange that follows share_regions() of all members.
+void release_private_regions(Win& win) {
+    win.window->use_shared_regions();
+    std::vector<Region>().swap(win.regions); // an assignment would keep the memory
 }
 
 Err exchange_regions(const WinArgs& w, Comm& comm, Win& win) {
@@ -218,10 +221,12 @@ Err exchange_win_info(Win& win, const WinArgs& w, Comm& comm, WinInfo& a, WinSum
     const bool allocates = w.flavor == WinFlavor::allocate || w.flavor == WinFlavor::shared;
     if (allocates) a.block_bytes = assign_offsets(comm.team, win.regions, w.contiguous);
     if (comm.team.rank == 0) a.context = allocate_context(comm.team.size);
+    uint32_t here = 0;
+    for (int r = 0; r < comm.team.size; ++r) here += on_this_node(comm.team, r) ? 1 : 0;
+    const auto members = static_cast<uint32_t>(comm.team.size);
+    win.memory.control_bytes = wire::WindowGeometry{here, members}.total_bytes();
     if (comm.team.rank == win.memory.leader) allocate_memory(win, a);
-    bool spans = false;
-    for (int r = 0; r < comm.team.size; ++r) spans = spans || !on_this_node(comm.team, r);
-    a.has_rdma = spans && !has_external(comm.team) && window_rdma_context() != nullptr ? 1 : 0;
+    a.has_rdma = here != members && !has_external(comm.team) && window_rdma_context() != nullptr ? 1 : 0;
     std::vector<WinInfo> all(static_cast<size_t>(comm.team.size));
     all[static_cast<size_t>(comm.team.rank)] = a;
     if (const Err e = coll::allgather(comm.team, all.data(), sizeof a); e != Err::success) return e;
@@ -262,16 +267,18 @@ Err fill(Win& win, const WinArgs& w, Comm& comm) {
         for (Region& r : win.regions) r.base = 0;
         win.regions[static_cast<size_t>(team.rank)].base = reinterpret_cast<uint64_t>(win.memory.base);
     }
+    if (in_block)
+        win.memory.base =
+            w.size != 0 ? win.memory.block + win.regions[static_cast<size_t>(team.rank)].base : nullptr;
     if (!found.all_in_blocks)
         if (const Err e = coll::allgather(win.team(), win.regions.data(), sizeof(Region)); e != Err::success)
             return e;
     init_regions(win, in_block);
     if (found.all_have_rdma)
         if (const Err e = win.window->use_rdma(*window_rdma_context()); e != Err::success) return e;
-    const Region& own = win.regions[static_cast<size_t>(team.rank)];
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): memory of this process
-    if (allocates) win.memory.base = own.size != 0 ? reinterpret_cast<void*>(own.base) : nullptr;
-    return agree_on_progress_thread(win);
+    if (const Err e = agree_on_progress_thread(win); e != Err::success) return e;
+    release_private_regions(win);
+    return Err::success;
 }
 
 Err make(const WinArgs& w, Info* info, Comm& comm, Win*& result) {
@@ -287,10 +294,12 @@ Err make(const WinArgs& w, Info* info, Comm& comm, Win*& result) {
     win->hints.set(memory_kinds_key, memory_kinds_of(comm.session));
     win->make_caches(comm.team.size);
     const Err e = fill(*win, w, comm);
-    if (e == Err::success)
+    if (e == Err::success) {
         result = win;
-    else
-        release_window(*win);
+        return e;
+    }
+    if (win->window != nullptr) keep_shared_memory(*win); // other members may have succeeded
+    release_window(*win);
     return e;
 }
 

@@ -28,7 +28,8 @@ struct WinMemory {
     int64_t bytes = 0;
     int unit = 1;
     uint64_t control = 0; // offset in the node segment of the state shared by the members
-    int leader = 0;       // first member on this node, which allocated control and block
+    uint64_t control_bytes = 0;
+    int leader = 0; // first member on this node, which allocated control and block
     std::byte* block = nullptr;
     uint64_t block_bytes = 0;
     // mapped from the arena of the leader, which owns it: unmapped, not freed
@@ -54,7 +55,7 @@ struct Win : WinHeader {
 
     Comm* comm = nullptr; // private to the window
     std::unique_ptr<proto::rma::Window> window;
-    std::vector<proto::rma::Region> regions; // of all members
+    std::vector<proto::rma::Region> regions; // of all members, while the window is created
     WinFlavor flavor = WinFlavor::create;
     WinMemory memory;
     WinEpochs epochs;

@@ -66,8 +66,8 @@ uint32_t EpochSync::pass_fence(uint32_t expected) {
     const Team& team = targets_.team();
     am_->target().next_epoch(expected);
     targets_.own_member().fenced.store(++fences_, std::memory_order_seq_cst);
-    for (int r = 0; r < team.size; ++r)
-        if (r != team.rank && !targets_.is_remote(r)) targets_.wake(r);
+    for (const int r : targets_.local().ranks())
+        if (r != team.rank) targets_.wake(r);
     return fences_;
 }
 
@@ -83,9 +83,9 @@ Err EpochSync::fence_by_counts() {
 }
 
 bool EpochSync::is_node_fenced(uint32_t fences) const {
-    for (int r = 0; r < targets_.team().size; ++r) {
+    for (const int r : targets_.local().ranks()) {
         const uint32_t there = targets_.member(r).fenced.load(std::memory_order_seq_cst);
-        if (!targets_.is_remote(r) && static_cast<int32_t>(there - fences) < 0) return false;
+        if (static_cast<int32_t>(there - fences) < 0) return false;
     }
     return true;
 }

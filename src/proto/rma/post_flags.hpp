@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The members that have posted to a member of a window: one bit each, in the node segment.
+// The members that have posted to a member of a window on this node: one bit each, in the node segment.
 #pragma once
 
 #include "proto/rma/target_table.hpp"
@@ -11,10 +11,7 @@ namespace zipmpi::proto::rma {
 class PostFlags {
   public:
     PostFlags(const TargetTable& targets, int member)
-        : words_(reinterpret_cast<std::atomic<uint64_t>*>(
-              reinterpret_cast<std::byte*>(&targets.member(0)) +
-              wire::WindowGeometry{static_cast<uint32_t>(targets.team().size)}.posted_offset(
-                  static_cast<uint32_t>(member)))) {}
+        : words_(targets.posted(member)) {}
 
     void set(int from) const { word(from).fetch_or(bit(from), std::memory_order_seq_cst); }
     void clear(int from) const { word(from).fetch_and(~bit(from), std::memory_order_seq_cst); }

@@ -30,8 +30,9 @@ class RequestExecutorTest : public testing::Test {
         EXPECT_TRUE(segment::NodeSegment::make("executor_test", {0}, 1, segment_, why));
         engine_ = std::make_unique<ProgressEngine>(segment_, 0, 0);
         team_.engine = engine_.get();
-        control_ = coll::allocate_coll_memory(segment_, wire::WindowGeometry{1}.total_bytes());
-        std::memset(segment_.coll_memory(control_), 0, wire::WindowGeometry{1}.total_bytes());
+        constexpr wire::WindowGeometry geometry{1, 1};
+        control_ = coll::allocate_coll_memory(segment_, geometry.total_bytes());
+        std::memset(segment_.coll_memory(control_), 0, geometry.total_bytes());
     }
     void execute(const wire::RmaRequest& head, const void* rest, const Region& own) {
         const std::vector<Region> regions{own};

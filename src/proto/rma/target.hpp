@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A member's memory region, and a target: the region as this rank accesses it.
+// A target: the memory region of a member as this rank accesses it.
 #pragma once
 
 #include "transport/transport.hpp"
+#include "wire/window_layout.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -12,20 +13,7 @@
 
 namespace zipmpi::proto::rma {
 
-// A member's memory region, as exchanged between members.
-struct Region {
-    static constexpr uint64_t dynamic_size = UINT64_MAX; // the size of a dynamic window
-
-    uint64_t base; // address in the member's memory
-    uint64_t size;
-    int64_t disp_unit;     // bytes per unit of displacement
-    uint64_t arena_offset; // in the arena of `owner`, plus 1; 0: private memory
-    int32_t owner;         // member
-    uint32_t reserved;
-
-    [[nodiscard]] bool is_dynamic() const { return size == dynamic_size; }
-    [[nodiscard]] bool is_private() const { return arena_offset == 0 && size != 0; }
-};
+using Region = wire::WindowRegion;
 
 // How this rank accesses the memory of a target:
 //   shared  local memory, or memory in the node segment: load, store, CPU atomics

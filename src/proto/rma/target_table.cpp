@@ -5,22 +5,19 @@
 #include "proto/p2p/progress_engine.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace zipmpi::proto::rma {
 
-TargetTable::TargetTable(Team& team, uint64_t control, const std::vector<Region>& regions)
+TargetTable::TargetTable(Team& team, uint64_t control, std::span<const Region> regions)
     : team_(team)
     , regions_(regions)
+    , own_region_(regions[static_cast<size_t>(team.rank)])
+    , local_(team)
     , members_(reinterpret_cast<wire::WindowMember*>(team.engine->shm().segment().coll_memory(control)))
     , holder_{&team.engine->shm().segment(), team.engine->shm().self() + 1}
-    , targets_(static_cast<size_t>(team.size)) {
-    for (int r = 0; r < team.size; ++r) {
-        if (team.engine->peers().on_this_node(team.map.world(r))) continue;
-        if (!spans_hosts_) remote_.resize(static_cast<size_t>(team.size));
-        spans_hosts_ = true;
-        remote_[static_cast<size_t>(r)] = true;
-    }
-}
+    , targets_(static_cast<size_t>(team.size))
+    , spans_hosts_(local_.count() != static_cast<uint32_t>(team.size)) {}
 
 TargetTable::~TargetTable() {
     for (const std::span<std::byte> m : mappings_) transport::shm::Arena::unmap(m.data(), m.size());
@@ -28,6 +25,29 @@ TargetTable::~TargetTable() {
 
 bool TargetTable::has_private_memory() const { return std::ranges::any_of(regions_, &Region::is_private); }
 bool TargetTable::is_dynamic() const { return std::ranges::any_of(regions_, &Region::is_dynamic); }
+
+wire::WindowGeometry TargetTable::geometry() const {
+    return {local_.count(), static_cast<uint32_t>(team_.size)};
+}
+
+std::atomic<uint64_t>* TargetTable::posted(int rank) const {
+    return reinterpret_cast<std::atomic<uint64_t>*>(control() +
+                                                    geometry().posted_offset(local_.number_of(rank)));
+}
+
+void TargetTable::use_mapped_block(std::byte* block) {
+    regions_mapped_ = true;
+    block_ = block;
+    own_region_.base += reinterpret_cast<uint64_t>(block);
+}
+
+void TargetTable::share_regions() const {
+    std::memcpy(control() + geometry().regions_offset(), regions_.data(), regions_.size_bytes());
+}
+
+void TargetTable::use_shared_regions() {
+    regions_ = {reinterpret_cast<const Region*>(control() + geometry().regions_offset()), regions_.size()};
+}
 
 transport::Peer TargetTable::peer_of(int rank) const {
     return static_cast<transport::Peer>(team_.engine->shm().peer_of(team_.map.world(rank)));
@@ -45,7 +65,7 @@ void TargetTable::resolve_path(int rank, Target& t) {
     const bool in_file = r.arena_offset != 0;
     t.cpu_atomics = (in_file || regions_mapped_) && cpu_atomics_allowed_;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): address published by its owner
-    t.base = reinterpret_cast<std::byte*>(r.base);
+    t.base = regions_mapped_ ? block_ + r.base : reinterpret_cast<std::byte*>(r.base);
     if (rank == team_.rank || r.size == 0 || regions_mapped_) {
         t.set_path(AccessPath::shared);
     } else if (in_file) {

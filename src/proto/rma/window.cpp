@@ -9,7 +9,7 @@
 
 namespace zipmpi::proto::rma {
 
-Window::Window(Team& team, uint64_t control, const std::vector<Region>& regions, const OpDecoder& decoder,
+Window::Window(Team& team, uint64_t control, std::span<const Region> regions, const OpDecoder& decoder,
                const WindowPolicy& policy)
     : policy_(policy)
     , targets_(team, control, regions)

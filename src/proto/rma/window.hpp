@@ -41,9 +41,9 @@ class RdmaPath;
 
 class Window {
   public:
-    // control: offset of the zeroed control block in the node segment. regions: of all members. policy: equal
-    // on all members.
-    Window(Team& team, uint64_t control, const std::vector<Region>& regions, const OpDecoder& decoder,
+    // control: offset of the zeroed control block in the node segment. regions: of all members, valid until
+    // use_shared_regions(). policy: equal on all members.
+    Window(Team& team, uint64_t control, std::span<const Region> regions, const OpDecoder& decoder,
            const WindowPolicy& policy);
     ~Window();
     Window(const Window&) = delete;
@@ -51,8 +51,10 @@ class Window {
 
     // Collective, before any access: uses RDMA between hosts if all members have a device.
     Err use_rdma(RdmaContext& context);
-    // The regions of members on this node are in memory that this rank has mapped, at their base.
-    void use_mapped_regions() { targets_.use_mapped_regions(); }
+    // See TargetTable.
+    void use_mapped_block(std::byte* block) { targets_.use_mapped_block(block); }
+    void share_regions() const { targets_.share_regions(); }
+    void use_shared_regions() { targets_.use_shared_regions(); }
 
     // At least one target needs active messages.
     [[nodiscard]] bool needs_am();
