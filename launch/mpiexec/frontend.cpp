@@ -64,7 +64,7 @@ int Frontend::run() {
         return 1;
     }
     stdin_.begin();
-    subtree_.send_all(ControlFrameType::start, encode(request_));
+    subtree_.send_start(request_);
     ending_.begin();
     hangs_.begin();
     views_.begin();

@@ -42,7 +42,7 @@ bool start_local_daemon(Subtree& subtree, os::Fd& signals, Diagnostic& why) {
 } // namespace
 
 bool start_daemons(const StartRequest& request, Subtree& subtree, os::Fd& signals, Diagnostic& why) {
-    const auto nodes = static_cast<uint32_t>(request.tree.hosts.size());
+    const auto nodes = request.tree.nodes();
     if (nodes == 0) return start_local_daemon(subtree, signals, why);
     prctl(PR_SET_DUMPABLE, 0); // keys of the job are in this memory
     JobKey secret;

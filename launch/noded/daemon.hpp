@@ -40,7 +40,7 @@ class Daemon {
     void send_exit_codes();
 
     void start(const std::string& payload);
-    void start_job(const std::string& payload);
+    void start_job();
     bool prepare(SpawnDefaults& defaults, Diagnostic& why);
     void start_ranks(SpawnDefaults& defaults);
     [[nodiscard]] uint64_t descriptors_needed() const;

@@ -49,20 +49,20 @@ std::vector<std::string> environment_of(const NodeJob& job, const AppContext& ap
 } // namespace
 
 void Daemon::start(const std::string& payload) {
-    if (lifecycle_.is_waiting_for_start() && job_.read(payload)) return start_job(payload);
+    if (lifecycle_.is_waiting_for_start() && job_.read(payload)) return start_job();
     lifecycle_.fail(ranks_.world_rank(0),
                     {"the node daemon could not read its start request", "host " + job_.host(),
                      "its format is not valid", "use mpiexec and its daemon from one installation of ZipMPI"},
                     1);
 }
 
-void Daemon::start_job(const std::string& payload) {
+void Daemon::start_job() {
     SpawnDefaults defaults;
     Diagnostic why;
     const auto refuse = [&] { lifecycle_.fail(ranks_.world_rank(0), why, 1); };
     lifecycle_.begin_running();
     load_settings(job_.request());
-    if (!relay_.start(payload, why) || !prepare(defaults, why)) return refuse();
+    if (!relay_.start(why) || !prepare(defaults, why)) return refuse();
     job_.wipe_secret();
     rebinder_.binder().begin();
     if (job_.request().pmix && !ranks_.empty()) pmix_.start();

@@ -49,7 +49,7 @@ bool NodeJob::make_gateway_segment(Diagnostic& why) {
 }
 
 const std::string& NodeJob::host_in_job() const {
-    return is_single_node() ? host_ : request_.tree.hosts[range_.node];
+    return is_single_node() ? host_ : request_.tree.host(range_.node);
 }
 
 segment::NodeTable NodeJob::node_table() const {

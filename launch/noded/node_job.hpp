@@ -29,7 +29,7 @@ class NodeJob {
     [[nodiscard]] const JobKey& secret() const { return secret_; }
     void wipe_secret() { wipe(secret_); } // after child daemons are started and segments are made
     [[nodiscard]] bool is_networked() const { return networked_; } // the parent is on another host
-    [[nodiscard]] bool is_single_node() const { return request_.tree.hosts.size() < 2; }
+    [[nodiscard]] bool is_single_node() const { return request_.tree.nodes() < 2; }
     [[nodiscard]] const std::string& host() const { return host_; }
     [[nodiscard]] const std::string& host_in_job() const; // as written by the user, in a multi-host job
     [[nodiscard]] const NodeMap& dense_map() const { return dense_map_; }

@@ -86,13 +86,14 @@ void PmixService::start() {
 
 bool PmixService::start_module(const PmixModule& module) {
     const StartRequest& request = job_.request();
+    if (!request.tree.has_hosts(0, request.tree.nodes())) return false;
     std::vector<uint32_t> apps;
     std::vector<uint32_t> nodes;
     for (const NodeRun& run : job_.dense_map().runs()) nodes.insert(nodes.end(), run.ranks, run.node);
     for (uint32_t r = 0; r < request.world_size; ++r) apps.push_back(request.app_of(r));
     std::vector<const char*> names;
     for (const uint32_t node : request.map.nodes())
-        names.push_back(job_.is_single_node() ? job_.host().c_str() : request.tree.hosts[node].c_str());
+        names.push_back(job_.is_single_node() ? job_.host().c_str() : request.tree.host(node).c_str());
     const PmixJob job{request.job_id.c_str(),
                       file_scratch_.c_str(),
                       request.world_size,

@@ -24,7 +24,7 @@ TreeRelay::TreeRelay(const NodeJob& job, EventLoop& loop, ParentLink& parent, Ha
     loop.watch(subtree_.fd(), EPOLLIN, loop.add_source([this](uint32_t, uint32_t) { subtree_.serve(); }));
 }
 
-bool TreeRelay::start(std::string_view start_request, Diagnostic& why) {
+bool TreeRelay::start(Diagnostic& why) {
     const StartRequest& request = job_.request();
     const NodeRange range = job_.range();
     if (job_.is_networked() && !request.directory.empty() && chdir(request.directory.c_str()) != 0) {
@@ -33,16 +33,17 @@ bool TreeRelay::start(std::string_view start_request, Diagnostic& why) {
                "start mpiexec in a directory that exists on all hosts"};
         return false;
     }
-    if (range.end <= range.node + 1) return true;
-    if (range.end > request.tree.hosts.size()) {
+    const bool is_alone = request.tree.nodes() == 0 && range.end <= range.node + 1;
+    if (!is_alone && !request.tree.has_hosts(range.node, range.end)) {
         why = {"the node daemon could not read its start request", "host " + job_.host(),
                "it has fewer hosts than nodes", "use mpiexec and its daemon from one installation of ZipMPI"};
         return false;
     }
+    if (range.end <= range.node + 1) return true;
     const bool started =
         subtree_.start_children(request.tree, job_.secret(), {range.node + 1, range.end}, why);
     subtree_.mark_exempt_from_fence([&](NodeRange p) { return request.map.has_ranks(p.node, p.end); });
-    subtree_.send_all(ControlFrameType::start, start_request);
+    subtree_.send_start(request);
     return started;
 }
 

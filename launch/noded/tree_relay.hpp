@@ -19,7 +19,7 @@ class TreeRelay {
         std::function<void(const RoutedMessage& m)> deliver; // message for this node
     };
     TreeRelay(const NodeJob& job, EventLoop& loop, ParentLink& parent, Handlers handlers);
-    bool start(std::string_view start_request, Diagnostic& why);
+    bool start(Diagnostic& why);
 
     [[nodiscard]] Subtree& subtree() { return subtree_; }
     [[nodiscard]] const Subtree& subtree() const { return subtree_; }

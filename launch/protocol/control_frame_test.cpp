@@ -83,6 +83,47 @@ TEST(Messages, StartRequestRoundTrip) {
     EXPECT_EQ(out.output.label, OutputPolicy::Label::rank);
 }
 
+// The names of the hosts below a daemon, and ranks that are alike, written once: 10,000 hosts cost a leaf
+// nothing.
+TEST(Messages, StartRequestOfASubtree) {
+    constexpr uint32_t nodes = 10000;
+    StartRequest r = sample();
+    r.tree.agent_of = r.tree.parents = r.gateway_nodes = {};
+    r.tree.hosts.clear();
+    std::vector<NodeRun> runs;
+    for (uint32_t node = 0; node < nodes; ++node) {
+        r.tree.hosts.push_back("node" + std::to_string(10000 + node));
+        runs.push_back({node, 100});
+    }
+    r.map = NodeMap(runs);
+    r.world_size = r.apps[1].ranks = nodes * 100;
+    r.apps.erase(r.apps.begin());
+    StartRequest inner;
+    ASSERT_TRUE(decode(encode(r, 40, 60), inner));
+    EXPECT_EQ(inner.tree.nodes(), nodes);
+    EXPECT_EQ(inner.map.runs().size(), nodes);
+    EXPECT_TRUE(inner.tree.has_hosts(40, 60));
+    EXPECT_FALSE(inner.tree.has_hosts(39, 60) || inner.tree.has_hosts(40, 61));
+    EXPECT_EQ(inner.tree.host(41), "node10041");
+    StartRequest leaf; // as the daemon of the subtree forwards it
+    ASSERT_TRUE(decode(encode(inner, 41, 42), leaf));
+    EXPECT_EQ(leaf.tree.hosts, (std::vector<std::string>{"node10041"}));
+    EXPECT_LT(encode(r, 41, 42).size(), 500U);
+    r.pmix = true; // PMIx clients see all names
+    EXPECT_GT(encode(r, 41, 42).size(), nodes * 9U);
+}
+
+TEST(Messages, RejectsRunsBeyondTheWorld) {
+    StartRequest r = sample();
+    std::string bytes = encode(r);
+    StartRequest out;
+    ASSERT_TRUE(decode(bytes, out));
+    // after two texts, the number of ranks and the number of groups: first node, nodes, ranks of each
+    const size_t nodes_of_group = 4 + r.job_id.size() + 4 + r.directory.size() + 4 + 4 + 4;
+    bytes[nodes_of_group + 3] = '\x7f';
+    EXPECT_FALSE(decode(bytes, out));
+}
+
 TEST(Messages, RejectsEveryTruncation) {
     const std::string bytes = encode(sample());
     for (size_t n = 0; n < bytes.size(); ++n) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/protocol/messages.hpp"
 
+#include <algorithm>
+
 namespace zipmpi::launch {
 
 uint32_t StartRequest::app_of(uint32_t rank) const {
@@ -12,8 +14,14 @@ uint32_t StartRequest::app_of(uint32_t rank) const {
 
 namespace {
 
-void encode(PayloadWriter& w, const LaunchTree& t) {
-    w.texts(t.hosts).u32(static_cast<uint32_t>(t.agents.size()));
+// Names of the hosts in [first, end), as far as the sender has them.
+void encode(PayloadWriter& w, const LaunchTree& t, uint32_t first, uint32_t end) {
+    const auto known = static_cast<uint32_t>(t.first_host + t.hosts.size());
+    first = std::clamp(first, t.first_host, known);
+    const auto begin = t.hosts.begin() + (first - t.first_host);
+    w.u32(t.nodes()).u32(first);
+    w.texts({begin, begin + (std::clamp(end, first, known) - first)});
+    w.u32(static_cast<uint32_t>(t.agents.size()));
     for (const auto& words : t.agents) w.texts(words);
     w.numbers(t.agent_of).numbers(t.parents);
     w.text(t.daemon).text(t.local_daemon).text(t.interface).u32(t.fanout).text(t.job_id);
@@ -31,7 +39,8 @@ bool is_preorder(const std::vector<uint32_t>& parents) {
 }
 
 bool is_consistent(const LaunchTree& t) {
-    const size_t nodes = t.hosts.size();
+    const size_t nodes = t.nodes();
+    if (t.first_host > nodes || t.hosts.size() > nodes - t.first_host) return false;
     for (const auto& words : t.agents)
         if (words.empty()) return false;
     for (const uint32_t a : t.agent_of)
@@ -42,6 +51,8 @@ bool is_consistent(const LaunchTree& t) {
 }
 
 bool decode(PayloadReader& r, LaunchTree& t) {
+    t.all_nodes = r.u32();
+    t.first_host = r.u32();
     t.hosts = r.texts();
     t.agents.resize(r.count(4));
     for (auto& words : t.agents) words = r.texts();
@@ -115,15 +126,34 @@ bool decode(PayloadReader& r, OutputPolicy& p, uint32_t world_size) {
            stdin_for <= static_cast<uint32_t>(OutputPolicy::Stdin::none) && p.stdin_rank < world_size;
 }
 
+// Runs of equal length on consecutive nodes.
+struct RunGroup {
+    uint32_t first_node, nodes, ranks_each;
+};
+constexpr size_t max_runs = size_t{1} << 24; // a few bytes on the network can describe many runs
+
+void encode(PayloadWriter& w, const NodeMap& map) {
+    std::vector<RunGroup> groups;
+    for (const NodeRun& run : map.runs())
+        if (!groups.empty() && groups.back().ranks_each == run.ranks &&
+            groups.back().first_node + groups.back().nodes == run.node)
+            ++groups.back().nodes;
+        else
+            groups.push_back({run.node, 1, run.ranks});
+    w.u32(static_cast<uint32_t>(groups.size()));
+    for (const RunGroup& g : groups) w.u32(g.first_node).u32(g.nodes).u32(g.ranks_each);
+}
+
 // Every run has ranks, and together the runs cover the world.
 bool decode(PayloadReader& r, NodeMap& map, uint32_t world_size) {
-    std::vector<NodeRun> runs(r.count(8));
+    std::vector<NodeRun> runs;
     uint64_t ranks = 0;
-    for (NodeRun& run : runs) {
-        run.node = r.u32();
-        run.ranks = r.u32();
-        ranks += run.ranks;
-        if (run.ranks == 0) return false;
+    for (uint32_t left = r.count(12); left > 0; --left) {
+        const RunGroup g{r.u32(), r.u32(), r.u32()};
+        ranks += uint64_t{g.nodes} * g.ranks_each;
+        if (g.ranks_each == 0 || g.nodes == 0 || ranks > world_size || runs.size() + g.nodes > max_runs)
+            return false;
+        for (uint32_t i = 0; i < g.nodes; ++i) runs.push_back({g.first_node + i, g.ranks_each});
     }
     if (!r.ok() || ranks != world_size) return false;
     map = NodeMap(std::move(runs));
@@ -132,10 +162,12 @@ bool decode(PayloadReader& r, NodeMap& map, uint32_t world_size) {
 
 } // namespace
 
-std::string encode(const StartRequest& r) {
+std::string encode(const StartRequest& r) { return encode(r, 0, r.tree.nodes()); }
+
+std::string encode(const StartRequest& r, uint32_t first_node, uint32_t end_node) {
     PayloadWriter w;
-    w.text(r.job_id).text(r.directory).u32(r.world_size).u32(static_cast<uint32_t>(r.map.runs().size()));
-    for (const NodeRun& run : r.map.runs()) w.u32(run.node).u32(run.ranks);
+    w.text(r.job_id).text(r.directory).u32(r.world_size);
+    encode(w, r.map);
     w.u32(static_cast<uint32_t>(r.apps.size()));
     for (const auto& a : r.apps) w.u32(a.ranks).text(a.path).texts(a.argv).texts(a.env).text(a.directory);
     w.texts(r.base_env);
@@ -144,7 +176,7 @@ std::string encode(const StartRequest& r) {
     w.u32(r.pmix ? 1 : 0).u32(r.flush_prompts ? 1 : 0).u32(r.stdin_open ? 1 : 0);
     w.u32(r.keep_going ? 1 : 0);
     w.u32(r.hold ? 1 : 0);
-    encode(w, r.tree);
+    encode(w, r.tree, r.pmix ? 0 : first_node, r.pmix ? r.tree.nodes() : end_node);
     w.text(r.cluster_map).numbers(r.gateway_nodes).u32(static_cast<uint32_t>(r.traffic.size()));
     for (const auto& t : r.traffic) w.u32(t.a).u32(t.b).u32(t.weight);
     return w.take();
@@ -179,7 +211,7 @@ bool decode(std::string_view bytes, StartRequest& out) {
     out.cluster_map = r.text();
     out.gateway_nodes = r.numbers();
     for (const uint32_t node : out.gateway_nodes)
-        if (node >= out.tree.hosts.size()) return false;
+        if (node >= out.tree.nodes()) return false;
     out.traffic.resize(r.count(12));
     for (auto& t : out.traffic) t = {r.u32(), r.u32(), r.u32()};
     return r.is_finished() && ranks >= 1 && ranks == out.world_size;

@@ -28,7 +28,10 @@ struct AppContext {
 
 // How daemons of other hosts are started. Empty for a job on this host.
 struct LaunchTree {
-    std::vector<std::string> hosts;               // by node number, as written by the user
+    // As written by the user, from node first_host on: of all nodes, in a daemon only of its subtree.
+    std::vector<std::string> hosts;
+    uint32_t first_host = 0;
+    uint32_t all_nodes = 0;                       // 0: hosts has all
     std::vector<std::vector<std::string>> agents; // words of launch agent commands
     std::vector<uint32_t> agent_of;               // by node number; empty: the first one for all
     // By node number: the node that starts it, or no_parent for mpiexec. Nodes are numbered in pre-order of
@@ -41,12 +44,20 @@ struct LaunchTree {
     std::string job_id;
 
     static constexpr uint32_t no_parent = UINT32_MAX;
+    [[nodiscard]] uint32_t nodes() const {
+        return all_nodes != 0 ? all_nodes : static_cast<uint32_t>(hosts.size());
+    }
+    [[nodiscard]] const std::string& host(uint32_t node) const { return hosts[node - first_host]; }
+    [[nodiscard]] bool has_hosts(uint32_t first, uint32_t end) const {
+        return first >= first_host && end <= first_host + hosts.size();
+    }
     [[nodiscard]] const std::vector<std::string>& agent(uint32_t node) const {
         return agents[agent_of.empty() ? 0 : agent_of[node]];
     }
 };
 
-// Description of the job, identical on all nodes: each daemon forwards it to the daemons that it starts.
+// Description of the job, identical on all nodes but for the names of hosts: each daemon forwards it to the
+// daemons that it starts.
 struct StartRequest {
     std::string job_id;
     uint32_t world_size = 0;
@@ -73,6 +84,8 @@ struct StartRequest {
 };
 
 std::string encode(const StartRequest& r);
+// For the daemon that has these nodes: with the names of their hosts only, unless PMIx needs all.
+std::string encode(const StartRequest& r, uint32_t first_node, uint32_t end_node);
 bool decode(std::string_view bytes, StartRequest& out);
 
 // Message between nodes: a request for a key or for all data of a rank (PMIx), or the reply.

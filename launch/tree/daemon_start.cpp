@@ -44,7 +44,7 @@ std::string daemon_path() {
 }
 
 DaemonStart::DaemonStart(const LaunchTree& plan, const Bootstrap& data)
-    : host_(plan.hosts[data.range.node])
+    : host_(plan.host(data.range.node))
     , command_(agent_command(plan.agent(data.range.node), host_))
     , input_(encode(data)) {
     command_.push_back(shell_quote(plan.daemon));

@@ -95,7 +95,7 @@ bool Subtree::start_children(const LaunchTree& plan, const JobKey& secret, NodeR
     for (const NodeRange& range : child_ranges(plan, nodes)) {
         ChildDaemon c;
         c.range = range;
-        c.host = plan.hosts[range.node];
+        c.host = plan.host(range.node);
         c.network = true;
         c.start = DaemonStart(plan, {c.range, secret, acceptor_.addresses(), plan.job_id});
         children_.push_back(std::move(c));
@@ -158,6 +158,12 @@ void Subtree::on_child(uint32_t index, uint32_t events) {
         on_frame_(index, f);
     }
     if (!alive) fail_child(index, lost);
+}
+
+void Subtree::send_start(const StartRequest& request) {
+    for (ChildDaemon& c : children_)
+        c.send(ControlFrameType::start, encode(request, c.range.node, c.range.end));
+    update_all_events();
 }
 
 void Subtree::send_all(ControlFrameType type, std::string_view payload) {

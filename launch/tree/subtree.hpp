@@ -41,6 +41,7 @@ class Subtree {
     [[nodiscard]] uint64_t next_time() const; // when on_time() is due; 0: never
     void on_reaped(pid_t pid, int status);    // pid: an agent, or an unrelated child
 
+    void send_start(const StartRequest& request); // to each child, for its subtree
     void send_all(ControlFrameType type, std::string_view payload = {});
     bool send_to_node(uint32_t node, ControlFrameType type,
                       std::string_view payload);        // false if the node is not in this subtree
