@@ -21,10 +21,12 @@ struct LinkCosts {
 
 struct NetworkModel {
     LinkCosts node;     // between ranks of a node
-    LinkCosts network;  // between nodes
+    LinkCosts network;  // between nodes of a cluster
     double combine = 0; // per byte of a reduction
     double noise = 0;   // the latency of a message grows by up to this share of it, at random
     uint64_t seed = 1;
+    // Between clusters: assumed, a network of a few hundred kilometers with 10 Gbit/s, in nanoseconds.
+    LinkCosts clusters{4e3, 2e6, 4e3, 0.8, 64 << 10};
 
     // An empty message takes as long as the cost model of the library says: a quarter of it at each end.
     static LinkCosts from(const proto::coll::CostModel& costs, uint64_t eager_limit) {

@@ -18,7 +18,8 @@ namespace zipmpi::sim {
 struct SimulationResult {
     double ns = 0; // until the last rank has finished
     uint64_t messages = 0;
-    uint64_t messages_between_nodes = 0;
+    uint64_t messages_between_nodes = 0; // and clusters
+    uint64_t messages_between_clusters = 0;
     uint64_t bytes = 0;
     uint64_t unfinished = 0; // ranks that wait indefinitely: an error of the schedules
     RankMemory memory;       // of the rank that needs most
@@ -62,7 +63,8 @@ class NetworkSimulation {
     void match(int from, int to, const Posted& send, const Posted& receive);
     void end_message(int rank);
     [[nodiscard]] const LinkCosts& link(int a, int b) const {
-        return job_.shape().node_of(a) == job_.shape().node_of(b) ? model_.node : model_.network;
+        if (job_.shape().node_of(a) == job_.shape().node_of(b)) return model_.node;
+        return job_.shape().cluster_of(a) == job_.shape().cluster_of(b) ? model_.network : model_.clusters;
     }
     static uint64_t key(int from, int to) {
         return uint64_t{static_cast<uint32_t>(from)} << 32U | static_cast<uint32_t>(to);

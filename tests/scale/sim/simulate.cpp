@@ -44,10 +44,26 @@ int simulate_start(const JobShape& shape, const NetworkModel& model) {
     const LaunchResult r = simulate_launch(shape, {}, model);
     std::printf(
         "ranks %d nodes %d ranks_ms %.3f fence_ms %.3f depth %u children %u request_bytes %llu frames "
-        "%llu frame_bytes %llu pmi_replies %llu",
+        "%llu frame_bytes %llu pmi_replies %llu address_ms %.3f address_frames %llu address_frames_mpiexec "
+        "%llu "
+        "addresses %llu",
         shape.ranks, shape.nodes(), r.ranks_ns / 1e6, r.fence_ns / 1e6, r.depth, r.most_children,
         static_cast<unsigned long long>(r.request_bytes), static_cast<unsigned long long>(r.frames),
-        static_cast<unsigned long long>(r.frame_bytes), static_cast<unsigned long long>(r.pmi_replies));
+        static_cast<unsigned long long>(r.frame_bytes), static_cast<unsigned long long>(r.pmi_replies),
+        r.address_ns / 1e6, static_cast<unsigned long long>(r.address_frames),
+        static_cast<unsigned long long>(r.address_frames_mpiexec),
+        static_cast<unsigned long long>(r.addresses));
+    print_own_cost();
+    return 0;
+}
+
+int simulate_agree(const JobShape& shape, int failed_share, const NetworkModel& model) {
+    const AgreementResult r = simulate_agreement(shape, failed_share, {}, model);
+    std::printf(
+        "ranks %d nodes %d ms %.3f frames_up %llu frames_down %llu received %llu frame_bytes %llu failed %u",
+        shape.ranks, shape.nodes(), r.ns / 1e6, static_cast<unsigned long long>(r.frames_up),
+        static_cast<unsigned long long>(r.frames_down), static_cast<unsigned long long>(r.received),
+        static_cast<unsigned long long>(r.frame_bytes), r.failed);
     print_own_cost();
     return 0;
 }
@@ -77,18 +93,27 @@ int simulate_cores(const JobShape& shape, const VirtualJob::Call& call, char** w
 
 int main(int argc, char** argv) {
     if (argc < 4) {
-        std::fputs("usage: simulate OPERATION RANKS RANKS_PER_NODE [flat] [SEED [NOISE]]\n", stderr);
+        std::fputs("usage: simulate OPERATION RANKS RANKS_PER_NODE [flat | clusters=C] [SEED [NOISE]]\n",
+                   stderr);
         return 2;
     }
     const std::string operation = argv[1];
     const size_t colon = operation.find(':');
     const size_t bytes = colon == std::string::npos ? 0 : std::strtoull(&operation[colon + 1], nullptr, 10);
     JobShape shape{std::atoi(argv[2]), std::atoi(argv[3]), argc > 4 && std::strcmp(argv[4], "flat") == 0};
-    const int rest = shape.flat ? 5 : 4;
+    constexpr const char* clusters_word = "clusters=";
+    const bool has_clusters = argc > 4 && std::string_view(argv[4]).starts_with(clusters_word);
+    if (has_clusters) {
+        const int clusters = std::max(std::atoi(argv[4] + std::strlen(clusters_word)), 1);
+        shape.nodes_per_cluster = (shape.nodes() + clusters - 1) / clusters;
+    }
+    const int rest = shape.flat || has_clusters ? 5 : 4;
     NetworkModel model = NetworkModel::from_parameters();
     if (argc > rest) model.seed = std::strtoull(argv[rest], nullptr, 10);
     if (argc > rest + 1) model.noise = std::atof(argv[rest + 1]);
     if (operation == "start") return simulate_start(shape, model);
+    if (operation.starts_with("agree"))
+        return simulate_agree(shape, static_cast<int>(bytes), model); // agree:SHARE
     const VirtualJob::Call call = call_named(operation.substr(0, colon), bytes);
     if (!call) {
         std::fprintf(stderr, "simulate: unknown operation %s\n", argv[1]);
@@ -98,10 +123,12 @@ int main(int argc, char** argv) {
         return simulate_cores(shape, call, argv + 5, argc - 5);
     VirtualJob job(shape);
     const SimulationResult r = NetworkSimulation(model, job).run(call);
-    std::printf("ranks %d nodes %d us %.3f messages %llu between_nodes %llu bytes %llu hierarchy_bytes %llu "
+    std::printf("ranks %d nodes %d us %.3f messages %llu between_nodes %llu between_clusters %llu bytes %llu "
+                "hierarchy_bytes %llu "
                 "schedule_bytes %llu unfinished %llu",
                 shape.ranks, shape.nodes(), r.ns / 1e3, static_cast<unsigned long long>(r.messages),
                 static_cast<unsigned long long>(r.messages_between_nodes),
+                static_cast<unsigned long long>(r.messages_between_clusters),
                 static_cast<unsigned long long>(r.bytes), static_cast<unsigned long long>(r.memory.hierarchy),
                 static_cast<unsigned long long>(r.memory.schedule),
                 static_cast<unsigned long long>(r.unfinished));

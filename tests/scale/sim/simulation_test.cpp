@@ -61,6 +61,28 @@ TEST(Simulation, AllToAllSendsOneMessagePerPairOfNodes) {
     EXPECT_EQ(r.messages, 20U * 19U + 2U * 20U * 15U);
 }
 
+// One message from each cluster to each other one, whatever its size; within a cluster as in a job of its
+// own, except that results come from one member.
+TEST(Simulation, MessagesBetweenClusters) {
+    for (const int clusters : {2, 3, 8})
+        for (const int nodes : {1, 2, 16}) {
+            constexpr int each = 4;
+            const JobShape shape{clusters * nodes * each, each, false, nodes};
+            const auto c = static_cast<uint64_t>(clusters);
+            const uint64_t within = 2 * c * static_cast<uint64_t>(nodes * each - 1);
+            for (const VirtualJob::Call& call : {make_barrier(), make_allreduce(8)}) {
+                const SimulationResult r = simulate(shape, call);
+                EXPECT_EQ(r.messages_between_clusters, c * (c - 1)) << clusters << " x " << nodes;
+                EXPECT_EQ(r.messages, within + c * (c - 1)) << clusters << " x " << nodes;
+            }
+            const SimulationResult broadcast = simulate(shape, make_broadcast(8));
+            EXPECT_EQ(broadcast.messages_between_clusters, c - 1) << clusters << " x " << nodes;
+            EXPECT_EQ(broadcast.messages, static_cast<uint64_t>(shape.ranks) - 1)
+                << clusters << " x " << nodes;
+            EXPECT_EQ(simulate(shape, make_alltoall(8)).messages_between_clusters, c * (c - 1));
+        }
+}
+
 // Every round of a dissemination barrier takes one message.
 TEST(Simulation, TimeOfABarrier) {
     const NetworkModel model = NetworkModel::from_parameters();
@@ -116,14 +138,17 @@ bool equal(const RankProgram& a, const RankProgram& b) {
 
 // The hierarchy that virtual ranks share is that which each would have computed.
 TEST(Simulation, RanksShareAHierarchy) {
-    const JobShape shape{103, 8}; // the last node has seven
-    VirtualJob shared(shape);
-    for (const VirtualJob::Call& call : {make_barrier(), make_allreduce(1 << 20), make_alltoall(8)})
-        for (int r = 0; r < shape.ranks; ++r) {
-            VirtualJob own(shape);
-            RankMemory memory;
-            EXPECT_TRUE(equal(shared.record(r, call, memory), own.record(r, call, memory))) << r;
-        }
+    for (const int nodes_per_cluster : {0, 5}) {
+        const JobShape shape{103, 8, false,
+                             nodes_per_cluster}; // the last node has seven, the last cluster three nodes
+        VirtualJob shared(shape);
+        for (const VirtualJob::Call& call : {make_barrier(), make_allreduce(1 << 20), make_alltoall(8)})
+            for (int r = 0; r < shape.ranks; ++r) {
+                VirtualJob own(shape);
+                RankMemory memory;
+                EXPECT_TRUE(equal(shared.record(r, call, memory), own.record(r, call, memory))) << r;
+            }
+    }
 }
 
 TEST(Simulation, LaunchTree) {
@@ -131,10 +156,43 @@ TEST(Simulation, LaunchTree) {
         const LaunchResult r = simulate_launch({nodes * 3, 3}, {}, NetworkModel::from_parameters());
         const auto n = static_cast<uint64_t>(nodes);
         EXPECT_EQ(r.frames, 3 * n) << "start request, fence in, fence out";
-        EXPECT_EQ(r.pmi_replies, 2 * 3 * n) << "init and fence";
+        EXPECT_EQ(r.pmi_replies, 3 * 3 * n + n) << "init, put, fence; an address for the first rank";
+        EXPECT_EQ(r.addresses, n);
+        EXPECT_LE(r.frame_bytes, n * 600 + 10 * n * r.depth * 2) << "no addresses in the fence";
         EXPECT_LE(r.most_children, 32U);
         EXPECT_EQ(r.depth, nodes <= 32 ? 1U : nodes <= 32 * 33 ? 2U : 3U);
         EXPECT_GT(r.fence_ns, r.ranks_ns);
+    }
+}
+
+// The way from a node to the next: up to their common ancestor and down, and the reply back.
+TEST(Simulation, AddressesOfNeighbors) {
+    for (const int nodes : {2, 20, 32}) { // all daemons are children of mpiexec
+        const LaunchResult r = simulate_launch({nodes * 3, 3}, {}, NetworkModel::from_parameters());
+        EXPECT_EQ(r.address_frames, 4U * static_cast<unsigned>(nodes));
+        EXPECT_EQ(r.address_frames_mpiexec, 2U * static_cast<unsigned>(nodes));
+    }
+    // Of 1000 nodes, 32 are children of mpiexec; the last node of each subtree, and the first ones, cross it.
+    const LaunchResult r = simulate_launch({3000, 3}, {}, NetworkModel::from_parameters());
+    EXPECT_LE(r.address_frames, 2U * 2U * r.depth * 1000U);
+    EXPECT_EQ(r.address_frames_mpiexec, 2U * 32U);
+}
+
+TEST(Simulation, AgreementMessageCounts) {
+    for (const int nodes : {1, 20, 32, 1000}) {
+        for (const int share : {0, 10}) {
+            const JobShape shape{nodes * 10, 10};
+            const AgreementResult r = simulate_agreement(shape, share, {}, NetworkModel::from_parameters());
+            const auto n = static_cast<uint64_t>(nodes);
+            const uint64_t failed = share == 0 ? 0 : n;
+            EXPECT_EQ(r.results, 1U);
+            EXPECT_EQ(r.failed, failed);
+            EXPECT_EQ(r.value, static_cast<uint32_t>(shape.ranks) - (share == 0 ? 1 : 2));
+            EXPECT_EQ(r.received, 10 * n) << "every rank: a contribution or its failure";
+            EXPECT_EQ(r.frames_down, n * (failed + 1)) << "each failure and the result, to every daemon";
+            const uint64_t top = std::min<uint64_t>(n, 32); // at depth 1; the others of 1000 nodes at depth 2
+            EXPECT_EQ(r.frames_up, 10 * (top + 2 * (n - top)));
+        }
     }
 }
 

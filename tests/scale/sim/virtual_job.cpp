@@ -65,17 +65,34 @@ VirtualJob::VirtualJob(const JobShape& shape)
     world_.engine = engine_.get();
     world_.context = 2;
     world_.size = shape.ranks;
+    if (shape.clusters() == 1) return;
+    std::vector<int> of_node;
+    for (int node = 0; node < shape.nodes(); ++node) of_node.push_back(shape.cluster_of_node(node));
+    engine_->peers().use_clusters(shape.clusters(), std::move(of_node));
+}
+
+Team& VirtualJob::team_of_nodes() { return shape_.clusters() == 1 ? world_ : world_.hierarchy.get()->node; }
+
+// The hierarchy of a job with clusters is computed again for each: its nodes are the clusters.
+void VirtualJob::enter_cluster(int cluster) {
+    if (shape_.clusters() == 1 || cluster == cluster_) return;
+    world_.hierarchy.reset();
+    static_cast<void>(proto::coll::placement_of(world_));
+    cluster_ = cluster;
+    node_ = -1;
 }
 
 // The hierarchy as build_hierarchy() makes it for a rank of this node, in constant time for its other ranks.
 void VirtualJob::enter_node(int node) {
     if (node == node_) return;
-    if (node_ < 0) static_cast<void>(proto::coll::placement_of(world_)); // computes it
-    Hierarchy* const shared = world_.hierarchy.get();
+    Team& team = team_of_nodes();
+    if (node_ < 0) static_cast<void>(proto::coll::placement_of(team)); // computes it
+    Hierarchy* const shared = team.hierarchy.get();
     if (node_ >= 0 && shared != nullptr && shared->placement == proto::coll::TeamPlacement::mixed) {
-        std::vector<int> ranks(static_cast<size_t>(shared->nodes.size_of(node)));
-        std::iota(ranks.begin(), ranks.end(), shared->nodes.first_rank(node));
-        shared->my_node = node;
+        const int number = node - std::max(cluster_, 0) * shape_.nodes_per_cluster; // in its cluster
+        std::vector<int> ranks(static_cast<size_t>(shared->nodes.size_of(number)));
+        std::iota(ranks.begin(), ranks.end(), node * shape_.ranks_per_node);
+        shared->my_node = number;
         shared->node.size = static_cast<int>(ranks.size());
         shared->node.map = shared->node.parent_ranks =
             proto::RankMap(std::make_shared<const std::vector<int>>(std::move(ranks)));
@@ -88,8 +105,11 @@ RankProgram VirtualJob::record(int rank, const Call& call, RankMemory& memory) {
     if (shape_.flat) {
         world_.scope = Team::TeamScope::across_nodes; // one rank per node
     } else {
+        enter_cluster(shape_.cluster_of(rank));
+        if (shape_.clusters() > 1)
+            team_of_nodes().rank = rank - cluster_ * shape_.nodes_per_cluster * shape_.ranks_per_node;
         enter_node(shape_.node_of(rank));
-        if (Hierarchy* const shared = world_.hierarchy.get(); shared != nullptr)
+        if (Hierarchy* const shared = team_of_nodes().hierarchy.get(); shared != nullptr)
             shared->node.rank = rank - shape_.node_of(rank) * shape_.ranks_per_node;
     }
     world_.collectives = 0;

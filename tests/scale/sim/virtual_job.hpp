@@ -22,9 +22,15 @@ namespace zipmpi::sim {
 struct JobShape {
     int ranks = 1;
     int ranks_per_node = 1;
-    bool flat = false; // collectives treat every rank as its own node
+    bool flat = false;         // collectives treat every rank as its own node
+    int nodes_per_cluster = 0; // 0: one cluster
     [[nodiscard]] int nodes() const { return (ranks + ranks_per_node - 1) / ranks_per_node; }
     [[nodiscard]] int node_of(int rank) const { return rank / ranks_per_node; }
+    [[nodiscard]] int cluster_of_node(int node) const {
+        return nodes_per_cluster == 0 ? 0 : node / nodes_per_cluster;
+    }
+    [[nodiscard]] int cluster_of(int rank) const { return cluster_of_node(node_of(rank)); }
+    [[nodiscard]] int clusters() const { return cluster_of(ranks - 1) + 1; }
 };
 
 // Memory of one rank, in bytes.
@@ -44,13 +50,17 @@ class VirtualJob {
     RankProgram record(int rank, const Call& call, RankMemory& memory);
 
   private:
+    void enter_cluster(int cluster);
     void enter_node(int node);
+    // Whose hierarchy has the real nodes: the world, or the team of the current cluster.
+    [[nodiscard]] proto::Team& team_of_nodes();
 
     JobShape shape_;
     segment::NodeSegment segment_;
     std::unique_ptr<proto::ProgressEngine> engine_;
     proto::Team world_;
-    int node_ = -1; // of the hierarchy of world_
+    int node_ = -1; // of the hierarchy of team_of_nodes()
+    int cluster_ = -1;
 };
 
 // Calls of MPI_COMM_WORLD. The data of all virtual ranks is in the same place.

@@ -4,6 +4,7 @@
 
 #include "launch/mpiexec/options.hpp"
 #include "launch/pmi/pmi_server.hpp"
+#include "launch/report/fault_sequencer.hpp"
 #include "launch/tree/child_ranges.hpp"
 #include "launch/tree/tree_fence.hpp"
 
@@ -15,6 +16,8 @@ namespace {
 
 using launch::NodeRange;
 using launch::PmiServer;
+
+constexpr size_t address_bytes = 64;
 
 launch::StartRequest make_request(const JobShape& shape) {
     launch::StartRequest request;
@@ -69,7 +72,6 @@ class LaunchSimulation {
         , request_(make_request(shape)) {}
 
     LaunchResult run() {
-        result_.request_bytes = launch::encode(request_).size();
         const auto nodes = static_cast<uint32_t>(shape_.nodes());
         for (uint32_t node = 0; node < nodes; ++node)
             daemons_.push_back(std::make_unique<VirtualDaemon>(NodeRange{node, node + 1}));
@@ -77,6 +79,7 @@ class LaunchSimulation {
         // Children have higher numbers than their parents.
         for (uint32_t node = nodes; node-- > 0;) enter_fence(node);
         if (fence_.has_all_children(*this)) leave_fence(fence_.take());
+        fetch_addresses();
         return result_;
     }
     // --- of mpiexec, as Subtree
@@ -101,7 +104,9 @@ class LaunchSimulation {
             child.depth_ = parent == UINT32_MAX ? 1 : daemons_[parent]->depth_ + 1;
             children.push_back(range.node);
             clock += costs_.agent;
-            child.connected_ = clock + costs_.connect + send_frame(result_.request_bytes);
+            const uint64_t request_bytes = launch::encode(request_, range.node, range.end).size();
+            result_.request_bytes = std::max(result_.request_bytes, request_bytes);
+            child.connected_ = clock + costs_.connect + send_frame(request_bytes);
             result_.depth = std::max(result_.depth, child.depth_);
         }
         result_.most_children = std::max(result_.most_children, static_cast<uint32_t>(children.size()));
@@ -125,8 +130,17 @@ class LaunchSimulation {
         std::iota(ranks.begin(), ranks.end(), node * static_cast<uint32_t>(shape_.ranks_per_node));
         PmiServer::RemoteNodes remote;
         remote.fence = [&d](const std::string& pairs) { d.fence_.enter(pairs); };
-        remote.get = [](uint32_t, const std::string&) { return true; };
-        remote.reply = [](uint32_t, const std::string&, const std::string*) {};
+        remote.get = [this, node](uint32_t owner, const std::string& key) {
+            const auto to = owner / static_cast<uint32_t>(shape_.ranks_per_node);
+            route({launch::RoutedMessage::Kind::get_key, node, to, key, false, {}});
+            daemons_[to]->pmi_->on_remote_get(node, key);
+            return true;
+        };
+        remote.reply = [this, node](uint32_t to, const std::string& key, const std::string* value) {
+            const std::string text = value != nullptr ? *value : std::string();
+            route({launch::RoutedMessage::Kind::key_reply, node, to, key, value != nullptr, text});
+            daemons_[to]->pmi_->on_remote_reply(key, value != nullptr, text);
+        };
         d.pmi_ = std::make_unique<PmiServer>(
             PmiServer::PmiJob{"simulated",
                               request_.world_size,
@@ -135,10 +149,52 @@ class LaunchSimulation {
                               std::vector<uint32_t>(local, 0),
                               ranks,
                               {}},
-            [this](uint32_t, std::string_view) { ++result_.pmi_replies; },
+            [this](uint32_t, std::string_view reply) { on_reply(reply); },
             [](uint32_t, int, std::string_view) {}, remote);
         for (uint32_t r = 0; r < local; ++r) d.pmi_->feed(r, "cmd=init pmi_version=1 pmi_subversion=1\n");
+        for (uint32_t r = 0; r < local; ++r)
+            d.pmi_->feed(r, "cmd=put kvsname=simulated key=" + address_key(ranks[r]) +
+                                " value=" + std::string(address_bytes, 'a') + "\n");
         for (uint32_t r = 0; r < local; ++r) d.pmi_->feed(r, "cmd=barrier_in\n");
+    }
+
+    static std::string address_key(uint32_t rank) { return "zipmpi-" + std::to_string(rank) + "-net"; }
+
+    void on_reply(std::string_view reply) {
+        ++result_.pmi_replies;
+        if (reply.starts_with("cmd=get_result rc=0")) ++result_.addresses;
+    }
+
+    // One frame per connection on the way, as TreeRelay and mpiexec forward them.
+    void route(const launch::RoutedMessage& message) {
+        const uint64_t bytes = launch::encode(message).size();
+        uint32_t node = message.from;
+        while (node != message.to) {
+            const auto has = [&](uint32_t child) {
+                return message.to >= child && message.to < daemons_[child]->range_.end;
+            };
+            const bool below =
+                node == UINT32_MAX || (message.to > node && message.to < daemons_[node]->range_.end);
+            const std::vector<uint32_t>& children = node == UINT32_MAX ? top_ : daemons_[node]->children_;
+            node = below ? *std::ranges::find_if(children, has) : daemons_[node]->parent_;
+            ++result_.address_frames;
+            if (node == UINT32_MAX) ++result_.address_frames_mpiexec;
+            route_ns_ +=
+                costs_.frame + model_.network.latency + static_cast<double>(bytes) * model_.network.byte;
+        }
+    }
+
+    void fetch_addresses() {
+        const auto nodes = static_cast<uint32_t>(daemons_.size());
+        for (uint32_t node = 0; node < nodes && nodes > 1; ++node) {
+            route_ns_ = 0;
+            const uint32_t owner = (node + 1) % nodes * static_cast<uint32_t>(shape_.ranks_per_node);
+            daemons_[node]->pmi_->feed(0, "cmd=get kvsname=simulated key=" + address_key(owner) + "\n");
+            result_.address_ns = std::max(result_.address_ns, route_ns_);
+        }
+        // mpiexec forwards one frame at a time
+        result_.address_ns =
+            std::max(result_.address_ns, static_cast<double>(result_.address_frames_mpiexec) * costs_.frame);
     }
 
     void forward(uint32_t node, const std::string& pairs) {
@@ -173,10 +229,65 @@ class LaunchSimulation {
     std::vector<uint32_t> top_; // children of mpiexec
     launch::FenceGather fence_; // in mpiexec
     double in_fence_ = 0;
+    double route_ns_ = 0; // of a request and its reply
     LaunchResult result_;
 };
 
+// Depth of each node in the launch tree; children of mpiexec: 1.
+void find_depths(const launch::LaunchTree& tree, NodeRange nodes, uint32_t depth,
+                 std::vector<uint32_t>& depths) {
+    for (const NodeRange& range : launch::child_ranges(tree, nodes)) {
+        depths[range.node] = depth;
+        if (range.end > range.node + 1) find_depths(tree, {range.node + 1, range.end}, depth + 1, depths);
+    }
+}
+
 } // namespace
+
+AgreementResult simulate_agreement(const JobShape& shape, int failed_share, const LaunchCosts& costs,
+                                   const NetworkModel& model) {
+    const launch::StartRequest request = make_request(shape);
+    const auto ranks = static_cast<uint32_t>(shape.ranks);
+    std::vector<uint32_t> depths(static_cast<size_t>(shape.nodes()));
+    find_depths(request.tree, {0, request.tree.nodes()}, 1, depths);
+    const uint32_t deepest = *std::ranges::max_element(depths);
+    AgreementResult result;
+    launch::FaultSequencer sequencer(ranks, [&](const launch::JobEvent& event) {
+        result.frames_down += depths.size();
+        result.frame_bytes += launch::encode(event).size() * depths.size();
+        if (event.kind != launch::JobEvent::Kind::agreement) return;
+        ++result.results;
+        result.failed = event.failed;
+        result.value = event.value;
+    });
+    const auto send_up = [&](const launch::JobEvent& event) {
+        const uint32_t depth = depths[static_cast<size_t>(shape.node_of(static_cast<int>(event.rank)))];
+        result.frames_up += depth;
+        result.frame_bytes += launch::encode(event).size() * depth;
+        ++result.received;
+        sequencer.process(event);
+    };
+    const auto fails = [&](uint32_t rank) {
+        const auto share = static_cast<uint32_t>(failed_share);
+        return share != 0 && rank % share == share - 1;
+    };
+    launch::JobEvent event;
+    for (event.rank = 0; event.rank < ranks; ++event.rank)
+        if (fails(event.rank)) send_up(event);
+    event.kind = launch::JobEvent::Kind::agreement;
+    event.members = "0-" + std::to_string(ranks - 1);
+    for (event.rank = 0; event.rank < ranks; ++event.rank) {
+        event.value = event.rank;
+        if (!fails(event.rank)) send_up(event);
+    }
+    // mpiexec handles one frame at a time: those that it receives, and those to its children.
+    const auto children =
+        static_cast<uint64_t>(launch::child_ranges(request.tree, {0, request.tree.nodes()}).size());
+    const uint64_t events = result.frames_down / depths.size();
+    result.ns = static_cast<double>(result.received + events * children) * costs.frame +
+                2 * deepest * (costs.frame + model.network.latency);
+    return result;
+}
 
 LaunchResult simulate_launch(const JobShape& shape, const LaunchCosts& costs, const NetworkModel& model) {
     return LaunchSimulation(shape, costs, model).run();
