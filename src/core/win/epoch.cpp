@@ -181,10 +181,8 @@ Err win_complete(Win& win) {
     if (!win.epochs.started)
         return wrong_synchronization("call MPI_Win_start first", "no access epoch of MPI_Win_start is open");
     full_fence();
-    for (const int target : win.epochs.start_targets) {
-        win.cache_of(target).open = false;
-        win.window->epochs().complete_to(target);
-    }
+    for (const int target : win.epochs.start_targets) win.cache_of(target).open = false;
+    win.window->epochs().complete_to(win.epochs.start_targets);
     win.window->flush_local_all();
     win.epochs.start_targets.clear();
     win.epochs.started = false;
@@ -288,8 +286,7 @@ Err win_lock_all(int assertion, Win& win) {
 Err win_unlock_all(Win& win) {
     if (const Err e = require_all_locked(win); e != Err::success) return e;
     full_fence();
-    for (int r = 0; !win.epochs.all_unchecked && r < win.peer_count; ++r)
-        win.window->locks().begin_unlock(r, LockMode::shared);
+    if (!win.epochs.all_unchecked) win.window->locks().begin_unlock_all(LockMode::shared);
     win.window->flush_all();
     win.all_locked = win.all_open = false;
     return take_failure(win);

@@ -104,9 +104,13 @@ bool EpochSync::await_post(int target) {
     return true;
 }
 
-void EpochSync::complete_to(int target) {
+void EpochSync::complete_to(const std::vector<int>& targets) {
+    pending_.flush_rdma(targets);
+    for (const int target : targets) notify_complete(target);
+}
+
+void EpochSync::notify_complete(int target) {
     if (targets_.is_remote(target)) {
-        pending_.flush_rdma(target);
         TargetQueue& queue = am_->origin().queue_to(target);
         am_->origin().add(queue, {wire::RmaKind::complete});
         return am_->origin().send_batch(queue, AmOrigin::Ack::none);

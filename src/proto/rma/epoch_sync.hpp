@@ -50,8 +50,8 @@ class EpochSync {
     Err fence();
 
     void post_to(int origin);
-    [[nodiscard]] bool await_post(int target); // false: the target has failed
-    void complete_to(int target);              // after all operations to the target
+    [[nodiscard]] bool await_post(int target);         // false: the target has failed
+    void complete_to(const std::vector<int>& targets); // after all operations to them
     [[nodiscard]] bool all_completed(uint32_t origins) const {
         return targets_.own_member().completed.load(std::memory_order_seq_cst) >= origins;
     }
@@ -77,6 +77,7 @@ class EpochSync {
   private:
     [[gnu::cold]] Err complete_and_fence();
     Err fence_by_counts();
+    void notify_complete(int target);
 
     const TargetTable& targets_;
     WindowWaiter& waiter_;

@@ -54,6 +54,15 @@ void LockManager::begin_unlock(int rank, LockMode mode) {
     cpu_.unlock(rank, mode);
 }
 
+// What a release waits for is completed for all targets at once.
+void LockManager::begin_unlock_all(LockMode mode) {
+    if (rdma_ != nullptr)
+        pending_.flush_all();
+    else
+        pending_.flush_rdma_all();
+    for (int r = 0; r < targets_.team().size; ++r) begin_unlock(r, mode);
+}
+
 void LockManager::begin_unlock_remote(int rank, LockMode mode) {
     AmOrigin& am = am_->origin();
     TargetQueue& queue = am.queue_to(rank);

@@ -43,6 +43,7 @@ class LockManager {
     void unlock(int rank, LockMode mode); // flushes
     // First half of unlock(), for several targets concurrently; a flush of all targets completes it.
     void begin_unlock(int rank, LockMode mode);
+    void begin_unlock_all(LockMode mode);
 
   private:
     bool lock_not_by_cpu(int rank, LockMode mode);

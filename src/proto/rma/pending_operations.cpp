@@ -13,6 +13,14 @@ void PendingOperations::flush_rdma(int rank) {
     if (rdma_ != nullptr) rdma_->flush(rank);
 }
 
+void PendingOperations::flush_rdma(const std::vector<int>& ranks) {
+    if (rdma_ != nullptr) rdma_->flush_ranks(ranks);
+}
+
+void PendingOperations::flush_rdma_all() {
+    if (rdma_ != nullptr) rdma_->flush_all();
+}
+
 void PendingOperations::begin_rdma_flush(int rank) {
     if (rdma_ != nullptr) rdma_->begin_flush(rank);
 }
@@ -36,7 +44,7 @@ void PendingOperations::flush_requests(int rank) {
 }
 
 void PendingOperations::flush_all_requests() {
-    if (rdma_ != nullptr) rdma_->flush_all();
+    flush_rdma_all();
     am_->flush_all();
 }
 
@@ -46,7 +54,7 @@ void PendingOperations::await_results(int rank) {
 }
 
 void PendingOperations::await_all_results() {
-    if (rdma_ != nullptr) rdma_->flush_all();
+    flush_rdma_all();
     am_->await_all_fetches();
 }
 

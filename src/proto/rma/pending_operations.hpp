@@ -38,8 +38,10 @@ class PendingOperations {
         if (am_ != nullptr) [[unlikely]]
             await_all_results();
     }
-    // Waits for the RDMA operations to this target only.
+    // Waits for the RDMA operations to this target, to these or to all; no active messages.
     void flush_rdma(int rank);
+    void flush_rdma(const std::vector<int>& ranks);
+    void flush_rdma_all();
 
     // A flush that does not wait: of one target, up to the operations called before begin_flush().
     struct FlushMark {

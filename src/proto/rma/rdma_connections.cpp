@@ -5,6 +5,8 @@
 #include "proto/rma/am_messenger.hpp"
 #include "proto/rma/window_waiter.hpp"
 
+#include <utility>
+
 namespace zipmpi::proto::rma {
 
 using State = RdmaContext::RdmaConnection::State;
@@ -16,7 +18,8 @@ RdmaConnections::RdmaConnections(const Team& team, RdmaContext& context, AmMesse
     , messenger_(messenger)
     , waiter_(waiter)
     , failure_(failure)
-    , keys_(context.device(), static_cast<size_t>(team.size)) {}
+    , keys_(context.device(), static_cast<size_t>(team.size))
+    , used_(static_cast<size_t>(team.size)) {}
 
 int RdmaConnections::endpoint(int rank) {
     RdmaContext::RdmaConnection& connection = connection_to(rank);
@@ -28,7 +31,9 @@ int RdmaConnections::endpoint(int rank) {
     }
     if (connection.state == State::requested)
         waiter_.await([&connection] { return connection.state != State::requested; }, rank);
-    return connection.state == State::connected && keys_.import(rank) ? connection.endpoint : -1;
+    if (connection.state != State::connected || !keys_.import(rank)) return -1;
+    if (!std::exchange(used_[static_cast<size_t>(rank)], true)) used_ranks_.push_back(rank);
+    return connection.endpoint;
 }
 
 Err RdmaConnections::unreachable_error(int rank) const {
@@ -59,8 +64,12 @@ bool RdmaConnections::is_flushed(int rank) {
     return true;
 }
 
-void RdmaConnections::flush_all() {
-    for (int r = 0; r < team_.size; ++r) flush(r);
+void RdmaConnections::flush_ranks(std::vector<int> ranks) {
+    // Each poll visits all: a device begins a flush when it is asked for, after it has issued the operations.
+    context_.wait_until([this, &ranks] {
+        std::erase_if(ranks, [this](int rank) { return is_flushed(rank); });
+        return ranks.empty();
+    });
 }
 
 void RdmaConnections::on_answer(int from, std::string_view text) {

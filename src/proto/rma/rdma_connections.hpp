@@ -6,10 +6,13 @@
 // Threads: under the lock of the progress engine.
 #pragma once
 
+#include "os/lazy_table.hpp"
 #include "proto/rma/deferred_error.hpp"
 #include "proto/rma/rdma_context.hpp"
 #include "proto/rma/rdma_keys.hpp"
 #include "proto/team.hpp"
+
+#include <vector>
 
 namespace zipmpi::proto::rma {
 
@@ -29,7 +32,9 @@ class RdmaConnections {
     [[gnu::cold]] [[nodiscard]] Err unreachable_error(int rank) const;
     // Waits for all RDMA operations to this rank (or to all). A failure goes to the deferred error.
     void flush(int rank);
-    void flush_all();
+    // All flushes are in flight at once: a round trip, not one per rank.
+    void flush_all() { flush_ranks(used_ranks_); }
+    void flush_ranks(std::vector<int> ranks);
     // Without waiting: keeps this rank awake until the operations to `rank` are complete.
     void begin_flush(int rank);
     [[nodiscard]] bool is_flushed(int rank);
@@ -51,6 +56,8 @@ class RdmaConnections {
     WindowWaiter& waiter_;
     DeferredError& failure_;
     RdmaKeyTable keys_;
+    os::LazyTable<bool> used_;    // by rank: this window has its endpoint
+    std::vector<int> used_ranks_; // those ranks
 };
 
 } // namespace zipmpi::proto::rma
