@@ -3,6 +3,7 @@
 """Windows over hosts with an emulated RDMA device (stub_device.cpp): every kind of lock and of atomics."""
 import os
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../multinode"))
@@ -12,19 +13,23 @@ from harness import ClusterCase  # noqa: E402
 FOLDER = os.environ["TEST_MPI_FOLDER"]
 STUB_DEVICE = os.environ["TEST_STUB_DEVICE"]
 IDLE_TARGET = os.environ["TEST_IDLE_TARGET"]
+SYNCHRONIZATION = os.environ["TEST_SYNCHRONIZATION"]
 ROUNDS = os.environ.get("TEST_ROUNDS", "12")
 LOCKS = ("cpu", "network", "hybrid")
 
 
-class Windows(ClusterCase):
-    HOSTS = 2
-
-    def program(self, path, *arguments, hosts="n1:2,n2:2", ranks=4, **settings):
+class StubCase(ClusterCase):
+    def program(self, path, *arguments, hosts="n1:2,n2:2", ranks=4, stub=(), **settings):
+        """stub: settings of the device."""
         settings = {"RMA_RDMA_MODULE": STUB_DEVICE, **settings}
-        words = [f"ZIPMPI_{name}={value}" for name, value in settings.items()]
+        words = [*stub, *(f"ZIPMPI_{name}={value}" for name, value in settings.items())]
         r = self.mpiexec("-n", str(ranks), "--host", hosts, "env", *words, path, *arguments)
         self.quiet(r)
         self.assertIn(f"{os.path.basename(path)}: ok", r.out)
+
+
+class Windows(StubCase):
+    HOSTS = 2
 
     def mpi_program(self, name, *arguments, **settings):
         self.program(os.path.join(FOLDER, name), *arguments, **settings)
@@ -55,6 +60,33 @@ class Windows(ClusterCase):
         for lock in ("network", "hybrid"):
             with self.subTest(lock=lock):
                 self.program(IDLE_TARGET, "compute", hosts="n1:2,n2:1", ranks=3, RMA_ATOMICS="network", RMA_LOCK_MODE=lock, RMA_PROGRESS_THREAD="no")
+
+    def test_any_order(self):
+        """Operations to different targets take effect in any order, long after the origin has issued them."""
+        for seed in (1, 2):
+            with self.subTest(seed=seed):
+                self.mpi_program("random_windows", f"seed={50 + seed}", f"rounds={ROUNDS}", stub=[f"STUB_SEED={seed}"], RMA_LOCK_MODE=LOCKS[seed],
+                                 RMA_ATOMICS="network")
+
+
+class ManyTargets(StubCase):
+    """One rank on each of four hosts, and puts to all."""
+    HOSTS = 4
+
+    def synchronization(self, *arguments, stub=(), **settings):
+        self.program(SYNCHRONIZATION, *arguments, hosts="n1:1,n2:1,n3:1,n4:1", stub=stub, **settings)
+
+    def test_flushes_are_in_flight_at_once(self):
+        """Each device has flushes of all three targets in flight: one round trip, not three."""
+        for kind in ("fence", "complete", "unlock_all"):
+            with self.subTest(kind=kind), tempfile.NamedTemporaryFile("r", dir=os.path.dirname(STUB_DEVICE)) as report:
+                self.synchronization(kind, stub=[f"STUB_REPORT={report.name}", "STUB_SEED=7", "STUB_HOLD_US=3000"])
+                self.assertEqual(report.read().split(), ["3"] * 4)
+
+    def test_order(self):
+        for seed in range(1, 4):
+            with self.subTest(seed=seed):
+                self.synchronization("order", stub=[f"STUB_SEED={seed}"])
 
 
 if __name__ == "__main__":
