@@ -41,6 +41,9 @@ class RdmaDevice {
     // Whether its atomics and those of the target's CPUs may be mixed on one word. Otherwise device atomics
     // are atomic only among themselves.
     [[nodiscard]] virtual bool is_coherent() const = 0;
+    // Whether an atomic on an endpoint takes effect at the target after all earlier puts on it, also as the
+    // target's CPU sees them.
+    [[nodiscard]] virtual bool keeps_order() const = 0;
 
     // Each side of a connection creates an endpoint, sends its text to the other side, and connects.
     virtual int create_endpoint(std::string& text) = 0; // -1: no memory

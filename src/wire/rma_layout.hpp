@@ -26,7 +26,8 @@ enum class RmaKind : uint8_t {
     notify,   // MPIX_Win_fence_neighbors: the origin's operations of the epoch are all before it
     // A writer (yield_lock) or reader (admit_readers) waits for the network lock held by the target's node.
     yield_lock,
-    admit_readers
+    admit_readers,
+    notice_lost // the connection failed before it carried a fence notification
 };
 
 struct RmaBatch {
@@ -39,8 +40,8 @@ inline constexpr uint32_t rma_wants_reply = 1;
 inline constexpr uint32_t rma_posts = 2; // MPI_Win_post only: not numbered, not delayed
 // The origin's endpoint of an RDMA connection follows as text; not numbered.
 inline constexpr uint32_t rma_connects = 4;
-// One request follows, yield_lock or admit_readers; not numbered, so that it does not delay other
-// batches of its origin, on which the holder of the lock may depend.
+// One request follows, yield_lock, admit_readers or notice_lost; not numbered, so that it does not delay
+// other batches of its origin, on which the holder of the lock may depend.
 inline constexpr uint32_t rma_out_of_band = 8;
 
 // Segment of the target's window; offset from its first byte, in a dynamic window from address 0.
@@ -75,11 +76,12 @@ inline constexpr size_t rma_key_bytes = 56;
 struct RmaKeys {
     uint32_t usable;   // nonzero: all memory is registered
     uint32_t coherent; // nonzero: device atomics are atomic with respect to CPU atomics
-    uint64_t region;   // addresses of window memory and lock
+    uint64_t region;   // addresses of window memory and of NetworkLock, behind which is the count of notices
     uint64_t lock;
     uint8_t region_key_bytes;
     uint8_t lock_key_bytes;
-    uint8_t reserved[6];
+    uint8_t ordered; // nonzero: its device executes puts and atomics of a connection in order
+    uint8_t reserved[5];
     char region_key[rma_key_bytes];
     char lock_key[rma_key_bytes];
 };

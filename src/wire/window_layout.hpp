@@ -53,9 +53,13 @@ struct WindowMember {
     std::atomic<uint32_t> fenced; // fences for which the member has received everything (multi-host windows)
     // target-assist request of an origin: offset of its AssistRequest << 16 | 1 + local index; 0: none
     std::atomic<uint64_t> assist;
+    // Accessed by devices, up to the end:
     NetworkLock network_lock;
+    // fence notifications of all origins so far; only devices write it (proto/rma/rdma_notices.hpp)
+    alignas(cache_line) std::atomic<uint64_t> notices;
 };
-static_assert(sizeof(WindowMember) == 6 * cache_line);
+static_assert(sizeof(WindowMember) == 7 * cache_line &&
+              offsetof(WindowMember, notices) - offsetof(WindowMember, network_lock) == cache_line);
 
 // Target-assist request: segments of the target's private memory and their packed bytes, which the target
 // moves on behalf of the origin. In shared memory of the origin (proto/rma/assist.hpp).

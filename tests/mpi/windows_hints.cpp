@@ -67,6 +67,11 @@ void values() {
         put_and_fence(w);
     }
     {
+        const Window w("zipmpi_fence", "notified");
+        CHECK(w.hint("zipmpi_fence") == "notified");
+        put_and_fence(w);
+    }
+    {
         const Window w("zipmpi_lock_turns", "7");
         CHECK(w.hint("zipmpi_lock_turns") == "7");
     }

@@ -3,7 +3,7 @@
 //
 // Epochs with puts to all ranks, and the order of accesses of three ranks across a fence.
 //
-//   synchronization fence|ifence|complete|unlock_all|order [ROUNDS [ZIPMPI_FENCE]]
+//   synchronization fence|ifence|complete|unlock_all|order [ROUNDS [METHOD]]    METHOD: value of the hint zipmpi_fence
 #include "../mpi/check.hpp"
 
 #include <cstddef>
@@ -110,7 +110,7 @@ void unlocks(const Window& w, int rounds) {
 }
 
 // One rank puts to a second one. After the fence a third one, which took no part, gets the values, and then
-// overwrites them.
+// overwrites them. In between the target stores into the same place.
 void order(const Window& w, int rounds) {
     constexpr int n = block + words;
     std::vector<int64_t> in(n);
@@ -129,6 +129,8 @@ void order(const Window& w, int rounds) {
         MPI_Win_fence(0, w.win);
         if (rank_ == third) MPI_Get(in.data(), n, MPI_INT64_T, target, at, n, MPI_INT64_T, w.win);
         if (rank_ == target) CHECK(w.has_from(static_cast<int>(i % size_), i));
+        MPI_Win_fence(0, w.win);
+        if (rank_ == target) std::memset(w.base + at, 0x55, n * 8); // after the get
         MPI_Win_fence(0, w.win);
         if (rank_ == third) {
             CHECK(in == first);

@@ -65,7 +65,7 @@ class Windows(StubCase):
         """Operations to different targets take effect in any order, long after the origin has issued them."""
         for seed in (1, 2):
             with self.subTest(seed=seed):
-                self.mpi_program("random_windows", f"seed={50 + seed}", f"rounds={ROUNDS}", stub=[f"STUB_SEED={seed}"], RMA_LOCK_MODE=LOCKS[seed],
+                self.mpi_program("random_windows", f"seed={50 + seed}", f"rounds={int(ROUNDS) // 3}", stub=[f"STUB_SEED={seed}", "STUB_HOLD_US=100"], RMA_LOCK_MODE=LOCKS[seed],
                                  RMA_ATOMICS="network")
 
 
@@ -76,17 +76,39 @@ class ManyTargets(StubCase):
     def synchronization(self, *arguments, stub=(), **settings):
         self.program(SYNCHRONIZATION, *arguments, hosts="n1:1,n2:1,n3:1,n4:1", stub=stub, **settings)
 
+    def reports(self, *arguments, stub=()):
+        """What the devices counted: most flushes in flight, atomic additions."""
+        with tempfile.NamedTemporaryFile("r", dir=os.path.dirname(STUB_DEVICE)) as report:
+            self.synchronization(*arguments, stub=[f"STUB_REPORT={report.name}", *stub])
+            return [tuple(map(int, line.split())) for line in report.read().splitlines()]
+
     def test_flushes_are_in_flight_at_once(self):
         """Each device has flushes of all three targets in flight: one round trip, not three."""
         for kind in ("fence", "complete", "unlock_all"):
-            with self.subTest(kind=kind), tempfile.NamedTemporaryFile("r", dir=os.path.dirname(STUB_DEVICE)) as report:
-                self.synchronization(kind, stub=[f"STUB_REPORT={report.name}", "STUB_SEED=7", "STUB_HOLD_US=3000"])
-                self.assertEqual(report.read().split(), ["3"] * 4)
+            with self.subTest(kind=kind):
+                found = self.reports(kind, "20", "acknowledged", stub=["STUB_SEED=7", "STUB_HOLD_US=3000"])
+                self.assertEqual([flushes for flushes, _ in found], [3] * 4)
 
     def test_order(self):
-        for seed in range(1, 4):
-            with self.subTest(seed=seed):
-                self.synchronization("order", stub=[f"STUB_SEED={seed}"])
+        for seed, fence in enumerate(("acknowledged", "notified", "auto"), start=1):
+            for device in ("kept", "none"):
+                with self.subTest(fence=fence, device=device):
+                    order = [] if device == "kept" else [f"STUB_ORDER={device}"]
+                    self.synchronization("order", "30", fence, stub=[f"STUB_SEED={seed}", *order])
+
+    def test_notifications(self):
+        """One atomic per target and fence, if the device keeps the order of puts and atomics."""
+        for kind in ("fence", "ifence"):
+            for fence, stub, expected in (("notified", (), 60), ("auto", (), 60), ("acknowledged", (), 0), ("notified", ["STUB_ORDER=none"], 0)):
+                with self.subTest(kind=kind, fence=fence, stub=stub):
+                    found = self.reports(kind, "20", fence, stub=["STUB_SEED=4", *stub])
+                    self.assertEqual([additions for _, additions in found], [expected] * 4)
+
+    def test_order_matters(self):
+        """The program fails on a device that does not keep the order that it claims."""
+        words = (f"ZIPMPI_RMA_RDMA_MODULE={STUB_DEVICE}", "STUB_SEED=5", "STUB_ORDER=claimed", "STUB_HOLD_US=20000")
+        r = self.mpiexec("-n", "4", "--host", "n1:1,n2:1,n3:1,n4:1", "env", *words, SYNCHRONIZATION, "fence", "50", "notified")
+        self.assertIn("check failed", r.err, r)
 
 
 if __name__ == "__main__":

@@ -33,8 +33,10 @@ using Locks = WindowPolicy::Locks;
 using Fence = WindowPolicy::Fence;
 constexpr Word<Locks> lock_words[] = {
     {"auto", Locks::automatic}, {"cpu", Locks::cpu}, {"network", Locks::network}, {"hybrid", Locks::hybrid}};
-constexpr Word<Fence> fence_words[] = {
-    {"auto", Fence::automatic}, {"acknowledged", Fence::acknowledged}, {"counted", Fence::counted}};
+constexpr Word<Fence> fence_words[] = {{"auto", Fence::automatic},
+                                       {"acknowledged", Fence::acknowledged},
+                                       {"counted", Fence::counted},
+                                       {"notified", Fence::notified}};
 
 // The value of a word; the first one if it is missing or invalid.
 template <class Value, size_t n>

@@ -191,9 +191,9 @@ void AmOrigin::await_all_fetches() {
         [this](TargetQueue& l) { await_answer([&l] { return l.fetches == 0; }, l.rank); });
 }
 
-void AmOrigin::count_batches(uint32_t* counts) {
-    target_queues_.for_each([counts](TargetQueue& l) {
-        counts[l.rank] = l.sent - l.counted;
+void AmOrigin::count_batches(uint32_t* counts, size_t stride) {
+    target_queues_.for_each([counts, stride](TargetQueue& l) {
+        counts[static_cast<size_t>(l.rank) * stride] = l.sent - l.counted;
         l.counted = l.sent;
     });
 }

@@ -96,8 +96,8 @@ class AmOrigin final : private AmHandler {
     // Ends pending fetches if a member has failed, called after each notification. No others follow (AmPath),
     // so that a late reply finds its id unused.
     void fail_pending();
-    // Batches sent to each rank since the last call.
-    void count_batches(uint32_t* counts);
+    // Batches sent to each rank since the last call, in every stride-th element.
+    void count_batches(uint32_t* counts, size_t stride);
 
   private:
     struct PendingReply {

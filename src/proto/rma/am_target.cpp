@@ -5,6 +5,7 @@
 #include "proto/p2p/progress_engine.hpp"
 #include "proto/rma/post_flags.hpp"
 #include "proto/rma/rdma_connections.hpp"
+#include "proto/rma/rdma_notices.hpp"
 
 #include <sched.h>
 
@@ -69,6 +70,10 @@ void AmTarget::on_out_of_band(int from, const std::byte* message, size_t bytes) 
     std::memcpy(&request, message + sizeof(wire::RmaBatch), sizeof request);
     if (request.kind < wire::RmaKind::yield_lock || request.extra_segments != 0 || request.data_bytes != 0)
         return;
+    if (request.kind == wire::RmaKind::notice_lost) {
+        if (notices_ != nullptr) notices_->on_notice_lost();
+        return targets_.team().engine->engine_lock().wake_waiters();
+    }
     OriginQueue& s = queue_from(out_of_band_queues_, from);
     s.deferred.emplace_back(message, message + bytes);
     if (s.deferred.size() > 1) return;

@@ -20,6 +20,7 @@
 namespace zipmpi::proto::rma {
 
 class RdmaConnections;
+class RdmaNotices;
 
 class AmTarget final : private AmHandler {
   public:
@@ -30,6 +31,7 @@ class AmTarget final : private AmHandler {
     AmTarget& operator=(const AmTarget&) = delete;
 
     void use_rdma(RdmaConnections& connections) { connections_ = &connections; }
+    void use_notices(RdmaNotices& notices) { notices_ = &notices; }
     void serve_hybrid_locks(RdmaLocks& locks) { locks_.serve_hybrid(locks); }
 
     // Batches served in this epoch.
@@ -76,6 +78,7 @@ class AmTarget final : private AmHandler {
     TargetTable& targets_;
     AmMessenger& messenger_;
     RdmaConnections* connections_ = nullptr; // null: RDMA is not used
+    RdmaNotices* notices_ = nullptr;         // null: fences do not use them
     LockService locks_;
     RequestExecutor executor_;
     OriginQueues origin_queues_;

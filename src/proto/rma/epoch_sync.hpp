@@ -3,14 +3,17 @@
 //
 // Synchronization of epochs with other members: MPI_Win_fence, and post, start, complete and wait.
 //
-// A barrier suffices for a fence if all operations complete in their call. Between hosts there are two
-// methods:
+// A barrier suffices for a fence if all operations complete in their call. Between hosts there are
+// three methods:
 //
 //   acknowledged  flush of all targets, then a barrier
 //   counted       reduce-scatter of batch counts; each member then waits for the batches sent to it. Needs no
 //                 replies. A member that finishes early may continue: its batches carry the fence count and
 //                 are deferred at members that are behind. Members of one node, which reach each other
 //                 without batches, synchronize at the end.
+//   notified      over RDMA: reduce-scatter of the numbers of batches and notifications (rdma_notices.hpp);
+//                 each member waits for those sent to it, then a barrier, because the device of a member that
+//                 is behind cannot defer operations. Flushes end meanwhile.
 //
 // Threads: under the lock of the progress engine.
 #pragma once
@@ -29,6 +32,7 @@ namespace zipmpi::proto::rma {
 
 class AmPath;
 class PendingOperations;
+class RdmaNotices;
 class WindowWaiter;
 
 class EpochSync {
@@ -45,6 +49,7 @@ class EpochSync {
     }
     // RDMA operations cannot be deferred until the target has passed the fence.
     void acknowledge_fences() { can_count_ = false; }
+    void use_notices(RdmaNotices& notices) { notices_ = &notices; }
 
     // Completes all operations on this member; no rank starts the next epoch before all have arrived.
     Err fence();
@@ -64,27 +69,37 @@ class EpochSync {
     }
 
     // Steps of a fence; the blocking and the nonblocking form (fence_sync.hpp) share them.
-    enum class FenceMethod : uint8_t { barrier, acknowledged, counted };
+    enum class FenceMethod : uint8_t { barrier, acknowledged, counted, notified };
     [[nodiscard]] FenceMethod fence_method() const;
-    // Counted: sends all batches and describes the reduce-scatter of their numbers.
-    void begin_counting(coll::Collective& c, std::vector<uint32_t>& counts, uint32_t& expected);
-    [[nodiscard]] bool has_received(uint32_t expected) const;
-    // After all expected batches: tells the members on this node; returns the number of the fence.
-    uint32_t pass_fence(uint32_t expected);
+    // What the other members have sent to this one since the last fence.
+    struct Expected {
+        uint32_t batches = 0;
+        uint32_t notices = 0; // notified only
+    };
+    // Counted, notified: sends all batches and notifications, and describes the reduce-scatter of their
+    // numbers.
+    void begin_counting(coll::Collective& c, std::vector<uint32_t>& counts, Expected& expected);
+    [[nodiscard]] bool has_received(const Expected& expected) const;
+    // After everything expected: tells the members on this node; returns the number of the fence.
+    uint32_t pass_fence(const Expected& expected);
+    // Notified: null otherwise.
+    [[nodiscard]] RdmaNotices* notices() const { return notices_; }
     // All members on this node have passed the fence.
     [[nodiscard]] bool is_node_fenced(uint32_t fences) const;
 
   private:
     [[gnu::cold]] Err complete_and_fence();
     Err fence_by_counts();
+    Err fence_by_notices();
     void notify_complete(int target);
 
     const TargetTable& targets_;
     WindowWaiter& waiter_;
     PendingOperations& pending_;
     WindowPolicy::Fence wanted_;
-    AmPath* am_ = nullptr;   // null: all operations complete in their calls
-    bool can_count_ = false; // a fence may count batches
+    AmPath* am_ = nullptr;           // null: all operations complete in their calls
+    RdmaNotices* notices_ = nullptr; // null: not all devices keep the order of operations
+    bool can_count_ = false;         // a fence may count batches
     uint32_t fences_ = 0;
 };
 

@@ -28,6 +28,7 @@ void FenceSync::begin() {
         for (int r = 0; r < targets_.team().size; ++r) marks_.push_back(pending_.begin_flush(r));
         return;
     }
+    notified_ = method == Method::notified;
     stage_ = Stage::counting;
     collective_.emplace(targets_.team(), coll::Collective::Form::detached);
     epochs_.begin_counting(*collective_, counts_, expected_);
@@ -50,6 +51,8 @@ bool FenceSync::is_stage_over() {
         return epochs_.has_received(expected_) || failed();
     case Stage::leaving:
         return epochs_.is_node_fenced(number_) || failed();
+    case Stage::finishing:
+        return epochs_.notices()->are_operations_complete();
     default:
         return collective_->done();
     }
@@ -67,14 +70,19 @@ bool FenceSync::next_stage() {
         begin_barrier();
         return true;
     case Stage::counting:
+        if (notified_) arrivals_.emplace(epochs_.notices()->context());
         return enter(Stage::receiving, collective_->error());
     case Stage::receiving:
         if (!epochs_.has_received(expected_)) return enter(Stage::receiving, waiter_.failure_of(-1));
         number_ = epochs_.pass_fence(expected_);
+        arrivals_.reset();
+        if (notified_) {
+            begin_barrier();
+            return true;
+        }
         return enter(Stage::leaving, Err::success);
     case Stage::barrier:
-        set_error(collective_->error());
-        return false;
+        return enter(Stage::finishing, collective_->error()) && notified_;
     default:
         return false;
     }

@@ -13,6 +13,7 @@
 #include "proto/coll/collective.hpp"
 #include "proto/rma/epoch_sync.hpp"
 #include "proto/rma/nonblocking_sync.hpp"
+#include "proto/rma/rdma_notices.hpp"
 
 #include <optional>
 
@@ -27,7 +28,7 @@ class FenceSync final : public NonblockingSync {
     }
 
   private:
-    enum class Stage : uint8_t { flushing, barrier, counting, receiving, leaving };
+    enum class Stage : uint8_t { flushing, barrier, counting, receiving, leaving, finishing };
 
     void begin() override;
     [[nodiscard]] bool is_stage_over() override;
@@ -43,8 +44,10 @@ class FenceSync final : public NonblockingSync {
     Stage stage_ = Stage::barrier;
     std::optional<coll::Collective> collective_;
     std::vector<PendingOperations::FlushMark> marks_; // acknowledged
-    std::vector<uint32_t> counts_;                    // counted
-    uint32_t expected_ = 0;
+    std::vector<uint32_t> counts_;                    // counted, notified
+    EpochSync::Expected expected_;
+    std::optional<RdmaContext::ArrivalWait> arrivals_; // notified
+    bool notified_ = false;
     uint32_t number_ = 0; // of this fence
 };
 

@@ -5,7 +5,7 @@
 #include "proto/rma/am_messenger.hpp"
 #include "proto/rma/window_waiter.hpp"
 
-#include <utility>
+#include <algorithm>
 
 namespace zipmpi::proto::rma {
 
@@ -19,7 +19,8 @@ RdmaConnections::RdmaConnections(const Team& team, RdmaContext& context, AmMesse
     , waiter_(waiter)
     , failure_(failure)
     , keys_(context.device(), static_cast<size_t>(team.size))
-    , used_(static_cast<size_t>(team.size)) {}
+    , used_(static_cast<size_t>(team.size))
+    , accesses_(static_cast<size_t>(team.size)) {}
 
 int RdmaConnections::endpoint(int rank) {
     RdmaContext::RdmaConnection& connection = connection_to(rank);
@@ -70,6 +71,25 @@ void RdmaConnections::flush_ranks(std::vector<int> ranks) {
         std::erase_if(ranks, [this](int rank) { return is_flushed(rank); });
         return ranks.empty();
     });
+}
+
+bool RdmaConnections::are_all_flushed() {
+    return std::ranges::all_of(used_ranks_, [this](int rank) { return is_flushed(rank); });
+}
+
+void RdmaConnections::mark_access(int rank, int endpoint, Access access) {
+    context_.mark_busy(endpoint);
+    Access& before = accesses_[static_cast<size_t>(rank)];
+    if (before == Access::none) accessed_.push_back(rank);
+    before = std::max(before, access);
+}
+
+std::vector<std::pair<int, RdmaConnections::Access>> RdmaConnections::take_accesses() {
+    std::vector<std::pair<int, Access>> taken;
+    for (const int rank : accessed_)
+        taken.emplace_back(rank, std::exchange(accesses_[static_cast<size_t>(rank)], Access::none));
+    accessed_.clear();
+    return taken;
 }
 
 void RdmaConnections::on_answer(int from, std::string_view text) {

@@ -21,6 +21,7 @@ class SlowDevice final : public transport::RdmaDevice {
 
     [[nodiscard]] const std::string& name() const override { return name_; }
     [[nodiscard]] bool is_coherent() const override { return false; }
+    [[nodiscard]] bool keeps_order() const override { return true; }
     int create_endpoint(std::string& text) override {
         text = name_;
         ends_.emplace_back();

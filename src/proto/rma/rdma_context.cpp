@@ -58,6 +58,12 @@ void RdmaContext::connect_to_self(RdmaConnection& connection) {
     if (connection.state == RdmaConnection::State::requested) connect(connection, accept(text));
 }
 
+RdmaContext::ArrivalWait::ArrivalWait(RdmaContext& context)
+    : context_(context) {
+    ++context_.arrival_waits_;
+    context_.engine_.hooks().add(context_.hook_);
+}
+
 void RdmaContext::mark_busy(int endpoint) {
     const auto i = static_cast<size_t>(endpoint);
     if (i >= busy_.size()) busy_.resize(i + 1);
@@ -93,13 +99,13 @@ void RdmaContext::finish(int endpoint) {
 int RdmaContext::poll() {
     device_->progress();
     int endpoint = -1;
-    bool awaited = false;
+    bool awaited = arrival_waits_ > 0;
     for (const CompletionAction& a : completion_actions_) {
         awaited = awaited || a.immediate;
         if (a.immediate && device_->flushed(a.endpoint)) endpoint = a.endpoint;
     }
     if (endpoint >= 0) finish(endpoint);
-    if (busy_endpoints_ == 0) engine_.hooks().remove(hook_);
+    if (busy_endpoints_ == 0 && arrival_waits_ == 0) engine_.hooks().remove(hook_);
     if (awaited && ++polls_ % polls_per_yield == 0) sched_yield();
     return awaited ? 1 : 0; // keeps the rank from sleeping
 }

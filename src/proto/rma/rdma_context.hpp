@@ -55,6 +55,10 @@ class RdmaContext {
 
     // An operation was started on this endpoint.
     void mark_busy(int endpoint);
+    [[nodiscard]] bool is_busy(int endpoint) const {
+        const auto i = static_cast<size_t>(endpoint);
+        return i < busy_.size() && busy_[i];
+    }
     // All operations on this endpoint are complete, and their completion actions have run.
     [[nodiscard]] bool is_flushed(int endpoint);
     [[nodiscard]] bool failed(int endpoint) const { return device_->failed(endpoint); }
@@ -77,6 +81,18 @@ class RdmaContext {
     }
     [[nodiscard]] uint64_t held_bytes() const { return held_bytes_; }
 
+    // While one exists, operations of other ranks are expected, whose arrival raises no event.
+    class ArrivalWait {
+      public:
+        explicit ArrivalWait(RdmaContext& context);
+        ~ArrivalWait() { --context_.arrival_waits_; }
+        ArrivalWait(const ArrivalWait&) = delete;
+        ArrivalWait& operator=(const ArrivalWait&) = delete;
+
+      private:
+        RdmaContext& context_;
+    };
+
     // Drives progress until done() returns true; releases the lock now and then.
     template <class Done>
     void wait_until(const Done& done) {
@@ -96,6 +112,7 @@ class RdmaContext {
     std::map<int, RdmaConnection> connections_; // by world rank
     std::vector<bool> busy_;                    // by endpoint: operations started since the last flush
     int busy_endpoints_ = 0;
+    int arrival_waits_ = 0;
     uint32_t polls_ = 0;
     std::list<CompletionAction> completion_actions_;
     uint64_t held_bytes_ = 0; // staging memory of the completion actions

@@ -25,16 +25,18 @@ RdmaKeyTable::~RdmaKeyTable() {
     device_.deregister_memory(lock_);
 }
 
-void RdmaKeyTable::register_memory(int own_rank, const Region& own, wire::NetworkLock& lock) {
+void RdmaKeyTable::register_memory(int own_rank, const Region& own, wire::WindowMember& member) {
     wire::RmaKeys& keys = published_[index(own_rank)];
     keys.coherent = device_.is_coherent() ? 1 : 0;
+    keys.ordered = device_.keeps_order() ? 1 : 0;
     keys.region = own.base;
-    keys.lock = reinterpret_cast<uint64_t>(&lock);
+    keys.lock = reinterpret_cast<uint64_t>(&member.network_lock);
+    constexpr size_t words = sizeof(wire::WindowMember) - offsetof(wire::WindowMember, network_lock);
     const bool has_region = own.size != 0 && !own.is_dynamic();
     // NOLINTNEXTLINE(performance-no-int-to-ptr): local memory
     auto* const base = reinterpret_cast<void*>(own.base);
     const bool registered = (!has_region || device_.register_memory(base, own.size, region_)) &&
-                            device_.register_memory(&lock, sizeof lock, lock_) &&
+                            device_.register_memory(&member.network_lock, words, lock_) &&
                             copy_key(region_.key, keys.region_key_bytes, keys.region_key) &&
                             copy_key(lock_.key, keys.lock_key_bytes, keys.lock_key);
     keys.usable = registered ? 1 : 0;

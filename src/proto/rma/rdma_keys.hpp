@@ -26,9 +26,9 @@ class RdmaKeyTable {
     RdmaKeyTable(const RdmaKeyTable&) = delete;
     RdmaKeyTable& operator=(const RdmaKeyTable&) = delete;
 
-    // Registers the memory of this rank and publishes its keys. Memory of a dynamic window is not registered;
-    // it is accessed by active messages.
-    void register_memory(int own_rank, const Region& own, wire::NetworkLock& lock);
+    // Registers the memory of this rank and its words for devices, and publishes the keys. Memory of a
+    // dynamic window is not registered; it is accessed by active messages.
+    void register_memory(int own_rank, const Region& own, wire::WindowMember& member);
     // The keys of all members; the caller exchanges them.
     [[nodiscard]] std::vector<wire::RmaKeys>& published() { return published_; }
     // Before the first access to a member. Returns false if the device rejects the keys.
@@ -41,7 +41,12 @@ class RdmaKeyTable {
         return {published_[index(rank)].lock + offset, imported_[index(rank)].lock.key};
     }
 
+    [[nodiscard]] transport::RemoteAddress notices(int rank) const { return lock_word(rank, notices_offset); }
+
   private:
+    // From the NetworkLock.
+    static constexpr size_t notices_offset =
+        offsetof(wire::WindowMember, notices) - offsetof(wire::WindowMember, network_lock);
     struct ImportedKeys {
         bool valid = false;
         transport::RemoteKey region;

@@ -67,12 +67,13 @@ Err agree_on_rdma(const TargetTable& targets, const WindowPolicy& policy, RdmaKe
         policy.lock_turns != 0 ? policy.lock_turns : static_cast<uint32_t>(lock_turns.get());
     modes.locks = choose_locks(team, policy);
     if (modes.locks == RdmaModes::Locks::hybrid) HybridLockNode(own_lock).init();
-    keys.register_memory(team.rank, targets.own_region(), own_lock);
+    keys.register_memory(team.rank, targets.own_region(), targets.own_member());
     auto& all = keys.published();
     if (const Err e = coll::allgather(team, all.data(), sizeof(wire::RmaKeys)); e != Err::success) return e;
     modes.usable = std::ranges::all_of(all, [](const wire::RmaKeys& k) { return k.usable != 0; });
     if (!modes.usable) return Err::success;
     const bool coherent = std::ranges::all_of(all, [](const wire::RmaKeys& k) { return k.coherent != 0; });
+    modes.ordered = std::ranges::all_of(all, [](const wire::RmaKeys& k) { return k.ordered != 0; });
     modes.put_get = !targets.is_dynamic();
     if (modes.put_get && atomics_kind.get() == "network")
         modes.atomics = RdmaModes::Atomics::network;

@@ -21,6 +21,7 @@ struct RdmaModes {
 
     bool usable = false; // by all members; otherwise none uses RDMA
     bool put_get = false;
+    bool ordered = false; // all devices execute the puts and atomics of a connection in order
     Locks locks = Locks::cpu;
     Atomics atomics = Atomics::cpu;
     uint32_t handover_count = 1; // consecutive acquisitions before a hybrid lock migrates

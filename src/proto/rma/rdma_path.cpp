@@ -7,6 +7,9 @@
 #include "proto/rma/pending_operations.hpp"
 
 namespace zipmpi::proto::rma {
+
+using Access = RdmaConnections::Access;
+
 namespace {
 
 constexpr uint64_t rdma_staged_bytes = uint64_t{256} << 10;
@@ -82,7 +85,7 @@ Err RdmaPath::put(int rank, const TypedBuffer& here, const TypedBuffer& there, F
             load(here, chunk.from, a.memory.data(), chunk.bytes);
             from = a.memory.data();
         }
-        context.mark_busy(endpoint);
+        connections_.mark_access(rank, endpoint, Access::put);
         for (size_t i = 0; i < chunk.count; from += chunk.iov[i++].iov_len)
             context.device().put(endpoint, from, chunk.iov[i].iov_len, remote(rank, chunk.segment(i)));
     }
@@ -106,7 +109,7 @@ Err RdmaPath::get(int rank, const TypedBuffer& here, const TypedBuffer& there, F
             limit_held_memory(rank);
             to = stage_result(endpoint, *fetch, chunk.from, chunk.bytes, factory);
         }
-        context.mark_busy(endpoint);
+        connections_.mark_access(rank, endpoint, Access::get);
         for (size_t i = 0; i < chunk.count; to += chunk.iov[i++].iov_len)
             context.device().get(endpoint, to, chunk.iov[i].iov_len, remote(rank, chunk.segment(i)));
     }
@@ -153,7 +156,7 @@ void RdmaPath::order_accumulates(int rank, AccumulatePath path) {
 uint64_t RdmaPath::update_word(int rank, int endpoint, const AccumulateOp& c, uint64_t in,
                                const transport::RemoteAddress& word) {
     const auto finish = [&] {
-        connections_.context().mark_busy(endpoint);
+        connections_.context().mark_busy(endpoint); // complete on return
         connections_.flush(rank);
         return !device().failed(endpoint);
     };
@@ -210,7 +213,7 @@ Err RdmaPath::fetch_add(int rank, int endpoint, const AccumulateOp& c, const Typ
             fetched =
                 reinterpret_cast<uint64_t*>(stage_result(endpoint, *fetch, chunk.from, chunk.bytes, factory));
         size_t at = 0;
-        connections_.context().mark_busy(endpoint);
+        connections_.mark_access(rank, endpoint, fetches ? Access::get : Access::put);
         for (size_t i = 0; i < chunk.count; ++i) {
             const transport::RemoteAddress first = remote(rank, chunk.segment(i));
             for (uint64_t k = 0; k < chunk.iov[i].iov_len; k += word_bytes, ++at)
@@ -250,7 +253,7 @@ Err RdmaPath::compare_and_swap(int rank, const void* compare, const void* value,
     uint64_t wanted = 0;
     std::memcpy(&expected, compare, word_bytes);
     std::memcpy(&wanted, value, word_bytes);
-    connections_.context().mark_busy(endpoint);
+    connections_.mark_access(rank, endpoint, Access::get);
     device().compare_swap(endpoint, expected, wanted, reinterpret_cast<uint64_t*>(found),
                           remote(rank, there));
     fetch->complete_part();

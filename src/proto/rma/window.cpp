@@ -4,7 +4,7 @@
 
 #include "proto/rma/am_path.hpp"
 #include "proto/rma/fence_sync.hpp"
-#include "proto/rma/rdma_connections.hpp"
+#include "proto/rma/rdma_notices.hpp"
 #include "proto/rma/rdma_path.hpp"
 
 namespace zipmpi::proto::rma {
@@ -49,10 +49,17 @@ Err Window::use_rdma(RdmaContext& context) {
     if (modes.put_get) {
         targets_.use_rdma();
         epochs_.acknowledge_fences();
+        if (modes.ordered) use_notices();
     }
     if (modes.atomics == RdmaModes::Atomics::network) targets_.forbid_cpu_atomics();
     if (modes.locks == RdmaModes::Locks::hybrid) static_cast<void>(connections_->endpoint(team.rank));
     return Err::success;
+}
+
+void Window::use_notices() {
+    notices_ = std::make_unique<RdmaNotices>(targets_, *connections_, am_->messenger());
+    epochs_.use_notices(*notices_);
+    am_->target().use_notices(*notices_);
 }
 
 std::unique_ptr<NonblockingSync> Window::make_fence() {

@@ -37,6 +37,7 @@ class AmPath;
 class NonblockingSync;
 class RdmaConnections;
 class RdmaContext;
+class RdmaNotices;
 class RdmaPath;
 
 class Window {
@@ -101,6 +102,8 @@ class Window {
     [[nodiscard]] AttachedRanges& attached() { return attached_; }
 
   private:
+    void use_notices();
+
     const WindowPolicy policy_;
     TargetTable targets_;
     DeferredError failure_;
@@ -112,6 +115,7 @@ class Window {
     LockManager locks_;
     EpochSync epochs_;
     std::unique_ptr<RdmaConnections> connections_; // null: RDMA is not used
+    std::unique_ptr<RdmaNotices> notices_;         // null: fences do not use them
     std::unique_ptr<RdmaPath> rdma_;               // null: RDMA is not used
     // Null: all targets are mapped. Last: its receivers call the components above until it is destroyed.
     std::unique_ptr<AmPath> am_;

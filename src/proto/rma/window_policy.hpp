@@ -9,10 +9,10 @@
 namespace zipmpi::proto::rma {
 
 struct WindowPolicy {
-    enum class Locks : uint8_t { automatic, cpu, network, hybrid };  // rma.lock_mode
-    enum class Fence : uint8_t { automatic, acknowledged, counted }; // epoch_sync.hpp
-    enum class Passive : uint8_t { allowed, none };                  // none: no_locks
-    enum class AccumulateOrder : uint8_t { kept, none };             // accumulate_ordering
+    enum class Locks : uint8_t { automatic, cpu, network, hybrid };            // rma.lock_mode
+    enum class Fence : uint8_t { automatic, acknowledged, counted, notified }; // epoch_sync.hpp
+    enum class Passive : uint8_t { allowed, none };                            // none: no_locks
+    enum class AccumulateOrder : uint8_t { kept, none };                       // accumulate_ordering
 
     Locks locks = Locks::automatic;
     Fence fence = Fence::automatic;

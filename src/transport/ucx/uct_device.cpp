@@ -82,7 +82,7 @@ void UctDevice::release_key(RemoteKey& remote) {
 } // namespace zipmpi::transport::ucx
 
 extern "C" [[gnu::visibility("default")]] zipmpi::transport::RdmaDevice*
-zipmpi_ucx_open_direct_2(const char* devices, std::string& why) {
+zipmpi_ucx_open_direct_3(const char* devices, std::string& why) {
     auto device = std::make_unique<zipmpi::transport::ucx::UctDevice>();
     return device->start(devices, why) ? device.release() : nullptr;
 }

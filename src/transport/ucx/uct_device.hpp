@@ -24,6 +24,7 @@ class UctDevice final : public RdmaDevice {
     [[nodiscard]] bool is_coherent() const override {
         return (port_.interface_attr().cap.flags & UCT_IFACE_FLAG_ATOMIC_CPU) != 0;
     }
+    [[nodiscard]] bool keeps_order() const override { return port_.keeps_order(); }
     int create_endpoint(std::string& text) override;
     bool connect(int endpoint, std::string_view text_of_peer) override;
     bool register_memory(void* at, size_t bytes, MemoryRegion& exposed) override;

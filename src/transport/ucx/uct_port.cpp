@@ -65,6 +65,8 @@ bool UctPort::open_domain(uct_component_h component, const char* name, std::stri
                           const ErrorHandler& on_error) {
     uct_md_config_t* config = nullptr;
     if (uct_md_config_read(component, nullptr, nullptr, &config) != UCS_OK) return false;
+    // Otherwise the bus of a target may reorder what arrives in order.
+    const bool bus_keeps_order = uct_config_modify(config, "PCI_RELAXED_ORDERING", "n") == UCS_OK;
     uct_md_h domain = nullptr;
     const ucs_status_t status = uct_md_open(component, name, config, &domain);
     uct_config_release(config);
@@ -82,6 +84,8 @@ bool UctPort::open_domain(uct_component_h component, const char* name, std::stri
         uct_release_tl_resource_list(resources);
     }
     if (!found) md_.reset();
+    // A reliable connection has one queue, whose requests the target's device executes in order.
+    keeps_order_ = found && bus_keeps_order && name_.starts_with("rc_");
     return found;
 }
 

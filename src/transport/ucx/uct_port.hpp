@@ -37,6 +37,8 @@ class UctPort {
     [[nodiscard]] const uct_md_attr_t& domain_attr() const { return md_attr_; }
     [[nodiscard]] const uct_iface_attr_t& interface_attr() const { return iface_attr_; }
     [[nodiscard]] const std::string& name() const { return name_; }
+    // Operations of an endpoint take effect at the target in order.
+    [[nodiscard]] bool keeps_order() const { return keeps_order_; }
 
   private:
     bool open_domain(uct_component_h component, const char* name, std::string_view devices,
@@ -53,6 +55,7 @@ class UctPort {
     uct_md_attr_t md_attr_{};
     uct_iface_attr_t iface_attr_{};
     std::string name_;
+    bool keeps_order_ = false;
 };
 
 } // namespace zipmpi::transport::ucx

@@ -20,7 +20,7 @@ using OpenAead = auth::Aead* (*)(auth::Key key);
 using OpenRdmaDevice = RdmaDevice* (*)(const char* devices, std::string& why);
 inline constexpr const char* open_for_frames_symbol = "zipmpi_ucx_open_for_frames_4";
 inline constexpr const char* open_aead_symbol = "zipmpi_ucx_open_sealer_3";
-inline constexpr const char* open_rdma_device_symbol = "zipmpi_ucx_open_direct_2";
+inline constexpr const char* open_rdma_device_symbol = "zipmpi_ucx_open_direct_3";
 inline constexpr const char* module_file = "zipmpi_ucx.so";
 
 // Load the module and call it.
