@@ -57,7 +57,7 @@ class Windows(StubCase):
 
     def test_target_computes(self):
         """Only the device of the target takes part."""
-        for lock in ("network", "hybrid"):
+        for lock in ("network", "hybrid", "auto"):
             with self.subTest(lock=lock):
                 self.program(IDLE_TARGET, "compute", hosts="n1:2,n2:1", ranks=3, RMA_ATOMICS="network", RMA_LOCK_MODE=lock, RMA_PROGRESS_THREAD="no")
 

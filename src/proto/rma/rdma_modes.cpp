@@ -20,7 +20,7 @@ Param<std::string> lock_kind{
     Level::tuner,
     Scope::job_wide,
     "window locks on RDMA windows: cpu (at the target), network (RDMA atomics), hybrid (migrates between "
-    "the two) or auto (network if no two members share a node, else cpu)"};
+    "the two) or auto (network if no two members share a node, else hybrid)"};
 Param<int64_t> lock_turns{"rma.hybrid_lock_turns",
                           4,
                           {1, 1 << 20},
@@ -44,7 +44,8 @@ WindowPolicy::Locks locks_by_parameter() {
     return lock_kind.get() == "hybrid" ? Locks::hybrid : Locks::automatic;
 }
 
-// The choice is equal on all members.
+// The choice is equal on all members. `auto` never makes an origin wait for the program of a target for long:
+// members of a node combine their requests by the lock of the node, which hybrid locks take first.
 RdmaModes::Locks choose_locks(const Team& team, const WindowPolicy& policy) {
     using Locks = WindowPolicy::Locks;
     if (policy.passive == WindowPolicy::Passive::none) return RdmaModes::Locks::cpu;
@@ -54,7 +55,8 @@ RdmaModes::Locks choose_locks(const Team& team, const WindowPolicy& policy) {
     if (wanted == Locks::hybrid) return RdmaModes::Locks::hybrid;
     std::set<int> nodes;
     for (int r = 0; r < team.size; ++r) nodes.insert(team.engine->peers().node_of(team.map.world(r)));
-    return nodes.size() == static_cast<size_t>(team.size) ? RdmaModes::Locks::network : RdmaModes::Locks::cpu;
+    return nodes.size() == static_cast<size_t>(team.size) ? RdmaModes::Locks::network
+                                                          : RdmaModes::Locks::hybrid;
 }
 
 } // namespace
