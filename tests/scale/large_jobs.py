@@ -72,6 +72,12 @@ def environment_of(pid):
         return []
 
 
+def state_of(pid):
+    """One letter, as in /proc/PID/stat; T: stopped."""
+    with open(f"/proc/{pid}/stat") as f:
+        return f.read().rpartition(")")[2].split()[0]
+
+
 def marked(mark):
     """Processes of the job whose mpiexec has this mark, and their environments: ranks, daemon and mpiexec."""
     found = {int(pid): environment_of(pid) for pid in os.listdir("/proc") if pid.isdigit()}
@@ -110,6 +116,8 @@ class RunningJob:
         launcher = sorted(set(marked(self.mark)) - set(by_rank.values()))
         for pid in launcher:
             os.kill(pid, signal.SIGSTOP)
+        while any(state_of(pid) != "T" for pid in launcher):
+            time.sleep(0.001)
         for rank in ranks:
             os.kill(by_rank[rank], signal.SIGKILL)
         for pid in launcher:
