@@ -120,10 +120,13 @@ function(zipmpi_place_module target)
 endfunction()
 
 # The tests of this folder so far run alone under `ctest -j`: they start jobs on all CPUs, and check placement or
-# times. Those under EXCEPT mostly wait.
+# times. Those under EXCEPT, and those that match EXCEPT_MATCHING, mostly wait or do not depend on times.
 function(zipmpi_tests_run_alone)
-    cmake_parse_arguments(A "" "" "EXCEPT" ${ARGN})
+    cmake_parse_arguments(A "" "EXCEPT_MATCHING" "EXCEPT" ${ARGN})
     get_property(tests DIRECTORY PROPERTY TESTS)
+    if(A_EXCEPT_MATCHING)
+        list(FILTER tests EXCLUDE REGEX "${A_EXCEPT_MATCHING}")
+    endif()
     foreach(test IN LISTS tests)
         if(NOT test IN_LIST A_EXCEPT)
             set_tests_properties(${test} PROPERTIES RUN_SERIAL ON)
