@@ -53,9 +53,7 @@ bool start_daemons(const StartRequest& request, Subtree& subtree, os::Fd& signal
     }
     const bool started = subtree.start_children(request.tree, secret, {0, nodes}, why);
     wipe(secret);
-    if (!started) return false;
-    subtree.mark_exempt_from_fence([&](NodeRange p) { return request.map.has_ranks(p.node, p.end); });
-    return true;
+    return started;
 }
 
 } // namespace zipmpi::launch

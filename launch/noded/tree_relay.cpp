@@ -42,7 +42,6 @@ bool TreeRelay::start(Diagnostic& why) {
     if (range.end <= range.node + 1) return true;
     const bool started =
         subtree_.start_children(request.tree, job_.secret(), {range.node + 1, range.end}, why);
-    subtree_.mark_exempt_from_fence([&](NodeRange p) { return request.map.has_ranks(p.node, p.end); });
     subtree_.send_start(request);
     return started;
 }

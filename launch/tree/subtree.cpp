@@ -161,8 +161,10 @@ void Subtree::on_child(uint32_t index, uint32_t events) {
 }
 
 void Subtree::send_start(const StartRequest& request) {
-    for (ChildDaemon& c : children_)
+    for (ChildDaemon& c : children_) {
+        c.exempt_from_fence = !request.map.has_ranks(c.range.node, c.range.end);
         c.send(ControlFrameType::start, encode(request, c.range.node, c.range.end));
+    }
     update_all_events();
 }
 
@@ -216,10 +218,6 @@ void Subtree::close() {
 
 bool Subtree::all_finished() const {
     return std::all_of(children_.begin(), children_.end(), [](const ChildDaemon& c) { return c.finished; });
-}
-
-void Subtree::mark_exempt_from_fence(const std::function<bool(NodeRange)>& has_ranks) {
-    for (ChildDaemon& c : children_) c.exempt_from_fence = !has_ranks(c.range);
 }
 
 std::vector<pid_t> Subtree::pids() const {

@@ -55,7 +55,6 @@ class Subtree {
     [[nodiscard]] bool exempt_from_fence(uint32_t child) const {
         return children_[child].finished || children_[child].exempt_from_fence;
     }
-    void mark_exempt_from_fence(const std::function<bool(NodeRange)>& has_ranks);
     [[nodiscard]] const ChildDaemon& child(uint32_t child) const { return children_[child]; }
     [[nodiscard]] bool all_finished() const;
     [[nodiscard]] std::vector<pid_t> pids() const; // of running agents and attached daemons

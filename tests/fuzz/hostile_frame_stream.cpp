@@ -46,7 +46,7 @@ class Receiver final : public StreamListener {
         , in_(std::move(from_.near), pool_, *this, use)
         , out_(std::make_unique<FrameStream>(std::move(to_.near), pool_, *this, use)) {}
     ~Receiver() {
-        out_.reset(); // all its frames end
+        out_.reset();                          // all its frames end
         if (!in_flight_.empty()) std::abort(); // never sent
     }
     Receiver(const Receiver&) = delete;
@@ -60,7 +60,7 @@ class Receiver final : public StreamListener {
             return read();
         case 1:
             if (!memory_.empty()) in_.revoke_buffer(*memory_.back());
-            if (!memory_.empty()) memory_.pop_back(); // freed: it is not written any more
+            if (!memory_.empty()) memory_.pop_back(); // freed: no longer written
             return true;
         case 2:
             to_.drain();

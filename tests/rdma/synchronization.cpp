@@ -3,7 +3,8 @@
 //
 // Epochs with puts to all ranks, and the order of accesses of three ranks across a fence.
 //
-//   synchronization fence|ifence|complete|unlock_all|order [ROUNDS [METHOD]]    METHOD: value of the hint zipmpi_fence
+//   synchronization fence|ifence|complete|unlock_all|order [ROUNDS [METHOD]]    METHOD: value of the hint
+//   zipmpi_fence
 #include "../mpi/check.hpp"
 
 #include <cstddef>

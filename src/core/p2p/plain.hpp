@@ -118,7 +118,7 @@ class SpareRequests {
 [[nodiscard]] [[gnu::always_inline]] inline Request*
 try_irecv(uint32_t function, void* buf, uint64_t capacity, int source, int tag, Comm& comm) noexcept {
     proto::Matcher& matcher = progress_engine().receiver().matcher();
-    if (spare_requests.empty() || matcher.unexpected_count() != 0) [[unlikely]]
+    if (spare_requests.empty() || matcher.unexpected().count() != 0) [[unlikely]]
         return nullptr;
     proto::set_recv_from_rank(spare_requests.first(), comm.team, buf, capacity, source, tag);
     if (!matcher.try_post_exact(spare_requests.first())) [[unlikely]]

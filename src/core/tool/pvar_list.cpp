@@ -108,7 +108,7 @@ std::vector<uint64_t> values_of(const PvarEntry& variable, const std::vector<int
         values[0] = e->progress_engine->counters().get(static_cast<Counter>(variable.which));
         break;
     case Source::unexpected:
-        values[0] = e->progress_engine->receiver().matcher().unexpected_count();
+        values[0] = e->progress_engine->receiver().matcher().unexpected().count();
         break;
     case Source::traffic:
         values = traffic_to(*e, variable.which, ranks);

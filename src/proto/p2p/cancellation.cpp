@@ -22,10 +22,10 @@ void Cancellation::cancel_send(Operation& op) {
     if (control_.queue().take_if([&](const SendQueue::QueuedSend& p) { return p.op == &op; }, queued))
         return completion_.finish_cancelled(op);
     if (op.world_peer == peers_.world_rank()) {
-        UnexpectedMessage* u =
-            matcher_.find_if(op.context, [&](const IncomingMessage& m) { return m.local_send == &op; });
+        UnexpectedMessage* u = matcher_.unexpected().find_if(
+            op.context, [&](const IncomingMessage& m) { return m.local_send == &op; });
         if (u == nullptr) return; // extracted by a matched probe: it will be received
-        matcher_.discard(*u);
+        matcher_.unexpected().discard(*u);
         return completion_.finish_cancelled(op);
     }
     if (op.own_id == 0 || op.cancel != Operation::Cancel::none)
@@ -37,7 +37,7 @@ void Cancellation::cancel_send(Operation& op) {
 }
 
 void Cancellation::on_cancel(const wire::Cancel& request, transport::Peer from) {
-    UnexpectedMessage* u = matcher_.find_if(request.context, [&](const IncomingMessage& m) {
+    UnexpectedMessage* u = matcher_.unexpected().find_if(request.context, [&](const IncomingMessage& m) {
         return m.local_send == nullptr && m.from == from && sender_operation(m) == request.sender;
     });
     if (u == nullptr) {
@@ -46,7 +46,7 @@ void Cancellation::on_cancel(const wire::Cancel& request, transport::Peer from) 
         return;
     }
     transport::IncomingBulk* const bulk = u->message.bulk;
-    matcher_.discard(*u);
+    matcher_.unexpected().discard(*u);
     control_.send(from, wire::MessageKind::cancelled, &request, sizeof request);
     if (bulk != nullptr) network_.get()->drop(*bulk); // completes the send
 }

@@ -166,14 +166,14 @@ int FaultMonitor::fail_pipelined() {
 // Long or synchronous messages to this rank itself whose receive will not be posted.
 int FaultMonitor::fail_self_sends() {
     int ended = 0;
-    Matcher& matcher = receiver_.matcher();
+    UnexpectedMessages& unexpected = receiver_.matcher().unexpected();
     for (const auto& [key, why] : table_.comm_errors)
         for (const uint32_t context : {key, key + 1, key | partitioned_context}) {
             if (why != Err::revoked && !is_collective(context)) continue;
             const auto is_local = [](const IncomingMessage& m) { return m.local_send != nullptr; };
-            while (UnexpectedMessage* const u = matcher.find_if(context, is_local)) {
+            while (UnexpectedMessage* const u = unexpected.find_if(context, is_local)) {
                 Operation& op = *u->message.local_send;
-                matcher.discard(*u);
+                unexpected.discard(*u);
                 completion_.finish_with_error(op, comm_error(why));
                 ++ended;
             }

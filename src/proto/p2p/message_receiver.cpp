@@ -39,8 +39,8 @@ MessageReceiver::MessageReceiver(NodeTransports& node, EngineLock& lock, Network
     , matcher_(ExpectedPeers(node.shm))
     , rendezvous_(node, paths, table, control, matcher_, completion)
     , staging_(node.shm.caps().bulk_max) {
-    matcher_.set_counters(node.counters());
-    matcher_.set_budget(budget_);
+    matcher_.unexpected().set_counters(node.counters());
+    matcher_.unexpected().set_budget(budget_);
 }
 
 [[gnu::always_inline]] inline void MessageReceiver::begin(Operation& recv, const wire::Envelope& e,
@@ -69,12 +69,12 @@ MessageReceiver::MessageReceiver(NodeTransports& node, EngineLock& lock, Network
 }
 
 void MessageReceiver::start(Operation& recv) {
-    if (UnexpectedMessage* const u = matcher_.find_unexpected(recv.context, recv.source, recv.tag)) {
+    if (UnexpectedMessage* const u = matcher_.unexpected().find(recv.context, recv.source, recv.tag)) {
         const wire::Envelope& e = u->message.envelope;
         node_.events.raise(EventType::unexpected_match, e.source, e.tag,
                            static_cast<int64_t>(u->message.bytes));
         accept(recv, u->message);
-        matcher_.discard(*u);
+        matcher_.unexpected().discard(*u);
     } else {
         matcher_.post(recv);
     }
@@ -136,7 +136,7 @@ void MessageReceiver::store_without_memory(const IncomingMessage& message) {
     budget_.hold_all();
     for (int i = 0; i < tries; ++i) {
         nanosleep(&pause, nullptr);
-        if (matcher_.store(message) != nullptr) return;
+        if (matcher_.unexpected().store(message) != nullptr) return;
     }
     exit_without_memory(message);
 }
@@ -146,7 +146,7 @@ void MessageReceiver::exit_without_memory(const IncomingMessage& message) const 
     p.what = "out of memory for messages without a receive";
     p.where = "rank " + std::to_string(node_.shm.segment().world_rank(node_.shm.self()));
     p.why = "no memory to store " + std::to_string(message.bytes) + " bytes; " +
-            std::to_string(matcher_.unexpected_count()) + " earlier messages are stored";
+            std::to_string(matcher_.unexpected().count()) + " earlier messages are stored";
     p.fix = "post receives earlier, or limit the messages in flight, for example by MPI_Ssend";
     report(p);
     _exit(1);
@@ -160,7 +160,7 @@ void MessageReceiver::count_unexpected(const IncomingMessage& message) {
 
 void MessageReceiver::store(const IncomingMessage& message) {
     count_unexpected(message);
-    if (matcher_.store(message) == nullptr) store_without_memory(message);
+    if (matcher_.unexpected().store(message) == nullptr) store_without_memory(message);
     lock_.wake_waiters(); // another thread may probe for it
 }
 
@@ -177,7 +177,7 @@ void MessageReceiver::accept(Operation& recv, const IncomingMessage& message) {
 
 const IncomingMessage* MessageReceiver::near_miss(const Operation& recv) const {
     const int from = recv.source == any_source ? 0 : node_.shm.peer_of(recv.world_peer);
-    return from < 0 ? nullptr : matcher_.near_miss(recv, static_cast<transport::Peer>(from));
+    return from < 0 ? nullptr : matcher_.unexpected().near_miss(recv, static_cast<transport::Peer>(from));
 }
 
 // Directly into the user's buffer if it is contiguous and large enough.
@@ -208,7 +208,7 @@ void MessageReceiver::receive_from_self(Operation& send) {
             message.data = packed;
         }
     }
-    if (matcher_.store(message) == nullptr)
+    if (matcher_.unexpected().store(message) == nullptr)
         send.error = fail(Err::no_mem, "receive messages of this rank to itself before sending more",
                           "no memory to buffer %llu bytes that this rank sends to itself",
                           static_cast<unsigned long long>(send.bytes));

@@ -38,25 +38,25 @@ int ProgressEngine::progress() {
 }
 
 const IncomingMessage* ProgressEngine::probe(uint32_t context, int source, int tag) {
-    const UnexpectedMessage* u = receiver_.matcher().find_unexpected(context, source, tag);
+    const UnexpectedMessage* u = receiver_.matcher().unexpected().find(context, source, tag);
     return u != nullptr ? &u->message : nullptr;
 }
 
 UnexpectedMessage* ProgressEngine::extract(uint32_t context, int source, int tag) {
-    UnexpectedMessage* u = receiver_.matcher().find_unexpected(context, source, tag);
-    if (u != nullptr) receiver_.matcher().extract(*u);
+    UnexpectedMessage* u = receiver_.matcher().unexpected().find(context, source, tag);
+    if (u != nullptr) receiver_.matcher().unexpected().extract(*u);
     return u;
 }
 
 void ProgressEngine::recv_extracted(Operation& op, UnexpectedMessage& message) {
     receiver_.accept(op, message.message);
-    receiver_.matcher().release(message);
+    receiver_.matcher().unexpected().release(message);
 }
 
 void ProgressEngine::drop_unexpected(uint32_t context) {
     // Also messages that are still in a ring.
     node_.shm.poll_all([this](const transport::Arrival& a) { dispatcher().dispatch(a); });
-    receiver_.matcher().discard_if(context, [](const IncomingMessage& m) {
+    receiver_.matcher().unexpected().discard_if(context, [](const IncomingMessage& m) {
         return m.local_send == nullptr && Cancellation::sender_operation(m) == 0;
     });
 }

@@ -20,7 +20,7 @@ class RtsReplier {
     // The tag field of the reply carries the number of unexpected messages, for SkewBuffer.
     void reply(const IncomingMessage& message, wire::MessageKind kind, const void* payload, size_t bytes) {
         const auto unexpected =
-            static_cast<uint32_t>(std::min<uint64_t>(matcher_.unexpected_count(), INT32_MAX));
+            static_cast<uint32_t>(std::min<uint64_t>(matcher_.unexpected().count(), INT32_MAX));
         control_.send(message.from, kind, payload, bytes, unexpected);
     }
     void acknowledge(const IncomingMessage& message) {

@@ -106,7 +106,7 @@ TEST(Matcher, AgreesWithLinearSearch) {
                 model.unexpected.push_back(e);
                 IncomingMessage message;
                 message.envelope = e;
-                ASSERT_NE(matcher.store(message), nullptr);
+                ASSERT_NE(matcher.unexpected().store(message), nullptr);
             }
         } else { // a receive is posted
             Operation r;
@@ -116,11 +116,11 @@ TEST(Matcher, AgreesWithLinearSearch) {
             r.tag = wildcards && below(3) == 0 ? any_tag : tag();
             const auto fit = std::find_if(model.unexpected.begin(), model.unexpected.end(),
                                           [&](const wire::Envelope& e) { return Model::matches(r, e); });
-            UnexpectedMessage* const got = matcher.find_unexpected(r.context, r.source, r.tag);
+            UnexpectedMessage* const got = matcher.unexpected().find(r.context, r.source, r.tag);
             ASSERT_EQ(got != nullptr, fit != model.unexpected.end());
             if (got != nullptr) {
                 ASSERT_EQ(got->message.envelope.sync_id, fit->sync_id);
-                matcher.discard(*got);
+                matcher.unexpected().discard(*got);
                 model.unexpected.erase(fit);
             } else if (below(10) != 0) {
                 receives.push_back(r);
@@ -133,7 +133,7 @@ TEST(Matcher, AgreesWithLinearSearch) {
                 model.posted.erase(any);
             }
         }
-        ASSERT_EQ(matcher.unexpected_count(), model.unexpected.size());
+        ASSERT_EQ(matcher.unexpected().count(), model.unexpected.size());
     }
 }
 

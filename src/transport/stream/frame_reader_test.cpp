@@ -141,7 +141,7 @@ TEST_F(FrameReaderTest, FramesOfGatewaysHaveALowerLimit) {
 }
 
 // The bytes of a hello are kept, no others.
-TEST_F(FrameReaderTest, StrangersAllocateNothing) {
+TEST_F(FrameReaderTest, UnauthenticatedPeersAllocateNothing) {
     write(std::array<std::byte, 50'000>{});
     poll();
     EXPECT_EQ(connection(), nullptr);

@@ -76,7 +76,7 @@ void NetworkSimulation::send(int rank, const Action& a) {
     const LinkCosts& costs = link(rank, a.peer);
     ++result_.messages;
     result_.messages_between_nodes += &costs != &model_.node ? 1 : 0;
-    result_.messages_between_clusters += &costs == &model_.clusters ? 1 : 0;
+    result_.intercluster_messages += &costs == &model_.clusters ? 1 : 0;
     result_.bytes += a.bytes;
     r.clock += costs.overhead;
     const double leaves = std::max(r.clock, r.sender_free);

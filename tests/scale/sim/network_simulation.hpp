@@ -19,7 +19,7 @@ struct SimulationResult {
     double ns = 0; // until the last rank has finished
     uint64_t messages = 0;
     uint64_t messages_between_nodes = 0; // and clusters
-    uint64_t messages_between_clusters = 0;
+    uint64_t intercluster_messages = 0;
     uint64_t bytes = 0;
     uint64_t unfinished = 0; // ranks that wait indefinitely: an error of the schedules
     RankMemory memory;       // of the rank that needs most

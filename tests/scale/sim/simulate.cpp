@@ -123,12 +123,12 @@ int main(int argc, char** argv) {
         return simulate_cores(shape, call, argv + 5, argc - 5);
     VirtualJob job(shape);
     const SimulationResult r = NetworkSimulation(model, job).run(call);
-    std::printf("ranks %d nodes %d us %.3f messages %llu between_nodes %llu between_clusters %llu bytes %llu "
+    std::printf("ranks %d nodes %d us %.3f messages %llu between_nodes %llu intercluster %llu bytes %llu "
                 "hierarchy_bytes %llu "
                 "schedule_bytes %llu unfinished %llu",
                 shape.ranks, shape.nodes(), r.ns / 1e3, static_cast<unsigned long long>(r.messages),
                 static_cast<unsigned long long>(r.messages_between_nodes),
-                static_cast<unsigned long long>(r.messages_between_clusters),
+                static_cast<unsigned long long>(r.intercluster_messages),
                 static_cast<unsigned long long>(r.bytes), static_cast<unsigned long long>(r.memory.hierarchy),
                 static_cast<unsigned long long>(r.memory.schedule),
                 static_cast<unsigned long long>(r.unfinished));

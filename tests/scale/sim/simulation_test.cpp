@@ -72,14 +72,14 @@ TEST(Simulation, MessagesBetweenClusters) {
             const uint64_t within = 2 * c * static_cast<uint64_t>(nodes * each - 1);
             for (const VirtualJob::Call& call : {make_barrier(), make_allreduce(8)}) {
                 const SimulationResult r = simulate(shape, call);
-                EXPECT_EQ(r.messages_between_clusters, c * (c - 1)) << clusters << " x " << nodes;
+                EXPECT_EQ(r.intercluster_messages, c * (c - 1)) << clusters << " x " << nodes;
                 EXPECT_EQ(r.messages, within + c * (c - 1)) << clusters << " x " << nodes;
             }
             const SimulationResult broadcast = simulate(shape, make_broadcast(8));
-            EXPECT_EQ(broadcast.messages_between_clusters, c - 1) << clusters << " x " << nodes;
+            EXPECT_EQ(broadcast.intercluster_messages, c - 1) << clusters << " x " << nodes;
             EXPECT_EQ(broadcast.messages, static_cast<uint64_t>(shape.ranks) - 1)
                 << clusters << " x " << nodes;
-            EXPECT_EQ(simulate(shape, make_alltoall(8)).messages_between_clusters, c * (c - 1));
+            EXPECT_EQ(simulate(shape, make_alltoall(8)).intercluster_messages, c * (c - 1));
         }
 }
 
