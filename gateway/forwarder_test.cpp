@@ -4,7 +4,7 @@
 
 #include "bridge/frame.hpp"
 #include "bridge/gateway_settings.hpp"
-#include "transport/engine.hpp"
+#include "gateway/test_networks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,14 +25,13 @@ constexpr uint64_t job = 77;
 constexpr std::array<uint8_t, wire::key_bytes> key{1, 2, 3};
 
 // Records what is sent; peers are as they are numbered: by id.
-class RecordingNetwork final : public transport::FrameNetwork {
+class RecordingNetwork final : public StubNetwork {
   public:
     struct Sent {
         wire::Frame frame;
         int to;
     };
-    explicit RecordingNetwork(transport::FrameListener& listener)
-        : listener_(listener) {}
+    using StubNetwork::StubNetwork;
     void arrive(int from, wire::Frame frame, size_t bytes) {
         frame.bytes = static_cast<uint32_t>(bytes);
         bridge::finalize(frame);
@@ -55,23 +54,6 @@ class RecordingNetwork final : public transport::FrameNetwork {
         return bytes;
     }
 
-    [[nodiscard]] const std::string& address() const override { return address_; }
-    int connect_to(int id) override { return id; }
-    [[nodiscard]] int rank_of(Peer peer) const override { return static_cast<int>(peer); }
-    PostStatus send(Peer, const wire::Envelope&, const std::byte*, const transport::BufferRef&) override {
-        return PostStatus::failed;
-    }
-    PostStatus send_rendezvous(Peer, const wire::Envelope&, const std::byte*,
-                               const transport::BufferRef&) override {
-        return PostStatus::failed;
-    }
-    void fetch(transport::IncomingBulk&, const transport::BufferRef&) override {}
-    void drop(transport::IncomingBulk&) override {}
-    int progress() override { return 0; }
-    [[nodiscard]] int descriptor() const override { return -1; }
-    bool arm() override { return true; }
-    [[nodiscard]] bool idle() const override { return true; }
-    [[nodiscard]] uint64_t rejected_messages() const override { return 0; }
     PostStatus send_frame(Peer peer, std::span<const std::byte> head, std::span<const std::byte>,
                           FrameTicket*, Batching) override {
         const int to = static_cast<int>(peer);
@@ -81,29 +63,13 @@ class RecordingNetwork final : public transport::FrameNetwork {
         s.to = to;
         return PostStatus::done;
     }
-    void flush_batches() override {}
-    [[nodiscard]] bool has_batches() const override { return false; }
-    void release_frame(void*) override {}
     void reset_peer(Peer peer) override { std::erase(connected, static_cast<int>(peer)); }
-    void revoke_buffer(std::span<const std::byte>) override {}
-    [[nodiscard]] bool path_ready(Peer) const override { return true; }
-
     std::vector<int> connected;
     std::vector<Sent> sent;
-
-  private:
-    transport::FrameListener& listener_;
-    std::string address_;
 };
 
-// By cluster: what open_network() has made, and its listener.
-RecordingNetwork* networks[2];
-transport::NetworkListener* listeners[2];
-
-class NoAddresses final : public transport::AddressResolver {
-  public:
-    std::string find(int) override { return {}; }
-};
+constexpr auto& networks = TestNetworks<RecordingNetwork>::networks;
+constexpr auto& listeners = TestNetworks<RecordingNetwork>::listeners;
 
 // Rank 0 is in cluster 0, rank 1 in cluster 1, the gateway in both.
 class ForwarderTest : public testing::Test {
@@ -235,16 +201,12 @@ TEST_F(ForwarderTest, HeartbeatsAreReturned) {
 } // namespace
 } // namespace zipmpi::gateway
 
-// The networks of the gateway, replaced. The name of the devices is the number of a cluster.
+// The networks of the gateway, replaced.
 namespace zipmpi::transport {
 
 std::unique_ptr<FrameNetwork> open_network(const NetworkConfig& settings, const FrameConfig& frames,
                                            std::string& /*why*/) {
-    auto made = std::make_unique<gateway::RecordingNetwork>(*frames.listener);
-    const size_t cluster = settings.devices[0] == '0' ? 0 : 1;
-    gateway::networks[cluster] = made.get();
-    gateway::listeners[cluster] = settings.listener;
-    return made;
+    return gateway::TestNetworks<gateway::RecordingNetwork>::open(settings, frames);
 }
 
 } // namespace zipmpi::transport

@@ -16,16 +16,6 @@ namespace {
 
 constexpr uint64_t job = 7;
 
-// Small numbers, and now and then any.
-uint64_t number(Input& in) {
-    const uint8_t kind = in.byte();
-    if (kind < 250) return kind % 8;
-    uint64_t value = 0;
-    const auto bytes = in.take(sizeof value);
-    if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
-    return value;
-}
-
 struct Pending : NetworkOperation {
     std::vector<std::byte> memory;
 };
@@ -138,11 +128,11 @@ class Rank final : public transport::NetworkListener, public EndpointIo {
     void receive_frame(Input& in) {
         FrameFields fields;
         fields.type = static_cast<wire::FrameType>(1 + in.byte() % 5);
-        fields.sequence = number(in);
-        fields.offset = number(in) * wire::frame_chunk;
-        fields.length = number(in) * (in.byte() % 2 == 0 ? 1 : wire::frame_chunk);
+        fields.sequence = in.number(8);
+        fields.offset = in.number(8) * wire::frame_chunk;
+        fields.length = in.number(8) * (in.byte() % 2 == 0 ? 1 : wire::frame_chunk);
         wire::Frame header = fields.header();
-        const wire::AckBlock ack{number(in), number(in)};
+        const wire::AckBlock ack{in.number(8), in.number(8)};
         const wire::MessageHead head{
             wire::MessageKind::rts, 0, 0, in.byte() < 128 ? uint8_t{1} : uint8_t{0}, 1, 0};
         const bool is_message = fields.type == wire::FrameType::message;

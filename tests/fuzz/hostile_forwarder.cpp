@@ -7,8 +7,8 @@
 // its own.
 #include "bridge/frame.hpp"
 #include "gateway/forwarder.hpp"
+#include "gateway/test_networks.hpp"
 #include "input.hpp"
-#include "transport/engine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,10 +50,9 @@ void check_forwarded(std::span<const std::byte> head, std::span<const std::byte>
     if (!given->is_link && given->from < ranks && frame.from != given->from) std::abort();
 }
 
-class FuzzedNetwork final : public transport::FrameNetwork {
+class FuzzedNetwork final : public StubNetwork {
   public:
-    explicit FuzzedNetwork(transport::FrameListener& listener)
-        : listener_(listener) {}
+    using StubNetwork::StubNetwork;
     ~FuzzedNetwork() override {
         if (!kept_.empty() || !in_flight_.empty()) std::abort(); // never released
     }
@@ -85,23 +84,7 @@ class FuzzedNetwork final : public transport::FrameNetwork {
     }
     void use_mode(uint8_t mode) { mode_ = mode; }
 
-    [[nodiscard]] const std::string& address() const override { return address_; }
     int connect_to(int id) override { return id >= 0 && id < peers ? id : -1; }
-    [[nodiscard]] int rank_of(Peer peer) const override { return static_cast<int>(peer); }
-    PostStatus send(Peer, const wire::Envelope&, const std::byte*, const transport::BufferRef&) override {
-        return PostStatus::failed;
-    }
-    PostStatus send_rendezvous(Peer, const wire::Envelope&, const std::byte*,
-                               const transport::BufferRef&) override {
-        return PostStatus::failed;
-    }
-    void fetch(transport::IncomingBulk&, const transport::BufferRef&) override {}
-    void drop(transport::IncomingBulk&) override {}
-    int progress() override { return 0; }
-    [[nodiscard]] int descriptor() const override { return -1; }
-    bool arm() override { return true; }
-    [[nodiscard]] bool idle() const override { return true; }
-    [[nodiscard]] uint64_t rejected_messages() const override { return 0; }
     PostStatus send_frame(Peer peer, std::span<const std::byte> head, std::span<const std::byte> data,
                           transport::FrameTicket* ticket, transport::Batching) override {
         wire::Frame frame{};
@@ -114,8 +97,6 @@ class FuzzedNetwork final : public transport::FrameNetwork {
         in_flight_.push_back({static_cast<int>(peer), ticket});
         return PostStatus::in_flight;
     }
-    void flush_batches() override {}
-    [[nodiscard]] bool has_batches() const override { return false; }
     void release_frame(void* descriptor) override {
         if (kept_.erase(descriptor) != 1) std::abort(); // twice, or never kept
         delete static_cast<std::vector<std::byte>*>(descriptor);
@@ -130,30 +111,20 @@ class FuzzedNetwork final : public transport::FrameNetwork {
         });
         for (transport::FrameTicket* const ticket : ended) listener_.frame_sent(ticket);
     }
-    void revoke_buffer(std::span<const std::byte>) override {}
-    [[nodiscard]] bool path_ready(Peer) const override { return true; }
 
   private:
     struct Sent {
         int peer;
         transport::FrameTicket* ticket;
     };
-    transport::FrameListener& listener_;
-    std::string address_;
     std::set<int> connected_;
     std::set<void*> kept_;
     std::vector<Sent> in_flight_;
     uint8_t mode_ = 1;
 };
 
-// By cluster: what open_network() has made, and its listener.
-FuzzedNetwork* networks[2];
-transport::NetworkListener* listeners[2];
-
-class NoAddresses final : public transport::AddressResolver {
-  public:
-    std::string find(int) override { return {}; }
-};
+constexpr auto& networks = TestNetworks<FuzzedNetwork>::networks;
+constexpr auto& listeners = TestNetworks<FuzzedNetwork>::listeners;
 
 // Ranks 0 and 1 are in cluster 0, the others in cluster 1 and 2; the gateway is in clusters 0 and 1, and
 // cluster 2 is behind a link.
@@ -307,16 +278,12 @@ class Gateway final : public LinkSender {
 } // namespace
 } // namespace zipmpi::gateway
 
-// The networks of the gateway, replaced. The name of the devices is the number of a cluster.
+// The networks of the gateway, replaced.
 namespace zipmpi::transport {
 
 std::unique_ptr<FrameNetwork> open_network(const NetworkConfig& settings, const FrameConfig& frames,
                                            std::string& /*why*/) {
-    auto made = std::make_unique<gateway::FuzzedNetwork>(*frames.listener);
-    const size_t cluster = settings.devices[0] == '0' ? 0 : 1;
-    gateway::networks[cluster] = made.get();
-    gateway::listeners[cluster] = settings.listener;
-    return made;
+    return gateway::TestNetworks<gateway::FuzzedNetwork>::open(settings, frames);
 }
 
 } // namespace zipmpi::transport

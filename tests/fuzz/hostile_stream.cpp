@@ -32,16 +32,6 @@ const std::string& key() {
 
 ProcessName name_of(size_t peer) { return {2, static_cast<int32_t>(peer), 0}; }
 
-// Small numbers, and now and then any.
-uint64_t number(Input& in) {
-    const uint8_t kind = in.byte();
-    if (kind < 240) return kind % 16;
-    uint64_t value = 0;
-    const auto bytes = in.take(sizeof value);
-    if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
-    return value;
-}
-
 struct Pending : NetworkOperation {
     std::vector<std::byte> memory;
 };
@@ -215,8 +205,8 @@ class Process final : public NetworkListener {
                                                    creation_context, 3};
         FrameHeader head;
         head.kind = static_cast<FrameHeader::Kind>(in.byte() % 11);
-        head.number = number(in);
-        head.bytes = number(in) * (in.byte() % 4 == 0 ? 1000 : 1);
+        head.number = in.number(16);
+        head.bytes = in.number(16) * (in.byte() % 4 == 0 ? 1000 : 1);
         head.envelope.kind = static_cast<wire::MessageKind>(in.byte() % 13);
         head.envelope.flags = in.byte();
         const uint8_t payload = in.byte();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace zipmpi {
@@ -24,6 +25,16 @@ class Input {
     uint8_t byte() {
         const auto b = take(1);
         return b.empty() ? uint8_t{0} : static_cast<uint8_t>(b[0]);
+    }
+
+    // Less than `limit`, and now and then any number.
+    uint64_t number(uint8_t limit) {
+        const uint8_t kind = byte();
+        if (kind < 240) return kind % limit;
+        uint64_t value = 0;
+        const auto bytes = take(sizeof value);
+        if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
+        return value;
     }
 
   private:
