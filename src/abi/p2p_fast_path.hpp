@@ -31,6 +31,12 @@ template <class Count>
     return c != nullptr && Entry::in_group(rank, *c) ? c : nullptr;
 }
 
+[[gnu::always_inline]] inline bool is_recv_tag(int tag) noexcept {
+    if (tag >= 0) [[likely]]
+        return true;
+    return tag == MPI_ANY_TAG;
+}
+
 // Converts the tag of a receive to that of core. Returns false if it is invalid.
 [[gnu::always_inline]] inline bool convert_tag(int& tag) noexcept {
     if (tag >= 0) [[likely]]
@@ -68,15 +74,14 @@ template <class Count>
 [[gnu::always_inline]] inline bool recv(uint32_t function, void* buf, Count count, MPI_Datatype type,
                                         int source, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
     const core::Comm* const c = find_comm(comm, source);
-    if (c == nullptr || !convert_tag(tag)) [[unlikely]]
+    if (c == nullptr || !is_recv_tag(tag)) [[unlikely]]
         return false;
     const uint64_t capacity = bytes_of_buffer(buf, count, type);
     uint64_t bytes = 0;
-    if (capacity == UINT64_MAX || !core::plain::recv(function, buf, capacity, source, tag, *c, bytes))
-        [[unlikely]]
+    if (capacity == UINT64_MAX ||
+        !core::plain::recv(function, buf, capacity, source, tag, MPI_ANY_TAG, *c, bytes)) [[unlikely]]
         return false;
-    if (status != MPI_STATUS_IGNORE)
-        put_status({source, tag, Err::success, false, static_cast<int64_t>(bytes)}, *status);
+    if (status != MPI_STATUS_IGNORE) put_received(source, tag, static_cast<int64_t>(bytes), *status);
     return true;
 }
 
@@ -111,6 +116,12 @@ template <class Count>
     return r != nullptr && core::plain::try_complete(*r) ? r : nullptr;
 }
 
+// The status of a request that find_completed() returned.
+[[gnu::always_inline]] inline void put_completed(const core::Request& r, MPI_Status& to) noexcept {
+    if (r.shared) return put_status({}, to); // a send
+    put_received(r.matched_source, r.matched_tag, static_cast<int64_t>(r.received), to);
+}
+
 // Whether the completion call may take the fast path.
 [[gnu::always_inline]] inline bool may_complete() noexcept {
     return core::plain::is_possible() && !core::plain::is_progress_due();
@@ -122,7 +133,7 @@ template <class Count>
         return false;
     core::Request* const r = find_completed(*request);
     if (r == nullptr) return false;
-    if (status != MPI_STATUS_IGNORE) put_status(core::plain::status_of_completed(*r), *status);
+    if (status != MPI_STATUS_IGNORE) put_completed(*r, *status);
     core::plain::free_completed(*r);
     *request = MPI_REQUEST_NULL;
     record_call(recorder(), function, recorder_none, recorder_none, 0);
@@ -151,9 +162,11 @@ template <class Count>
     }
     for (int i = 0; i < count; ++i) {
         core::Request* const r = completed[i];
-        if (statuses != MPI_STATUSES_IGNORE)
-            put_status(r != nullptr ? core::plain::status_of_completed(*r) : core::Status{}, statuses[i]);
-        if (r == nullptr) continue;
+        if (r == nullptr) {
+            if (statuses != MPI_STATUSES_IGNORE) put_status({}, statuses[i]);
+            continue;
+        }
+        if (statuses != MPI_STATUSES_IGNORE) put_completed(*r, statuses[i]);
         core::plain::free_completed(*r);
         requests[i] = MPI_REQUEST_NULL;
     }

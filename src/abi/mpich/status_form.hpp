@@ -18,11 +18,14 @@ inline int64_t bytes_of(const MPI_Status& status) noexcept {
 inline bool is_cancelled(const MPI_Status& status) noexcept {
     return (status.count_high_and_cancelled & 1) != 0;
 }
-inline void set_bytes(MPI_Status& status, int64_t bytes) noexcept {
+inline void set_result(MPI_Status& status, int64_t bytes, bool cancelled) noexcept {
     const auto bits = static_cast<uint64_t>(bytes);
     status.count_low = static_cast<int>(static_cast<uint32_t>(bits));
     const auto high = static_cast<uint32_t>(bits >> 32) << 1;
-    status.count_high_and_cancelled = static_cast<int>(high | static_cast<uint32_t>(is_cancelled(status)));
+    status.count_high_and_cancelled = static_cast<int>(high | static_cast<uint32_t>(cancelled));
+}
+inline void set_bytes(MPI_Status& status, int64_t bytes) noexcept {
+    set_result(status, bytes, is_cancelled(status));
 }
 inline void set_cancelled(MPI_Status& status, bool cancelled) noexcept {
     const auto high = static_cast<uint32_t>(status.count_high_and_cancelled) & ~uint32_t{1};

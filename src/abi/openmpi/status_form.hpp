@@ -18,6 +18,10 @@ inline bool is_cancelled(const MPI_Status& status) noexcept { return status.canc
 inline void set_cancelled(MPI_Status& status, bool cancelled) noexcept {
     status.cancelled = static_cast<int>(cancelled);
 }
+inline void set_result(MPI_Status& status, int64_t bytes, bool cancelled) noexcept {
+    set_bytes(status, bytes);
+    set_cancelled(status, cancelled);
+}
 
 inline int source_of_core(int rank) noexcept { return values::to_abi_rank(rank); }
 inline int source_to_core(int rank) noexcept { return values::from_abi_rank(rank); }

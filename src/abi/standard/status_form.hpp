@@ -27,6 +27,10 @@ inline bool is_cancelled(const MPI_Status& status) noexcept { return status.MPI_
 inline void set_cancelled(MPI_Status& status, bool cancelled) noexcept {
     status.MPI_internal[cancelled_at] = static_cast<int>(cancelled);
 }
+inline void set_result(MPI_Status& status, int64_t bytes, bool cancelled) noexcept {
+    set_bytes(status, bytes);
+    set_cancelled(status, cancelled);
+}
 
 // Rank and tag have core's encoding.
 constexpr int source_of_core(int rank) noexcept { return rank; }

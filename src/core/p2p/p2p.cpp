@@ -30,7 +30,7 @@ enum class SendMode : uint8_t { standard, synchronous };
                                                    int tag, const Comm& comm, Status* status) {
     uint64_t bytes = 0;
     if (type.layout != nullptr || source == any_source ||
-        !plain::try_recv(buf, packed_bytes(count, type), source, tag, comm, bytes))
+        !plain::try_recv(buf, packed_bytes(count, type), source, tag, any_tag, comm, bytes))
         return false;
     if (status != nullptr) *status = {source, tag, Err::success, false, static_cast<int64_t>(bytes)};
     return true;

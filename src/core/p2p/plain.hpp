@@ -75,12 +75,13 @@ class SpareRequests {
     return progress_engine().sender().try_send_inline(team.map.world(dest), e,
                                                       static_cast<const std::byte*>(buf), bytes);
 }
-[[gnu::always_inline]] inline bool try_recv(void* buf, uint64_t capacity, int source, int& tag,
+// `wildcard`: the tag that matches any.
+[[gnu::always_inline]] inline bool try_recv(void* buf, uint64_t capacity, int source, int& tag, int wildcard,
                                             const Comm& comm, uint64_t& bytes) noexcept {
     const proto::Team& team = comm.team;
     wire::Envelope e{wire::MessageKind::eager, 0, 0, 0, team.context, source, tag, 0};
     if (!progress_engine().receiver().try_recv_inline(team.map.world(source), e, static_cast<std::byte*>(buf),
-                                                      capacity))
+                                                      capacity, wildcard))
         return false;
     tag = e.tag;
     bytes = e.inline_bytes;
@@ -103,8 +104,8 @@ class SpareRequests {
 
 // Receives from `source`, a rank of the communicator. On success sets tag and bytes of the message.
 [[gnu::always_inline]] inline bool recv(uint32_t function, void* buf, uint64_t capacity, int source, int& tag,
-                                        const Comm& comm, uint64_t& bytes) noexcept {
-    if (!try_recv(buf, capacity, source, tag, comm, bytes)) return false;
+                                        int wildcard, const Comm& comm, uint64_t& bytes) noexcept {
+    if (!try_recv(buf, capacity, source, tag, wildcard, comm, bytes)) return false;
     record_call(recorder(), function, source, tag, comm.team.context);
     return true;
 }
@@ -134,12 +135,6 @@ try_irecv(uint32_t function, void* buf, uint64_t capacity, int source, int tag, 
     if (!r.plain) return false;
     if (!r.done()) progress_engine().receiver().receive_ready(r.world_peer);
     return r.done() && r.error == Err::success && !r.cancelled;
-}
-
-// The status of a request of which try_complete() returned true.
-[[gnu::always_inline]] inline Status status_of_completed(const Request& r) noexcept {
-    if (r.shared) return {};
-    return {r.matched_source, r.matched_tag, Err::success, false, static_cast<int64_t>(r.received)};
 }
 
 // Frees a request of which try_complete() returned true.

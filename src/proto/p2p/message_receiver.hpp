@@ -22,9 +22,9 @@ class MessageReceiver {
     // Receives a message that is in its ring already if it is inline, from this rank of the node, and no
     // other receive or message is pending; `pattern` has context, source and tag of the receive. Now and then
     // returns false nevertheless, so that the caller makes progress on everything else, too. On success
-    // `pattern` has the envelope of the message.
+    // `pattern` has the envelope of the message. `wildcard`: the tag that matches any.
     [[gnu::always_inline]] bool try_recv_inline(int world_peer, wire::Envelope& pattern, std::byte* to,
-                                                uint64_t capacity) {
+                                                uint64_t capacity, int wildcard = any_tag) {
         const int local = node_.shm.peer_of(world_peer);
         if (local < 0 || !matcher_.empty() || ++inline_recvs_ % progress_interval == 0) [[unlikely]]
             return false;
@@ -35,7 +35,7 @@ class MessageReceiver {
             const int32_t tag = sent.tag;
             if (sent.kind != wire::MessageKind::eager || (sent.flags & wire::flag_synchronous) != 0 ||
                 sent.context != pattern.context || sent.source != pattern.source ||
-                (tag != pattern.tag && pattern.tag != any_tag) || bytes > wire::inline_max ||
+                (tag != pattern.tag && pattern.tag != wildcard) || bytes > wire::inline_max ||
                 bytes > capacity) [[unlikely]]
                 return false;
             copy_short(to, payload, bytes);
