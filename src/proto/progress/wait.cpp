@@ -39,6 +39,15 @@ Param<int64_t> extra_yield_us{
     Scope::local,
     "further yields before sleeping, if a node has more ranks than CPUs but at most twice as many"};
 
+Param<int64_t> own_cpu_yield_us{
+    "wait.own_cpu_yield_us",
+    10'000,
+    {0, 1000000000},
+    Unit::microseconds,
+    Level::tuner,
+    Scope::local,
+    "further yields before sleeping, if a node has a CPU for each rank, while no other process uses it"};
+
 Param<int64_t> network_yields{
     "wait.net_yields",
     1000,
@@ -142,14 +151,23 @@ int64_t yields_for(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
                : current_yields(engine);
 }
 
-// With few more ranks than CPUs, a rank that sleeps often leaves a CPU idle, and a rank on an idle CPU wakes
-// up later than one that yields, above all in a virtual machine. With many ranks another one runs instead,
-// and yields only take time from it.
+// Longer yields were used by another process.
+constexpr uint64_t own_yield_ns = 50'000;
+
+// A CPU becomes idle when its rank sleeps. A rank on an idle CPU wakes up later than one that yields, and in
+// a virtual machine it computes more slowly afterwards: the host has used its CPU meanwhile. With few more
+// ranks than CPUs that happens often. With many another rank runs instead, and yields only take time from it.
 bool yields_further(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
+    if (in_bulk || engine.network() != nullptr) return false;
     WaitTuning& tuning = engine.wait_tuning();
-    if (in_bulk || info.serial_wakeup || engine.network() != nullptr || !tuning.slightly_oversubscribed())
-        return false;
-    return os::now_ns() - tuning.yields_since_ns() < static_cast<uint64_t>(extra_yield_us.get()) * 1000;
+    const uint64_t now = os::now_ns();
+    const auto within = [&](const Param<int64_t>& us) {
+        return now - tuning.yields_since_ns() < static_cast<uint64_t>(us.get()) * 1000;
+    };
+    if (tuning.oversubscribed())
+        return !info.serial_wakeup && tuning.slightly_oversubscribed() && within(extra_yield_us);
+    const bool alone = tuning.end_yield(now) < own_yield_ns && !engine.engine_lock().multithreaded();
+    return alone && within(own_cpu_yield_us);
 }
 
 void yield_once(ProgressEngine& engine) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 namespace zipmpi::proto {
 
@@ -38,7 +39,9 @@ class WaitTuning {
     void set_spin_limit(uint32_t rounds) { spin_limit_ = rounds; }
     // When the present wait began to yield; of the wait that began last if several threads wait.
     [[nodiscard]] uint64_t yields_since_ns() const { return yields_since_ns_; }
-    void set_yields_since_ns(uint64_t now) { yields_since_ns_ = now; }
+    void set_yields_since_ns(uint64_t now) { yields_since_ns_ = last_yield_ns_ = now; }
+    // The time since the wait began to yield, or since the last call if that is later.
+    uint64_t end_yield(uint64_t now) { return now - std::exchange(last_yield_ns_, now); }
     // Consecutive idle polls of nonblocking calls.
     uint32_t count_idle_poll() { return ++idle_polls_; }
     void reset_idle_polls() { idle_polls_ = 0; }
@@ -56,6 +59,7 @@ class WaitTuning {
     uint32_t spin_limit_ = UINT32_MAX;
     uint32_t idle_polls_ = 0;
     uint64_t yields_since_ns_ = 0;
+    uint64_t last_yield_ns_ = 0;
 };
 
 } // namespace zipmpi::proto

@@ -75,6 +75,7 @@ struct WaitTuning {
     [[nodiscard]] static bool awake_fit_cpus() { return false; }
     [[nodiscard]] static uint64_t yields_since_ns() { return 0; }
     static void set_yields_since_ns(uint64_t) {}
+    static uint64_t end_yield(uint64_t) { return UINT64_MAX; } // used by another process: sleeps are explored
     [[nodiscard]] static uint32_t spin_limit() { return 0; }
     static void set_spin_limit(uint32_t) {}
     static uint32_t count_idle_poll() { return 1; }
