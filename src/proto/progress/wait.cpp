@@ -151,8 +151,8 @@ int64_t yields_for(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
                : current_yields(engine);
 }
 
-// Longer yields were used by another process.
-constexpr uint64_t own_yield_ns = 50'000;
+// Longer yields were used by another process. Shorter ones may be pauses of a virtual CPU.
+constexpr uint64_t own_yield_ns = 1'000'000;
 
 // A CPU becomes idle when its rank sleeps. A rank on an idle CPU wakes up later than one that yields, and in
 // a virtual machine it computes more slowly afterwards: the host has used its CPU meanwhile. With few more
