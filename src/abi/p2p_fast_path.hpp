@@ -37,15 +37,6 @@ template <class Count>
     return tag == MPI_ANY_TAG;
 }
 
-// Converts the tag of a receive to that of core. Returns false if it is invalid.
-[[gnu::always_inline]] inline bool convert_tag(int& tag) noexcept {
-    if (tag >= 0) [[likely]]
-        return true;
-    if (tag != MPI_ANY_TAG) return false;
-    tag = core::any_tag;
-    return true;
-}
-
 template <class Count>
 [[gnu::always_inline]] inline bool send(uint32_t function, const void* buf, Count count, MPI_Datatype type,
                                         int dest, int tag, MPI_Comm comm) noexcept {
@@ -100,7 +91,9 @@ template <class Count>
             *request = handle_of(made);
             return true;
         }
-    } else if (!convert_tag(tag)) {
+    } else if (tag == MPI_ANY_TAG) {
+        tag = core::any_tag;
+    } else {
         return false;
     }
     core::Request* const made = core::plain::irecv(function, buf, capacity, source, tag, *c);

@@ -10,7 +10,7 @@ import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from installed import needed  # noqa: E402
-from processes import children, ticks  # noqa: E402,F401 (re-exported)
+from processes import children, ticks, wait_until  # noqa: E402,F401 (re-exported)
 
 MPIEXEC = os.environ["TEST_MPIEXEC"]
 HELPERS = os.environ.get("TEST_HELPERS", "")
@@ -67,15 +67,6 @@ def marked(name):
         except OSError:
             pass
     return found
-
-
-def wait_until(condition, seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return condition()
 
 
 def first_good(runs, attempt, good):

@@ -7,7 +7,9 @@ import sys
 import time
 import unittest
 
-from cluster import SKIP, CannotRun, Cluster
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cluster import SKIP, CannotRun, Cluster  # noqa: E402
+from processes import wait_until  # noqa: E402,F401 (re-exported)
 
 MPIEXEC = os.environ["TEST_MPIEXEC"]
 EXCHANGE = os.environ.get("TEST_EXCHANGE", "")
@@ -37,15 +39,6 @@ def run(*args, stdin="", env=None):
     p = subprocess.run([MPIEXEC, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=SECONDS,
                        env=environment(env))
     return Result(p.returncode, p.stdout, p.stderr, time.monotonic() - begin)
-
-
-def wait_until(condition, seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return condition()
 
 
 class Case(unittest.TestCase):

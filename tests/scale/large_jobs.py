@@ -11,8 +11,9 @@ import time
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../multinode"))
+sys.path[:0] = [os.path.join(HERE, "../multinode"), os.path.join(HERE, "..")]
 from cluster import SKIP, CannotRun, Cluster  # noqa: E402,F401 (re-exported)
+from processes import state, wait_until  # noqa: E402
 
 OPTIONS = ("--merge-stderr-to-stdout",)  # saves a descriptor per rank
 DESCRIPTORS_PER_RANK = 1  # of each of the daemon's two tables: a pipe or a socket
@@ -72,12 +73,6 @@ def environment_of(pid):
         return []
 
 
-def state_of(pid):
-    """One letter, as in /proc/PID/stat; T: stopped."""
-    with open(f"/proc/{pid}/stat") as f:
-        return f.read().rpartition(")")[2].split()[0]
-
-
 def marked(mark):
     """Processes of the job whose mpiexec has this mark, and their environments: ranks, daemon and mpiexec."""
     found = {int(pid): environment_of(pid) for pid in os.listdir("/proc") if pid.isdigit()}
@@ -116,8 +111,8 @@ class RunningJob:
         launcher = sorted(set(marked(self.mark)) - set(by_rank.values()))
         for pid in launcher:
             os.kill(pid, signal.SIGSTOP)
-        while any(state_of(pid) != "T" for pid in launcher):
-            time.sleep(0.001)
+        if not wait_until(lambda: all(state(pid) == "T" for pid in launcher), 10):
+            raise RuntimeError(f"not stopped: {[(pid, state(pid)) for pid in launcher]}")
         for rank in ranks:
             os.kill(by_rank[rank], signal.SIGKILL)
         for pid in launcher:

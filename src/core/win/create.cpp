@@ -185,8 +185,8 @@ Err agree_on_progress_thread(Win& win) {
 
 // Regions in the block are already mapped; others are mapped on first access.
 void init_regions(Win& win, bool in_block) {
-    for (Region& region : win.regions)
-        if (in_block) region.arena_offset = 1; // not private
+    if (in_block)
+        for (Region& region : win.regions) region.arena_offset = 1; // not private
     win.window =
         std::make_unique<Window>(win.team(), win.memory.control, win.regions, window_op_decoder, win.policy);
     if (in_block) win.window->use_mapped_block(win.memory.block);
