@@ -143,8 +143,8 @@ class ReadyMessages : public InlineMessages {
   protected:
     struct Posted : Operation {
         char text[16] = {};
-        Posted(EnginePair& pair, int tag, size_t capacity = sizeof text) {
-            set_recv(*this, pair.teams[1], text, capacity, 0, tag);
+        Posted(EnginePair& pair, int expected_tag, size_t capacity = sizeof text) {
+            set_recv(*this, pair.teams[1], text, capacity, 0, expected_tag);
             pair.engines[1]->start_recv(*this);
         }
     };
