@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <system_error>
 
 namespace zipmpi::launch {
 namespace {
@@ -24,19 +25,39 @@ uint64_t available_memory() {
     return 0;
 }
 
+std::string first_line(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
 } // namespace
+
+bool returns_free_pages(const std::filesystem::path& folder) {
+    constexpr size_t free_page_reporting = 5; // VIRTIO_BALLOON_F_REPORTING; the text has bit 0 first
+    std::error_code error;
+    for (std::filesystem::directory_iterator device(folder, error), end; device != end;
+         device.increment(error)) {
+        const std::string features = first_line(device->path() / "features");
+        if (first_line(device->path() / "device") == "0x0005" && // memory balloon
+            features.size() > free_page_reporting && features[free_page_reporting] == '1')
+            return true;
+    }
+    return false;
+}
 
 HugePageSupport read_huge_page_support() {
     HugePageSupport found;
-    std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
-    std::getline(file, found.mode);
+    found.mode = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
     found.available_bytes = available_memory();
+    found.returns_free_pages = returns_free_pages("/sys/bus/virtio/devices");
     return found;
 }
 
 bool should_use_huge_pages(std::string_view setting, const HugePageSupport& support, size_t ranks) {
     if (setting != "auto") return setting == "yes";
-    return support.mode.find("[madvise]") != std::string::npos &&
+    return support.mode.find("[madvise]") != std::string::npos && !support.returns_free_pages &&
            support.available_bytes / std::max<size_t>(ranks, 1) >= least_bytes_per_rank;
 }
 

@@ -41,7 +41,7 @@ Param<std::string> huge_pages{
     Level::user,
     Scope::job_wide,
     "whether mpiexec lets ranks allocate memory in huge pages where the kernel gives them "
-    "on request; auto: if each rank can have 256 MiB"};
+    "on request; auto: if each rank can have 256 MiB, and their first use is not slow"};
 
 Param<int64_t> heartbeat_timeout{
     "launch.heartbeat_timeout_ms",
