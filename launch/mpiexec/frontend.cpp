@@ -101,6 +101,7 @@ void Frontend::loop() {
         status_.check_output();
         on_deadlines();
         subtree_.on_time();
+        fault_sequencer_.announce_failures();
         status_.update();
         if (status_.is_done()) output_.finish();
     }
@@ -169,9 +170,9 @@ void Frontend::route(std::string_view payload) {
 void Frontend::on_event(std::string_view payload) {
     JobEvent e;
     if (!decode(payload, e)) return;
-    const bool fresh = e.kind == JobEvent::Kind::failed && !fault_sequencer_.has_failed(e.rank);
+    const uint32_t failures = fault_sequencer_.failures();
     fault_sequencer_.process(e);
-    if (!fresh || status_.is_interrupted()) return;
+    if (fault_sequencer_.failures() == failures || status_.is_interrupted()) return;
     output_.write_stderr(e.text);
     const bool all_failed = fault_sequencer_.failures() == request_.world_size;
     if (!e.by_signal || all_failed) status_.set_first_exit_code(static_cast<int>(e.exit_code));
@@ -239,11 +240,8 @@ void Frontend::on_child_failed(uint32_t child, ChildFailure how, const Diagnosti
 
 void Frontend::mark_ranks_failed(NodeRange nodes) {
     JobEvent e;
-    for (uint32_t node = nodes.node; node < nodes.end; ++node)
-        for (const uint32_t rank : request_.map.ranks_of(node)) {
-            e.rank = rank;
-            fault_sequencer_.process(e);
-        }
+    e.ranks = request_.map.ranks_of_nodes(nodes.node, nodes.end);
+    fault_sequencer_.process(e);
 }
 
 // mpiexec is the subreaper of all remaining processes. Returns when no children are left, at the latest after

@@ -61,7 +61,8 @@ Daemon::Daemon(ParentConnection parent, NodeRange range, JobKey* secret)
              {[this](uint32_t child, ChildFailure how, const Diagnostic& why) {
                   on_child_failed(child, how, why);
               },
-              [this](const RoutedMessage& m) { on_routed(m); }})
+              [this](const RoutedMessage& m) { on_routed(m); },
+              [this](const JobEvent& e) { faults_.on_child_event(e); }})
     , lifecycle_(job_, parent_, relay_.subtree(), ranks_)
     , input_(job_, loop_, parent_, relay_.subtree())
     , outputs_(job_, loop_, parent_, lifecycle_, input_)
@@ -167,9 +168,10 @@ void Daemon::on_frame(const ControlFrame& f) {
     }
     case ControlFrameType::fault_event: {
         JobEvent e;
-        if (!decode(f.payload, e)) return;
+        if (!decode(f.payload, e) || !e.ranks.is_below(job_.request().world_size)) return;
         faults_.on_event(e);
-        if (e.kind == JobEvent::Kind::failed) pmi_.owner_failed(e.rank);
+        if (e.kind == JobEvent::Kind::failed)
+            e.ranks.for_each([this](uint32_t rank) { pmi_.owner_failed(rank); });
         return;
     }
     default:

@@ -26,11 +26,11 @@ void FaultRelay::on_notify(uint32_t local, const PmiMessage& m) {
         e.kind = JobEvent::Kind::revoked;
     } else if (what == "agree") {
         e.kind = JobEvent::Kind::agreement;
-        e.rank = ranks_[local].world_rank;
+        e.ranks.add(ranks_[local].world_rank);
         e.number = number_of(m, "number");
         e.flags = number_of(m, "flags");
         e.value = number_of(m, "value");
-        e.members = m.get("members");
+        if (!RankRanges::parse(m.get("members"), e.members)) return;
         agreement_waiters_[{e.context, e.number}].push_back(local);
     } else if (what == "lost") {
         e.kind = JobEvent::Kind::unreachable;
@@ -44,7 +44,7 @@ void FaultRelay::on_notify(uint32_t local, const PmiMessage& m) {
         if (what == "spawned" && std::ranges::count(own, pid) != 0) ranks_.add_spawned_job(pid);
         return;
     }
-    send(e);
+    gather_.process(e);
 }
 
 void FaultRelay::on_event(const JobEvent& e) {
@@ -52,10 +52,12 @@ void FaultRelay::on_event(const JobEvent& e) {
     if (!segment) return;
     switch (e.kind) {
     case JobEvent::Kind::failed:
-        return segment.faults().publish_failed(static_cast<int>(e.rank));
+        return e.ranks.for_each(
+            [&](uint32_t rank) { segment.faults().publish_failed(static_cast<int>(rank)); });
     case JobEvent::Kind::revoked:
         return segment.faults().publish_revoked(e.context);
     case JobEvent::Kind::agreement: {
+        gather_.remove(e.context, e.number);
         const auto waiting = agreement_waiters_.find({e.context, e.number});
         if (waiting == agreement_waiters_.end()) return;
         for (const uint32_t local : waiting->second)
@@ -84,25 +86,22 @@ void FaultRelay::publish_queued_agreements(uint32_t local) {
 void FaultRelay::report_failed(const Failure& failure) {
     JobEvent e;
     e.kind = JobEvent::Kind::failed;
-    e.rank = failure.rank;
+    e.ranks.add(failure.rank);
     e.exit_code = failure.exit_code;
     e.by_signal = failure.by_signal;
     e.text = failure.text;
-    send(e);
+    gather_.process(e);
 }
 
 // All ranks of these nodes have failed or will soon: without a parent a daemon terminates its processes.
 void FaultRelay::report_failed_nodes(NodeRange nodes, const Diagnostic& why) {
-    Failure failure{.rank = 0,
-                    .exit_code = 1,
-                    .by_signal = true,
-                    .text = format(with_outcome(why, "its ranks count as failed"), "mpiexec")};
-    for (uint32_t node = nodes.node; node < nodes.end; ++node)
-        for (const uint32_t rank : job_.request().map.ranks_of(node)) {
-            failure.rank = rank;
-            report_failed(failure);
-            failure.text.clear();
-        }
+    JobEvent e;
+    e.kind = JobEvent::Kind::failed;
+    e.ranks = job_.request().map.ranks_of_nodes(nodes.node, nodes.end);
+    e.exit_code = 1;
+    e.by_signal = true;
+    e.text = format(with_outcome(why, "its ranks count as failed"), "mpiexec");
+    gather_.process(e);
 }
 
 } // namespace zipmpi::launch

@@ -52,7 +52,6 @@ void TreeRelay::on_child_frame(uint32_t child, const ControlFrame& f) {
     case ControlFrameType::failure:
     case ControlFrameType::snapshot:
     case ControlFrameType::placement_text:
-    case ControlFrameType::job_event:
     case ControlFrameType::stdin_consumed:
     case ControlFrameType::stdin_closed:
     case ControlFrameType::exit_codes:
@@ -62,6 +61,11 @@ void TreeRelay::on_child_frame(uint32_t child, const ControlFrame& f) {
     case ControlFrameType::stacks:
     case ControlFrameType::view:
         return parent_.send(f.type, f.payload);
+    case ControlFrameType::job_event: {
+        JobEvent e;
+        if (decode(f.payload, e)) handlers_.job_event(e);
+        return;
+    }
     case ControlFrameType::fence_in:
         return pmi_fence_.add_child(child, f.payload);
     case ControlFrameType::pmix_fence_in:

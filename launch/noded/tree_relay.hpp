@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The daemons below this one: starts them, forwards their frames to the parent, gathers fences, and routes
-// messages between nodes.
+// The daemons below this one: starts them, forwards their frames to the parent, gathers fences, passes fault
+// events on, and routes messages between nodes.
 #pragma once
 
 #include "launch/noded/node_job.hpp"
@@ -17,6 +17,7 @@ class TreeRelay {
     struct Handlers {
         Subtree::OnFailed child_failed;
         std::function<void(const RoutedMessage& m)> deliver; // message for this node
+        std::function<void(const JobEvent& e)> job_event;
     };
     TreeRelay(const NodeJob& job, EventLoop& loop, ParentLink& parent, Handlers handlers);
     bool start(Diagnostic& why);

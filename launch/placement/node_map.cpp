@@ -66,6 +66,14 @@ std::vector<uint32_t> NodeMap::ranks_of(uint32_t node) const {
     return ranks;
 }
 
+RankRanges NodeMap::ranks_of_nodes(uint32_t first, uint32_t end) const {
+    RankRanges ranks;
+    for (size_t i = 0; i < runs_.size(); ++i)
+        if (runs_[i].node >= first && runs_[i].node < end && runs_[i].ranks > 0)
+            ranks.add(first_[i], first_[i] + runs_[i].ranks - 1);
+    return ranks;
+}
+
 uint32_t NodeMap::node_of(uint32_t rank) const {
     const auto after = std::upper_bound(first_.begin(), first_.end(), rank);
     return runs_[static_cast<size_t>(after - first_.begin()) - 1].node;

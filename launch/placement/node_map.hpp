@@ -6,6 +6,7 @@
 
 #include "base/diagnostic.hpp"
 #include "launch/placement/placement_policy.hpp"
+#include "launch/placement/rank_ranges.hpp"
 
 #include <cstdint>
 #include <string>
@@ -31,7 +32,8 @@ class NodeMap {
     [[nodiscard]] const std::vector<NodeRun>& runs() const { return runs_; }
     [[nodiscard]] uint32_t size() const { return size_; }
     [[nodiscard]] std::vector<uint32_t> ranks_of(uint32_t node) const; // ascending
-    [[nodiscard]] uint32_t node_of(uint32_t rank) const;               // rank < size()
+    [[nodiscard]] RankRanges ranks_of_nodes(uint32_t first, uint32_t end) const;
+    [[nodiscard]] uint32_t node_of(uint32_t rank) const; // rank < size()
     // nodes(): nodes that have ranks, ascending. dense(): this map with the nodes numbered by index among
     // these.
     [[nodiscard]] std::vector<uint32_t> nodes() const;

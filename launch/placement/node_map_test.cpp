@@ -28,6 +28,9 @@ TEST(NodeMap, ByNodeIsRoundRobin) {
     EXPECT_EQ(m.ranks_of(0), (Ranks{0}));
     EXPECT_EQ(m.ranks_of(1), (Ranks{1, 3, 5}));
     EXPECT_EQ(m.ranks_of(2), (Ranks{2, 4}));
+    EXPECT_EQ(m.ranks_of_nodes(0, 3).text(), "0-5");
+    EXPECT_EQ(m.ranks_of_nodes(0, 2).text(), "0-1,3,5");
+    EXPECT_TRUE(m.ranks_of_nodes(3, 9).empty());
 }
 
 TEST(NodeMap, MoreRanksThanSlots) {

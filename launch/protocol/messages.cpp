@@ -264,14 +264,18 @@ bool decode(std::string_view bytes, Failure& out) {
 
 std::string encode(const JobEvent& e) {
     PayloadWriter w;
-    w.u32(static_cast<uint32_t>(e.kind)).u32(e.rank).u32(e.context).u32(e.number).u32(e.flags).u32(e.value);
-    return w.u32(e.failed).u32(e.exit_code).u32(e.by_signal ? 1 : 0).text(e.text).text(e.members).take();
+    w.u32(static_cast<uint32_t>(e.kind)).numbers(e.ranks.bounds()).numbers(e.members.bounds());
+    w.u32(e.rank).u32(e.context).u32(e.number).u32(e.flags).u32(e.value);
+    return w.u32(e.failed).u32(e.exit_code).u32(e.by_signal ? 1 : 0).text(e.text).take();
 }
 
 bool decode(std::string_view bytes, JobEvent& out) {
     PayloadReader r(bytes);
     const uint32_t kind = r.u32();
     out.kind = static_cast<JobEvent::Kind>(kind);
+    if (!RankRanges::from_bounds(r.numbers(), out.ranks) ||
+        !RankRanges::from_bounds(r.numbers(), out.members))
+        return false;
     out.rank = r.u32();
     out.context = r.u32();
     out.number = r.u32();
@@ -281,7 +285,6 @@ bool decode(std::string_view bytes, JobEvent& out) {
     out.exit_code = r.u32();
     out.by_signal = r.u32() != 0;
     out.text = r.text();
-    out.members = r.text();
     return r.is_finished() && kind >= 1 && kind <= 4;
 }
 

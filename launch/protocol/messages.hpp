@@ -6,6 +6,7 @@
 
 #include "launch/placement/node_map.hpp"
 #include "launch/placement/placement_policy.hpp"
+#include "launch/placement/rank_ranges.hpp"
 #include "launch/protocol/control_frame.hpp"
 #include "launch/protocol/output_policy.hpp"
 #include "launch/report/counter_totals.hpp"
@@ -123,12 +124,14 @@ bool decode(std::string_view bytes, Failure& out);
 // events and sends them to all daemons, which store them in their node segments.
 struct JobEvent {
     enum class Kind : uint32_t {
-        failed = 1,     // a rank has failed
+        failed = 1,     // ranks have failed
         revoked = 2,    // a communicator has been revoked
-        agreement = 3,  // up: contribution of a rank; down: result
+        agreement = 3,  // up: contribution of ranks; down: result
         unreachable = 4 // up: a rank cannot reach another one; down: that rank is terminated
     } kind = Kind::failed;
-    uint32_t rank = 0;      // failed, unreachable or participating
+    RankRanges ranks;       // failed; up: that contribute
+    RankRanges members;     // up: of the communicator
+    uint32_t rank = 0;      // unreachable
     uint32_t context = 0;   // of the communicator
     uint32_t number = 0;    // of the agreement on it
     uint32_t flags = 0;     // bitwise AND of the contributions
@@ -136,8 +139,7 @@ struct JobEvent {
     uint32_t failed = 0;    // down: number of ranks that had failed before
     uint32_t exit_code = 0; // of a rank that failed
     bool by_signal = false;
-    std::string text;    // for stderr
-    std::string members; // of the communicator: ranges of ranks as text, "0-3,7,9-12"
+    std::string text; // for stderr
 };
 
 std::string encode(const JobEvent& e);

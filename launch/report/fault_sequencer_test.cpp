@@ -14,31 +14,21 @@ struct Job {
 
     void report_failure(uint32_t rank) {
         JobEvent e;
-        e.rank = rank;
+        e.ranks.add(rank);
         sequencer.process(e);
     }
-    void contribute(uint32_t rank, uint32_t flags, uint32_t value = 0, const char* members = "0-3") {
+    void contribute(uint32_t rank, uint32_t flags, uint32_t value = 0) {
         JobEvent e;
         e.kind = JobEvent::Kind::agreement;
-        e.rank = rank;
+        e.ranks.add(rank);
+        e.members = {0, 3};
         e.context = 10;
         e.number = 1;
         e.flags = flags;
         e.value = value;
-        e.members = members;
         sequencer.process(e);
     }
 };
-
-TEST(FaultSequencer, ParsesRanks) {
-    std::set<uint32_t> ranks;
-    EXPECT_TRUE(parse_ranks("0-2,5,7-7", 8, ranks));
-    EXPECT_EQ(ranks, (std::set<uint32_t>{0, 1, 2, 5, 7}));
-    for (const char* bad : {"", "3-1", "8", "1,", "x", "1-", "-1", "0-7 "}) {
-        std::set<uint32_t> none;
-        EXPECT_FALSE(parse_ranks(bad, 8, none)) << bad;
-    }
-}
 
 TEST(FaultSequencer, CompletesWhenAllHaveContributed) {
     Job job;
@@ -69,6 +59,48 @@ TEST(FaultSequencer, DoesNotWaitForFailedRanks) {
         EXPECT_EQ(job.events[1].failed, 1U);
         EXPECT_EQ(job.events[1].flags, 5U);
     }
+}
+
+TEST(FaultSequencer, AnnouncesFailuresTogether) {
+    Job job;
+    for (const uint32_t rank : {2U, 5U, 3U}) job.report_failure(rank);
+    EXPECT_TRUE(job.events.empty());
+    job.sequencer.announce_failures();
+    job.sequencer.announce_failures();
+    ASSERT_EQ(job.events.size(), 1U);
+    EXPECT_EQ(job.events[0].kind, JobEvent::Kind::failed);
+    EXPECT_EQ(job.events[0].ranks.text(), "2-3,5");
+}
+
+// One event has the contributions of all ranks of a daemon and of those below.
+TEST(FaultSequencer, ContributionsMayBeCombined) {
+    Job job;
+    JobEvent e;
+    e.kind = JobEvent::Kind::agreement;
+    e.members = {0, 3};
+    e.ranks = {1, 3};
+    e.flags = 6;
+    job.sequencer.process(e);
+    EXPECT_TRUE(job.events.empty());
+    e.ranks = {0, 0};
+    e.flags = 3;
+    job.sequencer.process(e);
+    ASSERT_EQ(job.events.size(), 1U);
+    EXPECT_EQ(job.events[0].flags, 2U);
+}
+
+TEST(FaultSequencer, IgnoresRanksOutsideTheJob) {
+    Job job;
+    JobEvent e;
+    e.ranks = {7, 8};
+    job.sequencer.process(e);
+    EXPECT_EQ(job.sequencer.failures(), 0U);
+    e.kind = JobEvent::Kind::agreement;
+    for (const RankRanges& members : {RankRanges(), RankRanges(0, 8)}) {
+        e.members = members;
+        job.sequencer.process(e);
+    }
+    EXPECT_TRUE(job.events.empty());
 }
 
 TEST(FaultSequencer, ReportsFailuresAndRevocationsOnce) {

@@ -2,18 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/report/report_text.hpp"
 
+#include "launch/placement/rank_ranges.hpp"
+
 namespace zipmpi::launch {
 
 std::string rank_list(const std::vector<int>& ranks) {
-    std::string s;
-    for (size_t i = 0; i < ranks.size();) {
-        size_t last = i;
-        while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-        s += (s.empty() ? "" : ",") + std::to_string(ranks[i]);
-        if (last > i) s += "-" + std::to_string(ranks[last]);
-        i = last + 1;
-    }
-    return s;
+    RankRanges ranges;
+    for (const int rank : ranks) ranges.add(static_cast<uint32_t>(rank));
+    return ranges.text();
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {

@@ -31,7 +31,9 @@ ControlDaemon::ControlDaemon(ControlJob& job, launch::NodeRange range, uint32_t 
     , parent_(parent)
     , number_(number)
     , local_ranks_(job.ranks_of(range.node))
-    , fence_(below_) {
+    , fence_(below_)
+    , gather_([this] { return job_.ranks_of(range_); },
+              [this](const JobEvent& e) { send_up(LinkFrame::event, launch::encode(e)); }) {
     fence_.set_send([this](const std::string& pairs) { send_up(LinkFrame::fence_in, pairs); });
     fence_.set_local_exempt([this] { return pmi_->node_in_fence(); });
     pmi_ = std::make_unique<launch::PmiServer>(
@@ -91,10 +93,10 @@ void ControlDaemon::receive(uint32_t from, LinkFrame type, const std::string& pa
         if (launch::decode(payload, message)) route(message);
         return;
     case LinkFrame::event:
-        if (child != UINT32_MAX) return send_up(type, payload);
+        if (!launch::decode(payload, event)) return;
+        if (child != UINT32_MAX) return gather_.process(event);
         send_down(type, payload);
-        if (launch::decode(payload, event)) on_event(event);
-        return;
+        return on_event(event);
     case LinkFrame::done:
         below_.all()[child].finished = true;
         fence_.forward_if_complete();
@@ -119,21 +121,25 @@ void ControlDaemon::route(const RoutedMessage& m) {
 void ControlDaemon::on_notify(uint32_t local, const launch::PmiMessage& m) {
     JobEvent e;
     e.kind = JobEvent::Kind::agreement;
-    e.rank = local_ranks_[local];
+    const uint32_t rank = local_ranks_[local];
+    e.ranks.add(rank);
     e.context = number_of(m, "context");
     e.number = number_of(m, "number");
     e.flags = number_of(m, "flags");
     e.value = number_of(m, "value");
-    e.members = m.get("members");
-    waiters_[e.number].push_back(e.rank);
-    send_up(LinkFrame::event, launch::encode(e));
+    if (!launch::RankRanges::parse(m.get("members"), e.members)) return;
+    waiters_[e.number].push_back(rank);
+    gather_.process(e);
 }
 
 void ControlDaemon::on_event(const JobEvent& e) {
     if (e.kind == JobEvent::Kind::failed) {
-        failed_.push_back(e.rank);
-        return pmi_->owner_failed(e.rank);
+        return e.ranks.for_each([this](uint32_t rank) {
+            failed_.push_back(rank);
+            pmi_->owner_failed(rank);
+        });
     }
+    gather_.remove(e.context, e.number);
     Decision decision{e.flags, e.value, {}};
     for (uint32_t i = 0; i < e.failed && i < failed_.size(); ++i) decision.failed.insert(failed_[i]);
     if (decision.failed.size() != e.failed)
@@ -143,24 +149,24 @@ void ControlDaemon::on_event(const JobEvent& e) {
 }
 
 void ControlDaemon::on_rank_exit(uint32_t local) {
-    if (!job_.rank(local_ranks_[local]).has_ended()) report_failed(local_ranks_[local]);
+    if (!job_.rank(local_ranks_[local]).has_ended())
+        report_failed({local_ranks_[local], local_ranks_[local]});
     pmi_->rank_ended(local);
     ++exited_;
     end_if_finished();
 }
 
-void ControlDaemon::report_failed(uint32_t rank) {
+void ControlDaemon::report_failed(const launch::RankRanges& ranks) {
     JobEvent e;
     e.kind = JobEvent::Kind::failed;
-    e.rank = rank;
-    send_up(LinkFrame::event, launch::encode(e));
+    e.ranks = ranks;
+    gather_.process(e);
 }
 
 void ControlDaemon::on_child_failed(uint32_t child) {
     TreeChildren::Child& c = below_.all()[child];
     if (std::exchange(c.finished, true)) return;
-    for (uint32_t node = c.range.node; node < c.range.end; ++node)
-        for (const uint32_t rank : job_.ranks_of(node)) report_failed(rank);
+    report_failed(job_.ranks_of(c.range));
     fence_.forward_if_complete();
     end_if_finished();
 }

@@ -51,6 +51,13 @@ std::vector<uint32_t> ControlJob::ranks_of(uint32_t node) const {
     return all;
 }
 
+launch::RankRanges ControlJob::ranks_of(launch::NodeRange nodes) const {
+    launch::RankRanges ranks;
+    for (uint32_t r = 0; r < node_of_.size(); ++r)
+        if (node_of_[r] >= nodes.node && node_of_[r] < nodes.end) ranks.add(r);
+    return ranks;
+}
+
 uint64_t ControlJob::in_order(uint32_t from, uint32_t to, uint64_t delay) {
     uint64_t& last = last_due_[{from, to}];
     return last = std::max(last, simulator.now() + delay);
@@ -102,7 +109,7 @@ void ControlJob::receive_in_mpiexec(uint32_t child, LinkFrame type, const std::s
         fence_.add_child(child, payload);
         return release_fence_if_complete();
     case LinkFrame::event:
-        if (launch::decode(payload, event)) sequencer_->process(event);
+        if (launch::decode(payload, event)) process_in_mpiexec(event);
         return;
     case LinkFrame::routed: {
         if (!launch::decode(payload, message)) return;
@@ -119,6 +126,16 @@ void ControlJob::receive_in_mpiexec(uint32_t child, LinkFrame type, const std::s
     default:
         return;
     }
+}
+
+// Failures are announced after other events that mpiexec receives at about the same time.
+void ControlJob::process_in_mpiexec(const launch::JobEvent& event) {
+    sequencer_->process(event);
+    if (std::exchange(is_announcing_, true)) return;
+    simulator.after(simulator.below(500 * us), [this] {
+        is_announcing_ = false;
+        sequencer_->announce_failures();
+    });
 }
 
 void ControlJob::release_fence_if_complete() {
@@ -166,11 +183,8 @@ void ControlJob::kill_node(uint32_t node) {
         TreeChildren::Child& c = top_.all()[child];
         if (std::exchange(c.finished, true)) return;
         launch::JobEvent e;
-        for (uint32_t n = c.range.node; n < c.range.end; ++n)
-            for (const uint32_t rank : ranks_of(n)) {
-                e.rank = rank;
-                sequencer_->process(e);
-            }
+        e.ranks = ranks_of(c.range);
+        process_in_mpiexec(e);
         release_fence_if_complete();
     });
 }

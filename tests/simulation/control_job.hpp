@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A job with --keep-going on several hosts: the PMI server of each daemon (launch/pmi), the fences of the
-// launch tree (launch/tree), the routing of requests between nodes, and the sequencer of failures and
-// agreements in mpiexec (launch/report). Ranks repeat: put, fence, get, agree. Ranks and hosts are killed,
-// daemons and ranks are stopped.
+// launch tree (launch/tree), the routing of requests between nodes, and the combining of contributions to
+// agreements in daemons and the sequencer of failures and agreements in mpiexec (launch/report). Ranks
+// repeat: put, fence, get, agree. Ranks and hosts are killed, daemons and ranks are stopped.
 //
 // Checked at every step:
 //   - no rank leaves a fence before all live ranks have entered it;
@@ -17,6 +17,7 @@
 #include "simulator.hpp"
 
 #include "launch/pmi/pmi_server.hpp"
+#include "launch/report/agreement_gather.hpp"
 #include "launch/report/fault_sequencer.hpp"
 #include "launch/tree/child_ranges.hpp"
 #include "launch/tree/tree_fence.hpp"
@@ -111,7 +112,7 @@ class ControlDaemon {
   private:
     void on_notify(uint32_t local, const launch::PmiMessage& m);
     void on_event(const launch::JobEvent& e);
-    void report_failed(uint32_t rank);
+    void report_failed(const launch::RankRanges& ranks);
     void route(const launch::RoutedMessage& m);
     void send_up(LinkFrame type, const std::string& payload);
     void send_down(LinkFrame type, const std::string& payload);
@@ -128,6 +129,7 @@ class ControlDaemon {
     TreeChildren below_;
     launch::BasicTreeFence<TreeChildren> fence_;
     std::unique_ptr<launch::PmiServer> pmi_;
+    launch::AgreementGather gather_;
     std::vector<uint32_t> failed_;                      // in the order of mpiexec
     std::map<uint32_t, std::vector<uint32_t>> waiters_; // local ranks by agreement
 };
@@ -147,7 +149,7 @@ class ControlJob {
     [[nodiscard]] uint32_t node_of(uint32_t rank) const { return node_of_[rank]; }
     [[nodiscard]] uint32_t local_of(uint32_t rank) const { return local_of_[rank]; }
     [[nodiscard]] std::vector<uint32_t> ranks_of(uint32_t node) const;
-
+    [[nodiscard]] launch::RankRanges ranks_of(launch::NodeRange nodes) const;
     void send(uint32_t from, uint32_t to, LinkFrame type, const std::string& payload); // nodes of the tree
     void send_to_daemon(uint32_t rank, const std::string& text);
     void send_to_rank(uint32_t rank, const std::string& text, uint64_t not_before);
@@ -162,6 +164,7 @@ class ControlJob {
     void make_tree(uint32_t parent, launch::NodeRange nodes);
     void receive_in_mpiexec(uint32_t child, LinkFrame type, const std::string& payload);
     void release_fence_if_complete();
+    void process_in_mpiexec(const launch::JobEvent& event);
     void place_fault();
     void kill_rank(uint32_t rank);
     void kill_node(uint32_t node);
@@ -174,6 +177,7 @@ class ControlJob {
     TreeChildren top_; // children of mpiexec
     launch::FenceGather fence_;
     std::unique_ptr<launch::FaultSequencer> sequencer_;
+    bool is_announcing_ = false; // mpiexec will announce failures
     std::map<std::pair<uint32_t, uint32_t>, uint64_t> last_due_;
     std::map<uint32_t, Decision> decisions_;
     std::map<uint32_t, std::set<uint32_t>> contributed_; // ranks by agreement

@@ -188,10 +188,12 @@ TEST(Simulation, AgreementMessageCounts) {
             EXPECT_EQ(r.results, 1U);
             EXPECT_EQ(r.failed, failed);
             EXPECT_EQ(r.value, static_cast<uint32_t>(shape.ranks) - (share == 0 ? 1 : 2));
-            EXPECT_EQ(r.received, 10 * n) << "every rank: a contribution or its failure";
-            EXPECT_EQ(r.frames_down, n * (failed + 1)) << "each failure and the result, to every daemon";
             const uint64_t top = std::min<uint64_t>(n, 32); // at depth 1; the others of 1000 nodes at depth 2
-            EXPECT_EQ(r.frames_up, 10 * (top + 2 * (n - top)));
+            const uint64_t failures_up = share == 0 ? 0 : top + 2 * (n - top);
+            EXPECT_EQ(r.received, failed + top) << "each failure, and a contribution per child";
+            EXPECT_EQ(r.frames_down, n * (failed == 0 ? 1 : 2))
+                << "all failures and the result, to every daemon";
+            EXPECT_EQ(r.frames_up, n + failures_up) << "a contribution per daemon";
         }
     }
 }

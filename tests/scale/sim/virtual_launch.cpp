@@ -4,6 +4,7 @@
 
 #include "launch/mpiexec/options.hpp"
 #include "launch/pmi/pmi_server.hpp"
+#include "launch/report/agreement_gather.hpp"
 #include "launch/report/fault_sequencer.hpp"
 #include "launch/tree/child_ranges.hpp"
 #include "launch/tree/tree_fence.hpp"
@@ -233,60 +234,126 @@ class LaunchSimulation {
     LaunchResult result_;
 };
 
-// Depth of each node in the launch tree; children of mpiexec: 1.
-void find_depths(const launch::LaunchTree& tree, NodeRange nodes, uint32_t depth,
-                 std::vector<uint32_t>& depths) {
-    for (const NodeRange& range : launch::child_ranges(tree, nodes)) {
-        depths[range.node] = depth;
-        if (range.end > range.node + 1) find_depths(tree, {range.node + 1, range.end}, depth + 1, depths);
+// An agreement, and the failures before it, on their way through the daemons to mpiexec and back.
+class AgreementSimulation {
+  public:
+    AgreementSimulation(const JobShape& shape, const LaunchCosts& costs, const NetworkModel& model)
+        : shape_(shape)
+        , costs_(costs)
+        , model_(model)
+        , request_(make_request(shape))
+        , daemons_(static_cast<size_t>(shape.nodes()))
+        , sequencer_(request_.world_size, [this](const launch::JobEvent& event) { send_down(event); }) {
+        add_children(UINT32_MAX, {0, request_.tree.nodes()}, 1);
     }
-}
+
+    AgreementResult run(int failed_share) {
+        const auto share = static_cast<uint32_t>(failed_share);
+        const auto fails = [&](uint32_t rank) { return share != 0 && rank % share == share - 1; };
+        launch::JobEvent event;
+        for (uint32_t rank = 0; rank < request_.world_size; ++rank)
+            if (fails(rank)) report(event, rank);
+        announce_failures();
+        event.kind = launch::JobEvent::Kind::agreement;
+        event.members = {0, request_.world_size - 1};
+        for (uint32_t rank = 0; rank < request_.world_size; ++rank) {
+            event.value = rank;
+            if (!fails(rank)) report(event, rank);
+        }
+        return finish();
+    }
+
+  private:
+    struct Daemon {
+        uint32_t parent = UINT32_MAX; // node; UINT32_MAX: mpiexec
+        uint32_t depth = 1;
+        uint32_t children = 0;
+        uint64_t received = 0; // events of its ranks and of its children
+        std::unique_ptr<launch::AgreementGather> gather;
+    };
+
+    void add_children(uint32_t parent, NodeRange nodes, uint32_t depth) {
+        for (const NodeRange& range : launch::child_ranges(request_.tree, nodes)) {
+            ++(parent == UINT32_MAX ? children_ : daemons_[parent].children);
+            Daemon& d = daemons_[range.node];
+            d.parent = parent;
+            d.depth = depth;
+            d.gather = std::make_unique<launch::AgreementGather>(
+                [this, range] { return request_.map.ranks_of_nodes(range.node, range.end); },
+                [this, node = range.node](const launch::JobEvent& event) { send_up(node, event); });
+            if (range.end > range.node + 1) add_children(range.node, {range.node + 1, range.end}, depth + 1);
+        }
+    }
+
+    void report(launch::JobEvent event, uint32_t rank) {
+        event.ranks.add(rank);
+        Daemon& d = daemons_[static_cast<size_t>(shape_.node_of(static_cast<int>(rank)))];
+        ++d.received;
+        d.gather->process(event);
+    }
+
+    void send_up(uint32_t node, const launch::JobEvent& event) {
+        const uint64_t bytes = launch::encode(event).size();
+        ++result_.frames_up;
+        result_.frame_bytes += bytes;
+        const uint32_t parent = daemons_[node].parent;
+        if (parent != UINT32_MAX) {
+            ++daemons_[parent].received;
+            return daemons_[parent].gather->process(event);
+        }
+        ++result_.received;
+        sequencer_.process(event);
+        unannounced_bytes_ += bytes;
+        if (unannounced_bytes_ >= read_at_once) announce_failures();
+    }
+
+    void announce_failures() { // mpiexec has read what had arrived
+        sequencer_.announce_failures();
+        unannounced_bytes_ = 0;
+    }
+
+    void send_down(const launch::JobEvent& event) {
+        ++events_;
+        result_.frames_down += daemons_.size();
+        result_.frame_bytes += launch::encode(event).size() * daemons_.size();
+        if (event.kind != launch::JobEvent::Kind::agreement) return;
+        ++result_.results;
+        result_.failed = event.failed;
+        result_.value = event.value;
+    }
+
+    // A process handles one event at a time: those that it receives, and those to its children. The levels of
+    // the tree follow each other, with the busiest process of each.
+    AgreementResult finish() {
+        std::vector<uint64_t> busiest = {result_.received + events_ * children_};
+        for (const Daemon& d : daemons_) {
+            if (d.depth >= busiest.size()) busiest.resize(d.depth + 1);
+            busiest[d.depth] = std::max(busiest[d.depth], d.received + events_ * d.children);
+        }
+        for (const uint64_t events : busiest)
+            result_.ns += static_cast<double>(events) * costs_.frame + 2 * model_.network.latency;
+        return result_;
+    }
+
+    static constexpr uint64_t read_at_once = 256U << 10; // of a FrameSocket
+
+    JobShape shape_;
+    LaunchCosts costs_;
+    const NetworkModel& model_;
+    launch::StartRequest request_;
+    std::vector<Daemon> daemons_;
+    uint32_t children_ = 0; // of mpiexec
+    launch::FaultSequencer sequencer_;
+    uint64_t events_ = 0; // from mpiexec to all daemons
+    uint64_t unannounced_bytes_ = 0;
+    AgreementResult result_;
+};
 
 } // namespace
 
 AgreementResult simulate_agreement(const JobShape& shape, int failed_share, const LaunchCosts& costs,
                                    const NetworkModel& model) {
-    const launch::StartRequest request = make_request(shape);
-    const auto ranks = static_cast<uint32_t>(shape.ranks);
-    std::vector<uint32_t> depths(static_cast<size_t>(shape.nodes()));
-    find_depths(request.tree, {0, request.tree.nodes()}, 1, depths);
-    const uint32_t deepest = *std::ranges::max_element(depths);
-    AgreementResult result;
-    launch::FaultSequencer sequencer(ranks, [&](const launch::JobEvent& event) {
-        result.frames_down += depths.size();
-        result.frame_bytes += launch::encode(event).size() * depths.size();
-        if (event.kind != launch::JobEvent::Kind::agreement) return;
-        ++result.results;
-        result.failed = event.failed;
-        result.value = event.value;
-    });
-    const auto send_up = [&](const launch::JobEvent& event) {
-        const uint32_t depth = depths[static_cast<size_t>(shape.node_of(static_cast<int>(event.rank)))];
-        result.frames_up += depth;
-        result.frame_bytes += launch::encode(event).size() * depth;
-        ++result.received;
-        sequencer.process(event);
-    };
-    const auto fails = [&](uint32_t rank) {
-        const auto share = static_cast<uint32_t>(failed_share);
-        return share != 0 && rank % share == share - 1;
-    };
-    launch::JobEvent event;
-    for (event.rank = 0; event.rank < ranks; ++event.rank)
-        if (fails(event.rank)) send_up(event);
-    event.kind = launch::JobEvent::Kind::agreement;
-    event.members = "0-" + std::to_string(ranks - 1);
-    for (event.rank = 0; event.rank < ranks; ++event.rank) {
-        event.value = event.rank;
-        if (!fails(event.rank)) send_up(event);
-    }
-    // mpiexec handles one frame at a time: those that it receives, and those to its children.
-    const auto children =
-        static_cast<uint64_t>(launch::child_ranges(request.tree, {0, request.tree.nodes()}).size());
-    const uint64_t events = result.frames_down / depths.size();
-    result.ns = static_cast<double>(result.received + events * children) * costs.frame +
-                2 * deepest * (costs.frame + model.network.latency);
-    return result;
+    return AgreementSimulation(shape, costs, model).run(failed_share);
 }
 
 LaunchResult simulate_launch(const JobShape& shape, const LaunchCosts& costs, const NetworkModel& model) {

@@ -4,7 +4,7 @@
 // The start of a job on many hosts, on a virtual clock: the launch tree, the start request that each daemon
 // gets, one PMI fence of all ranks, and the addresses that they fetch from each other. Shape of the tree,
 // bytes of messages, PMI servers and fences are those of the launcher (launch/tree, launch/protocol,
-// launch/pmi). Also an agreement with the launcher's sequence of events (launch/report).
+// launch/pmi). Also an agreement with the launcher's gathers and its sequence of events (launch/report).
 #pragma once
 
 #include "network_model.hpp"
