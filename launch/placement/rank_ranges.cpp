@@ -101,7 +101,11 @@ void RankRanges::remove(uint32_t first, uint32_t last) {
 }
 
 void RankRanges::remove(const RankRanges& other) {
-    for (const auto& [first, last] : other.last_of_) remove(first, last);
+    if (empty()) return;
+    const uint32_t end = last_of_.rbegin()->second; // ranges of `other` outside this set are not visited
+    auto at = other.last_of_.upper_bound(last_of_.begin()->first);
+    if (at != other.last_of_.begin()) --at;
+    for (; at != other.last_of_.end() && at->first <= end; ++at) remove(at->first, at->second);
 }
 
 RankRanges RankRanges::common_with(const RankRanges& other) const {
