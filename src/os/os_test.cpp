@@ -10,11 +10,13 @@
 #include "os/memory.hpp"
 #include "os/parent.hpp"
 #include "os/random.hpp"
+#include "os/runnable_threads.hpp"
 #include "os/socket.hpp"
 #include "os/wakeup_socket.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
@@ -183,6 +185,29 @@ TEST(Host, UnionOfCpusOfBoundProcesses) {
         apart.add(child.pid);
         EXPECT_EQ(apart.list(), std::vector<int>(all.begin(), all.begin() + static_cast<long>(i) + 1));
     }
+}
+
+TEST(RunnableThreads, TextIsParsed) {
+    EXPECT_EQ(parse_runnable_threads("0.20 0.18 0.12 1/80 11206\n"), 1U);
+    EXPECT_EQ(parse_runnable_threads("123.45 7.00 0.00 4096/80000 1\n"), 4096U);
+    for (const char* bad :
+         {"", "0.20", "0.20 0.18 0.12", "0.20 0.18 0.12 ", "0.20 0.18 0.12 x/80", "0.20 0.18 0.12 3"})
+        EXPECT_EQ(parse_runnable_threads(bad), 0U) << bad;
+}
+
+TEST(RunnableThreads, CountsTheCallerAndOthers) {
+    RunnableThreads threads;
+    EXPECT_GE(threads.count(), 1U);
+    std::atomic<bool> over = false;
+    std::thread busy([&] {
+        while (!over) {
+        }
+    });
+    bool counted = false;
+    for (int i = 0; i < 1000 && !counted; ++i) counted = threads.count() >= 2;
+    over = true;
+    busy.join();
+    EXPECT_TRUE(counted);
 }
 
 TEST(Random, FillsTheBufferWithDifferentBytes) {

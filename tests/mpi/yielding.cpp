@@ -4,17 +4,19 @@
 // More ranks than CPUs: a nonblocking call that finds nothing yields each time while all ranks are awake,
 // since another one could run, and only now and then while the others sleep. A blocking call yields for
 // wait.extra_yield_us before it sleeps if the ranks are at most twice as many as the CPUs ("long"), and a few
-// times if they are more ("short"). So it does with a CPU for each rank, for wait.own_cpu_yield_us, unless
-// another process uses the CPU.
-// One rank per node ("nodes"): nonblocking calls yield now and then, since nodes may share CPUs. One rank
-// whose CPU has a rank of another node or job ("shared_cpu"): they yield each time; if it has none
+// times if they are more ("short"). So it does for wait.own_cpu_yield_us, also with a CPU for each rank,
+// unless another process uses the CPUs ("short_beside": threads of rank 0 do). One rank per node
+// ("nodes"): nonblocking calls yield now and then, since nodes may share CPUs. One rank whose CPU has a rank
+// of another node or job ("shared_cpu"): they yield each time; if it has none
 // ("own_cpu"), seldom.
 #include "check.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <string_view>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -109,6 +111,25 @@ int yields_of_wait() {
     return yields;
 }
 
+// A thread that the library does not know needs a CPU.
+class OtherWork {
+  public:
+    OtherWork() = default;
+    OtherWork(const OtherWork&) = delete;
+    OtherWork& operator=(const OtherWork&) = delete;
+    ~OtherWork() {
+        over_ = true;
+        thread_.join();
+    }
+
+  private:
+    std::atomic<bool> over_ = false;
+    std::thread thread_{[this] {
+        while (!over_) {
+        }
+    }};
+};
+
 void while_a_call_blocks(std::string_view expected) {
     const bool is_long = expected == "long";
     const int attempts = is_long ? 20 : 1; // another process may use the CPU now and then
@@ -139,6 +160,11 @@ int main(int argc, char** argv) {
         on_shared_cpu();
     } else if (part == "own_cpu") {
         on_own_cpu();
+    } else if (part == "short_beside") {
+        std::optional<OtherWork> beside[2]; // one could be rank 0, which has not told that it sleeps
+        for (auto& work : beside)
+            if (rank_ == 0) work.emplace();
+        while_a_call_blocks("short");
     } else if (!part.empty()) {
         while_a_call_blocks(part);
     } else {

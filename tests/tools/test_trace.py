@@ -16,8 +16,12 @@ import installed  # noqa: E402
 BIN = os.environ["TEST_BIN"]
 PROGRAM = os.environ["TEST_TRACED"]
 MESSAGES = 41
-CHROME_PHASES = {"X": {"name", "cat", "ts", "dur", "pid", "tid"}, "M": {"name", "pid", "args"},
-                 "s": {"id", "ts", "pid", "tid", "cat", "name"}, "f": {"id", "ts", "pid", "tid", "cat", "name", "bp"}}
+# Trace Event Format: the fields of each phase that zipmpi writes, all required, with their types; arguments of a call.
+EVERY_EVENT = {"ph": str, "name": str, "pid": int, "tid": int}
+FLOW_EVENT = EVERY_EVENT | {"cat": str, "id": int, "ts": float}
+TRACE_EVENTS = {"X": EVERY_EVENT | {"cat": str, "ts": float, "dur": float, "args": dict}, "M": EVERY_EVENT | {"args": dict},
+                "s": FLOW_EVENT, "f": FLOW_EVENT | {"bp": str}}
+CALL_ARGUMENTS = {"bytes": int, "peer": int, "tag": int}
 OTHER_CLOCK = """#!/bin/sh
 host=$1; shift
 [ "$host" = n2 ] && exec unshare -T --monotonic 100000 sh -c "$*"
@@ -165,14 +169,20 @@ class Formats(Trace):
     def test_perfetto(self):
         out = self.path("out.json")
         self.assertEqual(self.good(f"{BIN}/zipmpi", "trace", self.dir, "--perfetto", out), "")
+        with open(out, encoding="utf-8") as f:
+            document = json.load(f)
+        self.assertEqual(document.keys(), {"displayTimeUnit", "traceEvents"})
+        self.assertIn(document["displayTimeUnit"], ("ms", "ns"))
         events = self.check_flows(out, tolerance=1)
         calls = 0
         for e in events:
-            self.assertIn(e["ph"], CHROME_PHASES)
-            self.assertLessEqual(CHROME_PHASES[e["ph"]], e.keys())
+            self.assertEqual({name: type(value) for name, value in e.items()}, TRACE_EVENTS[e["ph"]])
             self.assertGreaterEqual(e.get("ts", 0), 0)
             self.assertGreaterEqual(e.get("dur", 0), 0)
-            calls += e["ph"] == "X"
+            self.assertIn(e.get("bp", "e"), ("e", "s"))
+            if e["ph"] == "X":
+                calls += 1
+                self.assertLessEqual({(name, type(value)) for name, value in e["args"].items()}, set(CALL_ARGUMENTS.items()))
         self.assertEqual(calls, self.facts()["calls"])
         self.assertEqual({e["args"]["name"].split(" on ")[0] for e in events if e["name"] == "process_name"},
                          {"rank 0", "rank 1", "rank 2", "rank 3"})

@@ -46,7 +46,8 @@ Param<int64_t> own_cpu_yield_us{
     Unit::microseconds,
     Level::tuner,
     Scope::local,
-    "further yields before sleeping, if a node has a CPU for each rank, while no other process uses it"};
+    "further yields before sleeping, if a node has at most twice as many ranks as CPUs, while no other "
+    "process uses the CPUs"};
 
 Param<int64_t> network_yields{
     "wait.net_yields",
@@ -157,6 +158,7 @@ constexpr uint64_t own_yield_ns = 1'000'000;
 // A CPU becomes idle when its rank sleeps. A rank on an idle CPU wakes up later than one that yields, and in
 // a virtual machine it computes more slowly afterwards: the host has used its CPU meanwhile. With few more
 // ranks than CPUs that happens often. With many another rank runs instead, and yields only take time from it.
+// Other processes would lose time, too, and the ranks with them.
 bool yields_further(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
     if (in_bulk || engine.network() != nullptr) return false;
     WaitTuning& tuning = engine.wait_tuning();
@@ -164,8 +166,10 @@ bool yields_further(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) 
     const auto within = [&](const Param<int64_t>& us) {
         return now - tuning.yields_since_ns() < static_cast<uint64_t>(us.get()) * 1000;
     };
-    if (tuning.oversubscribed())
-        return !info.serial_wakeup && tuning.slightly_oversubscribed() && within(extra_yield_us);
+    if (tuning.oversubscribed()) {
+        if (info.serial_wakeup || !tuning.slightly_oversubscribed()) return false;
+        return within(extra_yield_us) || (within(own_cpu_yield_us) && tuning.only_ranks_run(now));
+    }
     const bool alone = tuning.end_yield(now) < own_yield_ns && !engine.engine_lock().multithreaded();
     return alone && within(own_cpu_yield_us);
 }

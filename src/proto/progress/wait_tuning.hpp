@@ -4,6 +4,7 @@
 // WaitTuning: what a waiting rank knows about the load of its CPUs, and how long it polls (wait.cpp).
 #pragma once
 
+#include "os/runnable_threads.hpp"
 #include "transport/shm/shm_transport.hpp"
 
 #include <algorithm>
@@ -34,6 +35,15 @@ class WaitTuning {
     [[nodiscard]] bool awake_fit_cpus() const {
         return std::max(shm_.awake(), 1U) + other_ranks_.load(std::memory_order_relaxed) <= usable_cpus();
     }
+    // No other thread of the host wanted a CPU when this was last examined, at most 1 ms ago.
+    [[nodiscard]] bool only_ranks_run(uint64_t now) {
+        if (now - examined_ns_ < examination_period_ns) return only_ranks_run_;
+        examined_ns_ = now;
+        const uint32_t runnable = runnable_threads_.count();
+        only_ranks_run_ =
+            runnable != 0 && runnable <= shm_.awake() + other_ranks_.load(std::memory_order_relaxed);
+        return only_ranks_run_;
+    }
     // Polls before a wait yields, adapted to earlier waits.
     [[nodiscard]] uint32_t spin_limit() const { return spin_limit_; }
     void set_spin_limit(uint32_t rounds) { spin_limit_ = rounds; }
@@ -47,6 +57,8 @@ class WaitTuning {
     void reset_idle_polls() { idle_polls_ = 0; }
 
   private:
+    static constexpr uint64_t examination_period_ns = 1'000'000;
+
     [[nodiscard]] uint32_t ranks() const {
         return local_ranks_ + other_ranks_.load(std::memory_order_relaxed);
     }
@@ -60,6 +72,9 @@ class WaitTuning {
     uint32_t idle_polls_ = 0;
     uint64_t yields_since_ns_ = 0;
     uint64_t last_yield_ns_ = 0;
+    os::RunnableThreads runnable_threads_;
+    uint64_t examined_ns_ = 0;
+    bool only_ranks_run_ = false;
 };
 
 } // namespace zipmpi::proto

@@ -73,6 +73,7 @@ struct WaitTuning {
     [[nodiscard]] bool oversubscribed() const { return is_oversubscribed; }
     [[nodiscard]] static bool slightly_oversubscribed() { return false; }
     [[nodiscard]] static bool awake_fit_cpus() { return false; }
+    [[nodiscard]] static bool only_ranks_run(uint64_t) { return false; }
     [[nodiscard]] static uint64_t yields_since_ns() { return 0; }
     static void set_yields_since_ns(uint64_t) {}
     static uint64_t end_yield(uint64_t) { return UINT64_MAX; } // used by another process: sleeps are explored
