@@ -5,14 +5,16 @@
 // since another one could run, and only now and then while the others sleep. A blocking call yields for
 // wait.extra_yield_us before it sleeps if the ranks are at most twice as many as the CPUs ("long"), and a few
 // times if they are more ("short"). So it does for wait.own_cpu_yield_us, also with a CPU for each rank,
-// unless another process uses the CPUs ("short_beside": threads of rank 0 do). One rank per node
-// ("nodes"): nonblocking calls yield now and then, since nodes may share CPUs. One rank whose CPU has a rank
-// of another node or job ("shared_cpu"): they yield each time; if it has none
+// unless another process uses the CPUs ("short_beside": threads of rank 0 do; "long_alone": none does, or the
+// test cannot tell).
+// One rank per node ("nodes"): nonblocking calls yield now and then, since nodes may share CPUs. One rank
+// whose CPU has a rank of another node or job ("shared_cpu"): they yield each time; if it has none
 // ("own_cpu"), seldom.
 #include "check.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <optional>
 #include <string_view>
 #include <sys/syscall.h>
@@ -130,17 +132,30 @@ class OtherWork {
     }};
 };
 
+// More threads of the host want a CPU than there are ranks.
+bool host_is_busy() {
+    std::ifstream loadavg("/proc/loadavg");
+    double average = 0;
+    int runnable = 0;
+    loadavg >> average >> average >> average >> runnable;
+    return runnable > size_;
+}
+
 void while_a_call_blocks(std::string_view expected) {
-    const bool is_long = expected == "long";
+    const bool is_long = expected != "short";
     const int attempts = is_long ? 20 : 1; // another process may use the CPU now and then
+    int busy_attempts = 0;
     bool was_long = false;
     for (int i = 0; i < attempts && !was_long; ++i) {
         int most = 0;
         const int own = yields_of_wait();
+        if (host_is_busy()) ++busy_attempts;
         MPI_Allreduce(&own, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
         was_long = most > 100;
     }
-    CHECK(was_long == is_long);
+    MPI_Bcast(&busy_attempts, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    const bool can_tell = expected != "long_alone" || was_long || busy_attempts < attempts / 2;
+    if (can_tell) CHECK(was_long == is_long);
 }
 
 } // namespace

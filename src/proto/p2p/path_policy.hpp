@@ -41,7 +41,10 @@ class PathPolicy {
     [[nodiscard]] RtsPolicy& rts_of(const Operation& send, transport::Peer peer) {
         return (send.layout == nullptr ? rts_ : layout_rts_)[peer];
     }
-    [[nodiscard]] CmaHeuristic& cma_heuristic(transport::Peer peer) { return cma_heuristics_[peer]; }
+    // Null while ranks share CPUs: the time of a copy contains that of other ranks then.
+    [[nodiscard]] CmaHeuristic* cma_heuristic(transport::Peer peer) {
+        return load_.oversubscribed() ? nullptr : &cma_heuristics_[peer];
+    }
 
     static uint64_t mean_segment(const packing::Layout* layout) { // 0: contiguous
         return layout == nullptr ? 0 : static_cast<uint64_t>(layout->size / layout->runs);

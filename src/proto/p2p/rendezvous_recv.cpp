@@ -34,11 +34,12 @@ bool RendezvousReceiver::copy_from_arena(const Operation& recv, const IncomingMe
 bool RendezvousReceiver::copy_by_cma(const Operation& recv, const IncomingMessage& message) {
     if (message.address == 0 || message.has_layout) return false; // the sender's buffer is noncontiguous
     const Thresholds& t = paths_.thresholds(message.from);
-    CmaHeuristic& heuristic = paths_.cma_heuristic(message.from);
-    if (recv.received < t.cma_min || recv.received > t.cma_max || !heuristic.should_try()) return false;
+    CmaHeuristic* const heuristic = paths_.cma_heuristic(message.from);
+    if (recv.received < t.cma_min || recv.received > t.cma_max) return false;
+    if (heuristic != nullptr && !heuristic->should_try()) return false;
     const uint64_t begin = os::now_ns();
     if (!read_from_sender(recv, message)) return false;
-    heuristic.record(t, recv.received, os::now_ns() - begin);
+    if (heuristic != nullptr) heuristic->record(t, recv.received, os::now_ns() - begin);
     node_.counters().add(Counter::cma_copies);
     raise_rendezvous_copy(node_.events, recv, RendezvousPath::cma);
     return true;
