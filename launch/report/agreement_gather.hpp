@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the ZipMPI authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Combines the contributions to an agreement in a daemon: one event for all members on its node and on the
-// nodes below, so that mpiexec receives one per child. Members that have failed are not waited for. Pure:
-// events in, events out.
+// Combines the contributions to an agreement: in a daemon, into one event for all members on its node and on
+// the nodes below, so that mpiexec receives one per child; in mpiexec, into that of all members. Members that
+// have failed are not waited for. Pure: events in, events out.
 #pragma once
 
 #include "launch/protocol/messages.hpp"
@@ -22,8 +22,12 @@ class AgreementGather {
         : ranks_below_(std::move(ranks_below))
         , send_(std::move(send)) {}
 
-    void process(const JobEvent& e); // of a rank of this node, or from a daemon below
+    void
+    process(const JobEvent& e); // of a rank of this node, or from a daemon below; others are sent as they are
+    void fail(const RankRanges& ranks);
+    void add_contribution(const JobEvent& e);
     void remove(uint32_t context, uint32_t number);
+    [[nodiscard]] const RankRanges& failed() const { return failed_; }
     [[nodiscard]] size_t pending() const { return agreements_.size(); }
 
   private:
@@ -34,8 +38,6 @@ class AgreementGather {
     using Key = std::pair<uint32_t, uint32_t>; // context, number
     using Iterator = std::map<Key, Agreement>::iterator;
 
-    void fail(const RankRanges& ranks);
-    void add_contribution(const JobEvent& e);
     void send_if_complete(Iterator a);
 
     RanksBelow ranks_below_;

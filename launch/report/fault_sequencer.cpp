@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/report/fault_sequencer.hpp"
 
-#include <algorithm>
-
 namespace zipmpi::launch {
 
 void FaultSequencer::process(const JobEvent& e) {
@@ -21,16 +19,10 @@ void FaultSequencer::process(const JobEvent& e) {
 
 void FaultSequencer::fail(const RankRanges& ranks) {
     RankRanges fresh = ranks;
-    fresh.remove(failed_);
+    fresh.remove(agreements_.failed());
     if (fresh.empty() || !fresh.is_below(world_size_)) return;
-    failed_.add(fresh);
     unannounced_.add(fresh);
-    for (auto a = agreements_.begin(); a != agreements_.end();) {
-        const auto next = std::next(a);
-        a->second.missing.remove(fresh);
-        decide_if_complete(a);
-        a = next;
-    }
+    agreements_.fail(fresh);
 }
 
 void FaultSequencer::announce_failures() {
@@ -48,8 +40,8 @@ void FaultSequencer::announce(const JobEvent& event) {
 
 // Two ranks that cannot reach each other both report it: only one of them is terminated.
 void FaultSequencer::exclude_unreachable(uint32_t rank, uint32_t by) {
-    if (rank >= world_size_ || failed_.contains(rank) || failed_.contains(by) || excluded_.count(by) != 0 ||
-        !excluded_.insert(rank).second)
+    if (rank >= world_size_ || agreements_.failed().contains(rank) || agreements_.failed().contains(by) ||
+        excluded_.count(by) != 0 || !excluded_.insert(rank).second)
         return;
     JobEvent event;
     event.kind = JobEvent::Kind::unreachable;
@@ -66,29 +58,17 @@ void FaultSequencer::revoke(uint32_t context) {
 }
 
 void FaultSequencer::add_contribution(const JobEvent& e) {
-    if (e.members.empty() || !e.members.is_below(world_size_)) return;
-    const auto [a, added] = agreements_.try_emplace({e.context, e.number});
-    Agreement& agreement = a->second;
-    if (added) {
-        agreement.missing = e.members;
-        agreement.missing.remove(failed_);
-    }
-    agreement.missing.remove(e.ranks);
-    agreement.flags &= e.flags;
-    agreement.value = std::max(agreement.value, e.value);
-    decide_if_complete(a);
+    if (!e.members.empty() && e.members.is_below(world_size_)) agreements_.add_contribution(e);
 }
 
-void FaultSequencer::decide_if_complete(std::map<Key, Agreement>::iterator a) {
-    if (!a->second.missing.empty()) return;
+void FaultSequencer::decide(const JobEvent& combined) {
     JobEvent event;
     event.kind = JobEvent::Kind::agreement;
-    event.context = a->first.first;
-    event.number = a->first.second;
-    event.flags = a->second.flags;
-    event.value = a->second.value;
+    event.context = combined.context;
+    event.number = combined.number;
+    event.flags = combined.flags;
+    event.value = combined.value;
     event.failed = failures();
-    agreements_.erase(a);
     announce(event);
 }
 

@@ -7,10 +7,9 @@
 // result. Failures that are processed together are announced in one event. Pure: events in, events out.
 #pragma once
 
-#include "launch/protocol/messages.hpp"
+#include "launch/report/agreement_gather.hpp"
 
 #include <functional>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -21,32 +20,29 @@ class FaultSequencer {
     using Broadcast = std::function<void(const JobEvent& event)>; // to all daemons
     FaultSequencer(uint32_t world_size, Broadcast broadcast)
         : world_size_(world_size)
-        , broadcast_(std::move(broadcast)) {}
+        , broadcast_(std::move(broadcast))
+        , agreements_([world_size] { return RankRanges(0, world_size - 1); },
+                      [this](const JobEvent& combined) { decide(combined); }) {}
+    FaultSequencer(const FaultSequencer&) = delete;
+    FaultSequencer& operator=(const FaultSequencer&) = delete;
 
     void process(const JobEvent& e);
     void announce_failures(); // after events that were received together
-    [[nodiscard]] uint32_t failures() const { return failed_.size(); }
+    [[nodiscard]] uint32_t failures() const { return agreements_.failed().size(); }
 
   private:
-    struct Agreement {
-        RankRanges missing; // members that have neither contributed nor failed
-        uint32_t flags = ~0U;
-        uint32_t value = 0;
-    };
-    using Key = std::pair<uint32_t, uint32_t>; // context, number
-
     void fail(const RankRanges& ranks);
     void revoke(uint32_t context);
     void exclude_unreachable(uint32_t rank, uint32_t by);
     void add_contribution(const JobEvent& e);
-    void decide_if_complete(std::map<Key, Agreement>::iterator a);
-    void announce(const JobEvent& event); // after the failures that happened before
+    void decide(const JobEvent& combined); // the contributions of all members that have not failed
+    void announce(const JobEvent& event);  // after the failures that happened before
 
     uint32_t world_size_;
     Broadcast broadcast_;
-    RankRanges failed_, unannounced_;
+    RankRanges unannounced_;
     std::set<uint32_t> revoked_, excluded_;
-    std::map<Key, Agreement> agreements_;
+    AgreementGather agreements_;
 };
 
 } // namespace zipmpi::launch
