@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/noded/huge_pages.hpp"
 
+#include "os/text_file.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -25,13 +27,6 @@ uint64_t available_memory() {
     return 0;
 }
 
-std::string first_line(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
-}
-
 } // namespace
 
 bool returns_free_pages(const std::filesystem::path& folder) {
@@ -39,8 +34,8 @@ bool returns_free_pages(const std::filesystem::path& folder) {
     std::error_code error;
     for (std::filesystem::directory_iterator device(folder, error), end; device != end;
          device.increment(error)) {
-        const std::string features = first_line(device->path() / "features");
-        if (first_line(device->path() / "device") == "0x0005" && // memory balloon
+        const std::string features = os::first_line(device->path() / "features");
+        if (os::first_line(device->path() / "device") == "0x0005" && // memory balloon
             features.size() > free_page_reporting && features[free_page_reporting] == '1')
             return true;
     }
@@ -49,7 +44,7 @@ bool returns_free_pages(const std::filesystem::path& folder) {
 
 HugePageSupport read_huge_page_support() {
     HugePageSupport found;
-    found.mode = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+    found.mode = os::first_line("/sys/kernel/mm/transparent_hugepage/enabled");
     found.available_bytes = available_memory();
     found.returns_free_pages = returns_free_pages("/sys/bus/virtio/devices");
     return found;

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/discovery/rdma_ports.hpp"
 
+#include "os/text_file.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
-#include <fstream>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,20 +26,13 @@ std::vector<std::string> names_in(const std::string& folder) {
     return names;
 }
 
-std::string first_line(const std::string& file) {
-    std::ifstream in(file);
-    std::string line;
-    std::getline(in, line);
-    return line;
-}
-
 // RoCE: each GID of a port names its interface. There are up to a thousand entries, filled from the front;
 // scanning stops after some empty ones.
 bool has_address_on(const std::string& port, const std::string& interface) {
     constexpr int most_empty = 8; // consecutive
     int empty = 0;
     for (int number = 0; empty < most_empty; ++number) {
-        const std::string name = first_line(port + "/gid_attrs/ndevs/" + std::to_string(number));
+        const std::string name = os::first_line(port + "/gid_attrs/ndevs/" + std::to_string(number));
         if (name == interface) return true;
         empty = name.empty() ? empty + 1 : 0;
     }
@@ -50,7 +44,7 @@ bool is_child(const std::string& device, const std::string& port, const std::str
               const std::string& sys) {
     const std::string net = sys + "/net/" + interface;
     if (access((net + "/device/infiniband/" + device).c_str(), F_OK) != 0) return false;
-    const std::string number = first_line(net + "/dev_port");
+    const std::string number = os::first_line(net + "/dev_port");
     return !number.empty() && std::to_string(std::strtol(number.c_str(), nullptr, 10) + 1) == port;
 }
 
@@ -58,7 +52,7 @@ bool is_child(const std::string& device, const std::string& port, const std::str
 std::string device_file_error(const std::string& device, const SysfsPaths& folders) {
     const std::string all = folders.sys + "/infiniband_verbs/";
     for (const std::string& name : names_in(all)) {
-        if (first_line(all + name + "/ibdev") != device) continue;
+        if (os::first_line(all + name + "/ibdev") != device) continue;
         const std::string file = folders.dev + "/" + name;
         const int fd = open(file.c_str(), O_RDWR | O_CLOEXEC);
         if (fd < 0) return file + ": " + std::strerror(errno);
@@ -88,7 +82,7 @@ std::vector<RdmaPort> rdma_ports_of(const std::string& interface, const SysfsPat
         const std::string ports = devices + "/" + device + "/ports";
         for (const std::string& port : names_in(ports)) {
             const std::string folder = ports + "/" + port;
-            if (first_line(folder + "/state").find("ACTIVE") == std::string::npos) continue;
+            if (os::first_line(folder + "/state").find("ACTIVE") == std::string::npos) continue;
             if (!has_address_on(folder, interface) && !is_child(device, port, interface, folders.sys))
                 continue;
             std::string trouble = device_file_error(device, folders);
