@@ -116,6 +116,9 @@ list(REMOVE_DUPLICATES ZIPMPI_MODULE_RPATH)
 function(zipmpi_place_module target)
     set_target_properties(${target} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/zipmpi
                           INSTALL_RPATH "${ZIPMPI_MODULE_RPATH}")
+    if(NOT ZIPMPI_SANITIZE) # symbols of the sanitizers are defined by the executable
+        target_link_options(${target} PRIVATE -Wl,-z,defs) # a source file left out fails the build, not the first job
+    endif()
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/zipmpi)
 endfunction()
 
