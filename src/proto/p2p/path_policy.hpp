@@ -46,6 +46,10 @@ class PathPolicy {
         return load_.oversubscribed() ? nullptr : &cma_heuristics_[peer];
     }
 
+    // Whether messages to a receiver that lags behind are copied and sent from the copies. Not while ranks
+    // share CPUs: the receiver lags because others have its CPU, and a copy takes time from it.
+    [[nodiscard]] bool may_copy_ahead() const { return !load_.oversubscribed(); }
+
     static uint64_t mean_segment(const packing::Layout* layout) { // 0: contiguous
         return layout == nullptr ? 0 : static_cast<uint64_t>(layout->size / layout->runs);
     }

@@ -15,7 +15,7 @@ using transport::SendStatus;
 // If the receiver lags behind, sends a copy instead, so that the operation itself completes.
 SendStatus RendezvousSender::start(Operation& op, wire::Envelope e) {
     e.kind = wire::MessageKind::rts;
-    Operation* const copy = skew_buffer_.copy_for(op);
+    Operation* const copy = paths_.may_copy_ahead() ? skew_buffer_.copy_for(op) : nullptr;
     if (copy == nullptr) return send_rts(op, e, RtsData::first_bytes);
     const SendStatus sent = send_rts(*copy, e, RtsData::first_bytes);
     if (sent == SendStatus::ok)

@@ -3,6 +3,7 @@
 #include "proto/p2p/match.hpp"
 #include "proto/p2p/rts_policy.hpp"
 #include "proto/p2p/skew_buffer.hpp"
+#include "proto/p2p/test_engine_pair.hpp"
 
 #include <cstring>
 #include <deque>
@@ -49,6 +50,37 @@ TEST(SkewBuffer, FastRepliesDoNotEnableCopies) {
     skew.on_reply(0, 0, 100, 100 * ms);
     for (uint64_t i = 1; i < 50; ++i) skew.on_reply(0, 60, 100, 100 * ms + i * 1000);
     EXPECT_EQ(skew.copy_for(send_of(data)), nullptr);
+}
+
+// Four messages wait at a receiver that then receives one of them: whether the next send completes at once.
+bool copies_ahead(uint32_t cpus) {
+    EnginePair p;
+    p.segment.set_usable_cpus(cpus);
+    std::vector<char> out(100'000, 'a'), in(out.size());
+    std::deque<Operation> sends;
+    const auto send = [&] {
+        sends.push_back(make_send(p.teams[0], out.data(), out.size(), 1, 5));
+        p.engines[0]->start_send(sends.back());
+        p.progress_until_idle();
+    };
+    const auto receive = [&] {
+        Operation recv = make_recv(p.teams[1], in.data(), in.size(), 0, 5);
+        p.engines[1]->start_recv(recv);
+        p.progress_until_idle();
+        EXPECT_TRUE(recv.done());
+    };
+    for (int i = 0; i < 4; ++i) send();
+    receive();
+    send();
+    const bool copied = sends.back().done();
+    for (int i = 0; i < 4; ++i) receive();
+    for (const Operation& op : sends) EXPECT_TRUE(op.done());
+    return copied;
+}
+
+TEST(SkewBuffer, CopiesOnlyWhileEachRankHasACpu) {
+    EXPECT_TRUE(copies_ahead(2));
+    EXPECT_FALSE(copies_ahead(1)) << "the copy takes time from the receiver";
 }
 
 TEST(RtsPolicy, SkipsRtsAfterRepeatedCts) {
