@@ -4,11 +4,12 @@
 // More ranks than CPUs: a nonblocking call that finds nothing yields each time while all ranks are awake,
 // since another one could run, and only now and then while the others sleep. A blocking call yields for
 // wait.extra_yield_us before it sleeps if the ranks are at most twice as many as the CPUs ("long"), and a few
-// times if they are more ("short"). So it does for wait.own_cpu_yield_us, also with a CPU for each rank,
-// unless another process uses the CPUs ("short_beside": threads of rank 0 do; "long_alone": none does, or the
-// test cannot tell).
-// One rank per node ("nodes"): nonblocking calls yield now and then, since nodes may share CPUs. One rank
-// whose CPU has a rank of another node or job ("shared_cpu"): they yield each time; if it has none
+// times if they are more ("short") unless those that are awake have a CPU each ("long_of_last": all but one
+// rank wait, the last of them yields on). So it does for wait.own_cpu_yield_us, also with a CPU for each
+// rank, unless another process uses the CPUs ("short_beside": threads of rank 0 do; "long_alone": none does,
+// or the test cannot tell). One rank per node ("nodes"): nonblocking calls yield now and then, since nodes
+// may share CPUs. One rank whose CPU has a rank of another node or job ("shared_cpu"): they yield each time;
+// if it has none
 // ("own_cpu"), seldom.
 #include "check.hpp"
 

@@ -30,24 +30,25 @@ Param<int64_t> network_spins{
 Param<int64_t> yields{"wait.yields",           4, {0, 1000000000}, Unit::none, Level::tuner, Scope::local,
                       "yields before sleeping"};
 
-Param<int64_t> extra_yield_us{
-    "wait.extra_yield_us",
-    200,
-    {0, 1000000000},
-    Unit::microseconds,
-    Level::tuner,
-    Scope::local,
-    "further yields before sleeping, if a node has more ranks than CPUs but at most twice as many"};
+Param<int64_t> extra_yield_us{"wait.extra_yield_us",
+                              200,
+                              {0, 1000000000},
+                              Unit::microseconds,
+                              Level::tuner,
+                              Scope::local,
+                              "further yields before sleeping, if a node has more ranks than CPUs: at most "
+                              "twice as many, or only as many "
+                              "awake as CPUs"};
 
-Param<int64_t> own_cpu_yield_us{
-    "wait.own_cpu_yield_us",
-    10'000,
-    {0, 1000000000},
-    Unit::microseconds,
-    Level::tuner,
-    Scope::local,
-    "further yields before sleeping, if a node has at most twice as many ranks as CPUs, while no other "
-    "process uses the CPUs"};
+Param<int64_t> own_cpu_yield_us{"wait.own_cpu_yield_us",
+                                10'000,
+                                {0, 1000000000},
+                                Unit::microseconds,
+                                Level::tuner,
+                                Scope::local,
+                                "further yields before sleeping, if a node has at most twice as many ranks "
+                                "as CPUs, or only as many awake as "
+                                "CPUs, while no other process uses the CPUs"};
 
 Param<int64_t> network_yields{
     "wait.net_yields",
@@ -157,7 +158,8 @@ constexpr uint64_t own_yield_ns = 1'000'000;
 
 // A CPU becomes idle when its rank sleeps. A rank on an idle CPU wakes up later than one that yields, and in
 // a virtual machine it computes more slowly afterwards: the host has used its CPU meanwhile. With few more
-// ranks than CPUs that happens often. With many another rank runs instead, and yields only take time from it.
+// ranks than CPUs that happens often. With many another rank runs instead, and yields only take time from it,
+// unless most of them sleep.
 // Other processes would lose time, too, and the ranks with them.
 bool yields_further(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) {
     if (in_bulk || engine.network() != nullptr) return false;
@@ -167,7 +169,8 @@ bool yields_further(ProgressEngine& engine, const WaitInfo& info, bool in_bulk) 
         return now - tuning.yields_since_ns() < static_cast<uint64_t>(us.get()) * 1000;
     };
     if (tuning.oversubscribed()) {
-        if (info.serial_wakeup || !tuning.slightly_oversubscribed()) return false;
+        if (info.serial_wakeup || !(tuning.slightly_oversubscribed() || tuning.awake_fit_cpus()))
+            return false;
         return within(extra_yield_us) || (within(own_cpu_yield_us) && tuning.only_ranks_run(now));
     }
     const bool alone = tuning.end_yield(now) < own_yield_ns && !engine.engine_lock().multithreaded();
