@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """usage: ci/mutation.py BUILD [--minutes N] [--seed N] [--folder FOLDER]... [--at FILE[:LINE]]
 Mutation testing: changes one condition, constant or memory order of a source file, builds the tests of its folder with it and runs
-them. Lists the changes that no test noticed. BUILD: a build directory with tests. The seed determines the sequence of changes."""
+them, then programs of tests/mpi with the changed library. Lists the changes that no test noticed. BUILD: a build directory with
+tests. The seed determines the sequence of changes."""
 import argparse
 import json
 import os
@@ -11,6 +12,7 @@ import pathlib
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,12 +32,24 @@ TESTS = {
     "gateway": [("zipmpi_gateway.dir", "gateway_test", []), ("zipmpi_gateway.dir", "simulate_job", SEEDS)],
     "launch/protocol": [("zipmpi_launch.dir", "launch_test", [])],
 }
+# Folder: (objects in which the sources are compiled, ctest's names of programs to be run with the changed library)
+LIBRARY = "libmpi_abi.so.1"
+MESSAGES = (r"^mpi\.(random_messages\.(2|3|no_cma|no_budget|cma\.threads|rendezvous|mpsc\.5|expected\.5|all_rings\.2|threads\.2)|expected\.bursts|"
+            r"buffered\.2|cancel\.4|unexpected.*|partitioned\.2|yielding.*|polling|late_wakeup|fault_tolerance\.(point_to_point|revoke).*)$")
+PROGRAMS = {
+    "src/transport/shm": ("zipmpi_transport.dir", MESSAGES),
+    "src/proto/p2p": ("zipmpi_proto.dir", MESSAGES),
+    "src/proto/progress": ("zipmpi_proto.dir", MESSAGES),
+    "src/proto/rma": ("zipmpi_proto.dir", r"^mpi\.(windows.*|random_windows\..*|expected\.(random_)?windows.*|fault_tolerance\.windows.*)$"),
+}
 RULES = [(" == ", " != "), (" != ", " == "), (" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "),
          (" && ", " || "), (r" \|\| ", " && "), (r" \+ ", " - "), (" - ", " + "), (r"\+\+", "--"), (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
          (r"\breturn 0;", "return 1;"), (r" = 0;", " = 1;"), (r"std::min\b", "std::max"), (r"std::max\b", "std::min"),
          (r"(?m)\bif \((?=[^;\n]*$)", "if (!("), (r"memory_order_(seq_cst|acquire|release|acq_rel)", "memory_order_relaxed"),
          (r"(?m)^ +[A-Za-z_.>:-]+\([^;{}=]*\);$", ";")]
-SECONDS = 60  # for one run of one test
+LIBRARY_OBJECTS = re.compile(r"/(zipmpi_(transport|proto|core|bridge|gateway|launch)|mpi_abi)\.dir/")
+MOST_OBJECTS = 20  # that are compiled again for one change of a header; changes of headers with more are not tried
+SECONDS = 60  # for one run of one test, or of the programs
 
 
 class Mutant:
@@ -73,9 +87,28 @@ class Build:
         for command in self.compiled:  # older versions of CMake do not write it
             command["output"] = re.search(r" -o (\S+)", command["command"])[1]
         self.links = {}
+        self.dependents = {}  # header: outputs
 
     def commands(self, source, objects):
         return [c for c in self.compiled if c["file"] == str(source) and (objects in c["output"] or source.name.endswith("_test.cpp"))]
+
+    def commands_including(self, header):
+        """Those of all objects of the library and tests of the folder that depend on the header; none if they are many."""
+        if not self.dependents:
+            self.read_dependents()
+        outputs = self.dependents.get(str(in_library(header)), set())
+        users = [c for c in self.compiled if c["output"] in outputs and (LIBRARY_OBJECTS.search(c["output"]) or (
+            c["file"].endswith("_test.cpp") and pathlib.Path(c["file"]).parent == header.parent))]
+        return users if len(users) <= MOST_OBJECTS else []
+
+    def read_dependents(self):
+        lines = subprocess.run(["ninja", "-C", self.folder, "-t", "deps"], capture_output=True, text=True, check=True).stdout
+        output = ""
+        for line in lines.splitlines():
+            if line.startswith(" "):
+                self.dependents.setdefault(re.sub(r"^ *(.*/header_view/[^/]+|" + str(ROOT) + ")/", "", line), set()).add(output)
+            else:
+                output = line.split(":")[0]
 
     def compile(self, command, source, number, header=None):
         """The object file, or None. header: a changed header that replaces the original."""
@@ -96,66 +129,81 @@ class Build:
             self.links[target] = shlex.split(next(part for part in command.split("&&") if " -o " in part))
         return list(self.links[target])
 
-    def link(self, target, objects, replaced):
+    def link(self, target, objects, replaced, name):
         """objects: before all others. replaced: {path of an object in the build: new object}"""
         words = [str(replaced.get(word, word)) for word in self.link_words(target)]
-        words[words.index("-o") + 1] = str(self.scratch / "test")
+        words[words.index("-o") + 1] = str(self.scratch / name)
         done = subprocess.run([words[0], *map(str, objects), *words[1:]], cwd=self.folder, capture_output=True, check=False)
         return done.returncode == 0
 
 
-def sources_including(header, sources):
-    name = f'#include "{header.relative_to(ROOT / "src") if header.is_relative_to(ROOT / "src") else header.relative_to(ROOT)}"'
-    return [s for s in sources if name in s.read_text(encoding="utf-8")]
+def in_library(path):
+    """The name of a header in #include."""
+    return path.relative_to(ROOT / "src") if path.is_relative_to(ROOT / "src") else path.relative_to(ROOT)
 
 
-def survives(build, mutant, objects, target, arguments):
-    """True, False, or None if it cannot be built."""
-    folder = mutant.path.parent
+def compile_mutant(build, mutant, objects):
+    """New objects, and those that replace one of the build: {its path: new object}. None if it cannot be compiled."""
     changed, replaced = [], {}
+    header = None
     if mutant.path.suffix == ".cpp":
         source = build.scratch / mutant.path.name
         source.write_text(mutant.text, encoding="utf-8")
-        users, header = [(mutant.path, source)], None
+        commands = [(c, source) for c in build.commands(mutant.path, objects)[:1]]
     else:
         header = build.scratch / "include"
-        copy = header / (mutant.path.relative_to(ROOT / "src") if mutant.path.is_relative_to(ROOT / "src") else mutant.path.relative_to(ROOT))
+        copy = header / in_library(mutant.path)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(mutant.text, encoding="utf-8")
-        users = [(s, s) for s in sources_including(mutant.path, sorted(folder.glob("*.cpp")))]
+        commands = [(c, c["file"]) for c in build.commands_including(mutant.path)]
     try:
-        for number, (original, source) in enumerate(users):
-            for command in build.commands(original, objects)[:1]:
-                made = build.compile(command, source, number, header)
-                if made is None:
-                    return None
-                if original.name.endswith("_test.cpp"):
-                    replaced[command["output"]] = made
-                else:
-                    changed.append(made)
+        for number, (command, source) in enumerate(commands):
+            made = build.compile(command, source, number, header)
+            if made is None:
+                return None
+            if command["file"].endswith("_test.cpp"):
+                replaced[command["output"]] = made
+            else:
+                changed.append(made)
     finally:
         if header:
             copy.unlink()
-    if not changed and not replaced:
-        return None
-    if not build.link(target, changed, replaced):
-        return None
-    try:
-        done = subprocess.run([build.scratch / "test", *arguments], capture_output=True, timeout=SECONDS, check=False, cwd=build.scratch)
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+    return (changed, replaced) if changed or replaced else None
 
 
-def judge(build, mutant, tests):
+def passes(command, folder, env=None):
+    """Whether it ends with 0 in time."""
+    with subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            return process.wait(SECONDS) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return False
+
+
+def programs_pass(build, names):
+    env = dict(os.environ, LD_LIBRARY_PATH=str(build.scratch), ZIPMPI_INSTALL_MODULE_DIR=str(build.folder / "lib/zipmpi"))
+    return passes(["ctest", "--test-dir", build.folder, "--stop-on-failure", "-j2", "-R", names], build.scratch, env)
+
+
+def judge(build, mutant, folder):
     """killed, survived or invalid."""
-    built = False
-    for objects, target, arguments in tests:
-        result = survives(build, mutant, objects, target, arguments)
-        if result is False:
+    survived = False
+    compiled = {}
+    for objects, target, arguments in TESTS[folder]:
+        if objects not in compiled:
+            compiled[objects] = compile_mutant(build, mutant, objects)
+        if compiled[objects] is None or not build.link(target, *compiled[objects], "test"):
+            continue
+        if not passes([build.scratch / "test", *arguments], build.scratch):
             return "killed"
-        built |= result is True
-    return "survived" if built else "invalid"
+        survived = True
+    objects, names = PROGRAMS.get(folder, (None, None))
+    if compiled.get(objects) is not None and compiled[objects][0] and build.link("lib/" + LIBRARY + ".0", compiled[objects][0], {}, LIBRARY):
+        if not programs_pass(build, names):
+            return "killed"
+        survived = True
+    return "survived" if survived else "invalid"
 
 
 def main():
@@ -181,10 +229,13 @@ def main():
     survivors = []
     with tempfile.TemporaryDirectory(prefix="mutation-") as scratch:
         build = Build(given.build.resolve(), pathlib.Path(scratch))
+        for folder in folders:
+            if folder in PROGRAMS and not programs_pass(build, PROGRAMS[folder][1]):
+                sys.exit(f"{folder}: its programs fail without a change")
         while time.monotonic() < end and any(pools.values()):
             for folder in [f for f in folders if pools[f]]:
                 mutant = pools[folder].pop()
-                verdict = judge(build, mutant, TESTS[folder])
+                verdict = judge(build, mutant, folder)
                 counts[folder][verdict] += 1
                 if verdict == "survived":
                     survivors.append(mutant)
