@@ -52,8 +52,8 @@ void FaultRelay::on_event(const JobEvent& e) {
     if (!segment) return;
     switch (e.kind) {
     case JobEvent::Kind::failed:
-        return e.ranks.for_each(
-            [&](uint32_t rank) { segment.faults().publish_failed(static_cast<int>(rank)); });
+        e.ranks.for_each([&](uint32_t rank) { segment.faults().record_failed(static_cast<int>(rank)); });
+        return segment.faults().notify();
     case JobEvent::Kind::revoked:
         return segment.faults().publish_revoked(e.context);
     case JobEvent::Kind::agreement: {
@@ -63,7 +63,7 @@ void FaultRelay::on_event(const JobEvent& e) {
         for (const uint32_t local : waiting->second)
             publish_agreement(local, {e.context, e.number, e.flags, e.value, e.failed});
         agreement_waiters_.erase(waiting);
-        return;
+        return segment.faults().notify();
     }
     case JobEvent::Kind::unreachable: // a rank that some consider dead must be dead for all
         for (const RankProcess& r : ranks_)
@@ -81,6 +81,7 @@ void FaultRelay::publish_agreement(uint32_t local, const segment::AgreementResul
 void FaultRelay::publish_queued_agreements(uint32_t local) {
     std::deque<segment::AgreementResult>& kept = queued_agreements_[local];
     while (!kept.empty() && job_.segment().agreements().publish(local, kept.front())) kept.pop_front();
+    job_.segment().faults().notify();
 }
 
 void FaultRelay::report_failed(const Failure& failure) {

@@ -15,7 +15,6 @@ bool AgreementResults::publish_in_free_slot(uint32_t local, const AgreementResul
         d.value = decided.value;
         d.failed = decided.failed;
         d.filled.store(1, std::memory_order_release);
-        segment_.faults().notify();
         return true;
     }
     return false;

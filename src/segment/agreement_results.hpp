@@ -24,7 +24,8 @@ class AgreementResults {
     explicit AgreementResults(const NodeSegment& segment)
         : segment_(segment) {}
 
-    // Returns false if no slot is free; the rank then notifies the launcher after taking a result.
+    // Returns false if no slot is free; the rank then notifies the launcher after taking a result. A call of
+    // FaultNotifications::notify() follows, one for all results: it wakes every rank of the node.
     [[nodiscard]] bool publish(uint32_t local, const AgreementResult& decided) const;
     // Consumes a result published to this rank. Returns false if there is none.
     bool take(uint32_t local, AgreementResult& decided) const;

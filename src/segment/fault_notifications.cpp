@@ -22,7 +22,6 @@ void FaultNotifications::append(std::atomic<uint32_t>& count, uint32_t* list, ui
     if (i >= most || !reserve_entry(list + i)) return;
     list[i] = entry;
     count.store(i + 1, release); // pairs with the reader's acquire load: the entry is written
-    notify();
 }
 
 void FaultNotifications::mark_failed(uint32_t local) const {
@@ -32,15 +31,21 @@ void FaultNotifications::mark_failed(uint32_t local) const {
     segment_.asleep().fetch_sub(slept, std::memory_order_relaxed); // no process wakes these threads
 }
 
-void FaultNotifications::publish_failed(int world_rank) const {
+void FaultNotifications::record_failed(int world_rank) const {
     for (uint32_t local = 0; local < segment_.local_ranks(); ++local)
         if (segment_.world_rank(local) == world_rank) mark_failed(local);
     append(header_.fault_state.failed, failed_, segment_.geometry().world_ranks(),
            static_cast<uint32_t>(world_rank));
 }
 
+void FaultNotifications::publish_failed(int world_rank) const {
+    record_failed(world_rank);
+    notify();
+}
+
 void FaultNotifications::publish_revoked(uint32_t context) const {
     append(header_.fault_state.revoked, revoked_, wire::contexts, context);
+    notify();
 }
 
 // seq_cst: a rank announces its sleep before it checks the generation; either it sees the notification, or

@@ -27,6 +27,7 @@ class FaultNotifications {
     [[nodiscard]] int failed_rank(uint32_t i) const { return static_cast<int>(failed_[i]); }
     [[nodiscard]] uint32_t revoked_context(uint32_t i) const { return revoked_[i]; }
     void set_fault_tolerant() const { header_.fault_state.fault_tolerant = 1; }
+    void record_failed(int world_rank) const; // of several; notify() follows
     void publish_failed(int world_rank) const;
     void publish_revoked(uint32_t context) const;
     // Wakes all ranks, which find what was published before.

@@ -38,6 +38,19 @@ TEST(FaultNotifications, FailedRankIsNotAsleep) {
     EXPECT_EQ(segment.asleep(), 1U);
 }
 
+// Each notification wakes all ranks of the node: one for each of its ranks would take ranks^2 wakeups.
+TEST(FaultNotifications, SeveralResultsTakeOneNotification) {
+    const NodeSegment segment = three_ranks();
+    const uint32_t before = segment.faults().state().generation;
+    for (uint32_t local = 0; local < 3; ++local)
+        EXPECT_TRUE(segment.agreements().publish(local, {5, 1, 0, 40, 0}));
+    for (const int rank : {0, 2}) segment.faults().record_failed(rank);
+    EXPECT_EQ(segment.faults().state().failed, 2U);
+    EXPECT_EQ(segment.faults().state().generation, before);
+    segment.faults().notify();
+    EXPECT_EQ(segment.faults().state().generation, before + 1);
+}
+
 TEST(AgreementResults, OverflowIsReportedOnce) {
     const NodeSegment segment = three_ranks();
     const AgreementResults results = segment.agreements();

@@ -9,6 +9,7 @@
 #include "core/runtime_state.hpp"
 #include "transport/interjob/interjob_network.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace zipmpi::core {
@@ -36,11 +37,12 @@ void Agreement::start(const Vote& vote, std::function<void()> ended) {
 void Agreement::own_job_agreed() {
     if (own_job_.error() != Err::success) return end_with_failure(own_job_.error());
     votes_.set_vote(members_.own_job(), own_job_.result());
-    for (uint32_t i = 0; i < own_job_.failures(); ++i) {
-        const int rank = runtime()->segment.faults().failed_rank(i);
-        for (const int p : members_.own_job_positions())
-            if (members_.rank_at(p) == rank) votes_.set_failed(p);
-    }
+    std::vector<int> failed;
+    for (uint32_t i = 0; i < own_job_.failures(); ++i)
+        failed.push_back(runtime()->segment.faults().failed_rank(i));
+    std::sort(failed.begin(), failed.end());
+    for (const int p : members_.own_job_positions())
+        if (std::binary_search(failed.begin(), failed.end(), members_.rank_at(p))) votes_.set_failed(p);
     members_.jobs().size() > 1 ? exchange_votes() : conclude();
 }
 
