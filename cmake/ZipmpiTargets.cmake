@@ -112,13 +112,18 @@ endfunction()
 get_property(ZIPMPI_MODULE_RPATH GLOBAL PROPERTY ZIPMPI_FOREIGN_FOLDERS)
 list(REMOVE_DUPLICATES ZIPMPI_MODULE_RPATH)
 
+# A source file that was left out fails the build of a library, not the first job.
+function(zipmpi_require_definitions target)
+    if(NOT ZIPMPI_SANITIZE) # symbols of the sanitizers are defined by the executable
+        target_link_options(${target} PRIVATE -Wl,-z,defs)
+    endif()
+endfunction()
+
 # Folders in which the library searches modules, built and installed.
 function(zipmpi_place_module target)
     set_target_properties(${target} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/zipmpi
                           INSTALL_RPATH "${ZIPMPI_MODULE_RPATH}")
-    if(NOT ZIPMPI_SANITIZE) # symbols of the sanitizers are defined by the executable
-        target_link_options(${target} PRIVATE -Wl,-z,defs) # a source file left out fails the build, not the first job
-    endif()
+    zipmpi_require_definitions(${target})
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/zipmpi)
 endfunction()
 

@@ -52,10 +52,11 @@ void FaultRelay::on_event(const JobEvent& e) {
     if (!segment) return;
     switch (e.kind) {
     case JobEvent::Kind::failed:
-        e.ranks.for_each([&](uint32_t rank) { segment.faults().record_failed(static_cast<int>(rank)); });
+        e.ranks.for_each([&](uint32_t rank) { segment.faults().publish_failed(static_cast<int>(rank)); });
         return segment.faults().notify();
     case JobEvent::Kind::revoked:
-        return segment.faults().publish_revoked(e.context);
+        segment.faults().publish_revoked(e.context);
+        return segment.faults().notify();
     case JobEvent::Kind::agreement: {
         gather_.remove(e.context, e.number);
         const auto waiting = agreement_waiters_.find({e.context, e.number});
@@ -80,6 +81,7 @@ void FaultRelay::publish_agreement(uint32_t local, const segment::AgreementResul
 
 void FaultRelay::publish_queued_agreements(uint32_t local) {
     std::deque<segment::AgreementResult>& kept = queued_agreements_[local];
+    if (kept.empty()) return;
     while (!kept.empty() && job_.segment().agreements().publish(local, kept.front())) kept.pop_front();
     job_.segment().faults().notify();
 }

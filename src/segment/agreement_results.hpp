@@ -25,7 +25,7 @@ class AgreementResults {
         : segment_(segment) {}
 
     // Returns false if no slot is free; the rank then notifies the launcher after taking a result. A call of
-    // FaultNotifications::notify() follows, one for all results: it wakes every rank of the node.
+    // FaultNotifications::notify() follows, one for all results.
     [[nodiscard]] bool publish(uint32_t local, const AgreementResult& decided) const;
     // Consumes a result published to this rank. Returns false if there is none.
     bool take(uint32_t local, AgreementResult& decided) const;

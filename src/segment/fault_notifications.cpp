@@ -31,21 +31,15 @@ void FaultNotifications::mark_failed(uint32_t local) const {
     segment_.asleep().fetch_sub(slept, std::memory_order_relaxed); // no process wakes these threads
 }
 
-void FaultNotifications::record_failed(int world_rank) const {
+void FaultNotifications::publish_failed(int world_rank) const {
     for (uint32_t local = 0; local < segment_.local_ranks(); ++local)
         if (segment_.world_rank(local) == world_rank) mark_failed(local);
     append(header_.fault_state.failed, failed_, segment_.geometry().world_ranks(),
            static_cast<uint32_t>(world_rank));
 }
 
-void FaultNotifications::publish_failed(int world_rank) const {
-    record_failed(world_rank);
-    notify();
-}
-
 void FaultNotifications::publish_revoked(uint32_t context) const {
     append(header_.fault_state.revoked, revoked_, wire::contexts, context);
-    notify();
 }
 
 // seq_cst: a rank announces its sleep before it checks the generation; either it sees the notification, or

@@ -27,10 +27,10 @@ class FaultNotifications {
     [[nodiscard]] int failed_rank(uint32_t i) const { return static_cast<int>(failed_[i]); }
     [[nodiscard]] uint32_t revoked_context(uint32_t i) const { return revoked_[i]; }
     void set_fault_tolerant() const { header_.fault_state.fault_tolerant = 1; }
-    void record_failed(int world_rank) const; // of several; notify() follows
     void publish_failed(int world_rank) const;
     void publish_revoked(uint32_t context) const;
-    // Wakes all ranks, which find what was published before.
+    // Wakes all ranks, which find what was published before: once after several calls of the functions above
+    // and of AgreementResults::publish().
     void notify() const;
 
   private:

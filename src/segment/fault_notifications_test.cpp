@@ -21,7 +21,9 @@ TEST(FaultNotifications, ReadersSeeFailuresAndRevocations) {
     const FaultNotifications faults = segment.faults();
     const uint32_t before = faults.state().generation;
     faults.publish_failed(2);
+    faults.notify();
     faults.publish_revoked(7);
+    faults.notify();
     EXPECT_EQ(faults.state().generation, before + 2);
     ASSERT_EQ(faults.state().failed, 1U);
     ASSERT_EQ(faults.state().revoked, 1U);
@@ -35,6 +37,7 @@ TEST(FaultNotifications, FailedRankIsNotAsleep) {
     segment.asleep() = 2;
     segment.block(1).futex_sleepers = 1;
     segment.faults().publish_failed(1);
+    segment.faults().notify();
     EXPECT_EQ(segment.asleep(), 1U);
 }
 
@@ -44,7 +47,7 @@ TEST(FaultNotifications, SeveralResultsTakeOneNotification) {
     const uint32_t before = segment.faults().state().generation;
     for (uint32_t local = 0; local < 3; ++local)
         EXPECT_TRUE(segment.agreements().publish(local, {5, 1, 0, 40, 0}));
-    for (const int rank : {0, 2}) segment.faults().record_failed(rank);
+    for (const int rank : {0, 2}) segment.faults().publish_failed(rank);
     EXPECT_EQ(segment.faults().state().failed, 2U);
     EXPECT_EQ(segment.faults().state().generation, before);
     segment.faults().notify();

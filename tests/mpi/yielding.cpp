@@ -7,9 +7,9 @@
 // times if they are more ("short") unless those that are awake have a CPU each ("long_of_last": all but one
 // rank wait, the last of them yields on). So it does for wait.own_cpu_yield_us, also with a CPU for each
 // rank, unless another process uses the CPUs ("short_beside": threads of rank 0 do; "long_alone": none does,
-// or the test cannot tell). One rank per node ("nodes"): nonblocking calls yield now and then, since nodes
-// may share CPUs. One rank whose CPU has a rank of another node or job ("shared_cpu"): they yield each time;
-// if it has none
+// or the test cannot tell).
+// One rank per node ("nodes"): nonblocking calls yield now and then, since nodes may share CPUs. One rank
+// whose CPU has a rank of another node or job ("shared_cpu"): they yield each time; if it has none
 // ("own_cpu"), seldom.
 #include "check.hpp"
 

@@ -213,6 +213,7 @@ TEST(NetworkP2p, AnsweredCancellationLeavesFailureToTheNetwork) {
     h.engine->cancel(op);
     h.reply(wire::MessageKind::cancelled);
     h.segment.faults().publish_failed(1);
+    h.segment.faults().notify();
     h.engine->faults().poll();
     EXPECT_FALSE(op.done());
     h.events->send_finished(&op, OpStatus::failed);
@@ -241,6 +242,7 @@ TEST(NetworkP2p, OperationsWithFailedRankFail) {
     h.engine->start_send(sync);
     EXPECT_EQ(h.engine->faults().poll(), 0);
     h.segment.faults().publish_failed(1);
+    h.segment.faults().notify();
     EXPECT_EQ(h.engine->faults().poll(), 1 + 2);
     EXPECT_TRUE(h.network->peer_failed);
     EXPECT_TRUE(recv.done() && recv.error == Err::proc_failed);
@@ -252,9 +254,11 @@ TEST(NetworkP2p, OperationsWithFailedRankFail) {
 TEST(NetworkP2p, FailureWithoutOperationIsAnEvent) {
     Host h;
     h.segment.faults().publish_failed(1);
+    h.segment.faults().notify();
     EXPECT_EQ(h.engine->faults().poll(), 1);
     EXPECT_EQ(h.engine->faults().poll(), 0); // already processed
     h.segment.faults().publish_revoked(h.team.context);
+    h.segment.faults().notify();
     EXPECT_EQ(h.engine->faults().poll(), 1);
 }
 

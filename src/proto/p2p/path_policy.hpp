@@ -26,7 +26,7 @@ class PathPolicy {
 
     // Sizes at which the path of messages to a peer changes.
     [[nodiscard]] const Thresholds& thresholds(transport::Peer peer) {
-        return share_cpus() ? thresholds_.when_oversubscribed() : thresholds_.of(peer);
+        return load_.awake_share_cpus() ? thresholds_.when_oversubscribed() : thresholds_.of(peer);
     }
     [[nodiscard]] bool is_eager(const MessageArgs& op, transport::Peer peer) {
         return op.bytes <= wire::multislot_max || is_eager_in_cell(op, peer);
@@ -55,8 +55,6 @@ class PathPolicy {
     }
 
   private:
-    // Whether ranks that are awake, perhaps both of a message, share a CPU.
-    [[nodiscard]] bool share_cpus() const { return load_.oversubscribed() && !load_.awake_fit_cpus(); }
     [[gnu::noinline]] [[nodiscard]] bool is_eager_in_cell(const MessageArgs& op, transport::Peer peer) {
         const Thresholds& t = thresholds(peer);
         if (op.layout != nullptr) return op.bytes <= t.noncontig_eager_limit;

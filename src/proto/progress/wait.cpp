@@ -37,8 +37,7 @@ Param<int64_t> extra_yield_us{"wait.extra_yield_us",
                               Level::tuner,
                               Scope::local,
                               "further yields before sleeping, if a node has more ranks than CPUs: at most "
-                              "twice as many, or only as many "
-                              "awake as CPUs"};
+                              "twice as many, or only as many awake as CPUs"};
 
 Param<int64_t> own_cpu_yield_us{"wait.own_cpu_yield_us",
                                 10'000,
@@ -47,8 +46,8 @@ Param<int64_t> own_cpu_yield_us{"wait.own_cpu_yield_us",
                                 Level::tuner,
                                 Scope::local,
                                 "further yields before sleeping, if a node has at most twice as many ranks "
-                                "as CPUs, or only as many awake as "
-                                "CPUs, while no other process uses the CPUs"};
+                                "as CPUs, or only as many awake as CPUs, while no other process uses the "
+                                "CPUs"};
 
 Param<int64_t> network_yields{
     "wait.net_yields",

@@ -35,6 +35,8 @@ class WaitTuning {
     [[nodiscard]] bool awake_fit_cpus() const {
         return std::max(shm_.awake(), 1U) + other_ranks_.load(std::memory_order_relaxed) <= usable_cpus();
     }
+    // Ranks that are awake share CPUs.
+    [[nodiscard]] bool awake_share_cpus() const { return oversubscribed() && !awake_fit_cpus(); }
     // No other thread of the host wanted a CPU when this was last examined, at most 1 ms ago.
     [[nodiscard]] bool only_ranks_run(uint64_t now) {
         if (now - examined_ns_ < examination_period_ns) return only_ranks_run_;

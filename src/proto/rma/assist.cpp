@@ -244,7 +244,7 @@ bool TargetAssist::is_worthwhile(int rank, uint64_t segments, uint64_t bytes) {
     const auto fewest = static_cast<uint64_t>(min_segments.get());
     if (fewest == 0 || segments < fewest || bytes > segments * max_segment_bytes) return false;
     ProgressEngine& engine = *targets_.team().engine;
-    if (engine.wait_tuning().oversubscribed() && !engine.wait_tuning().awake_fit_cpus()) return false;
+    if (engine.wait_tuning().awake_share_cpus()) return false;
     Backoff& backoff = backoff_[static_cast<size_t>(rank)];
     if (backoff.skips_left > 0) {
         --backoff.skips_left;

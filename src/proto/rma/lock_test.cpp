@@ -227,6 +227,7 @@ TEST(SpinGuard, IsTakenOverFromAFailedHolder) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         EXPECT_EQ(word.load(), failing.id); // a waiter does not take it from a live holder
         segment.faults().publish_failed(1);
+        segment.faults().notify();
     });
     {
         const SpinGuard guard(word, {&segment, 1});
