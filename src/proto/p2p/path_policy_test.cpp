@@ -28,7 +28,7 @@ TEST(PathPolicy, SleepingRanksDoNotCountAsSharingCpus) {
     segment::NodeSegment segment;
     Diagnostic why;
     ASSERT_TRUE(segment::NodeSegment::make("test", {0, 1, 2}, 3, segment, why)) << format(why);
-    for (uint32_t rank = 0; rank < 3; ++rank)
+    for (uint16_t rank = 0; rank < 3; ++rank)
         hwtopo::set_locality(segment, rank, {0, 0, 0, rank, rank, rank});
     segment.set_usable_cpus(2);
     NodeTransports node(segment, 0);
