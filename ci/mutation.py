@@ -32,22 +32,22 @@ TESTS = {
     "gateway": [("zipmpi_gateway.dir", "gateway_test", []), ("zipmpi_gateway.dir", "simulate_job", SEEDS)],
     "launch/protocol": [("zipmpi_launch.dir", "launch_test", [])],
 }
-# Folder: (objects in which the sources are compiled, ctest's names of programs to be run with the changed library)
+# Folder: ctest's names of programs to be run with the changed library
 LIBRARY = "libmpi_abi.so.1"
 MESSAGES = (r"^mpi\.(random_messages\.(2|3|no_cma|no_budget|cma\.threads|rendezvous|mpsc\.5|expected\.5|all_rings\.2|threads\.2)|expected\.bursts|"
             r"buffered\.2|cancel\.4|unexpected.*|partitioned\.2|yielding.*|polling|late_wakeup|fault_tolerance\.(point_to_point|revoke).*)$")
 PROGRAMS = {
-    "src/transport/shm": ("zipmpi_transport.dir", MESSAGES),
-    "src/proto/p2p": ("zipmpi_proto.dir", MESSAGES),
-    "src/proto/progress": ("zipmpi_proto.dir", MESSAGES),
-    "src/proto/rma": ("zipmpi_proto.dir", r"^mpi\.(windows.*|random_windows\..*|expected\.(random_)?windows.*|fault_tolerance\.windows.*)$"),
+    "src/transport/shm": MESSAGES,
+    "src/proto/p2p": MESSAGES,
+    "src/proto/progress": MESSAGES,
+    "src/proto/rma": r"^mpi\.(windows.*|random_windows\..*|expected\.(random_)?windows.*|fault_tolerance\.windows.*)$",
 }
 RULES = [(" == ", " != "), (" != ", " == "), (" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "),
          (" && ", " || "), (r" \|\| ", " && "), (r" \+ ", " - "), (" - ", " + "), (r"\+\+", "--"), (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
          (r"\breturn 0;", "return 1;"), (r" = 0;", " = 1;"), (r"std::min\b", "std::max"), (r"std::max\b", "std::min"),
          (r"(?m)\bif \((?=[^;\n]*$)", "if (!("), (r"memory_order_(seq_cst|acquire|release|acq_rel)", "memory_order_relaxed"),
          (r"(?m)^ +[A-Za-z_.>:-]+\([^;{}=]*\);$", ";")]
-LIBRARY_OBJECTS = re.compile(r"/(zipmpi_(transport|proto|core|bridge|gateway|launch)|mpi_abi)\.dir/")
+LIBRARY_OBJECTS = r"/(zipmpi_(transport|proto|core|bridge|gateway|launch)|mpi_abi)\.dir/"
 MOST_OBJECTS = 20  # that are compiled again for one change of a header; changes of headers with more are not tried
 SECONDS = 60  # for one run of one test, or of the programs
 
@@ -89,16 +89,16 @@ class Build:
         self.links = {}
         self.dependents = {}  # header: outputs
 
-    def commands(self, source, objects):
-        return [c for c in self.compiled if c["file"] == str(source) and (objects in c["output"] or source.name.endswith("_test.cpp"))]
-
-    def commands_including(self, header):
-        """Those of all objects of the library and tests of the folder that depend on the header; none if they are many."""
+    def commands(self, path, objects):
+        """Those that compile the source into objects of this name (regular expression), or the header into them and into tests of its
+        folder; none if they are many."""
+        if path.suffix == ".cpp":
+            return [c for c in self.compiled if c["file"] == str(path) and re.search(objects, c["output"])][:1]
         if not self.dependents:
             self.read_dependents()
-        outputs = self.dependents.get(str(in_library(header)), set())
-        users = [c for c in self.compiled if c["output"] in outputs and (LIBRARY_OBJECTS.search(c["output"]) or (
-            c["file"].endswith("_test.cpp") and pathlib.Path(c["file"]).parent == header.parent))]
+        outputs = self.dependents.get(str(in_library(path)), set())
+        users = [c for c in self.compiled if c["output"] in outputs and (re.search(objects, c["output"]) or (
+            c["file"].endswith("_test.cpp") and pathlib.Path(c["file"]).parent == path.parent))]
         return users if len(users) <= MOST_OBJECTS else []
 
     def read_dependents(self):
@@ -149,13 +149,13 @@ def compile_mutant(build, mutant, objects):
     if mutant.path.suffix == ".cpp":
         source = build.scratch / mutant.path.name
         source.write_text(mutant.text, encoding="utf-8")
-        commands = [(c, source) for c in build.commands(mutant.path, objects)[:1]]
+        commands = [(c, source) for c in build.commands(mutant.path, objects)]
     else:
         header = build.scratch / "include"
         copy = header / in_library(mutant.path)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(mutant.text, encoding="utf-8")
-        commands = [(c, c["file"]) for c in build.commands_including(mutant.path)]
+        commands = [(c, c["file"]) for c in build.commands(mutant.path, objects)]
     try:
         for number, (command, source) in enumerate(commands):
             made = build.compile(command, source, number, header)
@@ -188,6 +188,8 @@ def programs_pass(build, names):
 
 def judge(build, mutant, folder):
     """killed, survived or invalid."""
+    if not build.commands(mutant.path, LIBRARY_OBJECTS):
+        return "invalid"
     survived = False
     compiled = {}
     for objects, target, arguments in TESTS[folder]:
@@ -198,11 +200,12 @@ def judge(build, mutant, folder):
         if not passes([build.scratch / "test", *arguments], build.scratch):
             return "killed"
         survived = True
-    objects, names = PROGRAMS.get(folder, (None, None))
-    if compiled.get(objects) is not None and compiled[objects][0] and build.link("lib/" + LIBRARY + ".0", compiled[objects][0], {}, LIBRARY):
-        if not programs_pass(build, names):
-            return "killed"
-        survived = True
+    if folder in PROGRAMS:
+        library = compile_mutant(build, mutant, LIBRARY_OBJECTS)
+        if library is not None and build.link("lib/" + LIBRARY + ".0", library[0], {}, LIBRARY):
+            if not programs_pass(build, PROGRAMS[folder]):
+                return "killed"
+            survived = True
     return "survived" if survived else "invalid"
 
 
@@ -229,9 +232,9 @@ def main():
     survivors = []
     with tempfile.TemporaryDirectory(prefix="mutation-") as scratch:
         build = Build(given.build.resolve(), pathlib.Path(scratch))
-        for folder in folders:
-            if folder in PROGRAMS and not programs_pass(build, PROGRAMS[folder][1]):
-                sys.exit(f"{folder}: its programs fail without a change")
+        for names in {PROGRAMS[folder] for folder in folders if folder in PROGRAMS}:
+            if not programs_pass(build, names):
+                sys.exit(f"programs fail without a change: {names}")
         while time.monotonic() < end and any(pools.values()):
             for folder in [f for f in folders if pools[f]]:
                 mutant = pools[folder].pop()
