@@ -93,7 +93,7 @@ constexpr Algorithm<ReduceArgs> reduce_table[] = {
 };
 
 constexpr Algorithm<ReduceArgs> allreduce_table[] = {
-    {"cma", cma, shm::can_cma_reduce, nullptr,
+    {"cma", cma, shm::can_cma_allreduce, nullptr,
      [](Collective& c, Team& t, const SelectionInput&, const ReduceArgs& a) {
          return shm::cma_reduce(c, t, a.input, a.result, -1);
      }},

@@ -226,8 +226,8 @@ struct Checksum {
     uint32_t sum;
 };
 constexpr Checksum checksums[] = {
-    {"barrier", 4181604401U},    {"broadcast", 4199222057U}, {"reduce", 3719781197U},
-    {"allreduce", 3074288517U},  {"scan", 4016797365U},      {"reduce_scatter", 857092709U},
+    {"barrier", 4181604401U},    {"broadcast", 4199222057U}, {"reduce", 1179299693U},
+    {"allreduce", 2864247861U},  {"scan", 4016797365U},      {"reduce_scatter", 857092709U},
     {"gather", 3086182571U},     {"scatter", 3086182571U},   {"allgather", 1925343767U},
     {"alltoall", 3515051282U},   {"gatherv", 1670351965U},   {"scatterv", 1670351965U},
     {"allgatherv", 3295600405U}, {"alltoallv", 3822437877U}, {"exchange", 3822437877U},
@@ -238,6 +238,22 @@ TEST(Select, AllChoices) {
         EXPECT_STREQ(functions[i].name, checksums[i].function);
         EXPECT_EQ(checksum(functions[i]), checksums[i].sum) << functions[i].name;
     }
+}
+
+const char* chosen(CollFunction function, size_t bytes) {
+    SelectionInput in = make_input(placements[0], 2, bytes, nullptr);
+    in.size.element_bytes = 8;
+    in.size.count = static_cast<int64_t>(bytes / 8);
+    return selected_algorithm(function, in);
+}
+
+// Through shared memory, all ranks but the root compute on while it combines, which outweighs a copy of up to
+// 256 KiB.
+TEST(Select, CmaReducesLongVectorsOnly) {
+    EXPECT_STREQ(chosen(CollFunction::reduce, 128 << 10), "shm");
+    EXPECT_STREQ(chosen(CollFunction::reduce, 256 << 10), "cma");
+    EXPECT_STREQ(chosen(CollFunction::allreduce, 32 << 10), "shm");
+    EXPECT_STREQ(chosen(CollFunction::allreduce, 64 << 10), "cma");
 }
 
 // Without a resource, the next choice does not need it.

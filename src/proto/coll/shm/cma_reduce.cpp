@@ -4,7 +4,8 @@
 // Large reductions between few ranks by CMA: each rank reduces its share, reading the input of the others
 // from the last rank to the first; then the ranks that need the result read the shares. Per rank (p - 1) n /
 // p bytes are read and combined, and as many read again. In a two-rank MPI_Reduce the other rank writes its
-// share into the result of the root, or, for small vectors, the root reduces alone.
+// share into the result of the root. A shorter MPI_Reduce is faster through shared memory: the other ranks
+// leave once they have written, and compute while the root combines.
 #include "base/param.hpp"
 #include "proto/coll/shm/peer_memory.hpp"
 
@@ -22,18 +23,24 @@ Param<int64_t> most_ranks{"coll.cma_reduce_max_ranks",
                           Scope::job_wide,
                           "most ranks for which reductions use CMA"};
 
-Param<int64_t> cooperative_min{"coll.coop_reduce_min",
-                               128 * KiB,
-                               {1, INT64_MAX},
-                               Unit::bytes,
-                               Level::tuner,
-                               Scope::job_wide,
-                               "smallest two-rank MPI_Reduce computed by both ranks"};
+Param<int64_t> allreduce_min{"coll.cma_allreduce_min",
+                             64 * KiB,
+                             {1, INT64_MAX},
+                             Unit::bytes,
+                             Level::tuner,
+                             Scope::job_wide,
+                             "smallest MPI_Allreduce of few ranks by CMA"};
+
+Param<int64_t> reduce_min{"coll.cma_reduce_min",
+                          256 * KiB,
+                          {1, INT64_MAX},
+                          Unit::bytes,
+                          Level::tuner,
+                          Scope::job_wide,
+                          "smallest MPI_Reduce of few ranks by CMA"};
 
 // Combined per step: amortizes the system call and fits into the L2 cache.
 constexpr size_t block_bytes = 256 * KiB;
-// Up to this size the root reduces alone: reading shares would cost more than it gains.
-constexpr size_t root_only_max = 2048 * KiB;
 // Share of the root in a cooperative reduction; less for the other rank, which must also write its result.
 constexpr double root_share = 0.7;
 
@@ -44,16 +51,12 @@ struct CmaReduceTask {
     const std::byte* input;
     std::byte* result;
     int root;          // -1: allreduce
-    bool root_only;    // the root reduces the whole vector
     bool cooperative;  // two ranks; the other one writes its share to the root
-    std::byte* blocks; // two staging blocks of block_bytes
+    std::byte* blocks; // two staging blocks of block_bytes, or of the whole vector if it is shorter
     CollSignature signature;
 
     // First element of the share of a member.
-    [[nodiscard]] int64_t share_begin(int member) const {
-        if (!root_only) return op->count * member / buffer->members();
-        return member > root ? op->count : 0;
-    }
+    [[nodiscard]] int64_t share_begin(int member) const { return op->count * member / buffer->members(); }
 
     void combine_share(PeerMemory& peer_memory) const {
         const auto step = static_cast<int64_t>(block_bytes / op->element_bytes);
@@ -68,24 +71,21 @@ struct CmaReduceTask {
     }
 
     // Two commuting operands may be combined in either order, so neither must be copied first.
-    [[nodiscard]] bool is_pair() const {
-        return buffer->members() == 2 && op->commutative && input != result;
-    }
+    [[nodiscard]] bool is_pair() const { return buffer->members() == 2 && op->commutative; }
     void combine_pair(PeerMemory& peer_memory, int64_t at, int64_t n) const {
         const size_t offset = static_cast<size_t>(at) * op->element_bytes;
-        peer_memory.read(1 - buffer->self(), offset, result + offset,
+        const bool in_place = input == result;
+        std::byte* contribution = in_place ? blocks : result + offset;
+        peer_memory.read(1 - buffer->self(), offset, contribution,
                          static_cast<size_t>(n) * op->element_bytes);
-        if (finishes_early() && at + n == op->count) peer_memory.finish_for(root);
-        (*op)(input + offset, result + offset, n);
+        (*op)(in_place ? blocks : input + offset, result + offset, n);
     }
-    // The other rank is released once its data is read, before it is combined.
-    [[nodiscard]] bool finishes_early() const { return root_only && root == buffer->self() && is_pair(); }
 
     void combine_all(PeerMemory& peer_memory, int64_t at, int64_t n) const {
         const size_t offset = static_cast<size_t>(at) * op->element_bytes;
         const size_t bytes = static_cast<size_t>(n) * op->element_bytes;
         std::byte* sum = blocks;
-        std::byte* next = blocks + block_bytes;
+        std::byte* next = blocks + std::min(block_bytes, op->bytes());
         const int last = buffer->members() - 1;
         fetch(peer_memory, last, offset, sum, bytes);
         for (int r = last - 1; r >= 0; --r) {
@@ -143,52 +143,56 @@ struct CmaReduceTask {
             combine_cooperatively(peer_memory);
             return peer_memory.failed() ? cma_denied_error() : Err::success;
         }
-        root_only ? peer_memory.publish_to(root, input) : peer_memory.publish(input);
+        peer_memory.publish(input);
         combine_share(peer_memory);
         if (root < 0) {
             peer_memory.publish(result);
             read_shares(peer_memory);
             peer_memory.finish();
         } else {
-            if (!root_only) peer_memory.publish_to(root, result);
-            if (!root_only && root == buffer->self()) read_shares(peer_memory);
-            if (!finishes_early()) peer_memory.finish_for(root);
+            peer_memory.publish_to(root, result);
+            if (root == buffer->self()) read_shares(peer_memory);
+            peer_memory.finish_for(root);
         }
         return peer_memory.failed() ? cma_denied_error() : Err::success;
     }
 };
 
-} // namespace
-
-bool can_cma_reduce(const SelectionInput& in) {
-    return in.size.bytes >= min_cma_bytes() && in.size.element_bytes <= block_bytes &&
+bool can_use_cma(const SelectionInput& in, int64_t least_bytes) {
+    return in.size.bytes >= static_cast<size_t>(least_bytes) && in.size.element_bytes <= block_bytes &&
            in.ranks <= most_ranks.get();
 }
+
+} // namespace
+
+bool can_cma_reduce(const SelectionInput& in) { return can_use_cma(in, reduce_min.get()); }
+
+bool can_cma_allreduce(const SelectionInput& in) { return can_use_cma(in, allreduce_min.get()); }
 
 bool cma_reduce(Collective& c, Team& t, const void* input, void* result, int root) {
     const ReduceOp& op = c.schedule().op();
     CollBuffer* buffer = coll_buffer_for_cma(c, t);
     if (buffer == nullptr) return false;
-    const bool cooperative = root >= 0 && op.commutative && t.coll_buffers.get()->can_write &&
-                             op.bytes() >= static_cast<size_t>(cooperative_min.get());
+    const bool cooperative =
+        root >= 0 && op.commutative && t.coll_buffers.get()->can_write && buffer->members() == 2;
     CmaReduceTask task{buffer,
                        t.engine,
                        &op,
                        static_cast<const std::byte*>(input),
                        static_cast<std::byte*>(result),
                        root,
-                       root >= 0 && !cooperative && op.bytes() <= root_only_max,
                        cooperative,
                        nullptr,
                        {c.sequence(), root < 0 ? CollKind::allreduce : CollKind::reduce, op.bytes(), root}};
-    if (root >= 0 && t.rank != root && !task.root_only && !task.cooperative) {
+    if (root >= 0 && t.rank != root && !task.cooperative) {
         // memory for this rank's share only; the pointer is offset as if the whole vector existed
         const size_t from = static_cast<size_t>(task.share_begin(t.rank)) * op.element_bytes;
         task.result = c.schedule().scratch(
                           static_cast<size_t>(task.share_begin(t.rank + 1)) * op.element_bytes - from) -
                       from;
     }
-    if (task.cooperative || !task.is_pair()) task.blocks = c.schedule().scratch(2 * block_bytes);
+    if (task.cooperative || !task.is_pair() || input == result)
+        task.blocks = c.schedule().scratch(2 * std::min(block_bytes, op.bytes()));
     return run_task(c, task);
 }
 

@@ -45,6 +45,7 @@ bool can_scan(const SelectionInput& in);
 bool can_reduce_scatter(const SelectionInput& in);
 bool can_alltoall(const SelectionInput& in);
 bool can_cma_reduce(const SelectionInput& in);
+bool can_cma_allreduce(const SelectionInput& in);
 bool can_cma_allgather(const SelectionInput& in);
 bool can_cma_alltoall(const SelectionInput& in);
 
