@@ -81,11 +81,13 @@ class CostTable {
 
 class AssignmentSearch {
   public:
-    AssignmentSearch(const Graph& graph, const Targets& targets, Assignment& at, uint64_t budget)
+    AssignmentSearch(const Graph& graph, const Targets& targets, Assignment& at, uint64_t budget,
+                     uint32_t first_movable = 0)
         : targets_(targets)
         , at_(at)
         , costs_(graph, targets, at)
         , budget_(budget)
+        , first_movable_(first_movable)
         , tolerance_(1e-9 * (1 + cost_of(graph, targets, at))) {}
 
     // Returns the change of the cost.
@@ -93,7 +95,7 @@ class AssignmentSearch {
         double change = 0;
         for (bool better = true; better && budget_ > 0;) {
             better = false;
-            for (uint32_t u = 0; u < at_.size() && budget_ > 0; ++u) {
+            for (uint32_t u = first_movable_; u < at_.size() && budget_ > 0; ++u) {
                 const double gain = improve(u);
                 change += gain;
                 better = better || gain < 0;
@@ -125,7 +127,7 @@ class AssignmentSearch {
         double best = -tolerance_;
         uint32_t with = UINT32_MAX;
         bool moves = false;
-        for (uint32_t v = 0; v < at_.size(); ++v) {
+        for (uint32_t v = first_movable_; v < at_.size(); ++v) {
             if (at_[v] == at_[u]) continue;
             if (const double c = costs_.swap_change(u, v); c < best) best = c, with = v;
         }
@@ -145,6 +147,7 @@ class AssignmentSearch {
     Assignment& at_;
     CostTable costs_;
     uint64_t budget_;
+    uint32_t first_movable_;
     double tolerance_; // smaller gains are rounding errors
 };
 
@@ -154,8 +157,9 @@ bool fits(const Graph& graph, const Targets& targets) {
 
 } // namespace
 
-void descend(const Graph& graph, const Targets& targets, Assignment& assignment, uint64_t budget) {
-    if (fits(graph, targets)) AssignmentSearch(graph, targets, assignment, budget).descend();
+void descend(const Graph& graph, const Targets& targets, Assignment& assignment, uint64_t budget,
+             uint32_t first_movable) {
+    if (fits(graph, targets)) AssignmentSearch(graph, targets, assignment, budget, first_movable).descend();
 }
 
 void search(const Graph& graph, const Targets& targets, Assignment& assignment, uint64_t budget,

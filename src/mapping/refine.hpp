@@ -9,8 +9,10 @@
 namespace zipmpi::mapping {
 
 // Descends until no exchange and no move reduces the cost, or `budget` pairs have been evaluated. The result
-// is never worse. No effect if the table of ranks times targets would be too large.
-void descend(const Graph& graph, const Targets& targets, Assignment& assignment, uint64_t budget);
+// is never worse. The ranks below `first_movable` keep their targets. No effect if the table of ranks times
+// targets would be too large.
+void descend(const Graph& graph, const Targets& targets, Assignment& assignment, uint64_t budget,
+             uint32_t first_movable = 0);
 
 // Descends, then repeats the descent from perturbed assignments and keeps improvements. Deterministic for a
 // given seed.

@@ -57,6 +57,7 @@ void lines() {
     int rank = -1;
     MPI_Comm_rank(line, &rank);
     CHECK(rank == mapped);
+    CHECK((rank == 0) == (rank_ == 0));
     MPI_Comm_free(&line);
 
     std::vector<int> index;

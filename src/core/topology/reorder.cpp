@@ -17,17 +17,23 @@
 namespace zipmpi::core {
 namespace {
 
-auto sort_key(const ProcessLocality& s) {
+// Compares first those units that contain `first`.
+auto sort_key(const ProcessLocality& s, const ProcessLocality& first) {
     const hwtopo::Locality& p = s.hw_locality;
-    return std::tuple(s.cluster, s.node, p.package, p.numa, p.l3, p.l2, p.core, p.cpu);
+    const hwtopo::Locality& f = first.hw_locality;
+    const auto unit = [](auto index, auto of_first) { return std::pair(index != of_first, index); };
+    return std::tuple(unit(s.cluster, first.cluster), unit(s.node, first.node), unit(p.package, f.package),
+                      unit(p.numa, f.numa), unit(p.l3, f.l3), unit(p.l2, f.l2), unit(p.core, f.core),
+                      unit(p.cpu, f.cpu));
 }
 
-// Orders processes so that hardware neighbors are adjacent.
+// Orders processes so that hardware neighbors are adjacent, and process 0 is the first.
 std::vector<int> sort_by_locality(const std::vector<ProcessLocality>& localities, int size) {
     std::vector<int> processes = identity_order(size);
-    stable_sort(processes, [&](int a, int b) {
-        return sort_key(localities[static_cast<size_t>(a)]) < sort_key(localities[static_cast<size_t>(b)]);
-    });
+    const auto key = [&](int process) {
+        return sort_key(localities[static_cast<size_t>(process)], localities[0]);
+    };
+    stable_sort(processes, [&](int a, int b) { return key(a) < key(b); });
     return processes;
 }
 
@@ -120,6 +126,7 @@ Order refine_order(Order order, const std::vector<ProcessLocality>& localities,
                    const std::vector<CommEdge>& edges) {
     constexpr size_t max_ranks = 128;
     constexpr uint64_t max_evaluations = 200'000; // about a millisecond
+    constexpr uint32_t first_movable = 1;         // process 0 keeps rank 0
     if (order.size() > max_ranks) return order;
     mapping::Targets processes;
     processes.capacity.assign(order.size(), 1);
@@ -133,7 +140,7 @@ Order refine_order(Order order, const std::vector<ProcessLocality>& localities,
             {static_cast<uint32_t>(e.from), static_cast<uint32_t>(e.to), static_cast<double>(e.weight)});
     mapping::Assignment at(order.begin(), order.end());
     mapping::descend({static_cast<uint32_t>(order.size()), std::move(graph_edges)}, processes, at,
-                     max_evaluations);
+                     max_evaluations, first_movable);
     return {at.begin(), at.end()};
 }
 

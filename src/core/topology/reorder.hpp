@@ -33,7 +33,9 @@ int64_t distance(const ProcessLocality& a, const ProcessLocality& b);
 
 // Maps ranks with heavy traffic to nearby processes. Fills groups of processes that share hardware one after
 // another with the ranks that communicate most with the group, then improves by pairwise exchange
-// (src/mapping). Returns the identity order if that is not worse. O(e log e).
+// (src/mapping). Process 0 keeps rank 0: programs collect results at rank 0 of the new communicator, and
+// write them where they are rank 0 of the old one. Returns the identity order if that is not worse. O(e log
+// e).
 Order locality_order(const std::vector<ProcessLocality>& localities, int size,
                      const std::vector<CommEdge>& edges);
 // Communication cost of an order: weights times distances.

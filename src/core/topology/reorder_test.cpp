@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <random>
 
 namespace zipmpi::core {
 namespace {
@@ -91,6 +92,35 @@ TEST(Reorder, SplitsTorusInHalves) {
             localities[static_cast<size_t>(order[static_cast<size_t>(e.from)])].hw_locality.package !=
             localities[static_cast<size_t>(order[static_cast<size_t>(e.to)])].hw_locality.package;
     EXPECT_EQ(crossings, 8); // minimum: two rows on each socket
+}
+
+// Programs (SNAP) send to rank 0 of the topology what rank 0 of the old communicator receives.
+TEST(Reorder, ProcessZeroKeepsRankZero) {
+    for (int zero = 0; zero < 8; ++zero) { // core of process 0
+        std::vector<ProcessLocality> localities;
+        for (int p = 0; p < 8; ++p) localities.push_back(at_core((p % 2 * 4 + p / 2 + zero) % 8));
+        std::vector<CommEdge> grid; // 4 x 2
+        for (int r = 0; r < 8; r += 2) grid.push_back({r, r + 1, 3});
+        for (int r = 0; r < 6; ++r) grid.push_back({r, r + 2, 1});
+        const Order order = locality_order(localities, 8, grid);
+        expect_permutation(order);
+        EXPECT_EQ(order[0], 0) << zero;
+        EXPECT_LT(cost_of(order, localities, grid), cost_of(identity_order(8), localities, grid)) << zero;
+    }
+}
+
+TEST(Reorder, ProcessZeroKeepsRankZeroInAnyGraph) {
+    std::minstd_rand random(1);
+    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    for (int round = 0; round < 200; ++round) {
+        std::vector<ProcessLocality> localities;
+        for (int p = 0; p < 12; ++p) localities.push_back(at_core(below(16)));
+        std::vector<CommEdge> edges;
+        for (int e = 0; e < 30; ++e) edges.push_back({below(12), below(12), 1 + below(9)});
+        const Order order = locality_order(localities, 12, edges);
+        expect_permutation(order);
+        EXPECT_EQ(order[0], 0) << round;
+    }
 }
 
 TEST(Reorder, KeepsIdentityWithoutGain) {
