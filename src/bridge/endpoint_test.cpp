@@ -222,6 +222,28 @@ TEST(Endpoint, AcknowledgmentWithoutPathIsSentWhenOneReturns) {
     EXPECT_FALSE(world.wires[0][0].frames.empty());
 }
 
+// Its frame is lost with each path, and once more beyond a live one.
+TEST(Endpoint, LossOfPathsDoesNotDelayLaterRetransmissions) {
+    Simulation world(1, {});
+    const auto lose_frames = [&] {
+        world.sides[0]->work();
+        for (auto& wire : world.wires[0]) wire.frames.clear();
+    };
+    Endpoint& sends = world.sides[0]->endpoint();
+    world.sides[0]->begin(8);
+    lose_frames();
+    for (int i = 0; i < 5 * paths; ++i) {
+        sends.path_down(i % paths);
+        sends.path_up(i % paths);
+        lose_frames();
+    }
+    EXPECT_GE(sends.counters().retransmitted, 5U);
+    const uint64_t begin = clock_ns;
+    const uint64_t limit = 2 * Side::limits().retransmit_ns;
+    while (world.sides[1]->arrived < 1 && clock_ns - begin < limit) world.step();
+    EXPECT_EQ(world.sides[1]->arrived, 1U);
+}
+
 TEST(Endpoint, BestEffortFramesDoNotDelayShutdown) {
     Simulation world(1, {});
     ASSERT_TRUE(world.shut_down());

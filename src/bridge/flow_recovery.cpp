@@ -19,7 +19,7 @@ void FlowRecovery::path_up(int path) {
 void FlowRecovery::path_down(int path) {
     if (!paths_.set_down(path)) return;
     for (UnackedFrame* unacked : paths_.frames_on(path))
-        if (unacked != nullptr) sender_.retransmit(*unacked);
+        if (unacked != nullptr) retransmit_elsewhere(*unacked);
     for (const auto& f : flows_)
         if (std::ranges::count(f->route.paths, path) != 0) send_state(*f);
     sender_.drain();
@@ -33,8 +33,14 @@ void FlowRecovery::reroute() {
     for (int path = 0; path < paths_.size(); ++path)
         for (UnackedFrame* unacked : paths_.frames_on(path))
             if (unacked != nullptr && std::ranges::count(unacked->flow->route.paths, path) == 0)
-                sender_.retransmit(*unacked);
+                retransmit_elsewhere(*unacked);
     sender_.drain();
+}
+
+// The loss of a path says nothing about the next one: its backoff begins anew.
+void FlowRecovery::retransmit_elsewhere(UnackedFrame& unacked) {
+    unacked.late_retransmissions = 0;
+    sender_.retransmit(unacked);
 }
 
 // A lost path may have carried acknowledgements, grants and requests for them.
@@ -59,7 +65,9 @@ int FlowRecovery::retransmit_late(int path, uint64_t now) {
         if (unacked == nullptr) continue;
         const uint64_t waited = elapsed(now, unacked->last.sent_ns);
         if (waited < limits_.retransmit_ns) break; // later ones are newer
-        if (waited < limits_.retransmit_ns << std::min(unacked->transmissions - 1, most_doublings)) continue;
+        if (waited < limits_.retransmit_ns << std::min(unacked->late_retransmissions, most_doublings))
+            continue;
+        ++unacked->late_retransmissions;
         sender_.retransmit(*unacked);
         ++happened;
     }

@@ -38,6 +38,7 @@ class FlowRecovery {
     void send_state(Flow& flow);
     int check_paths(uint64_t now);
     int check_flows(uint64_t now);
+    void retransmit_elsewhere(UnackedFrame& unacked);
     int retransmit_late(int path, uint64_t now);
     bool close_if_timed_out(int path, uint64_t now);
     bool fail_if_partitioned(Flow& flow, uint64_t now);

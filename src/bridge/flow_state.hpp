@@ -55,6 +55,7 @@ struct UnackedFrame : FrameTicket {
     uint32_t in_network = 0;        // transmissions not yet finished by the network
     std::vector<SealedText> sealed; // of these transmissions
     uint32_t transmissions = 0;
+    uint32_t late_retransmissions = 0; // since its path was lost
     bool queued = false;
     bool acknowledged = false;
     bool best_effort = false; // the receiver may already have exited
