@@ -5,7 +5,8 @@
 # usage: ci/tidy.sh [BUILD_DIR] [SINCE|recent]
 # clang-tidy over the sources that BUILD_DIR compiles (default build/release, which must be built: generated headers
 # are needed): all of them, about 20 minutes on two cores. With SINCE, only files changed since that commit. With `recent`, those
-# that cmake/checks/recent.py selects. Generated files are excluded. Of unit tests, hardly more than errors and warnings of clang as a compiler.
+# that cmake/checks/recent.py selects. Generated files are excluded. Of unit tests, hardly more than errors and warnings of clang
+# as a compiler.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/release}
@@ -40,15 +41,8 @@ names = {os.path.relpath(entry["file"], root) for entry in entries}
 for name in sorted(filter(is_wanted, names)):
     print(name)
 PYTHON
-mapfile -t files <"$build/tidy/files.txt"
-tests=()
-sources=()
-for file in "${files[@]}"; do
-    case $file in
-    *_test.cpp) tests+=("$file") ;;
-    *) sources+=("$file") ;;
-    esac
-done
+mapfile -t sources < <(grep -v '_test\.cpp$' "$build/tidy/files.txt")
+mapfile -t tests < <(grep '_test\.cpp$' "$build/tidy/files.txt")
 echo "tidy: ${#sources[@]} sources, ${#tests[@]} unit tests"
 
 tidy() { # checks, files

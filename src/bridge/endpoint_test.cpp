@@ -208,6 +208,11 @@ TEST(Endpoint, AcknowledgmentThatCannotBeSentDelaysShutdownForLimitedTime) {
     EXPECT_TRUE(leaves.idle());
 }
 
+// Those that side 0 has sent.
+void lose_frames(Simulation& world) {
+    for (auto& wire : world.wires[0]) wire.frames.clear();
+}
+
 // The only path fails and returns at once, before anyone waits for a partition to end.
 TEST(Endpoint, AcknowledgmentWithoutPathIsSentWhenOneReturns) {
     Simulation world(1, {});
@@ -216,7 +221,7 @@ TEST(Endpoint, AcknowledgmentWithoutPathIsSentWhenOneReturns) {
     while (world.sides[0]->arrived < 1) world.step();
     for (int path = 0; path < paths; ++path) receives.path_down(path);
     receives.flush_before_sleep();
-    for (auto& wire : world.wires[0]) wire.frames.clear();
+    lose_frames(world);
     clock_ns += 1000 * us;
     receives.path_up(0);
     EXPECT_FALSE(world.wires[0][0].frames.empty());
@@ -225,17 +230,17 @@ TEST(Endpoint, AcknowledgmentWithoutPathIsSentWhenOneReturns) {
 // Its frame is lost with each path, and once more beyond a live one.
 TEST(Endpoint, LossOfPathsDoesNotDelayLaterRetransmissions) {
     Simulation world(1, {});
-    const auto lose_frames = [&] {
+    const auto send_and_lose = [&] {
         world.sides[0]->work();
-        for (auto& wire : world.wires[0]) wire.frames.clear();
+        lose_frames(world);
     };
     Endpoint& sends = world.sides[0]->endpoint();
     world.sides[0]->begin(8);
-    lose_frames();
+    send_and_lose();
     for (int i = 0; i < 5 * paths; ++i) {
         sends.path_down(i % paths);
         sends.path_up(i % paths);
-        lose_frames();
+        send_and_lose();
     }
     EXPECT_GE(sends.counters().retransmitted, 5U);
     const uint64_t begin = clock_ns;

@@ -240,11 +240,16 @@ TEST(Select, AllChoices) {
     }
 }
 
-const char* chosen(CollFunction function, size_t bytes) {
+// Two ranks of a node reduce numbers of 8 bytes.
+SelectionInput input_of_pair(size_t bytes) {
     SelectionInput in = make_input(placements[0], 2, bytes, nullptr);
     in.size.element_bytes = 8;
     in.size.count = static_cast<int64_t>(bytes / 8);
-    return selected_algorithm(function, in);
+    return in;
+}
+
+const char* chosen(CollFunction function, size_t bytes) {
+    return selected_algorithm(function, input_of_pair(bytes));
 }
 
 // Through shared memory, all ranks but the root compute on while it combines, which outweighs a copy of up to
@@ -258,9 +263,7 @@ TEST(Select, CmaReducesLongVectorsOnly) {
 
 // Without a resource, the next choice does not need it.
 TEST(Select, MissingResource) {
-    SelectionInput in = make_input(placements[0], 2, 1 << 20, nullptr);
-    in.size.element_bytes = 8;
-    in.size.count = (1 << 20) / 8;
+    SelectionInput in = input_of_pair(1 << 20);
     EXPECT_STREQ(selected_algorithm(CollFunction::allreduce, in), "cma");
     in.remove(Resource::cma);
     EXPECT_STREQ(selected_algorithm(CollFunction::allreduce, in), "shm");

@@ -41,6 +41,9 @@ Param<int64_t> reduce_min{"coll.cma_reduce_min",
 
 // Combined per step: amortizes the system call and fits into the L2 cache.
 constexpr size_t block_bytes = 256 * KiB;
+
+size_t staging_bytes(const ReduceOp& op) { return std::min(block_bytes, op.bytes()); }
+
 // Share of the root in a cooperative reduction; less for the other rank, which must also write its result.
 constexpr double root_share = 0.7;
 
@@ -52,7 +55,7 @@ struct CmaReduceTask {
     std::byte* result;
     int root;          // -1: allreduce
     bool cooperative;  // two ranks; the other one writes its share to the root
-    std::byte* blocks; // two staging blocks of block_bytes, or of the whole vector if it is shorter
+    std::byte* blocks; // two of staging_bytes()
     CollSignature signature;
 
     // First element of the share of a member.
@@ -85,7 +88,7 @@ struct CmaReduceTask {
         const size_t offset = static_cast<size_t>(at) * op->element_bytes;
         const size_t bytes = static_cast<size_t>(n) * op->element_bytes;
         std::byte* sum = blocks;
-        std::byte* next = blocks + std::min(block_bytes, op->bytes());
+        std::byte* next = blocks + staging_bytes(*op);
         const int last = buffer->members() - 1;
         fetch(peer_memory, last, offset, sum, bytes);
         for (int r = last - 1; r >= 0; --r) {
@@ -121,7 +124,7 @@ struct CmaReduceTask {
         peer_memory.publish(input, result);
         for (int64_t at = at_root ? 0 : split; at < end; at += step) {
             const int64_t n = std::min(step, end - at);
-            if (is_pair() && at_root) {
+            if (at_root) {
                 combine_pair(peer_memory, at, n);
                 continue;
             }
@@ -129,10 +132,7 @@ struct CmaReduceTask {
             const size_t bytes = static_cast<size_t>(n) * op->element_bytes;
             peer_memory.read(1 - buffer->self(), offset, blocks, bytes);
             (*op)(input + offset, blocks, n);
-            if (at_root)
-                std::memcpy(result + offset, blocks, bytes);
-            else
-                peer_memory.write(root, offset, blocks, bytes);
+            peer_memory.write(root, offset, blocks, bytes);
         }
         peer_memory.finish();
     }
@@ -192,7 +192,7 @@ bool cma_reduce(Collective& c, Team& t, const void* input, void* result, int roo
                       from;
     }
     if (task.cooperative || !task.is_pair() || input == result)
-        task.blocks = c.schedule().scratch(2 * std::min(block_bytes, op.bytes()));
+        task.blocks = c.schedule().scratch(2 * staging_bytes(op));
     return run_task(c, task);
 }
 
